@@ -10,6 +10,7 @@ from sqlanon.loss.cells import CELL_LOSSES
 from . import output
 from .options import Input, PolicyOptions, PublishingOptions, RunOptions, TimeLimit, option
 from .policies import PolicyMaker, policy_document
+from .progress import progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,13 @@ def bound(
     loss = document.get("loss", "lm") if asked.loss is None else asked.loss
     maker = PolicyMaker(document, policy, publishing)
     opening = run.opening(given.text)
-    with output.progress(run) as progress:
+    with progress(run) as tell:
         report = sqlanon.bound(
             given.source,
             given.table,
             maker,
             **{**asdict(asked), "loss": loss},
-            progress=progress,
+            progress=tell,
             **opening,
         )
     output.timings(run, {"bound": report.seconds}, search={})

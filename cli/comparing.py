@@ -19,6 +19,7 @@ from .options import (
     repeatable,
 )
 from .policies import PolicyMaker, policy_document
+from .progress import progress
 from .search_options import WantedOfAll, method_settings
 
 
@@ -57,19 +58,16 @@ def compare(
     Each row is what `sqlanon plan` would report with that method; one that is refused or fails says
     why. Where no --time-limit is given, clusters are refined by 8 passes, for a first look, and the
     methods of one loss and one k share five minutes.
-
-    Example: sqlanon compare census.duckdb people --policy policy.toml --ks 5,20,100 --methods
-    incognito,direct-cover --chart methods.html
     """
     import sqlanon
 
     document = policy_document(wanted.policy.policy)
-    charts = _charts(compared)
+    charts = tried_charts(compared.chart, overwrite=compared.overwrite)
     maker = PolicyMaker(document, wanted.policy, wanted.publishing)
     methods = _parted(compared.methods, "--methods")
     how: dict[str, Any] = method_settings(document, wanted.search, methods) | {"seed": run.seed}
     losses = _parted(compared.losses, "--losses") or [document.get("loss", "lm")]
-    with output.progress(run) as progress:
+    with progress(run) as tell:
         report = sqlanon.compare(
             given.source,
             given.table,
@@ -77,7 +75,7 @@ def compare(
             methods=methods or None,
             losses=losses,
             ks=_numbers(compared.ks) or None,
-            progress=progress,
+            progress=tell,
             **how,
             **run.opening(given.text),
         )
@@ -116,11 +114,11 @@ def _numbers(given: list[str]) -> list[int]:
         raise PolicyError("--ks takes whole numbers parted by commas, such as 5,10,50") from None
 
 
-def _charts(compared: ComparedOptions) -> list[Path]:
+def tried_charts(charts: list[Path], *, overwrite: bool) -> list[Path]:
     """The files to draw, each tried before any search."""
-    if compared.chart:
+    if charts:
         from sqlanon.comparison.drawing import refuse_chart  # most comparisons draw none
 
-        for path in compared.chart:
-            refuse_chart(path, overwrite=compared.overwrite)
-    return compared.chart
+        for path in charts:
+            refuse_chart(path, overwrite=overwrite)
+    return charts

@@ -9,6 +9,7 @@ import typer
 
 from . import output
 from .options import RunOptions
+from .progress import progress
 
 
 def demo(
@@ -26,7 +27,7 @@ def demo(
     from sqlanon.demo.demo import Demo, run_demo
 
     wanted = Demo(folder, records, run.seed, overwrite)
-    with output.progress(run) as progress:
-        report = run_demo(wanted, progress, **run.resources)
+    with progress(run) as tell:
+        report = run_demo(wanted, tell, **run.resources)
     output.timings(run, report.published.seconds, search=report.published.search)
     output.show(run, report.to_dict(), text=report.to_text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -15,18 +15,24 @@ from sqlanon.reports.document import Provenance
 from sqlanon.wording import counted
 
 from . import output
-from .option_groups import PanelCommand, grouped, help_without_command
+from .examples import epilog
+from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
 from .options import Input, Overwrite, RunOptions, Table, TextFileOptions, option, repeatable
 from .policies import divide, policy_document
+from .progress import progress
 
 if TYPE_CHECKING:
     from sqlanon.hierarchy.declaration import Hierarchy
 
+READING = "reading: the values of columns"
+"""What these commands do for as long as it takes."""
 SHOWN = 1000
 """Missing values that are named at most."""
 
 commands = typer.Typer(
     help="Show, check, make and store hierarchies.",
+    cls=PanelGroup,
+    epilog=epilog("hierarchy"),
     rich_markup_mode=None,
     invoke_without_command=True,
     callback=help_without_command,
@@ -123,9 +129,10 @@ def show(*, shown: Shown, run: RunOptions) -> None:
         if source is None:
             raise PolicyError("--column needs the SOURCE that holds the column")
         opening = run.opening(shown.text)
-        [report] = bind_hierarchies(
-            source, shown.table, hierarchies={shown.column: hierarchy}, **opening
-        )
+        with progress(run, READING):
+            [report] = bind_hierarchies(
+                source, shown.table, hierarchies={shown.column: hierarchy}, **opening
+            )
     elif shown.text.asked:
         raise PolicyError(
             "--date-format, --nullstr, --delimiter and --encoding are about the text file whose "
@@ -156,9 +163,10 @@ def check(
 
     shown = SHOWN if show_values else 0
     opening = run.opening(given.text)
-    bound = bind_hierarchies(
-        given.source, given.table, hierarchies=bindings, show_values=shown, **opening
-    )
+    with progress(run, READING):
+        bound = bind_hierarchies(
+            given.source, given.table, hierarchies=bindings, show_values=shown, **opening
+        )
     reports = [replace(report, examples=()) for report in bound]
     document = {
         **Provenance(given.source).head(),
@@ -180,9 +188,10 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
         raise SourceError(f"{str(wanted.output)!r} holds the original; choose another output")
     refuse_hierarchy_file(wanted.output, overwrite=wanted.overwrite)
     opening = run.opening(given.text)
-    paths, notes = make_hierarchy(
-        given.source, given.table, column=wanted.column, hierarchy=rule, **opening
-    )
+    with progress(run, READING):
+        paths, notes = make_hierarchy(
+            given.source, given.table, column=wanted.column, hierarchy=rule, **opening
+        )
     notes += write_paths(paths, wanted.output, overwrite=wanted.overwrite)
     output.notes(notes)
     output.say(
@@ -275,6 +284,14 @@ def drop(*, database: Database, name: Name, run: RunOptions) -> None:
     output.show(run, document, text=lambda: f"{name} removed")
 
 
-for _command in (show, check, make, load, drop):
-    commands.command(cls=PanelCommand)(grouped(_command))
-commands.command("list", cls=PanelCommand)(grouped(list_stored))
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "show": show,
+    "check": check,
+    "make": make,
+    "load": load,
+    "list": list_stored,
+    "drop": drop,
+}
+for _name, _command in _COMMANDS.items():
+    _examples = epilog(f"hierarchy {_name}")
+    commands.command(_name, cls=PanelCommand, epilog=_examples)(grouped(_command))

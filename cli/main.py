@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, Any
@@ -16,8 +16,10 @@ import typer
 
 from sqlanon.errors import SqlanonError
 
+from .completion import InstallCompletion, ShowCompletion, answer, is_asked
+from .examples import epilog
 from .failures import INTERRUPTED, LeaveAtOnce, document, wants_json
-from .option_groups import PanelCommand, grouped, help_without_command
+from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
 from .output import OutputError, complain, open_streams, tell, write
 
 BUG = 3
@@ -28,12 +30,14 @@ _ABOUT_CODE = (AttributeError, ImportError, NameError, TypeError)
 
 _HOMES = {
     "demo": "demo",
+    "init": "init",
     **dict.fromkeys(("check", "plan", "apply", "anonymize", "rewrite"), "tables"),
     "measure": "measures",
     "mine": "mining",
     "bound": "bounding",
     "compare": "comparing",
     "risk": "risk",
+    "report": "reporting",
     "hierarchy": "hierarchies",
 }
 
@@ -48,6 +52,8 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
         help="Anonymize tables where they live: k-anonymity, l-diversity and t-closeness by SQL "
         "inside DuckDB, proved on the published table.",
         add_completion=False,
+        cls=PanelGroup,
+        epilog=epilog(""),
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
@@ -58,12 +64,28 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
         if name == "hierarchy":
             made.add_typer(home.commands, name=name)
         else:
-            made.command(cls=PanelCommand)(grouped(getattr(home, name)))
+            made.command(cls=PanelCommand, epilog=epilog(name))(grouped(getattr(home, name)))
     return made
 
 
 def run(words: Sequence[str]) -> None:
     """Runs the program on these words and ends the process with its exit code."""
+    _run(lambda: status(words))
+
+
+def run_each(commands: Iterable[Sequence[str]]) -> None:
+    """Runs commands one after the other and ends the process with their highest exit code."""
+    _run(lambda: max(map(_told, commands), default=0))
+
+
+def _told(words: Sequence[str]) -> int:
+    """Runs a command, and says first which file it is about."""
+    tell(f"{words[1]}:")
+    return status(words)
+
+
+def _run(work: Callable[[], int]) -> None:
+    """Does the work of a process and ends it with the exit code that comes of it."""
     # Syntax trees are many small objects; the default threshold costs a plan a tenth of its time.
     gc.set_threshold(200_000)
     # Nothing here multiplies matrices, and the waiting threads of numpy's library take a core from
@@ -73,7 +95,7 @@ def run(words: Sequence[str]) -> None:
     code = INTERRUPTED
     try:
         _listen()
-        code = status(words)
+        code = work()
     except KeyboardInterrupt:  # one more, while the first one was told
         complain("interrupted")
     # All is closed by now; taking the interpreter apart would only cost time.
@@ -98,9 +120,10 @@ def status(arguments: Sequence[str] | None = None) -> int:
     """Runs the program and returns its exit code; every error has become a message."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        command = typer.main.get_command(program(words))
-        with command.make_context("sqlanon", list(words)) as context:
-            command.invoke(context)
+        if not is_asked():
+            _invoke(words)
+        else:
+            answer(program())
     except typer.Exit as leave:
         return leave.exit_code
     except (KeyboardInterrupt, typer.Abort) as interrupt:
@@ -125,6 +148,13 @@ def status(arguments: Sequence[str] | None = None) -> int:
             words, "Bug", message="this is a bug of sqlanon; standard error says where", code=BUG
         )
     return 0
+
+
+def _invoke(words: Sequence[str]) -> None:
+    """Runs the command that the words name."""
+    command = typer.main.get_command(program(words))
+    with command.make_context("sqlanon", list(words)) as context:
+        command.invoke(context)
 
 
 def _failed(words: Sequence[str], kind: str, *, message: str, code: int) -> int:
@@ -164,5 +194,7 @@ def _root(
     _: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    _show: ShowCompletion = None,
+    _install: InstallCompletion = None,
 ) -> None:
     help_without_command(context)

@@ -17,6 +17,7 @@ from .options import (
     repeatable,
 )
 from .policies import PolicyMaker, policy_document
+from .progress import progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +78,18 @@ def measure(
 
     publishing = PublishingOptions(suppressed_label=asked.suppressed_label)
     maker = PolicyMaker(policy_document(policy.policy), policy, publishing)
-    report = sqlanon.measure(
-        compared.original,
-        compared.table,
-        compared.released,
-        maker,
-        released_table=compared.released_table,
-        class_attribute=asked.class_attribute,
-        losses=asked.loss,
-        **compared.text.asked,
-        **run.resources,
-    )
+    with progress(run) as tell:
+        report = sqlanon.measure(
+            compared.original,
+            compared.table,
+            compared.released,
+            maker,
+            released_table=compared.released_table,
+            class_attribute=asked.class_attribute,
+            losses=asked.loss,
+            progress=tell,
+            **compared.text.asked,
+            **run.resources,
+        )
     output.timings(run, {"measure": report.seconds}, search={})
     output.show(run, report.to_dict(), text=report.to_text)

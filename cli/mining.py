@@ -16,6 +16,7 @@ from .options import (
     option,
 )
 from .policies import PolicyMaker, policy_document
+from .progress import progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,9 @@ def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunO
 
     maker = PolicyMaker(policy_document(policy.policy), policy, PublishingOptions())
     opening = run.opening(given.text)
-    with output.progress(run) as progress:
+    with progress(run) as tell:
         report = sqlanon.mine(
-            given.source, given.table, maker, **asdict(asked), progress=progress, **opening
+            given.source, given.table, maker, **asdict(asked), progress=tell, **opening
         )
     output.timings(run, {"mine": report.seconds}, search={})
     output.show(run, report.to_dict(), text=report.to_text)

@@ -10,10 +10,11 @@ from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from sqlanon.errors import PolicyError
 
+from .completion import completer, is_asked
 from .options import OUTPUT, RunOptions
 from .output import complain, reporting, write
 
@@ -30,6 +31,8 @@ class PanelCommand(TyperCommand):
         Raises:
             PolicyError: The last of several would have gone before the others unseen.
         """
+        if ctx.resilient_parsing and args and args[-1].startswith("-"):
+            args = args[:-1]  # its value is what a shell asks for; without it nothing is read
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         single: list[Any] = [each for each in order if each.param_type_name == "option"]
         twice = [
@@ -56,6 +59,26 @@ class PanelCommand(TyperCommand):
             with formatter.section(panel):
                 formatter.write_dl([(f"{name:{width}}", text) for name, text in rows], COLUMN)
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Writes the examples as they stand."""
+        write_examples(self.epilog, formatter)
+
+
+class PanelGroup(TyperGroup):
+    """A group of commands whose help ends with examples."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Writes the examples as they stand."""
+        write_examples(self.epilog, formatter)
+
+
+def write_examples(epilog: str | None, formatter: Any) -> None:
+    """Writes the lines of examples into a help, none of them wrapped."""
+    if epilog:
+        with formatter.section("Examples, in the folder that sqlanon demo makes"):
+            for line in epilog.splitlines():
+                formatter.write(f"  {line}\n")
+
 
 def help_without_command(context: typer.Context) -> None:
     """Prints the help of a group of commands where none of them is named."""
@@ -77,7 +100,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         if is_dataclass(hints[name]):
             parameters += _options(hints[name])
         else:
-            parameters.append(parameter.replace(annotation=hints[name]))
+            kind, info = hints[name].__origin__, copy(hints[name].__metadata__[0])
+            parameters.append(parameter.replace(annotation=_completed(name, kind, info=info)))
 
     def run(**values: object) -> None:
         started = time.monotonic()
@@ -119,6 +143,13 @@ def _described(option: Field[object], hint: Any, *, panel: str | None) -> Any:
     else:
         kind, info = hint.__origin__, copy(hint.__metadata__[0])
     info.rich_help_panel = info.rich_help_panel or panel
+    return _completed(option.name, kind, info=info)
+
+
+def _completed(name: str, kind: Any, *, info: Any) -> Any:
+    """The type of an option or argument, and what Typer knows of it, with what completes it."""
+    if is_asked():  # to look at all completers takes Typer a while
+        info.autocompletion = completer(name, info.metavar, kind=kind)
     return Annotated[kind, info]
 
 

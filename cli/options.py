@@ -17,6 +17,11 @@ GENERALIZATION = "Generalization"
 MODELS = "Privacy models"
 SUPPRESSION = "Suppression"
 TEXT_FILE = "Text files"
+PREVIEW = (
+    "Also show the first N records as they are and as they will be published, with values of the "
+    "table."
+)
+"""What --preview does."""
 
 Source = Annotated[
     str,
@@ -46,9 +51,12 @@ def option(metavar: str, text: str, *, panel: str | None = None, **default: Any)
         metavar: What stands for its value.
         text: Its help.
         panel: The heading that it stands below; that of its group where left out.
-        default: `default`, or `default_factory`; None where left out.
+        default: `default`, or `default_factory`, None where left out; `names`, where there are
+            several.
     """
-    info = typer.Option(metavar=metavar, help=text, rich_help_panel=panel)
+    info = typer.Option(
+        *default.pop("names", ()), metavar=metavar, help=text, rich_help_panel=panel
+    )
     return field(**(default or {"default": None}), metadata={"option": info})
 
 
@@ -269,6 +277,12 @@ class TargetOptions:
     yes: bool = switch("Replace the original without a question.")
     output: Path | None = option("FILE", "A file: .csv, .csv.gz, .parquet, .arrow or .duckdb.")
     overwrite: Overwrite = False
+    report: Path | None = option(
+        "FILE",
+        "Also write a report of the release for a data protection officer: a page .html that needs "
+        "nothing else (pip install 'sqlanon[report]').",
+        panel=OUTPUT,
+    )
 
     @property
     def is_given(self) -> bool:
@@ -279,3 +293,20 @@ class TargetOptions:
     def place(self) -> dict[str, Any]:
         """The target as the library takes it."""
         return given(self, "into", "in_place", "output", "overwrite")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOutput:
+    """Output of a plan: a file, or SQL on standard output."""
+
+    panel: ClassVar[str] = OUTPUT
+    sql: bool = switch("Print the SQL that publishes the table.")
+    dialect: str | None = option(
+        "NAME",
+        "Dialect of --sql: duckdb where not given, postgres and spark are tested, others say so.",
+    )
+    into: str | None = option(
+        "TABLE", "Name of the published table in --sql; anonymized where not given."
+    )
+    save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
+    preview: int | None = option("N", PREVIEW)

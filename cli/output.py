@@ -6,20 +6,24 @@ import io
 import json
 import math
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from sqlanon.errors import SqlanonError
 
 from .options import RunOptions
+from .pages import page_for, painted
+from .terminal import has_colour
 
-CLEAR = "\r\x1b[K"
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+_aside: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
+    "aside", default=nullcontext
+)
 
 
 def show(run: RunOptions, document: Mapping[str, Any], *, text: Callable[[], str]) -> None:
@@ -30,7 +34,12 @@ def show(run: RunOptions, document: Mapping[str, Any], *, text: Callable[[], str
         )
         write(strict)
     elif not run.quiet:
-        write(printable(text(), keep="\n"))
+        write(page_on(sys.stdout, text))
+
+
+def page_on(stream: TextIO, text: Callable[[], str]) -> str:
+    """A page as a stream shows it, without control characters of its names."""
+    return page_for(stream, text, clean=partial(printable, keep="\n"))
 
 
 class OutputError(SqlanonError):
@@ -125,13 +134,33 @@ def notes(lines: Iterable[str]) -> None:
 
 def complain(line: str) -> None:
     """Prints one line on standard error, whatever it holds."""
-    tell(f"sqlanon: {printable(line)}")
+    told = f"sqlanon: {printable(line)}"
+    tell(painted(told) if has_colour(sys.stderr) else told)
 
 
 def tell(text: str, end: str = "\n") -> None:
     """Prints on standard error, which is for nothing but the reader's ease and may be full."""
-    with suppress(OSError):
-        print(text, end=end, file=sys.stderr)
+    with aside(), suppress(OSError):
+        print(text, end=end, file=sys.stderr, flush=True)
+
+
+def aside() -> AbstractContextManager[None]:
+    """While it lasts, the terminal is free of what is drawn there."""
+    return _aside.get()()
+
+
+@contextmanager
+def standing_aside(hidden: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    """While it lasts, `aside` hides something that is drawn.
+
+    Args:
+        hidden: Hides it while its context lasts.
+    """
+    token = _aside.set(hidden)
+    try:
+        yield
+    finally:
+        _aside.reset(token)
 
 
 def _is_listed(value: object) -> bool:
@@ -147,28 +176,6 @@ def timings(run: RunOptions, seconds: Mapping[str, float], *, search: Mapping[st
         parts = [f"{name} {value:.3f} s" for name, value in seconds.items()]
         parts += [f"{name} {value}" for name, value in search.items() if not _is_listed(value)]
         complain(", ".join(parts))
-
-
-@contextmanager
-def progress(run: RunOptions) -> Iterator[Callable[[str], None] | None]:
-    """A function that shows how far a command is on one line of a terminal, or None.
-
-    The line is gone when the command goes on.
-    """
-    if run.quiet or not sys.stderr.isatty():
-        yield None
-        return
-
-    def tell(line: str) -> None:
-        width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(CLEAR + printable(line)[:width])
-        sys.stderr.flush()
-
-    try:
-        yield tell
-    finally:
-        sys.stderr.write(CLEAR)
-        sys.stderr.flush()
 
 
 def finite(value: object) -> object:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from . import output
 from .options import Input, PolicyOptions, RunOptions, given, option, switch
 from .policies import PolicyMaker, policy_document
+from .progress import progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,9 @@ def risk(
 
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
     opening = run.opening(given.text)
-    with output.progress(run) as progress:
+    with progress(run) as tell:
         report = sqlanon.risk(
-            given.source, given.table, maker, **asked.asked, progress=progress, **opening
+            given.source, given.table, maker, **asked.asked, progress=tell, **opening
         )
     search = {} if report.subsets is None else report.subsets.search
     output.timings(run, {"risk": report.seconds}, search=search)

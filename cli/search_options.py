@@ -10,7 +10,15 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import DEFAULT, METHODS, OPTIONS, method_named, owners_of
 from sqlanon.wording import listed
 
-from .options import PolicyOptions, PublishingOptions, option, repeatable, switch
+from .options import (
+    PolicyOptions,
+    PublishingOptions,
+    RunOptions,
+    option,
+    repeatable,
+    switch,
+)
+from .policies import PolicyMaker, policy_document
 
 
 def search_field(name: str) -> str:
@@ -32,7 +40,7 @@ def _panel(name: str) -> str | None:
     return f"Only with {listed(owners)}" if few else f"Not with {listed(others)}"
 
 
-OF_ONE = ("method", "loss", "minimal_nodes")
+OF_ONE = ("method", "loss", "minimal_nodes", "alternatives")
 """Options of one search that a comparison of several has no use for."""
 
 
@@ -133,3 +141,12 @@ def _asked(search: Any, names: Iterable[str]) -> dict[str, Any]:
     if search.pattern:
         settings["patterns"] = [[text] for text in search.pattern]
     return settings
+
+
+def search_and_policy(
+    wanted: Wanted, run: RunOptions, *, complete: bool = False
+) -> tuple[dict[str, Any], PolicyMaker]:
+    """Settings of the search and the maker of the policy, from one reading of the file."""
+    document = policy_document(wanted.policy.policy)
+    maker = PolicyMaker(document, wanted.policy, wanted.publishing, complete)
+    return search_settings(document, wanted.search) | {"seed": run.seed}, maker

@@ -16,8 +16,10 @@ from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from . import output
 from .options import (
     OUTPUT,
+    PREVIEW,
     TARGET,
     Input,
+    PlanOutput,
     PolicyOptions,
     RunOptions,
     Source,
@@ -27,7 +29,9 @@ from .options import (
     switch,
 )
 from .policies import PolicyMaker, policy_document
-from .search_options import Wanted, search_settings
+from .progress import progress
+from .search_options import Wanted, search_and_policy
+from .sweeping import SweepOptions, sweep
 
 if TYPE_CHECKING:
     from sqlanon.publishing.plan import Plan
@@ -36,36 +40,13 @@ if TYPE_CHECKING:
     from sqlanon.reports.plan import Report
 
 
-_PREVIEW = (
-    "Also show the first N records as they are and as they will be published, with values of the "
-    "table."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOutput:
-    """Output of a plan: a file, or SQL on standard output."""
-
-    panel: ClassVar[str] = OUTPUT
-    sql: bool = switch("Print the SQL that publishes the table.")
-    dialect: str | None = option(
-        "NAME",
-        "Dialect of --sql: duckdb where not given, postgres and spark are tested, others say so.",
-    )
-    into: str | None = option(
-        "TABLE", "Name of the published table in --sql; anonymized where not given."
-    )
-    save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
-    preview: int | None = option("N", _PREVIEW)
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What a publication shows besides, or in place of it."""
 
     panel: ClassVar[str] = TARGET
     dry_run: bool = switch("Show what would be published; write nothing.")
-    preview: int | None = option("N", _PREVIEW, panel=OUTPUT)
+    preview: int | None = option("N", PREVIEW, panel=OUTPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +99,18 @@ class _Shown:
             self.ask(found, records)
 
 
-def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
+@dataclass(frozen=True, slots=True)
+class JudgedOptions:
+    """What else is asked of a table that is checked."""
+
+    panel: ClassVar[str] = "Check"
+    released: bool = switch(
+        "The table is about to be published as it is: exit with 1 as well where it has a column "
+        "that the policy drops, or gives no role."
+    )
+
+
+def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: RunOptions) -> None:
     """Tell which privacy models a table satisfies as it stands; writes nothing.
 
     Exits with 1 where a model that is asked for does not hold. Options of generalization and the
@@ -128,14 +120,30 @@ def check(*, given: Input, policy: PolicyOptions, run: RunOptions) -> None:
 
     maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
     opening = run.opening(given.text)
-    report = sqlanon.check(given.source, given.table, maker, **opening)
+    with progress(run) as tell:
+        report = sqlanon.check(
+            given.source,
+            given.table,
+            maker,
+            released=judged.released,
+            progress=tell,
+            **opening,
+        )
     output.timings(run, {"check": report.seconds}, search={})
     output.show(run, report.to_dict(), text=report.to_text)
     _leave_unless_it_holds(report)
 
 
-def plan(*, given: Input, wanted: Wanted, written: PlanOutput, run: RunOptions) -> None:
-    """Find the recoding of least loss and show what it costs; writes nothing to the source."""
+def plan(
+    *, given: Input, wanted: Wanted, written: PlanOutput, swept: SweepOptions, run: RunOptions
+) -> None:
+    """Find the recoding of least loss and show what it costs; writes nothing to the source.
+
+    With --sweep, what it costs at each of several values of k, of limits and of models.
+    """
+    if swept.sweep or swept.chart or swept.overwrite:
+        sweep(given, wanted, written, swept=swept, run=run)
+        return
     for name, value in (("--dialect", written.dialect), ("--into", written.into)):
         if value is not None and not written.sql:
             raise PolicyError(f"{name} belongs to --sql; add --sql or leave it out")
@@ -172,8 +180,18 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
     confirm = _confirmation(source, target, run=run)
     found = sqlanon.Plan.load(planned.plan)
     opening = run.opening(planned.text)
-    report = sqlanon.apply(source, found, table=table, confirm=confirm, **target.place, **opening)
-    _publish(report, run)
+    with progress(run) as tell:
+        report = sqlanon.apply(
+            source,
+            found,
+            table=table,
+            confirm=confirm,
+            progress=tell,
+            report=target.report,
+            **target.place,
+            **opening,
+        )
+    _publish(report, run, page=target.report)
 
 
 def anonymize(
@@ -182,6 +200,8 @@ def anonymize(
     """Plan and apply: publish the table anonymized, proved on the published table."""
     import sqlanon
 
+    if trial.dry_run and target.report is not None:
+        raise PolicyError("--dry-run writes nothing; leave --report out, or publish")
     if trial.dry_run and not target.is_given:
         found = _planned(given, wanted, run=run, complete=True)
         _tell_dry(found, _previewed(given, found, rows=trial.preview, run=run), run=run)
@@ -189,18 +209,19 @@ def anonymize(
     if trial.dry_run:
         _check_target(given.source, target)
     shown = _Shown(None if trial.dry_run else _confirmation(given.source, target, run=run), trial)
-    how, maker = _search_and_policy(wanted, run)
+    how, maker = search_and_policy(wanted, run)
     try:
-        with output.progress(run) as progress:
+        with progress(run) as tell:
             report = sqlanon.anonymize(
                 given.source,
                 given.table,
                 maker,
                 **target.place,
                 **how,
-                progress=progress,
+                progress=tell,
                 confirm=shown if shown.is_needed else None,
                 preview=trial.preview,
+                report=target.report,
                 **given.text.asked,
                 **run.resources,
             )
@@ -208,7 +229,7 @@ def anonymize(
         output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search)
         _tell_dry(ended.plan, shown.records, run=run)
         return
-    _publish(report, run, records=shown.records)
+    _publish(report, run, records=shown.records, page=target.report)
 
 
 def rewrite(
@@ -224,26 +245,18 @@ def rewrite(
     """
     import sqlanon
 
-    report = sqlanon.rewrite(database, **run.resources)
+    with progress(run, "copying: the database"):
+        report = sqlanon.rewrite(database, **run.resources)
     output.show(run, report.to_dict(), text=report.to_text)
-
-
-def _search_and_policy(
-    wanted: Wanted, run: RunOptions, *, complete: bool = False
-) -> tuple[dict[str, Any], PolicyMaker]:
-    """Settings of the search and the maker of the policy, from one reading of the file."""
-    document = policy_document(wanted.policy.policy)
-    maker = PolicyMaker(document, wanted.policy, wanted.publishing, complete)
-    return search_settings(document, wanted.search) | {"seed": run.seed}, maker
 
 
 def _planned(given: Input, wanted: Wanted, *, run: RunOptions, complete: bool = False) -> Plan:
     import sqlanon
 
-    how, maker = _search_and_policy(wanted, run, complete=complete)
+    how, maker = search_and_policy(wanted, run, complete=complete)
     opening = run.opening(given.text)
-    with output.progress(run) as progress:
-        found = sqlanon.plan(given.source, given.table, maker, **how, progress=progress, **opening)
+    with progress(run) as tell:
+        found = sqlanon.plan(given.source, given.table, maker, **how, progress=tell, **opening)
     output.timings(run, found.report.seconds, search=found.report.search)
     return found
 
@@ -288,9 +301,17 @@ def _leave_unless_it_holds(report: CheckReport | Report) -> None:
         raise typer.Exit(1)
 
 
-def _publish(report: Report, run: RunOptions, *, records: tuple[PreviewedRecord, ...] = ()) -> None:
+def _publish(
+    report: Report,
+    run: RunOptions,
+    *,
+    records: tuple[PreviewedRecord, ...] = (),
+    page: Path | None = None,
+) -> None:
     output.timings(run, report.seconds, search=report.search)
     _show(report, records, run=run)
+    if page is not None:
+        output.say(run, f"report written to {page}")
     _leave_unless_it_holds(report)
 
 
@@ -317,10 +338,14 @@ def _confirmation(
         raise PolicyError("--in-place replaces the original for good; confirm it with --yes")
 
     def confirm(found: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
-        page = "" if run.quiet else output.printable(_page(found, records), keep="\n") + "\n"
+        page = ""
+        if not run.quiet:
+            page = output.page_on(sys.stderr, lambda: _page(found, records)) + "\n"
         question = "Replace the original table for good? [y/N] "
-        print(output.CLEAR + page + question, end="", file=sys.stderr, flush=True)
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        with output.aside():
+            print(page + question, end="", file=sys.stderr, flush=True)
+            answer = sys.stdin.readline().strip().lower()
+        if answer not in ("y", "yes"):
             raise SqlanonError("not confirmed; nothing was changed")
 
     return confirm

@@ -64,21 +64,27 @@ OPENING = (
 """Keywords of how a source is opened, which `engine.base.Opening` describes."""
 _KINDS: Mapping[str, _Kind] = {
     **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
-    **dict.fromkeys(("refine", "suppress_uncovered", "consistent"), _BOOLEAN),
+    "alternatives": _BOOLEAN,
+    **dict.fromkeys(
+        ("refine", "suppress_uncovered", "consistent", "with_report", "released"), _BOOLEAN
+    ),
     **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
     **dict.fromkeys(("cuts", "partitioning", "bound", "effort"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
     **dict.fromkeys(("date_format", "delimiter", "encoding", "distance", "improve"), _TEXT),
     **dict.fromkeys(
-        ("threads", "max_columns", "max_sets", "seed", "block_records", "preview"), _WHOLE
+        ("threads", "max_columns", "max_sets", "seed", "block_records", "preview", "k"), _WHOLE
     ),
     **dict.fromkeys(("iterations", "passes", "pools"), _WHOLE),
-    **dict.fromkeys(("threshold", "identifying", "time_limit", "beta"), _NUMBER),
+    **dict.fromkeys(
+        ("threshold", "identifying", "time_limit", "beta", "suppression_limit"), _NUMBER
+    ),
     **dict.fromkeys(("temperature", "cooling", "loss_weight"), _NUMBER),
-    **dict.fromkeys(("temp_directory", "output", "path"), _PATH),
+    **dict.fromkeys(("temp_directory", "output", "path", "report"), _PATH),
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
     **dict.fromkeys(("losses", "methods"), _TEXTS),
     "ks": _WHOLES,
+    "over": ("a mapping of figures to their values", lambda value: isinstance(value, Mapping)),
     "nullstr": _MARKS,
     "scheme": _SCHEMES,
 }
@@ -88,7 +94,7 @@ _MAY_BE_NONE = {
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
     *("preview", "scheme", "direction", "methods", "ks"),
     *("bound", "effort", "improve", "iterations", "temperature", "cooling", "loss_weight"),
-    "pools",
+    *("pools", "loss", "report"),
 }
 
 
@@ -109,6 +115,11 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
         return function(*given, **named)
 
     return called
+
+
+def overloaded(function: Callable[..., Result]) -> Callable[..., Result]:
+    """`checked` for a function behind overloads, which alone say what it takes."""
+    return checked(function)
 
 
 def _refuse_unknown(named: Iterable[str], own: Sequence[str]) -> None:

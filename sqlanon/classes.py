@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlanon.wording import counted
+
 RISK_THRESHOLD = 0.2
 
 
@@ -30,6 +32,13 @@ class ClassStatistics:
     def with_records(self, records: int) -> ClassStatistics:
         """Its classes, counted in persons who have so many records."""
         return self if records == self.members else ClassStatistics(self.histogram, records)
+
+    def headline(self) -> str:
+        """What there is, in a few words."""
+        return (
+            f"{counted(self.records, 'record')} in "
+            f"{counted(self.classes, 'class', more='classes')}, smallest {self.smallest:,}"
+        )
 
     @property
     def records(self) -> int:

@@ -39,6 +39,12 @@ class MissingTableError(SourceError):
     """A name that no table of the source has."""
 
 
+class ReleaseError(SqlanonError):
+    """A table about to leave the house that holds columns which its policy does not let out."""
+
+    exit_code = 1
+
+
 class EngineError(SqlanonError):
     """The database could not carry a statement out."""
 

@@ -6,6 +6,7 @@ Both leave this module as syntax trees, so that no caller ever joins pieces of S
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 
 import sqlglot
@@ -73,6 +74,26 @@ def html_page(name: str, /, **values: object) -> str:
     return environment.get_template(f"html/{name}.html.jinja").render(values)
 
 
+def plain_text(name: str, filters: Mapping[str, Callable[..., str]], /, **values: object) -> str:
+    """The text of the template templates/text/<name>.jinja; nothing that it shows is escaped.
+
+    Args:
+        name: The template's name without its ending.
+        filters: What the template writes its values by.
+        **values: What it shows, all of it there.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path)),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(filters)
+    return environment.get_template(f"text/{name}.jinja").render(values)
+
+
 def _text(package: str, path: str) -> str:
     return files(package).joinpath(path).read_text(encoding="utf-8")
 
@@ -85,7 +106,7 @@ def _parse(text: str, dialect: str) -> list[exp.Expr]:
 
 def _fill(value: object, hole: str = "") -> str:
     """The SQL text of a value in a hole; anything but a tree or an integer is refused."""
-    if isinstance(value, bool) or not isinstance(value, exp.Expr | int):
+    if isinstance(value, bool) or not isinstance(value, exp.Expression | int):
         raise TypeError(
             f"a hole{f' ({hole})' if hole else ''} takes a syntax tree or an integer, "
             f"not {type(value).__name__}"

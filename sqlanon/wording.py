@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
+SLACK = 2
+"""What stands before a table on its page besides [letters]."""
+NARROWEST = 24
+"""Least width of a last column whose texts are parted into lines [letters]."""
+_page_width: ContextVar[int | None] = ContextVar("page_width", default=None)
+_NARROW = "–—…→≥≤·"
+"""Signs of reports beyond Latin letters."""
+HOLDS, FAILS = "holds", "does NOT hold"
+"""What is said of a model, after its name."""
 ALIKE = 0.65
 """Least likeness, from 0 to 1, of a name to the one that it may be a slip for."""
 
@@ -38,16 +50,94 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
+def width_of(text: str) -> int:
+    """How many letters wide a terminal shows a text: some scripts' letters are twice as wide.
+
+    >>> width_of("age"), width_of("年齢"), width_of("e\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii() or all(letter < "\u0300" or letter in _NARROW for letter in text):
+        return len(text)
+    from rich.cells import cell_len  # slow to import, and most names are ASCII
+
+    return cell_len(text)
+
+
+def padded(text: str, width: int, side: str = "<") -> str:
+    """A text with blanks to a width, at the left ("<") or right (">") end of it.
+
+    >>> padded("年齢", 6), padded("7", 3, ">")
+    ('年齢  ', '  7')
+    """
+    blanks = " " * (width - width_of(text))
+    return blanks + text if side == ">" else text + blanks
+
+
+@contextmanager
+def fitting(width: int | None) -> Iterator[None]:
+    """While it lasts, tables are made no wider than a page, as far as their cells allow.
+
+    Args:
+        width: Width of the page [letters]; None for any.
+    """
+    token = _page_width.set(width)
+    try:
+        yield
+    finally:
+        _page_width.reset(token)
+
+
 def in_columns(rows: Sequence[Sequence[str]], aligned: str) -> list[str]:
-    """Rows of cells as lines of columns, each aligned by "<" or ">"."""
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    return [
-        "  "
-        + "  ".join(
-            f"{cell:{side}{width}}" for cell, side, width in zip(row, aligned, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+    """Rows of cells as lines of columns, each aligned by "<" or ">".
+
+    On a page that is too narrow (`fitting`), a long text in the last column goes on in lines of its
+    own, and columns without room follow below, beside the first one again.
+
+    >>> in_columns([["age", "12"], ["sex", "7"]], "<>")
+    ['  age  12', '  sex   7']
+    """
+    widths = [max(map(width_of, cells)) for cells in zip(*rows, strict=True)]
+    page, lines = _page_width.get(), list[str]()
+    room = math.inf if page is None else page - SLACK
+    for columns in _parts(widths, aligned, room=room):
+        own = [widths[column] for column in columns]
+        others = sum(own[:-1]) + 2 * len(own)
+        is_text = columns[-1] == len(widths) - 1 and aligned[-1] == "<"
+        if is_text and others + own[-1] > room:
+            own[-1] = max(int(room) - others, NARROWEST)
+        sides = "".join(aligned[column] for column in columns)
+        lines.append("")
+        for row in rows:
+            lines += _lines([row[column] for column in columns], sides, widths=own)
+    return lines[1:]
+
+
+def _lines(row: Sequence[str], aligned: str, *, widths: Sequence[int]) -> Iterator[str]:
+    """A row of a table; a last cell that is too wide goes on in lines of its own."""
+    *cells, last = row
+    pieces = [last]
+    if width_of(last) > widths[-1]:
+        from textwrap import wrap  # slow to import, and few tables are too wide
+
+        pieces = wrap(last, widths[-1], break_long_words=False, break_on_hyphens=False)
+    for number, piece in enumerate(pieces):
+        shown = [*cells, piece] if number == 0 else [*([""] * len(cells)), piece]
+        parts = zip(shown, widths, aligned, strict=True)
+        yield ("  " + "  ".join(padded(*part) for part in parts)).rstrip()
+
+
+def _parts(widths: Sequence[int], aligned: str, *, room: float) -> list[list[int]]:
+    """Which columns stand beside each other: the first one in front of each part."""
+    parts, used = [[0]], widths[0] + 2
+    for column, width in enumerate(widths[1:], start=1):
+        is_text = column == len(widths) - 1 and aligned[-1] == "<"
+        needed = 2 + (min(width, NARROWEST) if is_text else width)
+        if used + needed > room and len(parts[-1]) > 1:
+            parts.append([0])
+            used = widths[0] + 2
+        parts[-1].append(column)
+        used += needed
+    return parts
 
 
 def part_of(part: int, whole: int) -> str:

@@ -5,6 +5,7 @@ import weakref
 from functools import cache
 
 import duckdb
+import pytest
 
 _numbers = itertools.count(1)
 
@@ -36,6 +37,32 @@ def empty_database(threads=1):
     # Whoever collects garbage may be in the middle of a statement, or in another thread.
     weakref.finalize(connection, gone.append, name).atexit = False
     return connection
+
+
+@cache
+def has_type(kind):
+    """Whether tables of the DuckDB that is installed can have columns of a type."""
+    with duckdb.connect() as connection:
+        try:
+            connection.execute(f"CREATE TEMPORARY TABLE t (x {kind})")
+        except (duckdb.CatalogException, duckdb.NotImplementedException):
+            return False
+    return True
+
+
+def need_types_of(text):
+    """Skips a test whose SQL has a type that tables of older versions cannot hold."""
+    for kind in ("VARIANT", "GEOMETRY", "TIMESTAMPTZ_NS"):
+        if kind in text and not has_type(kind):
+            pytest.skip(f"no table of DuckDB {duckdb.__version__} holds a {kind}")
+
+
+@cache
+def has_triggers():
+    """Whether the DuckDB that is installed knows triggers."""
+    functions = "SELECT 1 FROM duckdb_functions() WHERE function_name = 'duckdb_triggers'"
+    with duckdb.connect() as connection:
+        return bool(connection.execute(functions).fetchall())
 
 
 def tables_of(connection):

@@ -18,6 +18,7 @@ from sqlanon.microdata.binding import column_types, is_unsuited, refuse_unsuited
 from sqlanon.microdata.spellings import table_spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
+from sqlanon.progress import tell
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
 from sqlanon.reports.kept import KeptColumns
@@ -114,7 +115,7 @@ class TableResults:
 def demanded_results(
     engine: Engine, table: exp.Table, *, policy: Policy, columns: Sequence[str]
 ) -> TableResults:
-    """Classes and models of a table published under a policy, without other sensitive columns.
+    """Classes and models of a table published under a policy, and no other sensitive figures.
 
     Where `columns`, those of the table, lack the entity column, records are counted.
 
@@ -128,7 +129,18 @@ def demanded_results(
         sensitive={name: attributes[name] for name in attributes if name in demanded},
         entity=policy.entity if policy.entity in columns else None,
     )
-    return table_results(engine, table, policy=asked)
+    types = suited_types(engine, table, policy=asked)
+    if not asked.sensitive and asked.entity is None:
+        return _counted(engine, table, policy=asked)
+    from sqlanon.assessment.disclosure import attribute_models  # k alone does not need it
+
+    with engine.workspace():
+        bound = _ranked_attributes(engine, table, policy=asked, types=types)
+        tabulated = _tabulated(engine, table, policy=asked, attributes=bound)
+        results = model_results(asked, tabulated.statistics)
+        for number, each in enumerate(bound):
+            results += attribute_models(engine, tabulated, number=number, attribute=each)
+    return TableResults(tabulated.statistics, results)
 
 
 def table_results(
@@ -139,17 +151,23 @@ def table_results(
     With `joined`, an entity column is taken to stay in the table, where it joins the records of a
     person: models are then asked of trajectories, too.
     """
+    tell("checking: classes and models")
     types = suited_types(engine, table, policy=policy)
     if not policy.sensitive and policy.entity is None:
-        statistics = class_statistics(engine, table, quasi_identifiers=list(policy.attributes))
-        _refuse_empty(statistics)
-        return TableResults(statistics, model_results(policy, statistics))
+        return _counted(engine, table, policy=policy)
     with engine.workspace():
         bound = _ranked_attributes(engine, table, policy=policy, types=types)
         found = _sensitive_results(engine, table, policy=policy, attributes=bound)
         if policy.entity is None or not joined:
             return found.results
         return _with_trajectories(engine, policy, found=found)
+
+
+def _counted(engine: Engine, table: exp.Table, *, policy: Policy) -> TableResults:
+    """Classes and models where no column is sensitive and no person counts."""
+    statistics = class_statistics(engine, table, quasi_identifiers=list(policy.attributes))
+    _refuse_empty(statistics)
+    return TableResults(statistics, model_results(policy, statistics))
 
 
 def with_quasi_identifiers(
@@ -223,16 +241,22 @@ def _ranked_attributes(
     ]
 
 
+def _tabulated(
+    engine: Engine, table: exp.Table, *, policy: Policy, attributes: Sequence[Ranked]
+) -> Tabulated:
+    ranks = {each.bound.name: each.values for each in attributes}
+    names = list(policy.attributes)
+    tabulated = tabulate(engine, table, names=names, ranks=ranks, entity=policy.entity)
+    _refuse_empty(tabulated.statistics)
+    return tabulated
+
+
 def _sensitive_results(
     engine: Engine, table: exp.Table, *, policy: Policy, attributes: Sequence[Ranked]
 ) -> _Found:
     from sqlanon.assessment.disclosure import attribute_figures, joint_diversity
 
-    ranks = {each.bound.name: each.values for each in attributes}
-    tabulated = tabulate(
-        engine, table, names=list(policy.attributes), ranks=ranks, entity=policy.entity
-    )
-    _refuse_empty(tabulated.statistics)
+    tabulated = _tabulated(engine, table, policy=policy, attributes=attributes)
     sensitive: dict[str, SensitiveFigures] = {}
     results = model_results(policy, tabulated.statistics)
     for number, each in enumerate(attributes):
@@ -250,7 +274,7 @@ def _with_trajectories(engine: Engine, policy: Policy, *, found: _Found) -> Tabl
 
     Who knows all records of a person looks for them in a class among the persons who share them.
     """
-    from sqlanon.assessment.disclosure import attribute_figures
+    from sqlanon.assessment.disclosure import attribute_models
     from sqlanon.assessment.trajectories import coded_trajectories, tabulated_trajectories
 
     assert policy.entity is not None
@@ -261,7 +285,7 @@ def _with_trajectories(engine: Engine, policy: Policy, *, found: _Found) -> Tabl
         apart = tabulated_trajectories(engine, found.tabulated, persons=persons)
         for number, each in enumerate(found.attributes):
             if each.bound.models:
-                results += attribute_figures(engine, apart, number=number, attribute=each)[1]
+                results += attribute_models(engine, apart, number=number, attribute=each)
     asked = tuple(replace(one, model=one.model + OF_TRAJECTORIES) for one in results)
     return replace(
         found.results,

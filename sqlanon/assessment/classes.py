@@ -108,14 +108,17 @@ def tabulate(
     Raises:
         SourceError: The table changed while it was read.
     """
-    total = engine.rows(rows_of(table))[0][0]
     if len(names) > WIDE:
+        total = engine.rows(rows_of(table))[0][0]
         rows, words = wide_rows(engine, table, names=names, ranks=ranks, entity=entity)
+        written = engine.rows(rows_of(rows))[0][0]
     else:
-        coding = replace(code_columns(engine, table, names=names).coding, ranks=dict(ranks))
-        query = table_classes.coded_rows(table, replace(coding, entity=entity))
-        rows, words = engine.materialize("rows", query), coding.words
-    if engine.rows(rows_of(rows))[0][0] != total:
+        codes = code_columns(engine, table, names=names)
+        total, words = codes.records, codes.coding.words
+        coding = replace(codes.coding, ranks=dict(ranks), entity=entity)
+        query = table_classes.coded_rows(table, coding)
+        rows, written = engine.materialize_counted("rows", query)
+    if written != total:
         raise SourceError(CHANGED)
     if entity is not None:
         counted = engine.materialize("classes", table_classes.person_classes(rows, words))

@@ -24,11 +24,13 @@ class ColumnCodes:
         coding: Rows of VALUE and the words per column, and which columns hold NULLs.
         values: Per column the number of distinct values, NULL among them.
         fields: Per column the bits of the code that hold it.
+        records: Number of records.
     """
 
     coding: Coding
     values: tuple[int, ...]
     fields: tuple[Field, ...]
+    records: int
 
 
 def code_columns(
@@ -40,14 +42,12 @@ def code_columns(
     engine's workspace ends.
     """
     columns = [*names, *([] if entity is None else [entity])]
-    held, counts, nullable = [], [], set()
-    for name in columns:
-        values = engine.materialize("values", risk.numbered_values(table, name))
-        distinct, present = engine.rows(encode.presence(values, [encode.VALUE]))[0]
-        held.append(values)
-        counts.append(distinct)
-        if present < distinct:
-            nullable.add(name)
+    records, *present = engine.rows(encode.presence(table, columns))[0]
+    nullable = {name for name, count in zip(columns, present, strict=True) if count < records}
+    made = [
+        engine.materialize_counted("values", risk.numbered_values(table, name)) for name in columns
+    ]
+    held, counts = zip(*made, strict=True)
     fields = packed(counts[: len(names)])
     if entity is not None:
         fields.append(Field(1 + max(field.word for field in fields), 0, WORD_BITS))
@@ -56,4 +56,5 @@ def code_columns(
         name: risk.code_map(values, field, words=words)
         for name, values, field in zip(columns, held, fields, strict=True)
     }
-    return ColumnCodes(Coding(maps, frozenset(nullable), words), tuple(counts), tuple(fields))
+    coding = Coding(maps, frozenset(nullable), words)
+    return ColumnCodes(coding, counts, tuple(fields), records)

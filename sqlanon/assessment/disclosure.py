@@ -13,7 +13,7 @@ from sqlanon.assessment.classes import Tabulated
 from sqlanon.engine.base import Engine
 from sqlanon.microdata.sensitive import BoundSensitive
 from sqlanon.microdata.sensitive_codes import rank_values
-from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness
+from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness, ValueModel
 from sqlanon.query.classes.table_classes import pair_value
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encoding.encode import presence
@@ -69,14 +69,7 @@ def attribute_figures(
     distances = dict.fromkeys([*bound.distances, *bound.needed.distances])
     close = {name: _CLOSE[name] for name in distances if name in _CLOSE}
     reported = [_ENTROPY, *diverse.values(), *close.values(), *_SHARES.values()]
-    needed = models.needed_by(
-        [*bound.models, *reported], nulls=False
-    )  # a NULL that counts has a rank
-    value = column(value_of(number))
-    rows = [
-        _worst(engine, table.keys, rows=part, needed=needed, attribute=attribute)
-        for part in table.parts(value)
-    ]
+    rows = _worst(engine, table, number=number, attribute=attribute, reported=reported)
     found = _merged(rows)
     figures = SensitiveFigures(
         values=attribute.count,
@@ -87,7 +80,20 @@ def attribute_figures(
         homogeneous_records=rows[0][worst.HOMOGENEOUS] + table.singles,
         shares={key: models.found(model, found) for key, model in _SHARES.items()},
     )
-    results = tuple(
+    return figures, _results(bound, found)
+
+
+def attribute_models(
+    engine: Engine, table: Tabulated, *, number: int, attribute: Ranked
+) -> tuple[ModelResult, ...]:
+    """Whether an attribute's models hold, without the figures that none of them looks at."""
+    rows = _worst(engine, table, number=number, attribute=attribute)
+    return _results(attribute.bound, _merged(rows))
+
+
+def _results(bound: BoundSensitive, found: Row) -> tuple[ModelResult, ...]:
+    """Whether models hold, by the worst of all classes."""
+    return tuple(
         ModelResult(
             model.describe(),
             model.threshold,
@@ -97,7 +103,6 @@ def attribute_figures(
         )
         for n, model in enumerate(bound.models)
     )
-    return figures, results
 
 
 def joint_diversity(
@@ -130,14 +135,26 @@ def joint_diversity(
 
 
 def _worst(
-    engine: Engine, keys: Sequence[str], *, rows: exp.Select, needed: Needed, attribute: Ranked
-) -> dict[str, Any]:
-    figures = sensitive.class_figures(
-        nested(rows, "rows"), keys, needed=needed, reference=attribute.reference
-    )
-    query = worst.worst(figures, needed, models=attribute.bound.models)
-    names = [item.alias for item in query.expressions]
-    return dict(zip(names, engine.rows(query)[0], strict=True))
+    engine: Engine,
+    table: Tabulated,
+    *,
+    number: int,
+    attribute: Ranked,
+    reported: Sequence[ValueModel] = (),
+) -> list[dict[str, Any]]:
+    """The worst figures of each part of a table that the models look at, and those reported."""
+    asked = attribute.bound.models
+    # A NULL that counts has a rank.
+    needed = models.needed_by([*asked, *reported], nulls=False)
+    rows = []
+    for part in table.parts(column(value_of(number))):
+        figures = sensitive.class_figures(
+            nested(part, "rows"), table.keys, needed=needed, reference=attribute.reference
+        )
+        query = worst.worst(figures, needed, models=asked)
+        names = [item.alias for item in query.expressions]
+        rows.append(dict(zip(names, engine.rows(query)[0], strict=True)))
+    return rows
 
 
 def _merged(rows: Sequence[Row]) -> dict[str, Any]:

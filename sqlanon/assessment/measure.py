@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.assessment.regrouped import regrouped
-from sqlanon.assessment.release import read_published, released_classes
+from sqlanon.assessment.release import Labels, read_published, released_classes
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import LEVEL_MEASURES, VALUE_MEASURES
@@ -25,6 +25,7 @@ from sqlanon.microdata.binding import Subject, bind, column_types, refuse_unsuit
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import tell
 from sqlanon.reports.measure import MeasureReport
 from sqlanon.wording import key
 
@@ -55,14 +56,50 @@ def measure_release(
         SourceError: The release is none of the original, or its labels cannot be read.
     """
     started = time.monotonic()
+    found = read_release(engine, original, table=table, policy=policy, wanted=wanted)
+    loss = measured(found.release)
+    return MeasureReport(
+        loss={name: loss[name] for name in (map(key, wanted.losses) if wanted.losses else loss)},
+        records=found.release.records,
+        suppressed_records=found.release.suppressed,
+        statistics=found.release.statistics,
+        notes=found.notes,
+        seconds=time.monotonic() - started,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRelease:
+    """A released table, read with its original and the hierarchies.
+
+    Args:
+        release: What its measures follow from.
+        labels: Per quasi-identifier the nodes that its labels stand for.
+        level_names: What each level of a quasi-identifier's hierarchy is called; those that are
+            published in groups of values have none.
+        notes: What a reader should know besides.
+    """
+
+    release: Release
+    labels: tuple[Labels, ...]
+    level_names: Mapping[str, Sequence[str]]
+    notes: tuple[str, ...]
+
+
+def read_release(
+    engine: Engine, original: exp.Table, *, table: exp.Table, policy: Policy, wanted: MeasureRequest
+) -> ReadRelease:
+    """Counts a released table beside its original; arguments and errors as `measure_release`."""
     refuse_inapplicable(
         wanted.losses,
         sensitive=bool(policy.sensitive),
         class_attribute=wanted.class_attribute is not None,
     )
+    tell("reading: the original")
     plain = _plain(policy)
     subject = bind(engine, original, policy=plain)
     sensitive = _sensitive(engine, subject, table=table, policy=policy, wanted=wanted)
+    tell("measuring: the released table")
     with engine.workspace():
         released = released_classes(
             engine, subject, table=table, suppressed=policy.suppressed_label
@@ -89,15 +126,8 @@ def measure_release(
     if left_out:
         names = ", ".join(map(repr, left_out))
         notes.append(f"the released table has no column {names}; purity is that of the others")
-    loss = measured(release)
-    return MeasureReport(
-        loss={name: loss[name] for name in (map(key, wanted.losses) if wanted.losses else loss)},
-        records=release.records,
-        suppressed_records=release.suppressed,
-        statistics=release.statistics,
-        notes=tuple(notes),
-        seconds=time.monotonic() - started,
-    )
+    levels = {name: own for name, own in subject.level_names.items() if name not in grouped}
+    return ReadRelease(release, published.labels, levels, tuple(notes))
 
 
 def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:

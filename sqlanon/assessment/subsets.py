@@ -25,6 +25,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.subset_codes import Subset, SubsetCodes, members
 from sqlanon.engine.base import Engine
+from sqlanon.progress import ProgressLine
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import frequency
 from sqlanon.query.encoding import encode
@@ -270,7 +271,8 @@ class SubsetCounter:
                 self.counts[batch[position]] = Counts(*figures)
             if self.options.tell is not None:
                 done = "1 set" if len(self.counts) == 1 else f"{len(self.counts):,} sets"
-                self.options.tell(f"{done} counted of at most {self._sought:,}")
+                line = f"sets of columns: {done} counted of at most {self._sought:,}"
+                self.options.tell(ProgressLine(line, len(self.counts) / max(self._sought, 1)))
 
     def _learn(self, counted: Sequence[Subset]) -> None:
         """Notes which sets identify; sets within others come first."""

@@ -19,7 +19,6 @@ from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import WORD_BITS, Field, packed
 from sqlanon.query.assess import wide
 from sqlanon.query.classes import table_classes
-from sqlanon.query.syntax import rows_of
 
 WIDE = 32
 """Columns above which a table is written in parts."""
@@ -127,8 +126,9 @@ def _written(
     engine: Engine, table: exp.Table, *, names: Sequence[str], carried: Sequence[str]
 ) -> _Parts:
     """The columns in parts; those carried are only numbered, behind them."""
-    numbered = engine.materialize("numbered", wide.numbered_records(table, [*names, *carried]))
-    write = _ranked if engine.rows(rows_of(numbered))[0][0] <= RANKED else _joined
+    query = wide.numbered_records(table, [*names, *carried])
+    numbered, records = engine.materialize_counted("numbered", query)
+    write = _ranked if records <= RANKED else _joined
     starts = range(0, len(names), TOGETHER)
     divided = (range(start, min(start + TOGETHER, len(names))) for start in starts)
     return _Parts(numbered, tuple(write(engine, numbered, part) for part in divided))

@@ -15,7 +15,7 @@ from sqlanon.comparison.memory import begin_peak, held, peak
 from sqlanon.comparison.report import TO_NODES, Asked, ComparedRow, Comparison, Failure
 from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Engine, searching
-from sqlanon.engine.open import OpenedSource, Resources
+from sqlanon.engine.open import OpenedSource
 from sqlanon.errors import (
     HierarchyError,
     PolicyError,
@@ -25,15 +25,16 @@ from sqlanon.errors import (
     UnsatisfiableError,
 )
 from sqlanon.methods.choice import Choice, Situation, choose
-from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import bind
-from sqlanon.microdata.opening import Policies, opened_for, told
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.opening import opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
-from sqlanon.publishing.settings import Settings, opening_of, options_of
+from sqlanon.publishing.settings import Settings, completed_for, most_shared, opening_of, options_of
 from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.plan import GIVEN_UP
 
@@ -121,26 +122,25 @@ class ComparisonRequest:
 
 @checked
 def compare(
-    connection: Any,
-    table: Any,
-    policy: Policies,
+    connection: Source | Frame,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
     *,
     methods: Sequence[str] | None = None,
-    losses: Sequence[str] = ("lm",),
+    losses: Sequence[str] | None = None,
     ks: Sequence[int] | None = None,
     **settings: Unpack[Settings],
 ) -> Comparison:
     """What several methods make of one table, side by side; writes nothing.
 
-    Each row is what `plan` would report with that method. A method that is refused or fails, or
-    that the time limit ends before it has a result, is a row with the reason.
+    Each row is what `plan` would report with that method, or the reason why there is no result.
 
     Args:
         connection: As for `check`.
         table: As for `check`.
         policy: What the published table must satisfy, as for `plan`.
         methods: Names of methods, `auto` among them for the one that it chooses; None for all.
-        losses: The losses to minimize, one after the other.
+        losses: The losses to minimize, one after the other; None for the policy file's, or `lm`.
         ks: Values of k, in place of that of the policy.
         settings: Options of methods, each for those that take it, `seed` and `progress`, and the
             `opening` of `check`. `time_limit` is that of each row; where None, refinements are of 8
@@ -157,10 +157,12 @@ def compare(
     for name, given in (("methods", methods), ("losses", losses), ("ks", ks)):
         if given is not None and not given:
             raise PolicyError(f"{name} is empty; name at least one, or leave it out")
-    opening = opening_of(settings)
+    call, opening = asked(connection, table, policy), opening_of(settings)
     named = METHODS if methods is None else methods
+    settings = completed_for(named, settings, call.said)
+    losses = (call.said.get("loss", "lm"),) if losses is None else losses
     request = ComparisonRequest(tuple(named), tuple(losses), tuple(ks or ()), settings)
-    with opened_for(connection, table, policy, read_only=True, **opening) as (source, resolved):
+    with opened_for(*call.opened, read_only=True, **opening) as (source, resolved):
         refuse_idle_annealing(resolved, settings.get("improve"))
         refuse_without_solver(settings.get("improve"))
         request = replace(request, ks=request.ks or (resolved.k,))
@@ -168,7 +170,7 @@ def compare(
         rows = tuple(runner.rows())
         runner.refuse_none_done()
         found = Comparison(
-            _name_of(source),
+            name_of(source),
             rows,
             request.losses,
             request.ks,
@@ -231,7 +233,8 @@ class _Runner:
         time_of = _Shares(waiting, self.limit)
         in_turn = sorted(asked, key=lambda each: each.method in SLOWEST)
         for number, each in enumerate(in_turn, start=1):
-            where = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
+            line = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
+            where = ProgressLine(line, (number - 1) / len(asked))
             row = self._row(each, policy, seconds=time_of.next(each.method), where=where)
             time_of.took(each.method, row.seconds)
             if choice is not None and choice.method == each.method:
@@ -252,12 +255,7 @@ class _Runner:
 
         Nothing under a time limit for each row, which shows what a method makes of that by itself.
         """
-        if self.limit is not None:
-            return 0
-        settings = self.request.settings
-        most = settings.get("block_records", BLOCK_RECORDS)
-        memory = Resources(memory_limit=settings.get("memory_limit")).memory
-        return most if memory is None else min(most, memory // RECORD_BYTES)
+        return 0 if self.limit is not None else most_shared(self.request.settings)
 
     def _bound(self, rows: Sequence[ComparedRow], policy: Policy, *, seconds: float) -> None:
         """Bounds what every recoding into nodes loses, where a row is one and no cover did so.
@@ -300,7 +298,7 @@ class _Runner:
             return None
 
     def _row(
-        self, asked: Asked, policy: Policy, *, seconds: float | None, where: str
+        self, asked: Asked, policy: Policy, *, seconds: float | None, where: ProgressLine
     ) -> ComparedRow:
         """The result of one method, or why there is none."""
         self._tell(where)
@@ -311,7 +309,7 @@ class _Runner:
             options = self.request.options(asked, seconds)
             options = replace(
                 options,
-                progress=lambda line: self._tell(f"{where}: {line}"),
+                progress=lambda line: self._tell(ProgressLine(f"{where}: {line}", where.share)),
                 shared=self.shared,
             )
             with searching(self.engine, options.deadline):
@@ -381,7 +379,7 @@ def _with_k(policy: Policy, k: int) -> Policy:
     return replace(policy, models=(*kept, KAnonymity(k)))
 
 
-def _name_of(source: OpenedSource) -> str | None:
+def name_of(source: OpenedSource) -> str | None:
     """What the table is called, or the file that it is; None for a frame."""
     if source.kind == "file" and source.path is not None:
         return source.path.name

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sqlanon.arguments import path_of
-from sqlanon.engine.files import refuse_folder, write_file
+from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.loss.cells import CELL_MEASURES
 from sqlanon.methods.registry import AUTO, METHODS
+from sqlanon.pictures import COLOURS, FONT, apart, refuse_place, refuse_undrawn, svg_of
 from sqlanon.resources import html_page
 
 ENDINGS = (".svg", ".html")
-# Okabe and Ito 2008, without the yellow that no white page shows. Seven colours and eight marks
-# have no common divisor, so 56 methods would differ in one of them.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Seven colours and eight marks have no common divisor, so 56 methods would differ in one of them.
 MARKS = (
     *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),
     *("triangle-left", "triangle-right"),
@@ -38,7 +36,6 @@ HEADROOM = 8
 """What labels and marks reach above a chart at most [points]."""
 PADDING = {"left": 40, "right": 48, "top": 12, "bottom": 12}
 """Room around: texts are wider in a browser that has another font than what draws [points]."""
-_FONT = "Helvetica, Arial, sans-serif"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +129,7 @@ class Drawing:
         lines: What the marks in tables mean, and why methods have no result.
         notes: What a reader should know besides.
         created: When.
+        command: What made it.
     """
 
     title: str
@@ -139,6 +137,7 @@ class Drawing:
     lines: Sequence[str]
     notes: Sequence[str]
     created: str
+    command: str = "compare"
 
 
 def refuse_chart(path: str | Path, *, overwrite: bool = False) -> Path:
@@ -151,19 +150,8 @@ def refuse_chart(path: str | Path, *, overwrite: bool = False) -> Path:
     file = path_of(path, "the chart")
     if file.suffix.lower() not in ENDINGS:
         raise SourceError(f"{file.name!r} is no chart; name it {' or '.join(ENDINGS)}")
-    missing = [name for name in ("altair", "vl_convert") if find_spec(name) is None]
-    if missing:
-        raise PolicyError(
-            "charts are drawn by altair and vl-convert, which are not installed: "
-            "pip install 'sqlanon[report]'"
-        )
-    if not file.parent.is_dir():
-        raise SourceError(f"there is no folder {str(file.parent)!r}")
-    if file.exists() and not file.is_file():
-        raise SourceError(f"{str(file)!r} is no regular file; name another")
-    if file.exists() and not overwrite:
-        raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
-    refuse_folder(file.resolve())
+    refuse_undrawn()
+    refuse_place(file, overwrite=overwrite)
     return file
 
 
@@ -181,30 +169,28 @@ def draw(drawing: Drawing, path: str | Path, *, overwrite: bool = False) -> None
     if file.suffix.lower() == ".svg":
         write_file(file, svg(panels))
         return
-    drawn = [
-        # Names inside one picture must not be those inside another on the same page.
-        svg([panel]).replace("clip", f"picture{number}clip")
-        for number, panel in enumerate(panels)
-    ]
+    drawn = [apart(svg([panel]), number) for number, panel in enumerate(panels)]
     write_file(file, html_page("comparison", drawing=drawing, pictures=drawn))
 
 
 def svg(panels: Sequence[ChartPanel]) -> str:
     """Charts as one picture, a row for each loss."""
     import altair
-    import vl_convert
 
     rows = [_charts(panel) for panel in panels]
-    chart = altair.vconcat(*rows, spacing=36, description=" ".join(p.description for p in panels))
-    chart = (
-        chart.configure(font=_FONT, background="white", padding=PADDING)
+    told = " ".join(panel.description for panel in panels)
+    return rendered(altair.vconcat(*rows, spacing=36, description=told))
+
+
+def rendered(chart: Any) -> str:
+    """A chart of Altair as SVG, in the fonts and colours of all charts."""
+    return svg_of(
+        chart.configure(font=FONT, background="white", padding=PADDING)
         .configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e4e4e4", titlePadding=8)
         .configure_title(fontSize=15, anchor="start", subtitleFontSize=12, subtitleColor="#444444")
         .configure_legend(labelFontSize=12, titleFontSize=12, symbolSize=110, symbolStrokeWidth=2)
         .configure_view(stroke="#bbbbbb")
     )
-    drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
-    return drawn
 
 
 def _charts(panel: ChartPanel) -> Any:
@@ -226,7 +212,7 @@ def _by_k(panel: ChartPanel) -> list[Any]:
         axis=altair.Axis(values=panel.ks, format=",d", labelOverlap="greedy", grid=False),
     )
     base = altair.Chart(_table(panel)).encode(x=axis, **_looks(panel))
-    bounds = altair.Chart(_values([{"k": k, "loss": v} for k, v in panel.bounds.items()]))
+    bounds = altair.Chart(values_of([{"k": k, "loss": v} for k, v in panel.bounds.items()]))
     bound = bounds.mark_line(color="#777777", strokeDash=[2, 3]).encode(x=axis, y="loss:Q")
     marks = [("loss", _loss_axis(panel, "Y"), [bound]), ("seconds", _time_axis(panel, "Y"), [])]
     return [
@@ -249,7 +235,7 @@ def _by_method(panel: ChartPanel) -> list[Any]:
     base = altair.Chart(_table(panel)).encode(y=rows)
     looks = _looks(panel, legend=False)
     del looks["strokeDash"]  # there are no lines
-    bounds = altair.Chart(_values([{"loss": value} for value in panel.bounds.values()]))
+    bounds = altair.Chart(values_of([{"loss": value} for value in panel.bounds.values()]))
     bound = bounds.mark_rule(color="#777777", strokeDash=[2, 3], strokeWidth=2).encode(x="loss:Q")
     marks = [("loss", _loss_axis(panel, "X"), [bound]), ("seconds", _time_axis(panel, "X"), [])]
     return [
@@ -274,7 +260,7 @@ def _headroom() -> Any:
     """What holds titles at one height: they stand above the highest label or mark of a chart."""
     import altair
 
-    line = altair.Chart(_values([{}])).mark_rule(opacity=0)
+    line = altair.Chart(values_of([{}])).mark_rule(opacity=0)
     return line.encode(x=altair.value(0), y=altair.value(-HEADROOM), y2=altair.value(0))
 
 
@@ -359,7 +345,7 @@ def _marks(base: Any, size: int) -> list[Any]:
 
 
 def _table(panel: ChartPanel) -> Any:
-    return _values(
+    return values_of(
         [
             {
                 "method": p.method,
@@ -373,7 +359,8 @@ def _table(panel: ChartPanel) -> Any:
     )
 
 
-def _values(rows: list[dict[str, Any]]) -> Any:
+def values_of(rows: list[dict[str, Any]]) -> Any:
+    """Rows as the data of a chart."""
     import altair
 
     made: Any = altair.Data  # which says nothing of its types

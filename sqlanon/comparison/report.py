@@ -12,6 +12,7 @@ from sqlanon.methods.options import EFFORTS, PASSES
 from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.plan import Report
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ class ComparedRow:
         return self.report is not None and self.report.is_cut
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(SelfShown):
     """Methods side by side on one table.
 
     Args:
@@ -219,6 +220,21 @@ class Comparison:
             "error": {"kind": row.failure.kind, "message": row.failure.message},
         }
 
+    def headline(self) -> str:
+        """What was compared."""
+        return self.title
+
+    def shown_tables(self) -> list[ShownTable]:
+        """The results, loss by loss and k by k."""
+        return [
+            ShownTable(
+                [self.cells(row) for row in self.section(loss, k) if row.report is not None],
+                self.heads(loss),
+                self.caption(loss, k),
+            )
+            for loss, k in self.sections
+        ]
+
     def to_text(self) -> str:
         """A page for a reader."""
         lines = [self.title]
@@ -297,7 +313,7 @@ class Comparison:
         report, ratio = row.report, self.ratio(row)
         others = [each for each in self.losses if each != row.asked.loss]
         marks = f"{'*' if row.reason else ' '}{'>' if row.is_cut else ' '}"
-        peak = "–" if row.peak_memory is None else f"{row.peak_memory / MEGABYTE:,.0f} MB"
+        peak = "–" if row.peak_memory is None else f"{row.peak_memory / MEGABYTE:,.0f}"
         return [
             f"{marks} {row.asked.method}",
             _measure(report, row.asked.loss),
@@ -361,7 +377,7 @@ def _bound_entry(bound: BoundReport) -> dict[str, Any]:
     return {name: value for name, value in bound.to_dict().items() if name in names}
 
 
-_FIGURES = ("classes", "smallest", "largest", "suppressed", "seconds", "peak")
+_FIGURES = ("classes", "smallest", "largest", "suppressed", "seconds", "peak [MB]")
 
 
 def _measure(report: Report, name: str) -> str:

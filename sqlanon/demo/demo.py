@@ -12,13 +12,15 @@ from typing import Any, Unpack
 
 from sqlglot import exp
 
-from sqlanon.api import anonymize, check
+from sqlanon.api import anonymize
 from sqlanon.arguments import path_of
 from sqlanon.demo import census
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.inspection import check
 from sqlanon.microdata.binding import Subject, bind
+from sqlanon.pictures import can_draw
 from sqlanon.policy.policy import SETTINGS, Policy
 from sqlanon.policy.toml import read_document
 from sqlanon.query import syntax
@@ -31,6 +33,7 @@ from sqlanon.wording import key, percent, shown
 TABLE = "people"
 PUBLISHED = "people_anonymous"
 DATABASE = "census.duckdb"
+PAGE = "report.html"
 SHOWN = 2
 WIDTH = 80
 NOT_PUBLISHED = "–"
@@ -72,6 +75,11 @@ class Demo:
         """The policy file."""
         return self.folder / "policy.toml"
 
+    @property
+    def page(self) -> Path:
+        """The report of the release, where it can be drawn."""
+        return self.folder / PAGE
+
 
 @dataclass(frozen=True, slots=True)
 class DemoReport:
@@ -84,6 +92,7 @@ class DemoReport:
         after: The check of the published table, from that table alone.
         people: A few people before and after.
         descriptions: What each quasi-identifier's hierarchy is.
+        has_page: Whether a report was written beside the database.
     """
 
     demo: Demo
@@ -92,6 +101,7 @@ class DemoReport:
     after: CheckReport
     people: tuple[Person, ...]
     descriptions: Mapping[str, str]
+    has_page: bool = False
 
     @property
     def commands(self) -> list[str]:
@@ -116,6 +126,7 @@ class DemoReport:
             "source": str(self.demo.database),
             "hashes": self.published.provenance.head()["hashes"],
             "output": PUBLISHED,
+            "report": str(self.demo.page) if self.has_page else None,
             "records": self.demo.records,
             "seed": self.demo.seed,
             "original": self.before.to_dict(),
@@ -133,9 +144,21 @@ class DemoReport:
             self._effect(),
             self._levels(),
             self._meaning(),
+            self._page(),
             "\n".join(["Try next:", *(f"  {command}" for command in self.commands)]),
         )
         return "\n\n".join(parts)
+
+    def _page(self) -> str:
+        if self.has_page:
+            return _wrapped(
+                f"The report for a data protection officer is in {self.demo.page}: open it in a "
+                "browser. It shows all of this with charts, and what to do about it."
+            )
+        return (
+            "For a report with charts, a page for a data protection officer, run the demo again "
+            "after\n  pip install 'sqlanon[report]'"
+        )
 
     def _opening(self) -> str:
         sentences = (
@@ -215,7 +238,7 @@ def _run(
     demo: Demo, statements: Sequence[exp.Expr], *, resources: Resources, tell: Callable[[str], None]
 ) -> DemoReport:
     """The demo, in a folder of its own."""
-    document = read_document(demo.policy)
+    document, has_page = read_document(demo.policy), can_draw()
     how = {key: document.pop(key) for key in SETTINGS if key in document}
     policy = Policy.from_dict(document, demo.folder)
     with resources.connect(demo.database) as engine:
@@ -223,9 +246,9 @@ def _run(
         for statement in statements:
             engine.run(statement)
         before = check(engine, TABLE, policy)
-        published = anonymize(
-            engine, TABLE, policy, into=PUBLISHED, overwrite=True, progress=tell, **how
-        )
+        page = demo.page if has_page else None
+        target: dict[str, Any] = {"into": PUBLISHED, "overwrite": True, "report": page}
+        published = anonymize(engine, TABLE, policy, progress=tell, **target, **how)
         tell("checking the published table")
         after = check(engine, PUBLISHED, policy)
         subject = bind(engine, engine.resolve(TABLE), policy=policy)
@@ -233,7 +256,7 @@ def _run(
         descriptions = {
             name: attribute.hierarchy.describe() for name, attribute in policy.attributes.items()
         }
-    return DemoReport(demo, before, published, after, people, descriptions)
+    return DemoReport(demo, before, published, after, people, descriptions, has_page)
 
 
 @contextmanager
@@ -244,7 +267,7 @@ def _removed_on_failure(demo: Demo) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for name in (DATABASE, f"{DATABASE}.wal", *census.FILES):
+        for name in (DATABASE, f"{DATABASE}.wal", PAGE, *census.FILES):
             with suppress(OSError):
                 (demo.folder / name).unlink(missing_ok=True)
         with suppress(OSError):
@@ -267,7 +290,7 @@ def _make_room(demo: Demo) -> None:
                 "files in it with --overwrite"
             )
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (DATABASE, f"{DATABASE}.wal"):
+        for name in (DATABASE, f"{DATABASE}.wal", PAGE):
             (folder / name).unlink(missing_ok=True)
         census.write(folder)
     except OSError as error:

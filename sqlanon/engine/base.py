@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 Row = tuple[Any, ...]
+_Type = exp.DataType.Type
 
 
 class Limits(TypedDict, total=False):
@@ -49,10 +50,14 @@ class Use:
     Args:
         left_out: Columns that nobody looks at; they are not loaded, and read as NULL.
         by_value: Columns of which the values count, not how these are written; None for all.
+        equal_alone: Columns of frames of which no more counts than which values are equal.
+        as_is: Columns that are to be published as they are, and so must come back.
     """
 
     left_out: frozenset[str] = frozenset()
     by_value: frozenset[str] | None = None
+    equal_alone: frozenset[str] = frozenset()
+    as_is: frozenset[str] = frozenset()
 
     def kept(self, names: Sequence[str]) -> list[str]:
         """The columns that are loaded."""
@@ -95,6 +100,9 @@ class Engine(Protocol):
 
     FRESH_FILE: ClassVar[bool]
     """Whether a database is a file, whose place a fresh one can take: see `fresh_file`."""
+
+    UNSTORED: ClassVar[frozenset[str]]
+    """Types that values may have and columns of a table may not, as `type_id` names them."""
 
     @property
     def dialect(self) -> str:
@@ -141,6 +149,12 @@ class Engine(Protocol):
         """A temporary table of a query's rows, under a fresh name."""
         ...
 
+    def materialize_counted(
+        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+    ) -> tuple[exp.Table, int]:
+        """A temporary table as `materialize` makes it, and how many rows it has."""
+        ...
+
     def load_rows(
         self,
         prefix: str,
@@ -152,6 +166,14 @@ class Engine(Protocol):
 
     def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
         """Name and type of every column, in table order."""
+        ...
+
+    def forget(self) -> None:
+        """Looks up anew what is asked of tables and columns from here on.
+
+        An engine may know them still from the same transaction, in which they change only where a
+        function of the caller is called.
+        """
         ...
 
     def resolve(self, table: object) -> exp.Table:
@@ -229,7 +251,7 @@ def with_texts(kind: exp.DataType, is_text: Callable[[exp.DataType], bool]) -> e
 
     def replaced(node: exp.Expr) -> exp.Expr:
         chosen = isinstance(node, exp.DataType) and is_text(node)
-        return exp.DataType(this=exp.DType.TEXT) if chosen else node
+        return exp.DataType(this=_Type.TEXT) if chosen else node
 
     changed = kind.transform(replaced)
     assert isinstance(changed, exp.DataType)
@@ -238,8 +260,8 @@ def with_texts(kind: exp.DataType, is_text: Callable[[exp.DataType], bool]) -> e
 
 def _has_labels(part: exp.DataType) -> bool:
     """Whether a type is an ENUM, or one unknown to sqlglot, as a TUPLE is, that may hold one."""
-    is_unknown = part.this == exp.DType.USERDEFINED
-    return part.this == exp.DType.ENUM or (is_unknown and "ENUM(" in part.sql("duckdb"))
+    is_unknown = part.this == _Type.USERDEFINED
+    return part.this == _Type.ENUM or (is_unknown and "ENUM(" in part.sql("duckdb"))
 
 
 def by_column(

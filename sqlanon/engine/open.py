@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 
+import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
+from sqlanon.engine.duckdb.catalog import is_frame
 from sqlanon.engine.duckdb.connection import DuckDB
+from sqlanon.engine.duckdb.frames import HeldFrame, owned
 from sqlanon.engine.duckdb.second_table import opened_beside
-from sqlanon.engine.duckdb.source import OpenedSource, Resources, is_database, open_source
-from sqlanon.engine.duckdb.text_files import TextReading
+from sqlanon.engine.duckdb.source import (
+    OpenedSource,
+    Resources,
+    is_database,
+    open_source,
+    unwrapped,
+)
+from sqlanon.engine.duckdb.text_files import TextReading, every_column
+from sqlanon.engine.frames.kinds import ArrowStreamed, LazilyCollected
 from sqlanon.errors import EngineError
 
+Connection = duckdb.DuckDBPyConnection | DuckDB
+"""What a caller may have open."""
 __all__ = [
+    "ArrowStreamed",
+    "Connection",
+    "HeldFrame",
+    "LazilyCollected",
     "OpenedSource",
     "Resources",
     "TextReading",
     "is_database",
+    "is_frame",
     "open_source",
+    "owned",
     "second_table",
+    "unwrapped",
 ]
 
 
@@ -40,4 +59,7 @@ def second_table(
     """
     if not isinstance(engine, DuckDB):
         raise EngineError(f"{engine.dialect} reads no second table; load it beside the first")
+    if isinstance(other, HeldFrame):
+        is_callers = engine.limits is None
+        return nullcontext(other.loaded(engine, every_column, is_callers=is_callers))
     return opened_beside(engine, other, table=table, how=how)

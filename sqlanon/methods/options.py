@@ -137,6 +137,11 @@ class LatticeOptions:
     """Options of a search of the generalization lattice."""
 
     minimal_nodes: bool = _option(False, "Also list every minimal node of the lattice.")
+    alternatives: bool = _option(
+        False,
+        "Also list, for each column that is generalized, the best recodings with it at lower "
+        "levels, and what they lose.",
+    )
     time_limit: float | None = _time_limit()
 
 

@@ -23,6 +23,7 @@ from sqlanon.methods.options import (
     described,
 )
 from sqlanon.methods.shared import SharedWork
+from sqlanon.progress import tell
 from sqlanon.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -328,10 +329,12 @@ class Options(Generic[Own_co]):
         common.setdefault("deadline", Deadline.after(own.get("time_limit")))
         return Options(row, settled, **common)
 
-    def tell(self, line: str) -> None:
-        """Reports progress."""
-        if self.progress is not None:
-            self.progress(line)
+    def tell(self, line: str, share: float | None = None) -> None:
+        """Tells how far the search is, and which share of its phase is done, where that is known.
+
+        It goes to whoever follows the search (`sqlanon.progress`), which `progress` does.
+        """
+        tell(line, share)
 
 
 @dataclass(frozen=True, slots=True)

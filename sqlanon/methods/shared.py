@@ -23,11 +23,14 @@ class SharedWork:
     Args:
         most: Records that things of one kind may be about in all, for the memory that they take;
             0 to keep nothing.
+        stored: Things in temporary tables of the database by their names, where whoever shares has
+            a workspace around all searches; None where none may outlive a search.
         borrowed: How long those took to find that were there already, each time that they were
             asked for [seconds].
     """
 
     most: int = 0
+    stored: dict[Name, Any] | None = None
     borrowed: float = field(default=0.0, init=False)
     _table: Hashable = field(default=None, init=False)
     _kept: dict[Name, tuple[Any, float]] = field(default_factory=dict, init=False)
@@ -35,10 +38,27 @@ class SharedWork:
 
     def read_from(self, table: Hashable) -> None:
         """Forgets everything where this is not the table, by its fingerprint, that it is about."""
+        if self.stored is not None and self.stored.setdefault(("table",), table) != table:
+            self.stored.clear()
+            self.stored["table",] = table
         if table != self._table:
             self._table = table
             self._kept.clear()
             self._records.clear()
+
+    def stored_once(self, name: Name, find: Callable[[], Found]) -> Found:
+        """What is in temporary tables already, else what is put there now.
+
+        Args:
+            name: What it is, and of what: all that it depends on but the table and the loss.
+            find: Puts it there.
+        """
+        if self.stored is None:
+            return find()
+        if name not in self.stored:
+            self.stored[name] = find()
+        found: Found = self.stored[name]
+        return found
 
     def once(
         self,

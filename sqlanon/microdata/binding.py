@@ -16,7 +16,8 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
 from sqlanon.query.text import is_nested
-from sqlanon.wording import counted
+from sqlanon.sqlglot_version import type_id
+from sqlanon.wording import counted, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,21 @@ def bind(engine: Engine, table: exp.Table, *, policy: Policy) -> Subject:
     if faults:
         raise PolicyError("; ".join(faults))
     return Subject(table, columns, attributes, trees, records, nullable, counts)
+
+
+def refuse_unstored(engine: Engine, columns: Mapping[str, exp.DataType]) -> None:
+    """Refuses columns of types that no table of the engine can hold.
+
+    Raises:
+        SourceError: There is one; the message names it and its type.
+    """
+    for name, kind in columns.items():
+        held = {type_id(part) for part in kind.find_all(exp.DataType)} & engine.UNSTORED
+        if held:
+            raise SourceError(
+                f"column {name!r} holds values of type {listed(sorted(held))}, which no table of "
+                "this version of DuckDB can hold; cast it in a view, drop it, or upgrade duckdb"
+            )
 
 
 def is_unsuited(kind: exp.DataType) -> bool:

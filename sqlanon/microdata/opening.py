@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.arguments import kind_of, path_of
 from sqlanon.engine.base import Opening, Use
-from sqlanon.engine.open import OpenedSource, TextReading, is_database, open_source
+from sqlanon.engine.open import HeldFrame, OpenedSource, TextReading, is_database, open_source
 from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
@@ -53,8 +53,10 @@ def opened_for(
         made.append(_resolved(columns, policy))
         if complete is not None:
             made[0].check_columns(columns, publish=complete)
-        needed = {*made[0].published(columns), made[0].entity}
-        return Use(frozenset(columns) - needed, made[0].by_value())
+        published = made[0].published(columns)
+        left_out = frozenset(columns) - {*published, made[0].entity}
+        by_value, as_is = made[0].by_value(), frozenset(published) - {*made[0].attributes}
+        return Use(left_out, by_value, as_is - by_value, as_is)
 
     opened = open_source(connection, table, read_only=read_only, use=use, **opening)
     with opened as source, _blamed(source):
@@ -83,7 +85,8 @@ def reading(
     def use(columns: Sequence[str]) -> Use:
         made.append(_resolved(columns, policy))
         dropped = {*made[0].identifiers, *made[0].drop} - {made[0].entity}
-        return Use(frozenset(dropped), made[0].by_value())
+        alone = {*columns} - {*made[0].attributes, *made[0].sensitive, *dropped}
+        return Use(frozenset(dropped), made[0].by_value(), frozenset(alone))
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
         with _blamed(source):
@@ -132,11 +135,18 @@ def beside(source: OpenedSource, policy: Policy, *, is_alike: bool = False) -> T
 
 
 def is_data(connection: object) -> bool:
-    """Whether a source is a file of data."""
+    """Whether a source is a file of data, or a frame, and so one table that is in no database."""
+    if isinstance(connection, HeldFrame):
+        return True
     if not isinstance(connection, str | Path):
         return False
     path = path_of(connection, "the source")
     return path.is_file() and not is_database(path)
+
+
+def holding(policy: Policies, *, refuse: Callable[[Policy, Sequence[str]], Policy]) -> Policies:
+    """A policy that is first held against the columns of its table."""
+    return lambda columns: refuse(_resolved(columns, policy), columns)
 
 
 def _resolved(columns: Sequence[str], policy: Policies) -> Policy:
@@ -144,7 +154,7 @@ def _resolved(columns: Sequence[str], policy: Policies) -> Policy:
     made = policy(list(columns)) if callable(policy) else policy
     if not isinstance(made, Policy):
         raise PolicyError(
-            "policy must be a Policy, or a function from the columns to one, "
-            f"not {kind_of(made)}; Policy.from_dict and Policy.from_toml make one"
+            f"policy must be a Policy, not {kind_of(made)}; Policy.from_dict and Policy.from_toml "
+            "make one"
         )
     return made

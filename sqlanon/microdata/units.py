@@ -20,7 +20,7 @@ from sqlanon.query.classes.violations import ENTITY, value_of
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import Carried, word
 from sqlanon.query.publish.regions import PLACE, factors, places
-from sqlanon.query.syntax import alias, bigint, column, nested, rows_of, select
+from sqlanon.query.syntax import alias, bigint, column, nested, select
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.packing import leaf_numbers
 from sqlanon.search.partitioning.rows import PartRows
@@ -126,8 +126,9 @@ def _placed(
 ) -> tuple[tuple[int, ...], dict[str, exp.Select]]:
     """Distinct values per quasi-identifier, and its leaf map with the places of its values."""
     layout, maps = coding
-    held = [engine.materialize("places", places(subject.table, name)) for name in subject.names]
-    values = tuple(engine.rows(rows_of(each))[0][0] for each in held)
+    numbered = (places(subject.table, name) for name in subject.names)
+    made = [engine.materialize_counted("places", query) for query in numbered]
+    held, values = zip(*made, strict=True)
     placed = {}
     for name, own, (number, factor) in zip(subject.names, held, factors(values), strict=True):
         words, key = maps[name].named_selects[1:], word(layout.words + number)

@@ -14,9 +14,12 @@ from sqlanon.arguments import kind_of
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
+from sqlanon.engine.open import HeldFrame
 from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
+from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.publishing import formats
 from sqlanon.publishing.expected import expected_results
 from sqlanon.publishing.formats import Columns
@@ -47,13 +50,14 @@ class _Staged:
 class _Published:
     """Classes, models and kept columns of the published table, what was lost, and its digest.
 
-    The digest is of a file's bytes, or of a table's content as `fingerprint` has it.
+    The digest is of a file's bytes, or of a table's content as `fingerprint` has it. Seconds are
+    those of the check, and of a witness where there is one.
     """
 
     results: TableResults
     kept: KeptColumns | None
     notes: tuple[str, ...]
-    check_seconds: float
+    seconds: Mapping[str, float]
     sha256: str
 
 
@@ -86,16 +90,28 @@ def publish(
     return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
 
 
-def table_named(connection: object, plan: Plan) -> str | None:
-    """Name of the plan's table in a source; None for the one table of a file of data.
+def policy_of(plan: Plan) -> Policy:
+    """The policy of a plan.
 
     Raises:
-        PolicyError: The plan is none, or was made of a frame.
+        PolicyError: It is none.
     """
     if not isinstance(plan, Plan):
         raise PolicyError(
             f"plan must be a Plan, not {kind_of(plan)}; plan() and Plan.load make one"
         )
+    return plan.policy
+
+
+def table_named(connection: object, plan: Plan) -> str | None:
+    """Name of the plan's table in a source; None for the one table of a file of data, or a frame.
+
+    Raises:
+        PolicyError: The plan is none, or was made of a frame and is for a connection.
+    """
+    policy_of(plan)
+    if isinstance(connection, HeldFrame):
+        return None
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
     return None if is_data(connection) else plan.table
@@ -121,8 +137,10 @@ def _carry_out(
     if target.confirm is not None:
         shown = replace(plan.report, notes=(*plan.report.notes, *notes))
         target.confirm(replace(plan, report=shown))
+    tell(f"writing: {counted(plan.report.records, 'record')}")
     with staging as staged:
         written, table = time.monotonic(), staged.table
+        tell("checking: what was written")
         if target.in_place:
             refuse_broken_views(engine, source, columns=engine.columns(table))
         results = _verified(engine, plan, table=table)
@@ -132,23 +150,27 @@ def _carry_out(
         if plan.policy.entity is not None:
             results = _of_persons(engine, plan, source=source)
         kept = published_kept(engine, plan, source=source, table=table)
-        check_seconds = time.monotonic() - written
+        seconds = {"check": time.monotonic() - written}
+        if target.witness is not None:
+            target.witness(engine, plan, source, table)
+            seconds["report"] = time.monotonic() - written - seconds["check"]
         if target.output is None:
             _, sha256 = engine.rows(fingerprint(table, engine.columns(table)))[0]
         # All that is published has been read by now, between two looks at what it was read from.
         refuse_stale(engine, plan, source=source)
         engine.refuse_changed()
+        tell("publishing: what was checked")
     if target.output is not None:
         sha256 = files.digest(target.output)
-    return _Published(results, kept, notes, check_seconds, sha256)
+    return _Published(results, kept, notes, seconds, sha256)
 
 
 def _report(plan: Plan, published: _Published, *, output: str, started: float) -> Report:
     before, taken = plan.report.seconds, time.monotonic() - started
     seconds = {
         **before,
-        "apply": taken - published.check_seconds,
-        "check": published.check_seconds,
+        "apply": taken - sum(published.seconds.values()),
+        **published.seconds,
         "total": before.get("total", 0.0) + taken,
     }
     report = plan.report.keeping(published.kept)
@@ -168,6 +190,7 @@ def _report(plan: Plan, published: _Published, *, output: str, started: float) -
 
 def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
+    engine.forget()
     columns = column_types(engine, source)
     # Of a file what is dropped is not even loaded, so nothing is known of it but its name.
     seen = plan.policy.seen(list(plan.columns))
@@ -236,6 +259,9 @@ def _staged(
             _write(engine, plan, staged=made, target=target)
             return
         yield _Staged(staged, {})
+        if target.likeness is not None:
+            target.likeness.take(engine, staged, source=source, policy=plan.policy)
+            return
         place = source if target.into is None else engine.target(target.into, source)
         _move(engine, staged, place=place)
 
@@ -365,4 +391,6 @@ def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> No
 def _where(source: exp.Table, target: Target) -> str:
     if target.output is not None:
         return str(target.output)
+    if target.likeness is not None:
+        return target.likeness.frame.title
     return target.into if target.into is not None else source.name

@@ -30,6 +30,7 @@ from sqlanon.query.text import is_zoned
 from sqlanon.recoding import Recoding
 from sqlanon.reports.document import SCHEMA_VERSION, stamp
 from sqlanon.reports.plan import Report
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.stored_recoding import recoding_of
 
 Fingerprint = tuple[int, str]
@@ -38,8 +39,8 @@ MOST_ROUNDS = 1000
 """Rounds of suppression that a statement works out; each adds queries to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(SelfShown):
     """A recoding, its reasons and the statement that publishes it; nothing is written yet.
 
     Args:
@@ -195,6 +196,19 @@ class Plan:
         """The document of `plan --json`."""
         return self.report.to_dict()
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know."""
+        return self.report.notes
+
+    def headline(self) -> str:
+        """What would be published."""
+        return self.report.headline()
+
+    def shown_tables(self) -> list[ShownTable]:
+        """What is expected."""
+        return self.report.shown_tables()
+
     def to_text(self) -> str:
         """A page for a reader."""
         return self.report.to_text()
@@ -218,27 +232,37 @@ class Plan:
         """
         file = path_of(path, "the plan file")
         self.policy.check_columns(list(self.columns), publish=True)
-        document = {
-            **stamp(self.report.provenance.created),
-            "kind": "sqlanon plan",
-            "table": self.table,
-            "columns": {name: kind.sql(self.dialect) for name, kind in self.columns.items()},
-            **({} if self.dialect == _FIRST else {"dialect": self.dialect}),
-            "enumerated": list(self.enumerated),
-            "policy": self.policy.to_dict(),
-            "recoding": self.recoding.to_document(),
-            "rounds": self.rounds,
-            "few": list(self.few),
-            "report": self.report.to_dict(),
-            "heights": dict(self.report.heights),
-            "histogram": list(map(list, self.report.statistics.histogram.items())),
-            "fingerprint": self.fingerprint,
-        }
         try:
-            text = json.dumps(sealed(document), indent=1, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False)
             return write_private(file, text)
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
+
+    def document(self) -> dict[str, Any]:
+        """What `save` writes, with its digest."""
+        return sealed(
+            {
+                **stamp(self.report.provenance.created),
+                "kind": "sqlanon plan",
+                "table": self.table,
+                "columns": {name: kind.sql(self.dialect) for name, kind in self.columns.items()},
+                **({} if self.dialect == _FIRST else {"dialect": self.dialect}),
+                "enumerated": list(self.enumerated),
+                "policy": self.policy.to_dict(),
+                "recoding": self.recoding.to_document(),
+                "rounds": self.rounds,
+                "few": list(self.few),
+                "report": self.report.to_dict(),
+                "heights": dict(self.report.heights),
+                "histogram": list(map(list, self.report.statistics.histogram.items())),
+                "fingerprint": self.fingerprint,
+            }
+        )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that the plan says, which a saved plan holds, too."""
+        return str(self.document()[DIGEST])
 
     @classmethod
     def load(cls, path: str | Path) -> Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,9 +17,10 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.registry import CHOICE, DEFAULT, Decided, Options, owners_of
-from sqlanon.microdata.binding import Subject, bind, enumerated
+from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import role_notes
+from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Node, Recoding
@@ -59,14 +60,28 @@ def make_plan(
         UnsatisfiableError: No node allowed satisfies the policy.
     """
     _refuse_without_search(policy, options)
+    with following(options.progress):
+        return _made(engine, table, policy, options, fingerprinted=fingerprinted)
+
+
+def _made(
+    engine: Engine,
+    table: exp.Table,
+    policy: Policy,
+    options: Options[Any],
+    *,
+    fingerprinted: bool,
+) -> Plan:
+    """The plan, once nothing refuses its search from the beginning."""
     started = time.monotonic()
+    tell("reading: the table")
     subject, policy, known = _read(engine, table, policy=policy, options=options)
     options.shared.read_from(known)
     taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
     # To measure what is published takes about half as long as to read what it is made of.
     reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
     ended = options.deadline.reserving(*reserved)
-    with engine.workspace():
+    with _room(engine, options):
         asked = replace(options, deadline=ended)
         decided = _chosen(engine, subject, policy=policy, options=asked)
     engine.refuse_changed()
@@ -94,6 +109,11 @@ def make_plan(
     # What is not read in one transaction must be the same from here to its publication.
     held = fingerprinted or options.deadline.is_limited
     return replace(plan, report=report, fingerprint=known if held else None)
+
+
+def _room(engine: Engine, options: Options[Any]) -> AbstractContextManager[None]:
+    """A workspace of a search, unless its tables are kept for the next one by who has his own."""
+    return engine.workspace() if options.shared.stored is None else nullcontext()
 
 
 def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
@@ -154,6 +174,7 @@ def _read(
     reading = options.deadline.earlier(-GRACE)
     with engine.limited(reading), phase("the reading of the table"):
         seen = {name: columns[name] for name in policy.seen(list(columns))}
+        refuse_unstored(engine, seen)
         known = engine.rows(fingerprint(table, seen))[0]
         if policy.demands:
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
@@ -188,7 +209,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
 
     own = replace(options, lend=lend)
     try:
-        with engine.workspace():
+        with _room(engine, options):
             found: Decided = home.decide(engine, subject, policy=policy, options=own)
         return found
     except TimeLimitError as error:
@@ -225,7 +246,10 @@ def _lent(
 
     with suppress(TimeLimitError):
         node, _ = options.shared.once(
-            ("full-domain node",), search, records=subject.records, is_whole=lambda own: own[1]
+            ("full-domain node", policy.suppression_limit),
+            search,
+            records=subject.records,
+            is_whole=lambda own: own[1],
         )
         return node
     return None

@@ -20,6 +20,7 @@ from sqlanon.query.syntax import table
 from sqlanon.query.text import type_name
 from sqlanon.recoding import Recoding
 from sqlanon.reports.plan import Report
+from sqlanon.sqlglot_version import drop
 from sqlanon.wording import did_you_mean, listed
 
 _ORDINARY_DAY = re.compile(r"\d{4}-")
@@ -95,10 +96,7 @@ def statements(plan: Planned, dialect: str, *, into: str) -> list[str]:
         create = create_table(table(name) if name else target, rows)
         texts.append(render(create, dialect, pretty=True))
     temporary = [name for name, _ in steps if name]
-    texts += [
-        render(exp.Drop(tables=[table(name)], kind="TABLE"), dialect)
-        for name in reversed(temporary)
-    ]
+    texts += [render(drop(table(name)), dialect) for name in reversed(temporary)]
     texts[0] = "\n".join([*_heading(plan, dialect, temporary=temporary), texts[0]])
     return texts
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.engine.base import Limits, Opening
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError
+from sqlanon.policy.policy import OF_METHODS, SETTINGS
+from sqlanon.progress import Progress
 from sqlanon.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from sqlanon.policy.patterns import Patterns
     from sqlanon.policy.schemes import Schemes
 
-Progress = Callable[[str], None]
 _LIMITS = frozenset(Limits.__annotations__)
 _OPENING = frozenset(Opening.__annotations__)
 
@@ -29,6 +30,7 @@ class Settings(Opening, total=False):
     progress: Progress | None
     consistent: bool
     minimal_nodes: bool
+    alternatives: bool
     time_limit: float | None
     candidates: str
     beta: float | None
@@ -68,6 +70,44 @@ def options_of(settings: Settings) -> Options[Any]:
     return Options.of(**search, memory=Resources(**limits).memory)
 
 
+def completed(settings: Settings, said: Mapping[str, Any]) -> Settings:
+    """Settings with what a policy file says of method, loss and options of methods.
+
+    A file may serve other methods, too: only what the method takes is read of it.
+
+    Args:
+        settings: What is given, which goes before.
+        said: Keys of a policy file that are no part of the policy.
+    """
+    if not said:
+        return settings
+    from sqlanon.methods.registry import DEFAULT
+
+    found: dict[str, Any] = {name: said[name] for name in SETTINGS if name in said}
+    found |= settings
+    method = found.get("method", DEFAULT.name)
+    return completed_for([method], cast("Settings", found), said)
+
+
+def completed_for(methods: Iterable[str], settings: Settings, said: Mapping[str, Any]) -> Settings:
+    """Settings with what a policy file says of options that one of the methods takes."""
+    from sqlanon.methods.registry import method_named
+
+    rows = [method_named(name) for name in methods] if said else []
+    taken = [name for name in OF_METHODS if any(row.takes(name) for row in rows)]
+    of_file = {name: said[name] for name in taken if name in said}
+    return cast("Settings", {**of_file, **settings})
+
+
 def opening_of(settings: Settings) -> Opening:
     """What is said of how the source is opened, among all settings."""
     return cast("Opening", {n: value for n, value in settings.items() if n in _OPENING})
+
+
+def most_shared(settings: Settings) -> int:
+    """Most records of what searches may share, as many as a cover has in memory [records]."""
+    from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES  # few calls need these
+
+    most = settings.get("block_records", BLOCK_RECORDS)
+    memory = Resources(memory_limit=settings.get("memory_limit")).memory
+    return most if memory is None else min(most, memory // RECORD_BYTES)

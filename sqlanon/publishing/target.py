@@ -3,22 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Protocol
 
 from sqlglot import exp
 
 from sqlanon.arguments import path_of
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import OpenedSource
+from sqlanon.engine.open import HeldFrame, OpenedSource, is_frame
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.microdata.calls import Call, Frame
 from sqlanon.microdata.opening import is_data
 from sqlanon.microdata.places import place_of, try_place
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing import formats
+from sqlanon.publishing.anonymized import Anonymized
 from sqlanon.publishing.in_place import refuse_broken
 from sqlanon.publishing.plan import Plan
+from sqlanon.reports.plan import Report
+
+
+@dataclass(slots=True)
+class Likeness:
+    """A frame to be made of the published rows, of the same kind as another.
+
+    Args:
+        frame: The other.
+        made: The frame, once it is made.
+    """
+
+    frame: HeldFrame
+    made: Any = None
+
+    def take(self, engine: Engine, table: exp.Table, *, source: exp.Table, policy: Policy) -> None:
+        """Makes the frame of the rows of a table."""
+        self.made = self.frame.handed_back(engine, table, source=source, coded=policy.attributes)
+
+
+class Witnessing(Protocol):
+    """Looks at a release while it is published, and writes of it afterwards."""
+
+    def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
+        """Looks at a release that is written and checked, before anybody sees it."""
+
+    def write(self, report: Report) -> None:
+        """Writes of a release that has been published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +62,9 @@ class Target:
         output: A file whose ending says its format.
         overwrite: Whether an existing table or file may be replaced.
         confirm: Called with the plan before anything is written; what it raises stops that.
+        likeness: A frame to be made, like the one that is published.
+        witness: Looks at both tables once the release is written and checked, before anybody sees
+            it, and writes of it afterwards; what it raises stops that.
 
     Raises:
         PolicyError: No place, or more than one.
@@ -41,11 +75,14 @@ class Target:
     output: Path | None = None
     overwrite: bool = False
     confirm: Callable[[Plan], object] | None = None
+    likeness: Likeness | None = None
+    witness: Witnessing | None = None
 
     def __post_init__(self) -> None:
         if self.into == "":
             raise PolicyError("the name of the new table is empty")
-        places = sum((self.into is not None, self.in_place, self.output is not None))
+        written = (self.into is not None, self.in_place, self.output is not None)
+        places = sum((*written, self.likeness is not None))
         if places != 1:
             raise PolicyError(
                 f"{'say where to publish' if places == 0 else 'publish to one place alone'}: "
@@ -55,6 +92,43 @@ class Target:
             raise PolicyError(
                 "in place the original is replaced in any case; leave overwrite (--overwrite) out"
             )
+
+    def result(self, report: Report, *, with_report: bool) -> Frame | Anonymized[Any] | Report:
+        """What a caller is given: the report, or the frame that was made, by itself or not.
+
+        A witness writes first.
+        """
+        if self.witness is not None:
+            self.witness.write(report)
+        if self.likeness is None:
+            return report
+        made: Frame = self.likeness.made
+        return Anonymized(made, report) if with_report else made
+
+
+def likeness_of(call: Call, *, is_written: bool, with_report: bool) -> tuple[Call, Likeness | None]:
+    """A call, and the frame to be made where its table is one and is written nowhere.
+
+    Args:
+        call: The call.
+        is_written: Whether a table or a file is named.
+        with_report: Whether a report is asked for beside a frame.
+
+    Raises:
+        PolicyError: There will be no frame for the report to stand beside.
+    """
+    is_framed = call.frame is not None or is_frame(call.table)
+    if with_report and (is_written or not is_framed):
+        raise PolicyError(
+            "with_report is of frames that are returned; what is written to a table or a file "
+            "returns its report anyway, so leave it out"
+        )
+    if is_written:
+        return call, None
+    if call.frame is None and is_frame(call.table):
+        held = HeldFrame(call.table)
+        return replace(call, table=held, frame=held), Likeness(held)
+    return call, None if call.frame is None else Likeness(call.frame)
 
 
 def refuse_early(connection: object, target: Target) -> None:
@@ -67,9 +141,11 @@ def refuse_early(connection: object, target: Target) -> None:
     if target.output is not None:
         own = [path_of(connection, "the source")] if isinstance(connection, str | Path) else []
         files.refuse_output(target.output, own, overwrite=target.overwrite)
-    elif is_data(connection):
+    elif is_data(connection) and target.likeness is None:
+        what = "a frame" if isinstance(connection, HeldFrame) else "a file"
+        other = "to a file" if isinstance(connection, HeldFrame) else "to another file"
         raise PolicyError(
-            "the source is a file, not a database; publish to another file with --output FILE"
+            f"the source is {what}, not a database; publish {other} with --output FILE"
         )
 
 
@@ -96,6 +172,8 @@ def refuse_target(
     """
     if target.output is not None:
         files.refuse_output(target.output, engine.files, overwrite=target.overwrite)
+        return
+    if target.likeness is not None:
         return
     place = source
     if target.into is None:
@@ -145,7 +223,7 @@ def may_change(source: OpenedSource, *called: object) -> bool:
         source: The table. What a view shows may change, whoever reads it in one transaction.
         called: Functions of the caller that are called in between; None for none.
     """
-    if source.kind != "connection":
+    if source.kind not in ("connection", "frame"):
         return False
-    is_view = not source.engine.is_base_table(source.table)
+    is_view = source.kind == "connection" and not source.engine.is_base_table(source.table)
     return is_view or any(each is not None for each in called)

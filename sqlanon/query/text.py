@@ -7,12 +7,14 @@ from functools import reduce
 
 from sqlglot import exp
 
+from sqlanon.sqlglot_version import type_id
+
 TEXT = exp.DataType(this=exp.DataType.Type.TEXT)
 _Type = exp.DataType.Type
 NESTED_TYPES = {_Type.LIST, _Type.ARRAY, _Type.STRUCT, _Type.MAP, _Type.UNION}
-_ZONED_TYPES = {_Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ}
-_ZONED_NAMES = {"TIMESTAMPTZ_NS"}
-"""Names of such types that sqlglot does not know."""
+_ZONED_TYPES = {"TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPTZ_NS"}
+_PLAIN_TYPES = {"BIGNUM", "TIME_NS"}
+"""Names of types that not every version of sqlglot knows, and of which no part is hidden."""
 _NAMES = {"INT128": "HUGEINT", "UINT128": "UHUGEINT"}
 """Types that DuckDB calls otherwise."""
 NOT_FINITE = "not finite"
@@ -33,14 +35,13 @@ def is_nested(kind: exp.DataType) -> bool:
 
 def is_zoned(kind: exp.DataType) -> bool:
     """Whether values are instants, which become text or a date by the session's time zone."""
-    return kind.this in _ZONED_TYPES or (
-        kind.this == _Type.USERDEFINED and kind.sql("duckdb") in _ZONED_NAMES
-    )
+    return type_id(kind) in _ZONED_TYPES
 
 
 def is_unknown(kind: exp.DataType) -> bool:
     """Whether it is a type of which only the name is known."""
-    return kind.this == _Type.USERDEFINED and not is_zoned(kind)
+    is_plain = is_zoned(kind) or type_id(kind) in _PLAIN_TYPES
+    return kind.this == _Type.USERDEFINED and not is_plain
 
 
 def text_of(value: exp.Expr, kind: exp.DataType) -> exp.Expr:

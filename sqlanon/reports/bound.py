@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import at_least, counted
 
 
-@dataclass(frozen=True, slots=True)
-class BoundReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class BoundReport(SelfShown):
     """A lower bound on the loss of any k-anonymization, local or not.
 
     Args:
@@ -71,6 +72,21 @@ class BoundReport:
             "cut_short": self.is_cut,
             "notes": list(self.notes),
         }
+
+    def headline(self) -> str:
+        """What is lost at least."""
+        records = counted(self.records, "record")
+        return f"{self.loss} at least {at_least(self.lower_bound)} at k = {self.k:,}, {records}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """What proves it."""
+        rows = [
+            ["lower bound", at_least(self.lower_bound)],
+            ["by single records", at_least(self.single_records)],
+            ["closed frequent itemsets", f"{self.candidates:,}"],
+            ["records that may be suppressed", f"{self.allowance:,}"],
+        ]
+        return [ShownTable(rows)]
 
     def to_text(self) -> str:
         """A line for a reader, and notes."""

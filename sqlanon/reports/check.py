@@ -12,8 +12,9 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.reports.document import Provenance, page, rounded, size_line
 from sqlanon.reports.kept import KeptColumns
+from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
 from sqlanon.reports.trajectories import Trajectories
-from sqlanon.wording import counted, figure, part_of, percent
+from sqlanon.wording import FAILS, HOLDS, counted, figure, part_of, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class ModelResult:
         """For a reader: the model, and whether it holds."""
         what = f"{self.model} {self.threshold:,}" if self.column is None else self.model
         whose = "" if self.column is None else f" of {self.column!r}"
-        return f"{what}{whose} {'holds' if self.holds else 'does NOT hold'}"
+        return f"{what}{whose} {HOLDS if self.holds else FAILS}"
 
     def found(self) -> str:
         """For a reader: what the table has."""
@@ -109,7 +110,8 @@ class SensitiveFigures:
     def to_lines(self, column: str) -> list[str]:
         """For a reader."""
         ratios = ", ".join(
-            f"recursive (c, {l}) {'for no c' if math.isinf(c) else f'for c above {figure(c)}'}"
+            f"recursive (c, {l}) "
+            + ("fails for every c" if math.isinf(c) else f"for c above {figure(c)}")
             for l, c in self.recursive_c.items()  # noqa: E741
         )
         distances = ", ".join(f"{name} {figure(value)}" for name, value in self.t.items())
@@ -125,8 +127,8 @@ class SensitiveFigures:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class CheckReport(SelfShown):
     """Equivalence classes, sensitive columns and models of a table as it stands.
 
     Args:
@@ -180,6 +182,32 @@ class CheckReport:
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
+
+    def headline(self) -> str:
+        """Records, classes, and whether the models hold."""
+        return f"{self.statistics.headline()}; {verdicts(self.models)}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """Models, risk, and what classes tell of sensitive columns."""
+        statistics = self.statistics
+        unit = "records" if self.entity is None else "persons"
+        risk = [
+            ["smallest class", f"{statistics.smallest:,}"],
+            [f"unique {unit}", self._unique_text()],
+            ["highest risk", percent(statistics.highest_risk)],
+            ["mean risk", percent(statistics.mean_risk)],
+            [
+                f"{unit} with a risk above {percent(self.threshold)}",
+                part_of(statistics.at_risk(self.threshold), statistics.members),
+            ],
+        ]
+        sensitive = [
+            [name, f"{one.values:,}", f"{one.distinct_l:,}", figure(one.entropy_l)]
+            for name, one in self.sensitive.items()
+        ]
+        heads = ["sensitive column", "values", "distinct l", "entropy l"]
+        diversity = [ShownTable(sensitive, heads)] if sensitive else []
+        return [*model_table(self.models), ShownTable(risk), *diversity]
 
     def to_text(self) -> str:
         """A page for a reader."""

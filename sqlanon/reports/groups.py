@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.wording import counted, figure, in_columns
+from sqlanon.wording import counted, figure, in_columns, padded, width_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def groups_of(document: Mapping[str, Any]) -> dict[str, tuple[GroupFigures, ...]
 
 def group_lines(groups: Groups, schemes: Mapping[str, str]) -> Iterator[str]:
     """A line for each column, and one for each group of several values that may be named."""
-    width = max(map(len, groups), default=0)
+    width = max(map(width_of, groups), default=0)
     for name, own in groups.items():
         values = sum(group.values for group in own if group.records)
         others = sum(group.values for group in own if not group.records)
@@ -79,7 +79,7 @@ def group_lines(groups: Groups, schemes: Mapping[str, str]) -> Iterator[str]:
         number = sum(group.records > 0 for group in own)
         parts = f"{counted(number, 'group')} of {counted(values, 'value')}"
         unpublished = f"; {counted(others, 'value')} of no published record" if others else ""
-        yield f"    {name:<{width}}  {parts}{scheme}{unpublished}"
+        yield f"    {padded(name, width)}  {parts}{scheme}{unpublished}"
         for group in own:
             if group.is_shown and group.label is not None and group.values > 1:
                 yield f"    {'':<{width}}    {group.label}  {counted(group.values, 'value')}"

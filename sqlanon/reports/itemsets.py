@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import counted
 
 
-@dataclass(frozen=True, slots=True)
-class MiningReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class MiningReport(SelfShown):
     """Number of frequent or closed generalized itemsets of a table.
 
     Args:
@@ -49,12 +50,27 @@ class MiningReport:
             "notes": list(self.notes),
         }
 
+    def headline(self) -> str:
+        """How many there are."""
+        return f"{counted(self.itemsets, f'{self.kind} itemset')} of {self.k:,} records or more"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """What was counted."""
+        rows = [
+            ["records", f"{self.records:,}"],
+            ["itemsets", f"{self.itemsets:,}"],
+            ["pairs of an itemset and a record", f"{self.memberships:,}"],
+            ["written to", self.output or "no table"],
+        ]
+        return [ShownTable(rows)]
+
     def to_text(self) -> str:
         """A page for a reader."""
         kind = "closed frequent" if self.kind == "closed" else "frequent"
         lines = [
             f"{counted(self.itemsets, f'{kind} generalized itemset')} of at least {self.k:,} of "
-            f"{counted(self.records, 'record')}; {counted(self.memberships, 'membership')}"
+            f"{counted(self.records, 'record')}; {counted(self.memberships, 'pair')} "
+            "of an itemset and a record that has it"
         ]
         if self.output is not None:
             lines.append(f"written to table {self.output}")

@@ -8,11 +8,12 @@ from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.document import Provenance, finite, page
-from sqlanon.wording import counted, figure, percent
+from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.wording import counted, figure, in_columns, percent
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class MeasureReport(SelfShown):
     """Information loss of a release against its original.
 
     Args:
@@ -47,6 +48,16 @@ class MeasureReport:
             "seconds": self.seconds,
         }
 
+    def headline(self) -> str:
+        """What is left of the original."""
+        of = counted(self.records, "record")
+        return f"{self.statistics.records:,} of {of} published; {len(self.loss)} measures"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """Every measure by its name."""
+        rows = [[name.replace("_", "-"), figure(value)] for name, value in self.loss.items()]
+        return [ShownTable(rows, ["measure", "loss"])]
+
     def to_text(self) -> str:
         """A page for a reader."""
         lost = percent(self.suppressed_records, self.records)
@@ -56,7 +67,6 @@ class MeasureReport:
             f"the smallest of {self.statistics.smallest:,}; "
             f"{self.suppressed_records:,} suppressed ({lost})"
         ]
-        width = max(map(len, self.loss), default=0)
-        for name, value in self.loss.items():
-            lines.append(f"  {name.replace('_', '-'):<{width}}  {figure(value)}")
+        rows = [(name.replace("_", "-"), figure(value)) for name, value in self.loss.items()]
+        lines += in_columns(rows, "<>") if rows else []
         return page(lines, self.notes)

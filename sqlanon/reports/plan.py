@@ -8,12 +8,28 @@ from itertools import zip_longest
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
+from sqlanon.reports.alternatives import (
+    alternative_lines,
+    alternatives_document,
+    alternatives_of,
+)
 from sqlanon.reports.annealing import annealing_lines
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, finite, page, size_line
 from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of, step_lines
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
-from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of, percent
+from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
+from sqlanon.wording import (
+    at_least,
+    counted,
+    figure,
+    in_columns,
+    key,
+    padded,
+    part_of,
+    percent,
+    width_of,
+)
 
 GIVEN_UP = "given_up"
 """What `search` calls a method's own search that the time limit ended, so that another's result
@@ -32,8 +48,8 @@ _AS_WRITTEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(SelfShown):
     """A published table, or the one that a plan expects: loss, classes and models.
 
     Args:
@@ -70,6 +86,11 @@ class Report:
         schemes: Where values are put into groups, which of them each column's scheme may merge.
         groups: Then the groups of each column.
         kept_columns: Whom columns that are published as they are single out; None without any.
+        alternatives: On request, for each column that a full-domain recoding generalizes, and the
+            levels below that, the best recoding with the column at `max_level` at most: `column`,
+            `loss`, `lower_bound`, `suppressed_records`, `levels` (None where there is none),
+            whether it is `proven` best, and nodes that had to be `checked` besides. Levels that a
+            row does not name have the best recoding of the next level that one does.
         provenance: What it was made of and when.
     """
 
@@ -99,6 +120,7 @@ class Report:
     schemes: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, Sequence[GroupFigures]] = field(default_factory=dict)
     silent_records: int = 0
+    alternatives: tuple[Mapping[str, Any], ...] | None = None
 
     def keeping(self, found: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""
@@ -170,6 +192,8 @@ class Report:
             document["minimal_node_figures"] = [
                 {**each, "loss": finite(each["loss"])} for each in self.minimal_node_figures
             ]
+        if self.alternatives is not None:
+            document["alternatives"] = alternatives_document(self.alternatives)
         return document
 
     @classmethod
@@ -209,6 +233,7 @@ class Report:
             kept_columns=None if kept is None else KeptColumns.from_dict(kept),
             provenance=Provenance.from_dict(document),
             silent_records=document.get("silent_records", 0),
+            alternatives=alternatives_of(document.get("alternatives")),
             **{name: document[name] for name in _AS_WRITTEN},
         )
 
@@ -233,7 +258,7 @@ class Report:
 
     def _level_lines(self) -> Iterator[str]:
         """Generalization level of each column, or the shares of records at each level."""
-        width = max(map(len, self.heights), default=0)
+        width = max(map(width_of, self.heights), default=0)
         highest = max(self.heights.values(), default=0)
         if self.records_per_level:
             yield "  share of records at each level, from the original value up"
@@ -241,7 +266,7 @@ class Report:
                 names = ["", *self.level_names.get(column, [])[1:]]
                 shares = zip_longest((percent(n, self.records) for n in records), names)
                 own = "  ".join(f"{share} {name or ''}".rstrip() for share, name in shares)
-                yield f"    {column:<{width}}  {own}"
+                yield f"    {padded(column, width)}  {own}"
             return
         if self.groups:
             yield "  groups of values that are published alike"
@@ -253,7 +278,7 @@ class Report:
             bar = "#" * level + "." * (self.heights[column] - level)
             own = f"{level} of {self.heights[column]}  {bar:<{highest}}"
             name = self.level_names.get(column, {level: ""} if level else [""])[level]
-            yield f"    {column:<{width}}  {own}  {name}".rstrip()
+            yield f"    {padded(column, width)}  {own}  {name}".rstrip()
 
     def _minimal_lines(self, nodes: Sequence[Mapping[str, int]]) -> Iterator[str]:
         """Every minimal node, with what it loses and suppresses."""
@@ -310,6 +335,30 @@ class Report:
                 "their class, which no limit bounds"
             )
 
+    def headline(self) -> str:
+        """Method, loss, classes, and whether the models hold."""
+        lost = figure(self.loss[key(self.loss_name)])
+        return (
+            f"{self.method}, {self.loss_name} {lost}; {self.statistics.headline()}; "
+            f"{verdicts(self.models)}"
+        )
+
+    def shown_tables(self) -> list[ShownTable]:
+        """Models, loss beside its bound, and levels where columns have one."""
+        bound = "not known" if self.lower_bound is None else at_least(self.lower_bound)
+        rows = [
+            [self.loss_name, figure(self.loss[key(self.loss_name)])],
+            ["lower bound", bound],
+            ["suppressed records", part_of(self.suppressed_records, self.records)],
+            ["smallest class", f"{self.statistics.smallest:,}"],
+        ]
+        levels = [
+            [name, f"{level} of {self.heights[name]}", *self.level_names.get(name, [])[level:][:1]]
+            for name, level in self.levels.items()
+        ]
+        of_columns = ShownTable(levels, ["column", "level", "published as"])
+        return [*model_table(self.models), ShownTable(rows), *([of_columns] if levels else [])]
+
     def to_text(self) -> str:
         """A page for a reader."""
         name = self.loss_name
@@ -328,6 +377,8 @@ class Report:
             lines.append(f"  minimal nodes   {len(self.minimal_nodes):,}")
             lines += self._minimal_lines(self.minimal_nodes)
         lines += self._tradeoff_lines()
+        if self.alternatives is not None:
+            lines += alternative_lines(self.alternatives, self)
         lines += annealing_lines(self.search.get("annealing", {}))
         for result in self.models:
             lines.append(f"{result.verdict()}: {result.found()}")

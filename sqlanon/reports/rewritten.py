@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlanon.reports.document import Provenance
+from sqlanon.reports.shown import SelfShown, ShownTable
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rewritten(SelfShown):
     """Sizes and notes of a database that was rewritten.
 
     Args:
@@ -38,6 +39,15 @@ class Rewritten:
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
+
+    def headline(self) -> str:
+        """The sizes."""
+        return f"{self.bytes_after:,} bytes, before {self.bytes_before:,}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """The sizes."""
+        sizes = [["before", f"{self.bytes_before:,}"], ["now", f"{self.bytes_after:,}"]]
+        return [ShownTable(sizes, ["database", "bytes"])]
 
     def to_text(self) -> str:
         """A page for a reader."""

@@ -16,6 +16,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.reports.document import Provenance, page, size_line
 from sqlanon.reports.kept import LISTED, KeptColumns
 from sqlanon.reports.separation import SubsetRisk
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import counted, part_of, percent
 
@@ -180,8 +181,8 @@ class Persons:
         return sum(count for size, count in self.histogram.items() if 1 / size > threshold)
 
 
-@dataclass(frozen=True, slots=True)
-class RiskReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RiskReport(SelfShown):
     """Re-identification risk of a table as it stands.
 
     Args:
@@ -259,6 +260,30 @@ class RiskReport:
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
+
+    def headline(self) -> str:
+        """Classes, and the highest risk."""
+        highest = percent(self.statistics.highest_risk)
+        return f"{self.statistics.headline()}; highest risk {highest}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """Risks by attacker."""
+        by_unit, population = self.by_unit, self.population
+        rows = [
+            [f"unique {self.unit}", part_of(by_unit.unique, by_unit.members)],
+            ["prosecutor, highest", percent(self.statistics.highest_risk)],
+            ["prosecutor, mean", percent(by_unit.mean_risk)],
+            [
+                f"{self.unit} with a risk above {percent(self.threshold)}",
+                part_of(by_unit.at_risk(self.threshold), by_unit.members),
+            ],
+        ]
+        if population is None:
+            rows.append(["marketer, at most", percent(self.statistics.mean_risk)])
+        else:
+            rows.append(["journalist, highest", percent(population.journalist_max)])
+            rows.append(["marketer", percent(population.journalist_mean)])
+        return [ShownTable(rows)]
 
     def to_text(self) -> str:
         """A page for a reader."""

@@ -179,7 +179,7 @@ class SubsetRisk:
         return [*self._column_lines(unit), *self._minimal_lines(unit), *self._strongest_lines(unit)]
 
     def _column_lines(self, unit: str) -> list[str]:
-        rows = [("", "values", "by it alone", "fewer without it")]
+        rows = [("", "values", "by it alone", "not without it")]
         for one in sorted(self.columns, key=lambda one: (-one.lost, -one.unique)):
             alone, lost = (part_of(count, one.total) for count in (one.unique, one.lost))
             rows.append((one.name, f"{one.values:,}", alone, lost))
@@ -212,9 +212,7 @@ class SubsetRisk:
                 shown.append(one)
         if not shown:
             return []
-        left_out = (
-            "" if self.every is not None else ", those that hold a smaller one above left out"
-        )
+        left_out = "" if self.every is not None else ", but for sets that contain one listed above"
         heading = f"sets with most unique {unit} for their number of columns{left_out}"
         return [heading, *_set_lines(shown, unit)]
 

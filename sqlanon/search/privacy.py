@@ -7,7 +7,7 @@ of the records that are published: of the whole table, unless some are left out 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -138,45 +138,6 @@ class Demands:
         own = own[own >= 0]
         found: Numbers = np.unique(own, return_counts=True)[1]
         return found
-
-
-def counts_of_own(
-    group: Numbers, value: Numbers, count: Numbers, *, groups: int, cells: int
-) -> Iterator[tuple[Numbers, Numbers]]:
-    """Records of groups by value, each group's own values alone, so many counts at once.
-
-    For models that values which a group does not hold cannot matter to; groups of about as many
-    values come together.
-
-    Args:
-        group: The group of each entry, from 0.
-        value: Its value.
-        count: Its records [records].
-        groups: How many groups there are.
-        cells: Counts at once.
-
-    Yields:
-        Some groups, and `counts[group, place]` of these.
-    """
-    width = int(value.max(initial=0)) + 1
-    keys, inverse = np.unique(group * width + value, return_inverse=True)
-    sums = np.bincount(inverse, count, len(keys)).astype(np.int64)
-    own = keys // width
-    place = np.arange(len(own)) - np.searchsorted(own, own)
-    ends = np.cumsum(np.bincount(own, minlength=groups))
-    starts = np.append(0, ends[:-1])
-    rank = np.ceil(np.log2(np.maximum(ends - starts, 1))).astype(np.int64)
-    for each in np.unique(rank).tolist():
-        alike, most = np.flatnonzero(rank == each), 2**each
-        step = max(1, cells // most)
-        for some in np.split(alike, range(step, len(alike), step)):
-            counts = np.zeros((len(some), most), np.int64)
-            lengths = ends[some] - starts[some]
-            row = np.repeat(np.arange(len(some)), lengths)
-            entry = np.repeat(starts[some] - np.cumsum(lengths) + lengths, lengths)
-            entry += np.arange(len(entry))
-            counts[row, place[entry]] = sums[entry]
-            yield some, counts
 
 
 def _held(values: Numbers, width: int) -> Numbers:

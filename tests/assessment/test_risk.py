@@ -397,7 +397,8 @@ def test_risk_of_a_database_opened_for_reading_only(tmp_path):
 def test_progress_tells_how_many_sets_are_counted(connection):
     lines = []
     risk(connection, ROWS, progress=lines.append)
-    assert lines[-1] == "3 sets counted of at most 3"
+    assert lines[-1] == "sets of columns: 3 sets counted of at most 3"
+    assert lines[-1].share == 1
 
 
 def test_function_is_not_hidden_by_a_module():

@@ -709,7 +709,7 @@ def test_weights_count_in_what_adds_up_over_cells(connection, write):
 
 
 def test_the_document_of_measures_lists_each_and_says_what_steers():
-    text = (Path(__file__).parents[2] / "docs" / "measures.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "explanation" / "measures.md").read_text("utf-8")
     rows = [line.strip("|").split(" | ") for line in text.splitlines() if line.startswith("| `")]
     steers = {row[0].strip(" `"): row[-1].strip() == "yes" for row in rows}
     assert steers == {name: name in METHODS["incognito"].losses for name in MEASURES}

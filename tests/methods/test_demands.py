@@ -1,4 +1,4 @@
-"""Every method under every demand of a policy: README's table says which it takes."""
+"""Every method under every demand of a policy: the page of methods says which it takes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, 
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import METHODS
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "methods.md"
 GRID = Hierarchy.intervals(4, 8)
 BETWEEN = QuasiIdentifier(GRID, min_level=1, max_level=2)
 FIXED = QuasiIdentifier(GRID, min_level=2, max_level=2)
@@ -46,8 +46,8 @@ def people():
 
 
 def told():
-    """What README says of each method, by the demands in the head of the table."""
-    text = README.read_text("utf-8")
+    """What the page says of each method, by the demands in the head of the table."""
+    text = PAGE.read_text("utf-8")
     lines = [line for line in text.splitlines() if line.startswith("|")]
     start = next(n for n, line in enumerate(lines) if "| fixed levels |" in line)
     names = [cell.strip() for cell in lines[start].strip("|").split("|")][1:]
@@ -62,7 +62,7 @@ def told():
     return rows
 
 
-def test_readme_tells_of_every_method_and_every_demand():
+def test_the_page_tells_of_every_method_and_every_demand():
     rows = told()
     assert set(rows) == set(METHODS)
     assert all(list(row) == list(DEMANDS) for row in rows.values())

@@ -13,6 +13,7 @@ from functools import partial
 
 import pyarrow
 import pyarrow.parquet
+from databases import has_type
 from pyarrow import ipc
 
 ENDLESS = {"infinity", "-infinity"}
@@ -118,8 +119,11 @@ INSTANTS = {
 ZONED = {
     "TIMESTAMPTZ": ["1969-12-31 23:59:59.999999+00", "2020-02-29 23:02:03.456789+00"],
     "TIMESTAMPTZ without end": ["-infinity", "2020-02-29 23:02:03+00", "infinity"],
-    "TIMESTAMPTZ_NS": ["1969-12-31 23:59:59.999999999+00", "2020-02-29 23:02:03.456789123+00"],
 }
+if has_type("TIMESTAMPTZ_NS"):
+    ZONED["TIMESTAMPTZ_NS"] = [
+        "1969-12-31 23:59:59.999999999+00", "2020-02-29 23:02:03.456789123+00"
+    ]  # fmt: skip
 TIMES = {
     "TIME": ["00:00:00", "12:34:56.789012", "23:59:59.999999"],
     "TIME to midnight": ["00:00:00", "24:00:00"],

@@ -214,7 +214,7 @@ def test_a_table_that_the_caller_changes_meanwhile_is_not_published(callback):
         other = connection.cursor()
 
         def act(_):
-            connection.execute("UPDATE people SET note = 'new'")
+            connection.execute("UPDATE people SET note = note || '!'")
 
         with pytest.raises(StalePlanError):
             sqlanon.anonymize(connection, "people", POLICY, into="anonymous", **{callback: act})

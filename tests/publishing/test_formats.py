@@ -4,7 +4,7 @@ from functools import cache
 
 import pyarrow.parquet
 import pytest
-from databases import empty_database
+from databases import empty_database, need_types_of
 from pyarrow import ipc
 from sqlglot import parse_one
 
@@ -22,6 +22,7 @@ BINARY = (".csv", ".parquet", ".arrow")
 
 def table_of(*values, zone="UTC"):
     """A table of values in SQL, each twice, beside a column of one value."""
+    need_types_of(" ".join(values))
     connection = empty_database()
     connection.execute(f"SET TimeZone = '{zone}'")
     rows = " UNION ALL ".join(f"SELECT {value} AS v" for value in values)

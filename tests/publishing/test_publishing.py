@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from databases import has_triggers
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
@@ -235,12 +236,15 @@ def test_in_place_after_the_transaction_has_written_elsewhere_is_an_error(connec
 
 @pytest.mark.slow
 def test_in_place_counts_what_is_not_carried_over(connection):
+    trigger = (
+        "CREATE TRIGGER watch AFTER INSERT ON own FOR EACH STATEMENT INSERT INTO seen VALUES (9)"
+    )
     for statement in (
         "CREATE TABLE own (i INTEGER UNIQUE, a VARCHAR NOT NULL DEFAULT 'x' CHECK (a <> ''))",
         "INSERT INTO own SELECT range, 'a' FROM range(4)",
         "CREATE INDEX by_a ON own (a)",
         "CREATE TABLE seen (i INTEGER)",
-        "CREATE TRIGGER watch AFTER INSERT ON own FOR EACH STATEMENT INSERT INTO seen VALUES (9)",
+        *([trigger + "VALUES (9)"] if has_triggers() else []),
         "COMMENT ON TABLE own IS 'MARK'",
         "COMMENT ON COLUMN own.a IS 'MARK'",
     ):
@@ -252,7 +256,7 @@ def test_in_place_counts_what_is_not_carried_over(connection):
         "CHECK on 'a', NOT NULL on 'a', UNIQUE on 'i'",
         "1 column default of the original is not carried over: 'a'",
         "1 index of the original is not carried over: 'by_a'",
-        "1 trigger of the original is not carried over: 'watch'",
+        *(["1 trigger of the original is not carried over: 'watch'"] if has_triggers() else []),
         "2 comments of the original are not carried over",
     ]
     assert not any("may quote" in note for note in report.notes)

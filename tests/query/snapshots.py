@@ -85,7 +85,7 @@ class Snapshot:
     """
 
     name: str
-    query: exp.Expr
+    query: exp.Expression
     rows: list[tuple[object, ...]]
     parameters: tuple[object, ...] = ()
     ordered: bool = False

@@ -38,7 +38,7 @@ class Snapshot:
     """A query as built, and its rows in any order."""
 
     name: str
-    query: exp.Expr
+    query: exp.Expression
     rows: list[tuple[object, ...]]
     parameters: tuple[int, ...] = ()
 

@@ -88,7 +88,7 @@ SELECT
     0
   ) AS "distance_equal"
 FROM (
-  WITH "values" AS (
+  WITH "counted_values" AS (
     SELECT
       "held"."class",
       "held"."size",
@@ -113,18 +113,18 @@ FROM (
       ON "held"."value" IS NOT DISTINCT FROM "reference"."value"
   )
   SELECT
-    "values".*,
+    "counted_values".*,
     "sizes"."counted"
-  FROM "values"
+  FROM "counted_values"
   JOIN (
     SELECT
       "class",
       CAST(SUM("held") AS BIGINT) AS "counted"
-    FROM "values"
+    FROM "counted_values"
     GROUP BY
       "class"
   ) AS "sizes"
-    ON "values"."class" IS NOT DISTINCT FROM "sizes"."class"
+    ON "counted_values"."class" IS NOT DISTINCT FROM "sizes"."class"
 ) AS "classes"
 GROUP BY
   "class"
@@ -140,7 +140,7 @@ class Snapshot:
     """A query as built, and its rows."""
 
     name: str
-    query: exp.Expr
+    query: exp.Expression
     rows: list[tuple[object, ...]]
 
     def __repr__(self):

@@ -12,6 +12,7 @@ from types import FrameType
 from sqlglot import exp
 
 from sqlanon.engine.base import Row, render
+from sqlanon.engine.duckdb.capabilities import HAS_TRIGGERS
 from sqlanon.errors import MissingTableError, SourceError
 from sqlanon.wording import alike, counted
 
@@ -217,6 +218,8 @@ def entries(
         database: None for every database.
         without: A table whose parts are left out.
     """
+    if function == "duckdb_triggers" and not HAS_TRIGGERS:
+        return _none(columns)
     query = exp.select(*map(exp.column, columns)).from_(
         exp.Table(this=exp.Anonymous(this=function))
     )
@@ -226,6 +229,12 @@ def entries(
         same = exp.and_(equals("schema_name", without.db), equals("table_name", without.name))
         query = query.where(exp.not_(same))
     return query
+
+
+def _none(columns: Sequence[str]) -> exp.Select:
+    """No rows of some columns, from a function that also tells of places."""
+    nulls = [exp.null().as_(name) for name in columns]
+    return exp.select(*nulls).from_(exp.Table(this=exp.Anonymous(this="duckdb_tables"))).limit(0)
 
 
 def equals(column: str, text: str) -> exp.EQ:

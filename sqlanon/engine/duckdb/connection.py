@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlanon.arguments import kind_of
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Limits, Row, render
+from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
     catalog_of,
@@ -23,19 +24,20 @@ from sqlanon.engine.duckdb.catalog import (
     qualified,
     variable,
 )
-from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, with_rollback
+from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
 from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.interrupts import interruptible
-from sqlanon.engine.duckdb.syntax import create_temporary, insert_lists, type_of
+from sqlanon.engine.duckdb.loading import loading
+from sqlanon.engine.duckdb.lookups import Lookups
+from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
-from sqlanon.wording import counted
+from sqlanon.sqlglot_version import drop
 
 if TYPE_CHECKING:
     import pyarrow
 
 T = TypeVar("T")
 
-_INSERTED_ROWS = 500_000
 _numbers = itertools.count(1)
 _CURRENT_TRANSACTION = exp.select(exp.Anonymous(this="txid_current"))
 
@@ -55,6 +57,7 @@ class DuckDB:
     """
 
     FRESH_FILE: ClassVar[bool] = True
+    UNSTORED: ClassVar[frozenset[str]] = UNSTORED
     dialect = "duckdb"
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -66,6 +69,7 @@ class DuckDB:
         self._temporaries: list[str] = []
         self._frames: list[str] = []
         self._in_own_transaction = False
+        self._lookups = Lookups()
         self.deadline, self._interrupts = NEVER, False
 
     def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:
@@ -77,6 +81,7 @@ class DuckDB:
         """
         text = render(statement, self.dialect)
         self._attempt(statement, lambda: self._execute(text, parameters))
+        self._lookups.after(statement)
 
     def rows(self, query: exp.Expr, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples; errors as in `run`."""
@@ -99,15 +104,21 @@ class DuckDB:
     def stream(self, query: exp.Expr) -> pyarrow.RecordBatchReader:
         """The result as Arrow batches, to be read before the next statement runs."""
         text = render(query, self.dialect)
-        return self._attempt(query, lambda: self.connection.sql(text).to_arrow_reader())
+        return self._attempt(query, lambda: arrow_reader(self.connection.sql(text)))
 
     def materialize(
         self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
     ) -> exp.Table:
         """A temporary table of a query's rows, under a fresh name; errors as in `run`."""
+        return self.materialize_counted(prefix, query, parameters=parameters)[0]
+
+    def materialize_counted(
+        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+    ) -> tuple[exp.Table, int]:
+        """A temporary table as `materialize` makes it, and how many rows it has."""
         table = self.temporary(prefix)
-        self.run(create_temporary(table.copy(), query), parameters)
-        return table
+        ask = self.prepare(create_temporary(table.copy(), query))
+        return table, ask(parameters)[0][0]
 
     def load_rows(
         self,
@@ -125,28 +136,17 @@ class DuckDB:
         Raises:
             EngineError: Lengths or names disagree, or a value does not fit its type.
         """
-        table, types = self.temporary(prefix), types or {}
-        lengths = {len(values) for values in columns.values()}
-        if len(lengths) != 1 or not types.keys() <= columns.keys():
-            raise EngineError(
-                f"cannot load {called(table)}: {counted(len(columns), 'column')} of "
-                f"{counted(len(lengths), 'length')} for {counted(len(types), 'type')}"
-            )
-        kinds = {name: types.get(name, exp.DataType(this=exp.DType.BIGINT)) for name in columns}
-        definitions = [
-            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind.copy())
-            for name, kind in kinds.items()
-        ]
-        self.run(create_temporary(exp.Schema(this=table.copy(), expressions=definitions)))
-        insert = insert_lists(table, list(kinds.values()))
-        for start in range(0, lengths.pop(), _INSERTED_ROWS):
-            self.run(
-                insert, [list(part[start : start + _INSERTED_ROWS]) for part in columns.values()]
-            )
+        rows, parts = loading(columns, types or {})
+        table = self.materialize(prefix, rows, parameters=next(parts))
+        for part in parts:
+            self.run(exp.insert(rows, table.copy()), part)
         return table
 
     def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
         """Name and type of every column, in table order; errors as in `run`."""
+        return self._lookups.columns(table, lambda: self._described(table))
+
+    def _described(self, table: exp.Table) -> dict[str, exp.DataType]:
         probe = exp.select("*").from_(table.copy()).limit(0)
         text = render(probe, self.dialect)
         description = self.attempt(
@@ -219,7 +219,13 @@ class DuckDB:
     def catalog(self) -> Catalog:
         """Every table and view that the connection can see."""
         query, text = catalog_text()
-        return catalog_of(self._attempt(query, lambda: self._execute(text, []).fetchall()))
+        return self._lookups.catalog(
+            lambda: catalog_of(self._attempt(query, lambda: self._execute(text).fetchall()))
+        )
+
+    def forget(self) -> None:
+        """Looks up anew what is asked of tables and columns from here on."""
+        self._lookups.forget()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -236,7 +242,7 @@ class DuckDB:
             try:
                 yield
             except SqlanonError as error:
-                if not self._is_aborted():
+                if not is_aborted(self.connection):
                     raise
                 told = with_rollback(error)
             else:
@@ -244,6 +250,7 @@ class DuckDB:
             raise told
         self.run(exp.Transaction())
         self._in_own_transaction = True
+        self._lookups.keep(True)
         try:
             yield
             self.run(exp.Commit())
@@ -254,6 +261,7 @@ class DuckDB:
             raise
         finally:
             self._in_own_transaction = False
+            self._lookups.keep(False)
 
     def keep_file(self, path: Path) -> None:
         """Notes a file that tables are read from, so that `files` names it."""
@@ -286,13 +294,12 @@ class DuckDB:
 
     def temporary(self, prefix: str) -> exp.Table:
         """A fresh name for a temporary table, which `workspace` or `release` drops."""
-        name = f"_sqlanon_{prefix}_{next(_numbers)}"
-        self._temporaries.append(name)
-        return qualified("temp", "main", name)
+        self._temporaries.append(f"_sqlanon_{prefix}_{next(_numbers)}")
+        return qualified("temp", "main", self._temporaries[-1])
 
     def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
         """Drops a table or view that exists."""
-        self.run(exp.Drop(tables=[table.copy()], kind=kind))
+        self.run(drop(table.copy(), kind=kind))
 
     @contextmanager
     def workspace(self) -> Iterator[None]:
@@ -370,14 +377,6 @@ class DuckDB:
         ask = self.prepare(_CURRENT_TRANSACTION)
         return ask([]) == ask([])
 
-    def _is_aborted(self) -> bool:
-        """Whether a statement of the open transaction has failed, after which none can run."""
-        try:
-            self.connection.execute(render(_CURRENT_TRANSACTION, self.dialect))
-        except duckdb.TransactionException:
-            return True
-        return False
-
     def _register(self, frame: object) -> exp.Table:
         if not is_frame(frame):
             raise SourceError(
@@ -389,7 +388,9 @@ class DuckDB:
 
     def _drop_since(self, mark: int) -> None:
         with self.limited(NEVER):  # what was made must go, however late it is
-            for name in self._temporaries[mark:]:
-                table = qualified("temp", "main", name)
-                self.run(exp.Drop(tables=[table], kind="TABLE", exists=True))
+            names = self._temporaries[mark:]
+            drops = [drop_temporary(qualified("temp", "main", name)) for name in names]
+            text = "; ".join(render(each, self.dialect) for each in drops)
+            if drops:
+                self._attempt(drops[0], lambda: self._execute(text))
         del self._temporaries[mark:]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlanon.engine.duckdb.capabilities import NUMBERS_PARQUET_COLUMNS
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.held_files import held_data
@@ -99,7 +100,8 @@ def _parquet_names(engine: DuckDB, path: Path) -> list[str]:
     """The columns as the file itself calls them: DuckDB numbers those that it takes for one."""
     scan = scan_file("parquet_schema", path, options={})
     wanted = [exp.column(name, quoted=True) for name in ("name", "num_children")]
-    nodes = engine.rows(exp.select(*wanted).from_(scan).order_by("column_id"))
+    query = exp.select(*wanted).from_(scan)
+    nodes = engine.rows(query.order_by("column_id") if NUMBERS_PARQUET_COLUMNS else query)
     names: list[str] = []
     inner = 0
     # The root comes first, and the fields of a column after the column.

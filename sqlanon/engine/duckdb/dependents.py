@@ -15,6 +15,7 @@ from sqlanon.engine.base import Engine, render
 from sqlanon.engine.duckdb.catalog import entries, equals, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.leftovers import CONSTANTS
+from sqlanon.sqlglot_version import drop
 
 # What an object is called, and where its name and its text stand.
 _OBJECTS = (
@@ -96,7 +97,7 @@ def broken_views(
         for name, kind in columns.items()
     ]
     remade = exp.Schema(this=table.copy(), expressions=definitions)
-    made = exp.Drop(tables=[table.copy()], kind="TABLE"), exp.Create(this=remade, kind="TABLE")
+    made = drop(table.copy()), exp.Create(this=remade, kind="TABLE")
     with closing(engine.connection.cursor()) as other:
 
         def works(*statements: exp.Expr) -> bool:

@@ -31,7 +31,8 @@ _REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
     (duckdb.CatalogException, "main key table", SourceError,
      "a foreign key of another table refers to it; write into another table, "
      "or drop the foreign key first"),
-    (duckdb.DependencyException, "", SourceError, "another object of the database depends on it"),
+    # Errors without a class of their own before DuckDB 2.0 are told by how their text begins.
+    (duckdb.Error, "Dependency Error", SourceError, "another object of the database depends on it"),
     (duckdb.ConstraintException, "foreign key", EngineError, "a foreign key forbids it"),
     (duckdb.ConstraintException, "", EngineError, "a constraint of the table forbids it"),
     (duckdb.CatalogException, "already exists", SourceError,
@@ -40,6 +41,10 @@ _REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
      "a table, schema or function that it names does not exist"),
     (duckdb.BinderException, "not found in FROM", SourceError,
      "a column that it names does not exist"),
+    (duckdb.Error, "Unique file handle conflict", SourceError,
+     "this process has it open already; close that connection first"),
+    (duckdb.Error, "Resource In Use Error", SourceError,
+     "this process has it open already; close that connection first"),
     (duckdb.BinderException, "", EngineError, "a column or a type does not fit"),
     (duckdb.TransactionException, "can only write to a single attached database", SourceError,
      "the open transaction has written to another database already, and may write to one only; "
@@ -51,8 +56,6 @@ _REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
     (duckdb.TransactionException, "Failed to commit", EngineError,
      "the database could not be written to the end"),
     (duckdb.TransactionException, "", EngineError, "another transaction is in its way"),
-    (duckdb.ResourceInUseException, "", SourceError,
-     "this process has it open already; close that connection first"),
     (duckdb.IOException, "lock", SourceError, "another process holds the database"),
     (duckdb.IOException, "not a valid DuckDB database", SourceError,
      "the file is no DuckDB database"),
@@ -139,6 +142,15 @@ def with_rollback(error: SqlanonError) -> SqlanonError:
     if isinstance(error, HierarchyError):
         return HierarchyError([*error.faults, told])
     return type(error)(f"{error}; {told}")
+
+
+def is_aborted(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether a statement of the open transaction has failed, after which none can run."""
+    try:
+        connection.execute("SELECT 1")
+    except duckdb.TransactionException:
+        return True
+    return False
 
 
 def holder(error: Exception) -> str | None:

@@ -22,16 +22,16 @@ from sqlanon.engine.duckdb.second_database import second_database
 from sqlanon.engine.duckdb.text_files import read_typed_csv
 from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
 from sqlanon.errors import EngineError, SourceError
+from sqlanon.sqlglot_version import type_id
 
 T = TypeVar("T")
-Columns = Mapping[str, tuple[exp.Expr, exp.DataType]]
+Columns = Mapping[str, "tuple[exp.Expr, exp.DataType]"]
 """What is written of each column, as an expression, and its type when it is read back."""
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb")
 # Arrow has no type, or a narrower one, for these: they cross as text and are cast back.
 _CROSS_AS_TEXT = {
-    exp.DType.INT128, exp.DType.UINT128, exp.DType.BIGNUM, exp.DType.BIT, exp.DType.UUID,
-    exp.DType.INTERVAL, exp.DType.TIMETZ,
+    "INT128", "UINT128", "BIGNUM", "BIT", "UUID", "INTERVAL", "TIMETZ",
 }  # fmt: skip
 
 
@@ -323,4 +323,4 @@ def _write_database(engine: Engine, table: exp.Table, *, exported: ExportedFile)
 
 def _crossing(kind: exp.DataType) -> exp.DataType:
     """The type as which a column crosses over Arrow: its parts that Arrow lacks are text."""
-    return with_texts(kind, lambda part: part.this in _CROSS_AS_TEXT)
+    return with_texts(kind, lambda part: type_id(part) in _CROSS_AS_TEXT)

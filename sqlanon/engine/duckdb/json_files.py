@@ -24,19 +24,20 @@ from sqlanon.engine.duckdb.text_files import (
 from sqlanon.engine.duckdb.text_layout import refuse_alike
 from sqlanon.engine.duckdb.text_types import json_kinds
 
+_Type = exp.DataType.Type
 # Types that DuckDB takes texts of JSON for, and then writes otherwise.
 _GUESSED = {
-    exp.DType.DATE, exp.DType.TIME, exp.DType.TIMETZ, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ,
-    exp.DType.TIMESTAMP_S, exp.DType.TIMESTAMP_MS, exp.DType.TIMESTAMP_NS, exp.DType.UUID,
-    exp.DType.INTERVAL,
+    _Type.DATE, _Type.TIME, _Type.TIMETZ, _Type.TIMESTAMP, _Type.TIMESTAMPNTZ,
+    _Type.TIMESTAMPTZ, _Type.TIMESTAMP_S, _Type.TIMESTAMP_MS, _Type.TIMESTAMP_NS, _Type.UUID,
+    _Type.INTERVAL,
 }  # fmt: skip
-_NUMBERS = {exp.DType.DOUBLE}
-_TEXT = exp.DataType(this=exp.DType.TEXT)
+_NUMBERS = {_Type.DOUBLE}
+_TEXT = exp.DataType(this=_Type.TEXT)
 # Integers of more digits than a DOUBLE holds of all numbers that long, as a part of JSON.
 _LONG = '"-?[0-9]{16,}"'
 # DuckDB tells keys apart by such an ending, which a key may also have of its own.
 _RENAMED = re.compile(r"(.+)_[0-9]+", re.DOTALL)
-_Ask = Callable[[exp.Expr], list[Row]]
+_Ask = Callable[["exp.Expr"], list[Row]]
 
 
 def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:

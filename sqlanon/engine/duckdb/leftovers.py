@@ -11,6 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.engine.base import Engine, Row
 from sqlanon.engine.duckdb.catalog import entries, equals, first_names
+from sqlanon.engine.duckdb.generated_columns import generated_columns
 from sqlanon.wording import counted, listed
 
 CONSTANTS = frozenset(kind for kind in TokenType if kind.name.endswith(("STRING", "NUMBER")))
@@ -83,7 +84,9 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
     def rows(function: str, *parts: str) -> list[Row]:
         return engine.rows(entries(function, parts, database=table.catalog).where(*own))
 
-    columns = rows("duckdb_columns", "column_name", "column_default", "is_generated", "comment")
+    columns = rows("duckdb_columns", "column_name", "column_default", "comment")
+    generated = generated_columns(engine, table.catalog)
+    made = {name for name, *_ in columns if (table.db, table.name, name) in generated}
     constraints = sorted(
         f"{kind} on {listed([repr(name) for name in names])}"
         for kind, names in rows("duckdb_constraints", "constraint_type", "constraint_column_names")
@@ -93,8 +96,8 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
     found = (
         ("constraint", "", constraints),
         ("column default", "",
-         [repr(name) for name, text, made, _ in columns if text is not None and not made]),
-        ("generated column", "", [repr(name) for name, _, made, _ in columns if made]),
+         [repr(name) for name, text, _ in columns if text is not None and name not in made]),
+        ("generated column", "", [repr(name) for name, *_ in columns if name in made]),
         ("index", "indexes", sorted(repr(n) for (n,) in rows("duckdb_indexes", "index_name"))),
         ("trigger", "", sorted(repr(n) for (n,) in rows("duckdb_triggers", "trigger_name"))),
     )  # fmt: skip

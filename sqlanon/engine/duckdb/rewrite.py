@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine, Limits, Row
 from sqlanon.engine.duckdb.catalog import entries, qualified
+from sqlanon.engine.duckdb.generated_columns import generated_columns
 from sqlanon.engine.duckdb.held_files import held_database
 from sqlanon.engine.duckdb.leftovers import leftovers
 from sqlanon.engine.duckdb.source import Resources, refuse_unwritable
@@ -223,9 +224,10 @@ def _tables(
     columns: dict[tuple[str, str], list[str]] = {
         (schema, names[schema, table]): [] for schema, table in order.static_order()
     }
-    for schema, table, name, generated in listed("duckdb_columns", "column_name", "is_generated"):
+    generated = generated_columns(engine, database)
+    for schema, table, name in listed("duckdb_columns", "column_name"):
         # Views have columns too.
-        if (schema, table) in columns and not generated:
+        if (schema, table) in columns and (schema, table, name) not in generated:
             columns[schema, table].append(name)
     return columns
 

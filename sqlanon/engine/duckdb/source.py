@@ -20,6 +20,7 @@ from sqlanon.engine.duckdb.catalog import Entry
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.data_files import named_like, read_file
 from sqlanon.engine.duckdb.errors import attempt, fault, holder
+from sqlanon.engine.duckdb.frames import HeldFrame
 from sqlanon.engine.duckdb.held_files import held_database
 from sqlanon.engine.duckdb.syntax import set_option
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
@@ -27,7 +28,7 @@ from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.engine.own_folders import OwnFolder, swept
 from sqlanon.errors import SourceError, SqlanonError
 
-Kind = Literal["duckdb", "file", "connection"]
+Kind = Literal["duckdb", "file", "connection", "frame"]
 
 _MOST_THREADS = 1024
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[KMGT]i?)?B)", re.IGNORECASE)
@@ -186,9 +187,10 @@ class OpenedSource:
         table: The table, fully qualified.
         path: The file that sqlanon opened; None where the connection is the caller's.
         kind: "duckdb" for a database file, "file" for a file of data, "connection" for the
-            caller's own connection.
+            caller's own connection, "frame" for a frame without one.
         name: The path as it was given; None where there is none.
         form: What was said of how a text file is written.
+        frame: The frame that the table is of, where a likeness of it may be wanted.
     """
 
     engine: DuckDB
@@ -197,6 +199,7 @@ class OpenedSource:
     kind: Kind
     name: str | None = None
     form: TextFormat = field(default_factory=TextFormat)
+    frame: HeldFrame | None = None
 
 
 @contextmanager
@@ -214,9 +217,10 @@ def open_source(
     `Engine.refuse_changed` tells whether it has stayed as it was.
 
     Args:
-        source: An open DuckDB connection or an engine, which stay open; or a path to a DuckDB
-            database (told by its content, not its name) or to a CSV, TSV, JSON, Parquet or Arrow
-            IPC file, the text ones also compressed with gzip.
+        source: An open DuckDB connection, an object that hands its calls on to one, or an engine,
+            which stay open; or a path to a DuckDB database (told by its content, not its name) or
+            to a CSV, TSV, JSON, Parquet or Arrow IPC file, the text ones also compressed with gzip;
+            or a frame.
         table: A name, or a frame where `source` is a connection; None where there is only one.
         read_only: Whether a database file is opened for reading only.
         use: Called with the columns of the table before it is read; what it raises stops that.
@@ -228,6 +232,7 @@ def open_source(
         SourceError: There is no such file or table, or it cannot be read.
     """
     resources, form = _parted(opening)
+    source = unwrapped(source)
     if isinstance(source, duckdb.DuckDBPyConnection | DuckDB):
         form.refuse("an open connection", "no text file")
         if resources.given:
@@ -237,12 +242,22 @@ def open_source(
             )
         engine = source if isinstance(source, DuckDB) else DuckDB(source)
         with _released(engine):
+            if isinstance(table, HeldFrame):
+                chosen = table.loaded(engine, use, is_callers=True)
+                yield OpenedSource(engine, chosen, None, "connection", frame=table)
+                return
             chosen = _choose(engine, table)
             use(list(engine.columns(chosen)))
             yield OpenedSource(engine, chosen, None, "connection")
         return
+    if isinstance(source, HeldFrame):
+        form.refuse("a frame", "no text file")
+        with resources.connect() as engine:
+            chosen = source.loaded(engine, use, is_callers=False)
+            yield OpenedSource(engine, chosen, None, "frame", frame=source)
+        return
     if not isinstance(source, str | Path):
-        raise SourceError(f"{kind_of(source)} is no source; give a connection or a path")
+        raise SourceError(f"{kind_of(source)} is no source; give a frame, a connection or a path")
     if not str(source):  # as a path it would be the working directory
         raise SourceError("the name of the source is empty; give a connection or a path")
     path = _existing(path_of(source, "the source"))
@@ -263,6 +278,13 @@ def open_source(
             )
         read_file(engine, path, table=found, how=TextReading(form, use))
         yield OpenedSource(engine, found, path, "file", str(source), form)
+
+
+def unwrapped(source: object) -> object:
+    """The DuckDB connection that an object hands its calls on to, as sessions of dbt do."""
+    method = getattr(source, "sql", None)
+    owner = getattr(method, "__self__", None)
+    return owner if isinstance(owner, duckdb.DuckDBPyConnection) else source
 
 
 @contextmanager

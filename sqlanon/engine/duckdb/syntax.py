@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from sqlglot import exp
+
+from sqlanon.sqlglot_version import drop
 
 
 def type_of(text: str) -> exp.DataType:
@@ -25,6 +26,11 @@ def create_temporary(
     """
     properties = exp.Properties(expressions=[exp.TemporaryProperty()])
     return exp.Create(this=target, kind=kind, expression=query, properties=properties)
+
+
+def drop_temporary(table: exp.Table) -> exp.Drop:
+    """DROP of a temporary table that may be gone already."""
+    return drop(table, exists=True)
 
 
 def set_option(name: str, value: object) -> exp.Set:
@@ -47,16 +53,3 @@ def attach(path: Path, name: str, **options: exp.Expr) -> exp.Attach:
 def detach(name: str) -> exp.Detach:
     """DETACH of a database."""
     return exp.Detach(this=exp.to_identifier(name, quoted=True))
-
-
-def insert_lists(table: exp.Table, types: Sequence[exp.DataType]) -> exp.Insert:
-    """INSERT of columns, each of which is a list and a parameter."""
-    lists = [
-        exp.DataType.build(exp.DType.ARRAY, expressions=[kind.copy()], nested=True)
-        for kind in types
-    ]
-    values = [
-        exp.Anonymous(this="unnest", expressions=[exp.cast(exp.Placeholder(), kind)])
-        for kind in lists
-    ]
-    return exp.insert(exp.select(*values), table.copy())

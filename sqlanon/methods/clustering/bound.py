@@ -21,6 +21,7 @@ from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import tell
 from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
 from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
@@ -63,8 +64,7 @@ class BoundRequest:
 
     def tell(self, line: str) -> None:
         """Says how far it is."""
-        if self.progress is not None:
-            self.progress(line)
+        tell(line)
 
 
 @phase("the encoding")

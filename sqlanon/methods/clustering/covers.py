@@ -76,7 +76,7 @@ class Mine:
         def read() -> EncodedRecords:
             return read_records(engine, subject, policy=policy, loss=loss, encoded=encoded)
 
-        return cls(engine, encoded, read_once(shared, subject, read), shared)
+        return cls(engine, encoded, read_once(shared, subject, read, policy=policy), shared)
 
     def candidates(
         self,

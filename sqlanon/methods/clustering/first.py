@@ -12,6 +12,7 @@ from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import RECORD_BYTES, ClusterOptions
 from sqlanon.methods.registry import Options
+from sqlanon.progress import portion
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
@@ -135,7 +136,8 @@ def begin(
             own = replace(problem.part(records), deadline=ended)
         own = replace(own, allowance=room * len(records) // open_)
         try:
-            first = started(own, start)
+            with portion((number - 1) / len(blocks), number / len(blocks)):
+                first = started(own, start)
         except UnsatisfiableError as error:
             return [], error
         room -= min(room, int((first.found.label == NOWHERE).sum()))

@@ -134,7 +134,7 @@ def decide(
         def read_now() -> EncodedRecords:
             return encode_records(engine, subject, policy=policy, loss=options.loss)
 
-        read = read_once(options.shared, subject, read_now)
+        read = read_once(options.shared, subject, read_now, policy=policy)
     name = options.method.name
     linkage = LINKAGES[name]
 

@@ -84,15 +84,16 @@ def searched(
     # Those that no cluster may hold are left out whatever becomes of the others.
     problem, places = releases.problem, releases.placeable
     alone = (releases.whole.records - len(places)) * releases.whole.suppressed
-    bound = Proof.of(releases, begun).least
+    bound, most = Proof.of(releases, begun).least, _pools(releases, options)
 
     def tell(pools: int, loss: int) -> None:
         lost = costs.loss(loss + alone, releases.whole.records)
         least = costs.loss(bound, releases.whole.records)
         proven = f" >= {least:.6g}, ratio {(loss + alone) / bound:.4f}" if bound else ""
-        options.tell(f"lns: {pools:,} pools, {options.loss} {lost:.6g}{proven}")
+        line = f"lns: {pools:,} pools, {options.loss} {lost:.6g}{proven}"
+        options.tell(line, None if math.isinf(most) else pools / most)
 
-    turns = Turns(_pools(releases, options), options.seed, bound - alone, tell)
+    turns = Turns(most, options.seed, bound - alone, tell)
     own = Clustering.of(problem, clusters.label[places])
     done = repartitioned(problem, own, price=_price(releases, begun), turns=turns, solve=solved)
     found = releases.all_of(done.found.label, places)

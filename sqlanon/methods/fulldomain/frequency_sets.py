@@ -18,7 +18,6 @@ from sqlanon.methods.fulldomain.cell_costs import Pricing
 from sqlanon.microdata.encoding import JOINED, Encoded
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Prices
-from sqlanon.query.syntax import rows_of
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Forecast, at_node
 
@@ -274,18 +273,13 @@ class FrequencySets:
             assert self.encoded.details is not None
             carried = self.encoded.details.carried
             query = frequency.roll_up(source.details, masks, carried=carried)
-            details, detailed = self._stored("details", query)
+            details, detailed = self.engine.materialize_counted("details", query)
             result = replace(result, details=details, detailed=detailed)
         finer = source.table if result.details is None else result.details
-        table, rows = self._stored("frequency", frequency.roll_up(finer, masks))
+        table, rows = self.engine.materialize_counted("frequency", frequency.roll_up(finer, masks))
         self.rolled_up += 1
         self.learn(node, rows)
         return replace(result, table=table, rows=rows)
-
-    def _stored(self, name: str, query: exp.Select) -> tuple[exp.Table, int]:
-        """A temporary table of a query, and how many rows it has."""
-        table = self.engine.materialize(name, query)
-        return table, self.engine.rows(rows_of(table))[0][0]
 
 
 def _work(rows: float, classes: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +27,9 @@ from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import CUT_SHORT, Report
-from sqlanon.search.lattice.best_node import SearchOutcome, best_node
+from sqlanon.search.lattice.best_node import SearchOutcome, best_node, best_of_known
 from sqlanon.search.lattice.bounds import Check
+from sqlanon.search.lattice.checked import Ask, Settle
 from sqlanon.wording import counted, key, listed
 
 LENT, FEWEST = 20_000_000, 20
@@ -161,6 +162,28 @@ def _search(
 
     With `most`, no more are asked for once so many have been.
     """
+    ask, settle = _asking(engine, problem, options=options, most=most)
+    if problem.known and not getattr(options.own, "minimal_nodes", False):
+        found = best_of_known(
+            problem.lattice, ask, known=problem.known, settle=settle, deadline=options.deadline
+        )
+        problem.known.update(found.checks)
+        return replace(found, checks=dict(problem.known))
+    outcome = best_node(
+        problem.lattice,
+        ask,
+        settle=settle,
+        deadline=options.deadline,
+        minimal_nodes=getattr(options.own, "minimal_nodes", False),
+    )
+    problem.known.update(outcome.checks)
+    return outcome
+
+
+def _asking(
+    engine: Engine, problem: FullDomainProblem, *, options: Options[Any], most: int | None = None
+) -> tuple[Ask, Settle | None]:
+    """What checks nodes, and what settles them, within the time limit."""
     checks, highest = problem.models or problem.sizes, problem.lattice.high
 
     def until(nodes: Sequence[Node]) -> AbstractContextManager[None]:
@@ -169,7 +192,6 @@ def _search(
     def ask(nodes: Sequence[Node]) -> list[Check]:
         if most is not None and problem.sets.asked >= most and list(nodes) != [highest]:
             raise TimeLimitError
-        options.tell(f"search: {counted(problem.sets.asked, 'node')} checked")
         with until(nodes):
             return checks.ask(nodes)
 
@@ -178,13 +200,7 @@ def _search(
         with until([check.node]):
             return problem.models.settle(check)
 
-    return best_node(
-        problem.lattice,
-        ask,
-        settle=settle if problem.models else None,
-        deadline=options.deadline,
-        minimal_nodes=getattr(options.own, "minimal_nodes", False),
-    )
+    return ask, settle if problem.models else None
 
 
 def _expected(
@@ -199,9 +215,12 @@ def _expected(
     assert outcome.best is not None
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     chosen, rounds = settled
-    release = node_release(
-        engine, subject, encoded=problem.sets.encoded, policy=policy, chosen=chosen
-    )
+    options.tell("measuring: loss and classes of the best recoding")
+    # Where tables are kept for the next search, those of the release are not among them.
+    with nullcontext() if options.shared.stored is None else engine.workspace():
+        release = node_release(
+            engine, subject, encoded=problem.sets.encoded, policy=policy, chosen=chosen
+        )
     loss, kept = measured(release), _published(policy, release)
     objective, name = problem.lattice.objective, key(options.loss)
     tops = tuple(tree.height for tree in subject.trees)
@@ -225,6 +244,7 @@ def _expected(
         if outcome.minimal_nodes is None
         else tuple(dict(zip(subject.names, n, strict=True)) for n in outcome.minimal_nodes),
         minimal_node_figures=_minimal_figures(problem, outcome),
+        alternatives=_alternatives(engine, problem, outcome, options=options),
         suppression_tradeoff=_tradeoff(
             problem, outcome, options=options, value=loss[name], cells=cells
         ),
@@ -260,6 +280,33 @@ def _minimal_figures(
         }
         for node in outcome.minimal_nodes or ()
         if node in checks
+    )
+
+
+def _alternatives(
+    engine: Engine, problem: FullDomainProblem, outcome: SearchOutcome, *, options: Options[Any]
+) -> tuple[Mapping[str, Any], ...] | None:
+    """What lower levels of each column take, on request; None where that is not asked for."""
+    if not getattr(options.own, "alternatives", False) or options.deadline == _OVER:
+        return None
+    from sqlanon.methods.fulldomain.alternatives import lower_columns  # rarely asked for
+
+    options.tell("alternatives: recodings with a column lower")
+    names, objective = problem.subject.names, problem.lattice.objective
+    ask, settle = _asking(engine, problem, options=options)
+    found = lower_columns(problem, outcome, ask=ask, settle=settle, deadline=options.deadline)
+    return tuple(
+        {
+            "column": each.column,
+            "max_level": each.most,
+            "loss": None if each.best is None else objective.loss(each.best.value),
+            "lower_bound": None if each.bound is None else objective.loss(each.bound),
+            "suppressed_records": None if each.best is None else each.best.suppressed,
+            "levels": None if each.best is None else dict(zip(names, each.best.node, strict=True)),
+            "proven": each.proven,
+            "checked": each.checked,
+        }
+        for each in found
     )
 
 
@@ -323,6 +370,8 @@ def _unfinished(outcome: SearchOutcome, options: Options[Any]) -> list[str]:
         )
     if getattr(options.own, "minimal_nodes", False) and outcome.minimal_nodes is None:
         notes.append("the time limit came before every minimal node was found; none are listed")
+    if getattr(options.own, "alternatives", False) and options.deadline == _OVER:
+        notes.append("the time limit came before any alternative was looked for; none are listed")
     return notes
 
 

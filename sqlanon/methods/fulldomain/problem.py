@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engine.base import Engine
@@ -20,11 +20,14 @@ from sqlanon.methods.fulldomain.frequency_sets import FrequencySets
 from sqlanon.methods.fulldomain.node_release import Chosen
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.methods.registry import Options
+from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
+from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.search.lattice.checked import BATCH, WIDE_BATCH, Lattice
+from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     from sqlanon.methods.fulldomain.model_checks import ModelChecks
@@ -35,7 +38,10 @@ Encode = Callable[[Engine, Subject, Policy, Sequence[str]], Encoded]
 
 @dataclass(frozen=True, slots=True)
 class FullDomainProblem:
-    """A full-domain search, ready to start; `models` is None where k is the only model."""
+    """A full-domain search, ready to start; `models` is None where k is the only model.
+
+    `known` are checks that searches of the same table by the same k and loss have made.
+    """
 
     subject: Subject
     policy: Policy
@@ -43,6 +49,7 @@ class FullDomainProblem:
     sizes: SizeChecks
     models: ModelChecks | None
     lattice: Lattice
+    known: dict[Node, Check] = field(default_factory=dict)
 
     def settled(self, check: Check) -> tuple[Chosen, int]:
         """A node with the classes that it suppresses, and the rounds up to the fixpoint."""
@@ -69,10 +76,13 @@ def problem_of(
         options: Options of the search.
         encode: How the table is encoded.
     """
+    options.tell(f"encoding: {counted(len(subject.names), 'column')}")
     allowance = policy.allowance(subject.records)
     weighed = options.loss == "utility"
     valued = list(policy.sensitive_attributes) if weighed else []
-    encoded = encode(engine, subject, policy, valued)
+    name = _name(subject, policy, valued=valued)
+    shared = options.shared if encode is encode_subject else SharedWork()
+    encoded = shared.stored_once(("encoded", name), lambda: encode(engine, subject, policy, valued))
     costs, cells = None, "tree" if weighed else options.loss
     if cells in CELL_LOSSES:
         costs = CellCosts.of(
@@ -97,9 +107,13 @@ def problem_of(
         objective = weighing(objective, gains.highest)
         ratio = objective.ratio
     pricing = None
-    if costs is not None and allowance:
+    # What is kept for others is prepared for any limit.
+    if costs is not None and (allowance or shared.stored is not None):
         pricing = Pricing(engine, encoded.layout, subject.trees, costs, subject.low, subject.high)
-    sets = FrequencySets(engine, encoded, subject.low, entropies, pricing)
+    sets = shared.stored_once(
+        ("frequency sets", name),
+        lambda: FrequencySets(engine, encoded, subject.low, entropies, pricing),
+    )
     sizes = SizeChecks(sets, policy.k, objective, gains)
     models = _model_checks(sizes, policy, records=subject.records, looks_at_classes=costs is None)
     lattice = Lattice(
@@ -113,7 +127,16 @@ def problem_of(
         WIDE_BATCH if models is not None and allowance else BATCH,
         ratio,
     )
-    return FullDomainProblem(subject, policy, sets, sizes, models, lattice)
+    known: dict[Node, Check] = {}
+    if models is None and gains is None:  # others look at the suppression limit
+        known = shared.stored_once(("checks", (policy.k, *name)), dict[Node, Check])
+    return FullDomainProblem(subject, policy, sets, sizes, models, lattice, known)
+
+
+def _name(subject: Subject, policy: Policy, *, valued: Sequence[str]) -> tuple[Hashable, ...]:
+    """What the codes of a table follow from besides its trees, where only limits differ, or k."""
+    demands = tuple((demand.column, repr(demand.model)) for demand in policy.demands)
+    return subject.low, subject.high, demands, policy.entity, tuple(valued)
 
 
 def _model_checks(

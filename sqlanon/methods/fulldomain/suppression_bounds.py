@@ -195,7 +195,7 @@ class SuppressionScope:
         return 0 if self.keeping else sum(records <= self.allowance for records in sums)
 
 
-Required = Callable[[SuppressionScope, SensitiveCodes, Any], exp.Expr]
+Required = Callable[[SuppressionScope, SensitiveCodes, Any], "exp.Expr"]
 
 
 def _all(scope: SuppressionScope, _: SensitiveCodes, __: ValueModel) -> exp.Expr:

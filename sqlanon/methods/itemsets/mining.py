@@ -25,6 +25,7 @@ from sqlanon.hierarchy.layout import Words
 from sqlanon.methods.itemsets.codes import Forest, ItemCodes
 from sqlanon.methods.itemsets.itemsets import Itemsets, taxonomy_of
 from sqlanon.microdata.encoding import Encoded
+from sqlanon.progress import ProgressLine
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
 from sqlanon.query.itemsets import extension, itemsets
 from sqlanon.query.itemsets.extension import Depth, Step
@@ -122,7 +123,8 @@ class _Mining:
             count, _ = self.engine.rows(itemsets.totals(prefixes))[0]
             place, steps = self.codes.order.index(step.attribute) + 1, len(self.codes.order)
             told = counted(count, "itemset")
-            self.wanted.progress(f"mining attribute {place} of {steps}, {told} so far")
+            line = f"mining: attribute {place} of {steps}, {told} so far"
+            self.wanted.progress(ProgressLine(line, (place - 1) / steps))
 
     def _steps(self) -> list[Step]:
         """The attributes in the order of mining, with the bits that their statements compare."""

@@ -17,7 +17,9 @@ from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinatio
 from sqlanon.microdata.encoding import Encoded, leaf_maps
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import tell
 from sqlanon.search.privacy import Demands
+from sqlanon.wording import counted
 
 READING = 0.75
 """Share of a time limit that reading a table record by record may take."""
@@ -68,6 +70,7 @@ def encode_records(
         HierarchyError: A hierarchy does not fit its column, or has one label for different nodes.
     """
     refuse_mixed_labels(subject)
+    tell(f"encoding: {counted(len(subject.names), 'column')}")
     started, coding = time.monotonic(), leaf_maps(engine, subject)
     held = distinct_combinations(engine, subject, coding=coding, policy=policy, valued=valued)
     counts = held.leaf_counts(subject.trees)
@@ -86,11 +89,14 @@ def read_records(
 
 
 def read_once(
-    shared: SharedWork, subject: Subject, read: Callable[[], EncodedRecords]
+    shared: SharedWork, subject: Subject, read: Callable[[], EncodedRecords], *, policy: Policy
 ) -> EncodedRecords:
-    """A table as another search has read it, without the database's own table, or as read now."""
+    """A table as another search has read it, without the database's own table, or as read now.
+
+    What another search read may differ in the suppression limit of its policy.
+    """
     found = shared.once(("codes",), read, records=subject.records)
-    return replace(found, subject=subject, at=time.monotonic())
+    return replace(found, subject=subject, policy=policy, at=time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)

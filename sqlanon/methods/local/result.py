@@ -75,6 +75,7 @@ class Findings:
 def decided(read: EncodedRecords, options: Options[Any], *, outcome: LocalOutcome) -> Decided:
     """The recoding that a search found, with a report of all that follows from it alone."""
     searched_at, subject = time.monotonic(), read.subject
+    options.tell("measuring: loss and classes of the best recoding")
     recoding = outcome.assigned.recoding(read.combinations.by[len(subject.names) :])
     original = Original(subject, read.policy, read.combinations.leaves, read.counts)
     told = tallied(original, outcome.assigned)

@@ -35,6 +35,7 @@ from sqlanon.recoding import Node
 from sqlanon.reports.plan import CUT_SHORT
 from sqlanon.search.patterns.greedy import Placed, greedy, instance_keys, pattern_order
 from sqlanon.search.patterns.rows import DistinctRows
+from sqlanon.wording import counted
 
 PRICING = 0.1
 """Share of the time for prices of records, which only prove what is lost at least."""
@@ -71,9 +72,11 @@ def decide_patterns(
     aside = set_aside(whole, policy)
     table = replace(aside.table, deadline=ended)
     instances = InstanceQueries(engine, read.combinations, table.masks, table.k)
+    options.tell(f"patterns: {counted(len(table.masks), 'pattern')}")
     with engine.limited(ended):
         placed = greedy(table.rows, table.masks, k=table.k, instances=instances, deadline=ended)
     is_over = ended.expired
+    options.tell("patterns: improving what was found")
     parts = improved(table, placed)
     finished = finish(table, parts, policy=policy)
     assigned = _assigned(parts, finished, aside=aside)

@@ -17,6 +17,7 @@ from sqlanon.policy.schemes import GUIDED, IN_ORDER, ORDERED, SchemeChoice
 from sqlanon.search.lattice.schemes.domain import Domain, UnsuitedOrderError
 from sqlanon.wording import counted, listed
 
+_Type = exp.DataType.Type
 MOST_SIBLINGS = 256
 """Most values or children of one node that a search can merge: it looks at all their runs."""
 _WITHOUT_HIERARCHY = {"bhs": "sps", "ghs": "sps", "gsps": "sps", "gops": "ops"}
@@ -25,7 +26,7 @@ _MERGING = frozenset({"ops", "sps", "gops", "gsps"})
 """Schemes that merge children of one node, some at a time."""
 _AS_LISTED = frozenset({"suppression", "expressions"})
 """Rules that say nothing of an order of such values."""
-_UNORDERED = frozenset({*exp.DataType.TEXT_TYPES, exp.DType.UUID, exp.DType.VARBINARY})
+_UNORDERED = frozenset({*exp.DataType.TEXT_TYPES, _Type.UUID, _Type.VARBINARY})
 """Types whose values have no order but that of their characters or bytes."""
 
 

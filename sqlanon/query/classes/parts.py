@@ -26,6 +26,7 @@ from sqlanon.query.syntax import (
     star,
     total,
 )
+from sqlanon.sqlglot_version import EXCEPT
 
 UNIT, PART, GROUP, ROWS = "unit", "part", "new_part", "rows"
 _STATE, _MARKS, _CUTS = "state", "marks", "cuts"
@@ -149,7 +150,7 @@ def cut(state: exp.Table, marks: exp.Table, cuts: exp.Table, *, words: int) -> e
         )
         for w in range(words)
     ]
-    kept = exp.Star(except_=[exp.to_identifier(PART, quoted=True)])
+    kept = exp.Star(**{EXCEPT: [exp.to_identifier(PART, quoted=True)]})
     every = exp.Column(this=kept, table=exp.to_identifier(_STATE, quoted=True))
     new = exp.Coalesce(this=column(GROUP, _CUTS), expressions=[column(PART, _STATE)])
     query = select([every, alias(new, PART)], named(state, _STATE))

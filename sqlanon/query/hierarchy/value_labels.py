@@ -27,6 +27,7 @@ from sqlanon.query.text import (
     type_name,
     varchar,
 )
+from sqlanon.sqlglot_version import classes
 from sqlanon.wording import counted
 
 TOP = "*"
@@ -52,23 +53,28 @@ _REFUSED: Mapping[str, tuple[type[exp.Expr], ...]] = {
     "a parameter": (exp.Placeholder, exp.Parameter, exp.PositionalColumn),
     "a function that makes rows": (exp.UDTF, exp.Explode),
     "a function whose result changes": (
-        *(exp.Rand, exp.Uuid, exp.CurrentDatabase, exp.CurrentSchema, exp.CurrentSchemas),
-        *(exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentUser),
-        *(exp.Localtime, exp.Localtimestamp),
+        *(exp.Rand, exp.Uuid, exp.CurrentSchema, exp.CurrentDate, exp.CurrentTime),
+        *(exp.CurrentTimestamp, exp.CurrentUser),
+        *classes("CurrentDatabase", "CurrentSchemas", "Localtime", "Localtimestamp"),
     ),
 }
-# What the parser takes for a function like any other.
+# What a version of the parser, or all of them, takes for a function like any other.
 _REFUSED_NAMES = {
     "an aggregate": """
         arbitrary arg_max_null arg_max_nulls_last arg_min_null arg_min_nulls_last bitstring_agg
-        combine_aggr count_star decimal_average entropy favg fsum histogram histogram_exact
-        kahan_sum kurtosis_pop lttb mad mean product reservoir_quantile sem sum_no_overflow sumkahan
-        variant_group_object
+        combine_aggr count_star decimal_average entropy favg fill fsum histogram histogram_exact
+        kahan_sum kurtosis kurtosis_pop list lttb mad mean mode product rank_dense regr_avgx
+        regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy
+        reservoir_quantile row_number sem skewness sum_no_overflow sumkahan variant_group_object
     """,
     "a function whose result changes": """
-        current_connection_id current_query current_query_id current_setting current_transaction_id
-        currval error get_current_timestamp getenv getvariable in_search_path nextval now setseed
-        setval sleep_ms stats transaction_timestamp txid_current uuidv4 uuidv7 vector_type write_log
+        current_catalog current_connection_id current_database current_date current_localtime
+        current_localtimestamp current_query current_query_id current_role current_schema
+        current_schemas current_setting current_time current_timestamp current_transaction_id
+        current_user currval error gen_random_uuid get_current_time get_current_timestamp getenv
+        getvariable in_search_path localtime localtimestamp nextval now random session_user setseed
+        setval sleep_ms stats today transaction_timestamp txid_current user uuid uuidv4 uuidv7
+        vector_type write_log
     """,
 }
 
@@ -255,7 +261,7 @@ def _parsed(text: str) -> exp.Expr | None:
 def _refused(tree: exp.Expr, name: str) -> list[str]:
     """Parts of an expression that a label may not be made of."""
     refused = [what for what, kinds in _REFUSED.items() if tree.find(*kinds)]
-    calls = {call.name.lower() for call in tree.find_all(exp.Anonymous)}
+    calls = {name for call in tree.find_all(exp.Func) for name in _names(call)}
     refused += [what for what, names in _REFUSED_NAMES.items() if calls & set(names.split())]
     known = {name.casefold(), PLACEHOLDER}
     others = {
@@ -267,6 +273,13 @@ def _refused(tree: exp.Expr, name: str) -> list[str]:
         references = counted(len(others), "reference")
         refused.append(f"{references} to other columns ({', '.join(sorted(others))})")
     return refused
+
+
+def _names(call: exp.Func) -> set[str]:
+    """The names of a function, in lower case."""
+    if isinstance(call, exp.Anonymous):
+        return {call.name.lower()}
+    return {name.lower() for name in call.sql_names()}
 
 
 def _bound(tree: exp.Expr, column: exp.Expr) -> exp.Expr:

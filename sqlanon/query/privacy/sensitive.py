@@ -230,7 +230,7 @@ def _counts() -> exp.Expr:
     return exp.Not(this=is_null(column(HELD)))
 
 
-Distance = Callable[[SpreadScope], exp.Expr]
+Distance = Callable[[SpreadScope], "exp.Expr"]
 _DISTANCES: dict[str, Distance] = {
     "equal": _equal,
     "ordered": _ordered,

@@ -39,6 +39,7 @@ from sqlanon.query.privacy.figures import (
     node_records,
 )
 from sqlanon.query.syntax import alias, bigint, column, named, nested, select, star, table, when
+from sqlanon.sqlglot_version import WITH
 
 HELD = "held"  # records of the class that hold the value and count
 COUNTED = "counted"  # all records of the class that count, n
@@ -177,10 +178,10 @@ def _placed(scope: SpreadScope, held: exp.Select) -> exp.Select:
 def _sized(scope: SpreadScope, rows: exp.Select) -> exp.Select:
     """Adds COUNTED by a join, since a window would sort."""
     sizes = [*scope.by(), alias(bigint(summed(HELD)), COUNTED)]
-    counts = select(sizes, table("values"), by=scope.by())
-    query = select([star("values"), column(COUNTED, "sizes")], table("values"))
-    query.join(nested(counts, "sizes"), on=scope.same("values", "sizes"), copy=False)
-    return _with(query, "values", rows=rows)
+    counts = select(sizes, table("counted_values"), by=scope.by())
+    query = select([star("counted_values"), column(COUNTED, "sizes")], table("counted_values"))
+    query.join(nested(counts, "sizes"), on=scope.same("counted_values", "sizes"), copy=False)
+    return _with(query, "counted_values", rows=rows)
 
 
 def _windows(scope: SpreadScope) -> list[exp.Expr]:
@@ -294,5 +295,5 @@ def _turns(scope: SpreadScope) -> exp.Select:
 def _with(query: exp.Select, name: str, *, rows: exp.Select) -> exp.Select:
     """WITH name AS (rows) query."""
     own = exp.TableAlias(this=exp.Identifier(this=name, quoted=True))
-    query.set("with_", exp.With(expressions=[exp.CTE(this=rows, alias=own)]))
+    query.set(WITH, exp.With(expressions=[exp.CTE(this=rows, alias=own)]))
     return query

@@ -40,22 +40,23 @@ def violations(number: int) -> str:
 def worst(figures: exp.Select, needed: Needed, *, models: Sequence[ValueModel]) -> exp.Select:
     """One row: the worst figures of all classes, NULL or 0 where there is none.
 
-    FEWEST distinct values, LEAST_ENTROPY, GREATEST_SHARE, the HOMOGENEOUS records whose
-    class has at most one value, `ratio(l)`, `tailless(l)`, `furthest(name)`, and
+    FEWEST distinct values, GREATEST_SHARE, the HOMOGENEOUS records whose class has at most one
+    value, LEAST_ENTROPY where it is needed, `ratio(l)`, `tailless(l)`, `furthest(name)`, and
     `violations(number)` of each model.
 
     Args:
         figures: Rows of `sensitive.class_figures`.
-        needed: Which figures these are; entropy among them.
+        needed: Which figures these are.
         models: The models.
     """
     one = column(DISTINCT_VALUES) <= 1
     found = [
         alias(exp.Min(this=column(DISTINCT_VALUES)), FEWEST),
-        alias(exp.Min(this=column(ENTROPY)), LEAST_ENTROPY),
         alias(total(when(one, column(CLASS_SIZE))), HOMOGENEOUS),
     ]
     found.append(alias(_greatest_ratio(COUNTED), GREATEST_SHARE))
+    if needed.entropy:
+        found.append(alias(exp.Min(this=column(ENTROPY)), LEAST_ENTROPY))
     for l in needed.tails:  # noqa: E741
         others = column(tail(l))
         found += [

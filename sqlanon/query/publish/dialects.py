@@ -14,11 +14,12 @@ from sqlglot import exp
 
 from sqlanon.query.encoding.encode import LEAF, VALUE
 from sqlanon.query.syntax import alias, column, nested, select, table, when
+from sqlanon.sqlglot_version import FROM, TELLS_NULLS, WITH
 
 SOURCE = "sqlanon_source"
 """The records as the statement reads them: the columns that it needs, of the plan's types."""
 
-_Type = exp.DType
+_Type = exp.DataType.Type
 _SAME_TEXT = {
     *(_Type.TEXT, _Type.BOOLEAN, _Type.TINYINT, _Type.SMALLINT, _Type.INT, _Type.BIGINT),
     *(_Type.UTINYINT, _Type.USMALLINT, _Type.UINT, _Type.UBIGINT, _Type.DECIMAL),
@@ -90,10 +91,10 @@ def _typed(name: str, kind: exp.DataType, *, dialect: Dialect) -> exp.Expr:
 def with_source(rows: exp.Select, source: exp.Select) -> exp.Select:
     """A statement whose records are those of SOURCE, which stands before all named queries."""
     result = rows.copy()
-    own = result.args.get("with_")
+    own = result.args.get(WITH)
     # Without this word an engine may store the records in full before it reads them.
     first = exp.CTE(this=source, alias=_table_alias(SOURCE), materialized=False)
-    result.set("with_", exp.With(expressions=[first, *(own.expressions if own else [])]))
+    result.set(WITH, exp.With(expressions=[first, *(own.expressions if own else [])]))
     return result
 
 
@@ -104,9 +105,9 @@ def sorted_by_bytes(rows: exp.Select, texts: Sequence[str], *, dialect: Dialect)
     """
     assert dialect.collation is not None
     inner = rows.copy()
-    named_queries = inner.args.get("with_")
+    named_queries = inner.args.get(WITH)
     order = inner.args["order"].expressions
-    inner.set("with_", None)
+    inner.set(WITH, None)
     inner.set("order", None)
     shown = [
         alias(_collated(column(name, "published"), "default"), name)
@@ -115,7 +116,7 @@ def sorted_by_bytes(rows: exp.Select, texts: Sequence[str], *, dialect: Dialect)
         for name in inner.named_selects
     ]
     result = select(shown, nested(inner, "published"))
-    result.set("with_", named_queries)
+    result.set(WITH, named_queries)
     keys = []
     for each in order:
         key: exp.Expr = column(each.this.name, "published")
@@ -127,7 +128,7 @@ def sorted_by_bytes(rows: exp.Select, texts: Sequence[str], *, dialect: Dialect)
 def constants(tree: exp.Expr) -> Iterator[exp.Select]:
     """The queries of a statement that turn listed texts into values of a type."""
     for query in tree.find_all(exp.Select):
-        rows = query.args["from_"].this if query.args.get("from_") else None
+        rows = query.args[FROM].this if query.args.get(FROM) else None
         if isinstance(rows, exp.Values) and isinstance(query.expressions[0].this, exp.TryCast):
             yield query
 
@@ -175,7 +176,7 @@ def staged(rows: exp.Select, name: Callable[[str], str]) -> list[tuple[str, exp.
     """
     queries = {each.alias: each.this for each in rows.ctes}
     final = rows.copy()
-    final.set("with_", None)
+    final.set(WITH, None)
     uses = [_used(query, queries) for query in [*queries.values(), final]]
     several = [n for n in queries if n != SOURCE and sum(each.count(n) for each in uses) > 1]
     parts = [(n, queries[n]) for n in several] + [("", final)]
@@ -209,7 +210,7 @@ def _self_contained(
         for n in queries
         if n in needed
     ]
-    result.set("with_", exp.With(expressions=with_) if with_ else None)
+    result.set(WITH, exp.With(expressions=with_) if with_ else None)
     return result
 
 
@@ -306,10 +307,12 @@ FOLLOWERS: Mapping[str, Dialect] = {"databricks": SPARK}
 """Dialects that are written by the rules of another one, and not executed."""
 
 _NO_CASE = "it compares text without regard to case, so that classes would be mixed up"
+_NULL_IS_GREATEST = "its GREATEST gives NULL, which this version of sqlglot cannot say; upgrade it"
 _EMPTY_IS_NULL = "it takes an empty text for NULL"
 REFUSED: Mapping[str, str] = {
     **dict.fromkeys(("mysql", "doris", "starrocks", "tsql", "fabric", "teradata"), _NO_CASE),
     **dict.fromkeys(("oracle", "exasol"), _EMPTY_IS_NULL),
+    **({} if TELLS_NULLS else {"snowflake": _NULL_IS_GREATEST}),
     "clickhouse": "its outer joins give 0 or an empty text where others give NULL",
     "sqlite": "it has no types for dates and decimal numbers, and compares these as text",
     **dict.fromkeys(("dax", "prql", "solr", "tableau"), "it carries no such statement out"),

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select
 from sqlanon.query.text import TEXT, is_nested, is_unknown, is_zoned, text_of, varchar
+from sqlanon.sqlglot_version import type_id
 
 Manner = Literal["itself", "decimal", "text"]
 
@@ -30,12 +31,12 @@ _FINITE = {
     _Type.TIMESTAMP_MS,
     _Type.TIMESTAMP_NS,
 }
-_TIMES = {_Type.TIME, _Type.TIME_NS}
-_ALWAYS_TEXT = {_Type.BIGNUM, _Type.BIT, _Type.TIMETZ, _Type.GEOMETRY, _Type.VARIANT, _Type.NULL}
-_AS_TEXT: Mapping[str, frozenset[exp.DType]] = {
+_TIMES = {"TIME", "TIME_NS"}
+_ALWAYS_TEXT = {"BIGNUM", "BIT", "TIMETZ", "GEOMETRY", "VARIANT", "NULL"}
+_AS_TEXT: Mapping[str, frozenset[str]] = {
     # An INTERVAL of Parquet has no microseconds and no sign; a UNION becomes a STRUCT.
-    ".parquet": frozenset({*_ALWAYS_TEXT, _Type.INTERVAL, _Type.UNION}),
-    ".arrow": frozenset({*_ALWAYS_TEXT, _Type.UUID}),
+    ".parquet": frozenset({*_ALWAYS_TEXT, "INTERVAL", "UNION"}),
+    ".arrow": frozenset({*_ALWAYS_TEXT, "UUID"}),
 }
 _LONGEST_HOURS = 2_000_000
 """Hours of an INTERVAL that surely fit into the 64 bits of nanoseconds that Arrow has."""
@@ -120,7 +121,7 @@ def _conditions(value: exp.Expr, kind: exp.DataType, *, ending: str) -> list[exp
     elif is_zoned(kind):
         # Not every such type has ISFINITE.
         conditions.append(_lacks(value, _ENDLESS))
-    elif kind.this in _TIMES:
+    elif type_id(kind) in _TIMES:
         midnight = exp.cast(exp.Literal.string(_MIDNIGHT), kind)
         conditions.append(exp.NEQ(this=value, expression=midnight))
     elif kind.this == _Type.INTERVAL:
@@ -148,8 +149,8 @@ def _is_text(kind: exp.DataType, ending: str) -> bool:
     own = _AS_TEXT[ending]
     parts = [part for part in kind.find_all(exp.DataType) if part is not kind]
     return (
-        kind.this in own
-        or any(part.this in {*own, _Type.INTERVAL} for part in parts)
+        type_id(kind) in own
+        or any(type_id(part) in {*own, "INTERVAL"} for part in parts)
         or any(map(is_unknown, kind.find_all(exp.DataType)))
     )
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import join, mend
 from sqlanon.search.clustering.distances import DISTANCES, Distance, Extent
@@ -77,8 +78,10 @@ def ripe_parts(
     done, rest = _of_copies(copies, problem.k)
     linked = Linked(problem, max(len(rest), 1), distance)
     linked.start(rest, neighbours)
+    first_count = linked.count
     while linked.count > 1:
         problem.deadline.check()
+        advance(1 - linked.count / first_count)
         first, second = linked.closest()
         if linked.size(first) + linked.size(second) < problem.k:
             linked.unite(first, second)

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.convert import convert
@@ -77,7 +78,7 @@ def covering_balls(problem: ClusteringProblem, neighbours: Neighbours) -> list[B
     As balls are taken, others lose records that are in none yet, so what they cost for each only
     grows: one is looked at again when what was known of it is the least of all.
     """
-    cover, found = _Cover(problem, neighbours), list[Ball]()
+    cover, found, held = _Cover(problem, neighbours), list[Ball](), 0
     waiting = [(2 * least / (2 * problem.k - 1), c) for c, least in enumerate(neighbours.bound)]
     heapq.heapify(waiting)
     while waiting:
@@ -90,6 +91,8 @@ def covering_balls(problem: ClusteringProblem, neighbours: Neighbours) -> list[B
             heapq.heappush(waiting, (best.price, centre))
             continue
         found.append(cover.take(best))
+        held += found[-1].fresh
+        advance(held / problem.records)
         heapq.heappush(waiting, (best.price, centre))
     return found
 

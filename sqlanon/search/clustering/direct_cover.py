@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sqlanon.errors import TimeLimitError
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import BitMaps, Words, counted, flags
@@ -82,6 +83,7 @@ def sweep(
     for start in range(0, len(candidates), BATCH):
         if problem.deadline.expired:
             return start
+        advance(start / len(candidates))
         part = slice(start, start + BATCH)
         bits = maps.members(candidates.nodes[part], candidates.rank[part])
         taken = np.zeros(maps.words, np.uint64)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.neighbours import Neighbours
@@ -72,6 +73,7 @@ def grown(problem: ClusteringProblem, neighbours: Neighbours) -> SpanningForest:
         if trees.size[trees.of(own)] >= problem.k:
             continue
         problem.deadline.check()
+        advance(1 - len(waiting) / len(lacking))
         found, other = nearest.of(own, trees)
         if found > edge:
             heapq.heappush(waiting, (found, own))

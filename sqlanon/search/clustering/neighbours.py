@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.errors import PolicyError
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.closure_costs import PairCosts
 from sqlanon.search.clustering.problem import ClusteringProblem, renumbered
@@ -128,6 +129,7 @@ class Neighbours:
         for combination in range(len(copies)):
             if combination % CHECK_EVERY == 0:
                 problem.deadline.check()
+                advance(combination / len(copies))
             found, cost = search.of(combination)
             near.append(found[:KEPT].copy())
             costs.append(cost[:KEPT].copy())

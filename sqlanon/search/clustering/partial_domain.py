@@ -40,6 +40,7 @@ from math import inf, prod
 import numpy as np
 
 from sqlanon.errors import TimeLimitError
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.children import children, standing
@@ -242,12 +243,14 @@ def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) 
     release = _Release(cost, purity.squares(label), purity.squares(np.zeros_like(label)), asks)
     waiting = [(-len(records), number, records) for number, records in enumerate(groups)]
     heapq.heapify(waiting)
-    made, done = len(groups), list[Numbers]()
+    made, done, closed_records = len(groups), list[Numbers](), 0
     while waiting and not problem.deadline.expired:
         _, _, records = heapq.heappop(waiting)
         parts = _best_parts(problem, purity, release=release, records=records)
         if not parts:
             done.append(records)
+            closed_records += len(records)
+            advance(closed_records / problem.records)
         for part in parts:
             heapq.heappush(waiting, (-len(part), made, part))
             made += 1

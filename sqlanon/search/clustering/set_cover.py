@@ -16,6 +16,7 @@ from math import comb
 import numpy as np
 
 from sqlanon.errors import PolicyError
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, counted, flags, packed
@@ -146,6 +147,7 @@ class _Queue:
     def cover(self) -> Cover:
         """Takes candidates until nothing is left that any of them covers."""
         sets: list[Numbers] = []
+        covered = 0
         while self._uncovered.any() and (candidate := self._front()) is not None:
             records = self._chosen(candidate)
             if records is None:
@@ -153,6 +155,8 @@ class _Queue:
                 continue
             sets.append(np.sort(records))
             self._remove(records)
+            covered += len(records)
+            advance(covered / self._problem.records)
         return Cover(tuple(sets), np.flatnonzero(self._uncovered))
 
     def _front(self) -> int | None:

@@ -22,6 +22,7 @@ import numpy as np
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.loss.objectives import MARGIN
+from sqlanon.progress import tell
 from sqlanon.recoding import Node
 from sqlanon.search.arrays import Flags, Reals
 from sqlanon.search.lattice.bounds import (
@@ -37,6 +38,7 @@ from sqlanon.search.lattice.bounds import (
 )
 from sqlanon.search.lattice.checked import UNKNOWN, Ask, Lattice, Search, Settle
 from sqlanon.search.lattice.descent import descend
+from sqlanon.wording import counted
 
 LARGEST_BOX = 2**18  # nodes held in arrays at a time
 
@@ -97,6 +99,43 @@ def best_node(
     return SearchOutcome(search.best, bound, proven, len(search.checks), nodes, search.checks)
 
 
+def best_of_known(
+    lattice: Lattice,
+    ask: Ask,
+    *,
+    known: Mapping[Node, Check],
+    settle: Settle | None = None,
+    deadline: Deadline = NEVER,
+) -> SearchOutcome:
+    """As `best_node`, from what other searches of the same table and models have checked.
+
+    No node is checked twice, and what is known of nodes outside the lattice bounds those within.
+
+    Args:
+        lattice: The nodes allowed, and the loss that the known checks are by.
+        ask: As for `best_node`; it may raise `TimeLimitError` for any node.
+        known: Checks by their nodes.
+        settle: As for `best_node`.
+        deadline: Likewise.
+
+    Returns:
+        The outcome, whose `checked` nodes and `checks` are the new ones alone.
+    """
+    search = Search(lattice, ask, deadline, settle)
+    bound = 0
+    with suppress(TimeLimitError):
+        search.take(known)
+        if lattice.high not in search.checks:
+            search.check([lattice.high])
+        if search.checks[lattice.high].fewest_below > lattice.allowance:
+            bound = UNKNOWN
+        else:
+            bound = branch(search, OPTIMUM)
+    new = {node: check for node, check in search.checks.items() if check is not known.get(node)}
+    proven, bound = bound >= search.value, min(bound, search.value)
+    return SearchOutcome(search.best, bound, proven, len(new), None, new)
+
+
 def minimal_within(search: Search) -> tuple[Node, ...] | None:
     """All minimal nodes within the allowance; None where the time limit cut their search short."""
     lattice = search.lattice
@@ -131,7 +170,8 @@ def branch(search: Search, goal: Goal) -> int:
             return min(left, bound)
         part = Box(low, high)
         if part.size <= LARGEST_BOX:
-            left = min(left, goal.close(search, part))
+            waiting = sum(Box(low, high).size for _, low, high in queue)
+            left = min(left, goal.close(search, part, waiting=waiting))
             continue
         for half in part.halves():
             try:
@@ -164,14 +204,20 @@ class Goal:
     pick: Callable[[Search, Knowledge, Flags, Reals], list[Node]]
     every: bool = False
 
-    def close(self, search: Search, box: Box) -> int:
-        """Checks nodes of a box until none is open, and returns `branch`'s bound."""
+    def close(self, search: Search, box: Box, *, waiting: int = 0) -> int:
+        """Checks nodes of a box until none is open, and returns `branch`'s bound.
+
+        So many nodes of other boxes are `waiting`.
+        """
         knowledge = search.knowledge(box)
         entropies = spread(box, search.lattice.entropies)
         while True:
             candidates = self.open_nodes(search, knowledge)
-            if not candidates.any():
+            open_nodes = int(np.count_nonzero(candidates))
+            if not open_nodes:
                 return UNKNOWN
+            settled = 1 - (waiting + open_nodes) / search.lattice.box.size
+            tell(f"search: {counted(len(search.checks), 'node')} checked", settled)
             if search.deadline.expired:
                 return int(search.bounds(knowledge)[candidates].min())
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,10 +93,31 @@ class Search:
         found = self.ask([node for node in nodes if node not in self.checks])
         for check in found:
             self.checks[check.node] = check
-            entropy = at_node(check.node, self.lattice.entropies)
-            self.shares.learn(entropy, check.suppressed / self.lattice.records)
-            self.certain.learn(entropy, check.fewest_below / self.lattice.records)
-            self.excess.learn(entropy, check.suppressed > self.lattice.allowance)
+            self._foretell(check)
+        self._rank(found)
+        return found
+
+    def take(self, known: Mapping[Node, Check]) -> None:
+        """Takes in checks that another search of the same table made, and the best within the box.
+
+        Raises:
+            TimeLimitError: The time limit came before all that may be best were settled.
+        """
+        self.checks |= known
+        for check in known.values():
+            self._foretell(check)
+        box = self.lattice.box
+        self._rank([check for check in known.values() if box.holds(check.node)])
+
+    def _foretell(self, check: Check) -> None:
+        """Learns from a check what to expect of other nodes."""
+        entropy = at_node(check.node, self.lattice.entropies)
+        self.shares.learn(entropy, check.suppressed / self.lattice.records)
+        self.certain.learn(entropy, check.fewest_below / self.lattice.records)
+        self.excess.learn(entropy, check.suppressed > self.lattice.allowance)
+
+    def _rank(self, found: Sequence[Check]) -> None:
+        """Makes the best of some checks the best of all, where it beats that."""
         waiting = sorted(found, key=rank, reverse=True)
         try:
             while waiting:
@@ -109,7 +130,6 @@ class Search:
             for check in waiting:
                 del self.checks[check.node]
             raise
-        return found
 
     def beats(self, check: Check) -> bool:
         """Whether a node may be published and ranks before the best one."""

@@ -9,10 +9,8 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.privacy import ValueDemand, counts_of_own
-
-CELLS = 4_000_000
-"""Counts of values by group that are judged at once."""
+from sqlanon.search.held import Sparse
+from sqlanon.search.privacy import ValueDemand
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class Held:
 
     def counts(self, entries: Flags, values: int) -> Numbers:
         """Records, or persons, per value 0, 1, … of some entries [records]."""
-        own = Sparse.of(self, np.where(entries, 0, -1))
+        own = _sparse(self, np.where(entries, 0, -1))
         return np.bincount(own.value, own.count, values).astype(np.int64)
 
 
@@ -100,7 +98,7 @@ class Judge:
                 break
             place = np.full(groups + 1, -1)  # the last one is that of no group
             place[asked] = np.arange(len(asked))
-            own = Sparse.of(histogram.held[demand.attribute], place[group])
+            own = _sparse(histogram.held[demand.attribute], place[group])
             good[asked] = own.holds(demand, groups=len(asked), deadline=self.deadline)
         return good
 
@@ -114,55 +112,16 @@ class Judge:
         return np.bincount(pairs // most, minlength=groups)
 
 
-@dataclass(frozen=True, slots=True)
-class Sparse:
-    """Records of groups by value, of those that hold any; sorted by group.
-
-    Args:
-        group: The group.
-        value: The value.
-        count: Records, or persons [records].
-    """
-
-    group: Numbers
-    value: Numbers
-    count: Numbers
-
-    @classmethod
-    def of(cls, held: Held, group: Numbers) -> Sparse:
-        """What groups hold, by the group of each entry; -1 for none."""
-        own = group[held.entry]
-        there = np.flatnonzero((own >= 0) & (held.value >= 0))
-        own, value, count = own[there], held.value[there], held.count[there]
-        if held.person is not None:
-            rows = np.stack([own, value, held.person[there]], axis=1)
-            own, value, _ = np.unique(rows, axis=0).T
-            count = np.ones_like(own)
-        order = np.argsort(own, kind="stable")
-        return cls(own[order], value[order], count[order])
-
-    def holds(self, demand: ValueDemand, *, groups: int, deadline: Deadline = NEVER) -> Flags:
-        """Which groups 0, 1, … satisfy a model, so many counts at once.
-
-        Raises:
-            TimeLimitError: The deadline came before all were looked at.
-        """
-        values, good = len(demand.table), np.empty(groups, np.bool_)
-        if groups * values > CELLS and not demand.model.relative:
-            own = self.group, self.value, self.count
-            for some, counts in counts_of_own(*own, groups=groups, cells=CELLS):
-                deadline.check()
-                good[some] = demand.holds(counts)
-            return good
-        step = max(1, CELLS // max(values, 1))
-        for first in range(0, groups, step):
-            deadline.check()
-            last = min(first + step, groups)
-            start, end = np.searchsorted(self.group, [first, last])
-            key = (self.group[start:end] - first) * values + self.value[start:end]
-            counts = np.bincount(key, self.count[start:end], (last - first) * values)
-            good[first:last] = demand.holds(counts.astype(np.int64).reshape(-1, values))
-        return good
+def _sparse(held: Held, group: Numbers) -> Sparse:
+    """What groups hold, by the group of each entry; -1 for none."""
+    own = group[held.entry]
+    there = np.flatnonzero((own >= 0) & (held.value >= 0))
+    own, value, count = own[there], held.value[there], held.count[there]
+    if held.person is not None:
+        rows = np.stack([own, value, held.person[there]], axis=1)
+        own, value, _ = np.unique(rows, axis=0).T
+        count = np.ones_like(own)
+    return Sparse.sorted(own, value, count)
 
 
 def _sums(group: Numbers, count: Numbers, *, groups: int) -> Numbers:

@@ -18,6 +18,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.partitioning.cuts import NOT, PartCuts, by_nodes, in_two
 from sqlanon.search.partitioning.histogram import Judge
@@ -190,6 +191,7 @@ def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
     active = np.argsort(start, kind="stable")
     part = start[active]
     while len(active) and not rule.deadline.expired:
+        advance(1 - len(active) / len(rows))
         part = _renumbered(part)
         # Nothing can be told apart in less than two classes.
         small = (np.bincount(part, rows.sizes[active]) < 2 * rule.judge.k)[part]

@@ -18,6 +18,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.packing import packed, united
 from sqlanon.search.patterns.rows import DistinctRows, each_once
@@ -125,6 +126,7 @@ class _Search:
         with suppress(TimeLimitError):
             while self._turn < len(self._masks) and self._counted.sum() >= self._k:
                 deadline.check()
+                advance(self._turn / len(self._masks))
                 self._advance()
         return Placed(self._pattern, self._group)
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.held import Sparse
 from sqlanon.search.privacy import Demands, ValueDemand
-
-COUNTED = 10_000_000
-"""Classes times sensitive values that are counted at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +56,7 @@ class DistinctRows:
         holds = np.ones(groups, bool)
         for demand in () if self.demands is None else self.demands.every:
             number, value, count = self._held(demand, rows, group)
-            order = np.argsort(number, kind="stable")
-            number, value, count = number[order], value[order], count[order]
-            width = len(demand.table)
-            most = max(1, COUNTED // max(width, 1))
-            for start in range(0, groups, most):
-                low, high = np.searchsorted(number, [start, start + most])
-                size = min(most, groups - start)
-                counts = np.bincount(
-                    (number[low:high] - start) * width + value[low:high],
-                    weights=count[low:high],
-                    minlength=size * width,
-                )
-                own = demand.holds(counts.astype(np.int64).reshape(size, width))
-                holds[start : start + size] &= own
+            holds &= Sparse.sorted(number, value, count).holds(demand, groups=groups)
         return holds
 
     def _held(

@@ -1,5 +1,7 @@
 """The DuckDB engine: running, loading, resolving names, transactions, errors."""
 
+from __future__ import annotations
+
 import gc
 import os
 import signal
@@ -16,6 +18,7 @@ import polars
 import pyarrow
 import pytest
 import sqlglot
+from databases import need_types_of
 from sqlglot import exp
 
 import sqlanon
@@ -112,6 +115,7 @@ def test_materialize_writes_the_rows_of_a_query_under_a_fresh_name(engine: DuckD
      "UNION(a INTEGER, b VARCHAR)", "ENUM('a', 'it''s')", "BIGNUM", "VARIANT"],
 )  # fmt: skip
 def test_columns_have_the_type_that_the_table_has(engine: DuckDB, text: str) -> None:
+    need_types_of(text)
     engine.connection.execute(f"CREATE TABLE t (x {text})")
     found = engine.columns(qualified("memory", "main", "t"))
     assert found == {"x": type_of(text)}

@@ -18,6 +18,7 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.source import OpenedSource, Resources, open_source
 from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import SourceError, SqlanonError
+from sqlanon.sqlglot_version import drop
 
 
 def all_rows(source: OpenedSource) -> list[tuple[Any, ...]]:
@@ -100,7 +101,7 @@ def test_read_only_allows_temporary_tables_and_nothing_else(tmp_path: Path) -> N
     with open_source(path, read_only=True) as source:
         source.engine.load_rows("x", {"a": [1]})
         with pytest.raises(SourceError, match="read-only"):
-            source.engine.run(exp.Drop(tables=[source.table], kind="TABLE"))
+            source.engine.run(drop(source.table))
 
 
 def newer(folder: Path) -> Path:

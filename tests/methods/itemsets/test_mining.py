@@ -338,7 +338,7 @@ def test_progress_tells_every_attribute():
     with case(*shuffled_table(5, attributes=3)) as opened:
         opened.mined(1, progress=lines.append)
     told = [line.split(",")[0] for line in lines]
-    assert told == [f"mining attribute {number} of 3" for number in (1, 2, 3)]
+    assert told == [f"mining: attribute {number} of 3" for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(("k", "kind"), [(0, "closed"), (2, "maximal")])

@@ -17,8 +17,9 @@ from sqlanon.loss.cells import CellCosts
 from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
+from sqlanon.search.held import Sparse
 from sqlanon.search.partitioning.clusters import cut_clusters
-from sqlanon.search.partitioning.histogram import Judge, Sparse
+from sqlanon.search.partitioning.histogram import Judge
 from sqlanon.search.partitioning.partition import RULES, Rule, may_halve, partition
 from sqlanon.search.partitioning.rows import PartRows
 from sqlanon.search.partitioning.space import Dimension
@@ -119,7 +120,7 @@ def test_groups_of_many_values_are_judged_as_those_of_few(monkeypatch, model):
     held = Sparse(group, value, chance.integers(1, 3, 360))
     demand = ValueDemand(0, model, np.bincount(value, minlength=30))
     whole = held.holds(demand, groups=42)
-    monkeypatch.setattr("sqlanon.search.partitioning.histogram.CELLS", 64)
+    monkeypatch.setattr("sqlanon.search.held.CELLS", 64)
     assert held.holds(demand, groups=42).tolist() == whole.tolist()
     assert 0 < whole.sum() < 42
     with pytest.raises(TimeLimitError):

@@ -17,7 +17,8 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.closure_costs import SpanCosts
 from sqlanon.search.clustering.problem import ClusteringProblem, closed
-from sqlanon.search.privacy import Demands, ValueDemand, counts_of_own
+from sqlanon.search.held import counts_of_own
+from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.search.shortfalls import shortfalls, worst_alone
 
 CELLS = 2**20

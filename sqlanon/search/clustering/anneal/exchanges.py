@@ -36,6 +36,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.anneal.energy import Energy, counts
 from sqlanon.search.clustering.anneal.nearest import NearestOthers, drawn_number
@@ -197,6 +198,8 @@ class _Search:
             if self.done % LOOK == 0 and self._problem.deadline.expired:
                 self.ended = True
                 return
+            if self.done % LOOK == 0:
+                advance(self.done / iterations)
             self._try(heat)
             heat *= falls
             self.done += 1

@@ -29,6 +29,7 @@ from enum import Enum
 import numpy as np
 
 from sqlanon.errors import TimeLimitError
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
 from sqlanon.search.clustering.lower_bound.ceilings import Sought
@@ -165,7 +166,8 @@ class _Search:
         climb = Climb(self._problem, self._alike, self._room)
         self._prove(price)
         scale = 1.0
-        for radius in effort.radii:
+        for number, radius in enumerate(effort.radii):
+            advance(number / len(effort.radii))
             found = self._found
             if found is None or not len(found.closures):
                 break

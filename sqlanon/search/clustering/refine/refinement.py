@@ -19,6 +19,7 @@ import numpy as np
 
 from sqlanon.deadline import Deadline
 from sqlanon.loss.cells import LARGEST
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.problem import (
     NOWHERE,
@@ -127,19 +128,17 @@ class Refinement:
     def go_on(self, passes: float, deadline: Deadline | None = None) -> None:
         """Refines until there were so many passes in all, or until a deadline, or the problem's."""
         deadline = deadline or self._problem.deadline
-        while self._done < passes * self._pass and not (self._ended or deadline.expired):
+        begin, end = self._done, passes * self._pass
+        while self._done < end and not (self._ended or deadline.expired):
             done = self._search.round(_price(self._problem, self._done / self._whole))
             self._done, self._ended = self._done + done, not done
+            advance((self._done - begin) / (end - begin))
 
     @property
     def found(self) -> Clustering:
         """The best clusters so far."""
-        found = Clustering.of(self._problem, self._search.best)
-        return (
-            found
-            if found.loss(self._problem) < self._clusters.loss(self._problem)
-            else self._clusters
-        )
+        found, before = Clustering.of(self._problem, self._search.best), self._clusters
+        return found if found.loss(self._problem) < before.loss(self._problem) else before
 
 
 def _price(problem: ClusteringProblem, done: float) -> int | None:

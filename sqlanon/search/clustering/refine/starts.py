@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlanon.progress import portion
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.refine.refinement import Effort, Refinement, refine
@@ -49,7 +50,8 @@ def refine_best(
         return starts[losses.index(min(losses))], losses.index(min(losses))
     best, found = _tried(problem, starts, effort=effort, bounds=bounds)
     rest = replace(effort, passes=effort.passes * AFTER)
-    return refine(problem, found, effort=rest, bounds=bounds), best
+    with portion(1 - AFTER / (TRIED * len(starts) + AFTER), 1.0):
+        return refine(problem, found, effort=rest, bounds=bounds), best
 
 
 def _tried(
@@ -61,7 +63,8 @@ def _tried(
 ) -> tuple[int, Clustering]:
     """The start that is best after some passes, and the clusters that it has become."""
     own = replace(effort, passes=effort.passes * TRIED)
-    ended = problem.deadline.share(TRIED * len(starts) / (TRIED * len(starts) + AFTER))
+    each = TRIED / (TRIED * len(starts) + AFTER)
+    ended = problem.deadline.share(each * len(starts))
     tried = {
         number: Refinement(problem, start, effort=own, bounds=bounds)
         for number, start in enumerate(starts)
@@ -71,8 +74,11 @@ def _tried(
     for look in LOOKS:
         before = dict(lost)
         for place, (number, search) in enumerate(tried.items()):
-            waits = (1 - done) * len(tried) - (look - done) * place
-            search.go_on(own.passes * look, ended.share((look - done) / waits))
+            part = look - done
+            waits = (1 - done) * len(tried) - part * place
+            begin = each * (done * len(starts) + part * place)
+            with portion(begin, begin + each * part):
+                search.go_on(own.passes * look, ended.share(part / waits))
             lost[number] = search.found.loss(problem)
         done, least = look, min(lost[number] for number in tried)
         if own.passes * look >= SETTLED:

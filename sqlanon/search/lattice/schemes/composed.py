@@ -25,6 +25,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
+from sqlanon.progress import ProgressLine
 from sqlanon.search.lattice.schemes.branching import Branching, Branchings
 from sqlanon.search.lattice.schemes.descent import Descent, Incumbent
 from sqlanon.search.lattice.schemes.enumeration import top_down
@@ -145,7 +146,8 @@ def _climb(
     found: list[tuple[float, Recoding, SchemeProblem]] = []
     for place, simpler in enumerate(problem.simpler, 1):
         if tell is not None:
-            tell(f"search: less flexible schemes, {place} of {len(problem.simpler)}")
+            line = f"search: less flexible schemes, {place} of {len(problem.simpler)}"
+            tell(ProgressLine(line, (place - 1) / len(problem.simpler)))
         best, bound = Incumbent.of(simpler), 0.0
         search = _Search.of(best, deadline, room=room)
         with suppress(TimeLimitError):

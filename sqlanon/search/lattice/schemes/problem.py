@@ -26,6 +26,7 @@ from fractions import Fraction
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.held import Sparse
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, leaf_count
 from sqlanon.search.packing import packed, united
 from sqlanon.search.privacy import Demands
@@ -234,11 +235,13 @@ class SchemeProblem:
         kept: Flags = sizes >= self.k
         for demand in self.demands.every if self.demands else ():
             assert self.demands is not None
-            own = self.demands.values[:, demand.attribute]
-            there, width = own >= 0, len(demand.table)
-            keys = group[there] * width + own[there]
-            held = np.bincount(keys, self.sizes[there], len(sizes) * width)
-            kept = kept & demand.holds(held.astype(np.int64).reshape(-1, width))
+            asked = np.flatnonzero(kept)
+            place = np.full(len(sizes), -1)
+            place[asked] = np.arange(len(asked))
+            own, number = self.demands.values[:, demand.attribute], place[group]
+            there = (own >= 0) & (number >= 0)
+            held = Sparse.sorted(number[there], own[there], self.sizes[there])
+            kept[asked] = held.holds(demand, groups=len(asked))
         return kept
 
 

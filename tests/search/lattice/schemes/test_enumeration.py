@@ -53,6 +53,16 @@ def test_search_equals_brute_force_and_its_order_of_ties(table, loss, search, le
     assert outcome.proven
 
 
+@settings(max_examples=40, deadline=None)
+@given(tables(), losses)
+def test_classes_are_judged_alike_a_few_at_a_time(table, loss):
+    """Classes times sensitive values can be far more than fit into memory."""
+    problem, every = problem_of(table, loss), list(itertools.islice(table.recodings(), 20))
+    at_once = [problem.evaluate(own) for own in every]
+    with patch("sqlanon.search.held.CELLS", 1):
+        assert [problem.evaluate(own) for own in every] == at_once
+
+
 @settings(max_examples=100, deadline=None)
 @given(tables(), st.sampled_from(["discernibility", "hdm", "suppressed-cells"]), searches)
 def test_search_finds_the_least_loss_by_its_definition(table, loss, search):

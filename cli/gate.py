@@ -1,0 +1,31 @@
+"""The gate: `sqlanon check --released` of every file that a commit, or a job, is about to let out.
+
+pre-commit calls it with the options of `check`, then `--`, then the files.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from .main import run_each
+from .output import complain
+
+
+def parted(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Options of `check`, and the files behind `--`.
+
+    >>> parted(["--policy", "policy.toml", "--", "a.csv"])
+    (['--policy', 'policy.toml'], ['a.csv'])
+    """
+    at = list(words).index("--") if "--" in words else len(words)
+    return list(words[:at]), list(words[at + 1 :])
+
+
+def main() -> None:
+    """Checks every file and exits with the highest code of a check; 0 without any file."""
+    options, files = parted(sys.argv[1:])
+    if "--" not in sys.argv:
+        complain("error: put -- between the options of sqlanon check and the files")
+        raise SystemExit(2)
+    run_each([["check", file, "--released", *options] for file in files])

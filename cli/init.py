@@ -1,0 +1,241 @@
+"""The command init: a draft of a policy from the table itself."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, ClassVar
+
+import typer
+
+from sqlanon.arguments import path_of
+from sqlanon.errors import PolicyError, SourceError, SqlanonError
+from sqlanon.wording import counted, in_columns, percent
+
+from . import output
+from .options import OUTPUT, Input, Overwrite, RunOptions, option, switch
+from .progress import progress
+from .terminal import columns_of
+
+if TYPE_CHECKING:
+    from sqlanon.hierarchy.declaration import Hierarchy
+    from sqlanon.suggestion.column import ColumnSuggestion
+    from sqlanon.suggestion.suggestion import Suggestion
+
+POLICY = "policy.toml"
+WIDTH = 98
+_ROLES = {
+    "i": ("identifier", "names a person; not published"),
+    "q": ("quasi-identifier", "known to others, who may find a person by it; generalized"),
+    "s": ("sensitive", "must not become known; published as it is, protected by models"),
+    "k": ("keep", "published as it is"),
+    "d": ("drop", "not published"),
+    "u": ("undecided", "nothing is published before it is decided"),
+}
+"""Letters of roles, and what they mean."""
+_ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftOptions:
+    """What is suggested, and where it is written."""
+
+    panel: ClassVar[str] = "Policy"
+    k: int = option("K", "The smallest class to suggest.", default=5)
+    suppression_limit: float = option(
+        "SHARE", "Share of the records that may be suppressed to suggest, 0 to 1.", default=0.02
+    )
+    ask: bool = switch("Go through the columns on the terminal; Enter takes what is suggested.")
+    output: Path = option("FILE", "The policy file to write.", default=Path(POLICY), panel=OUTPUT)
+    overwrite: Overwrite = False
+
+
+def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
+    """Write a policy.toml to start from: a role for every column, with its reason, and hierarchies.
+
+    Roles come from names, types and figures: columns that name a person are identifiers, those by
+    which others may find one are quasi-identifiers, those that must not become known are sensitive.
+    It is advice: what it cannot tell is left undecided, and nothing is published before you decide.
+    """
+    import sqlanon
+    from sqlanon.suggestion.files import refuse_policy_file
+
+    if wanted.ask and not sys.stdin.isatty():
+        raise PolicyError(
+            "--ask asks its questions on a terminal, and standard input is none; leave --ask out "
+            "and edit the file that is written"
+        )
+    file = refuse_policy_file(wanted.output, overwrite=wanted.overwrite)
+    _refuse_source(given.source, file)
+    with progress(run) as tell:
+        found = sqlanon.suggest(
+            given.source,
+            given.table,
+            k=wanted.k,
+            suppression_limit=wanted.suppression_limit,
+            progress=tell,
+            **run.opening(given.text),
+        )
+    seconds = found.seconds
+    if wanted.ask:
+        found = _asked(found)
+    written = found.write(file, overwrite=wanted.overwrite)
+    commands = _next(given, file)
+    output.timings(run, {"init": seconds}, search={})
+    output.show(
+        run,
+        {**written.to_dict(), "output": str(file), "commands": commands},
+        text=lambda: _page(written, file, commands),
+    )
+
+
+def _refuse_source(source: str, file: Path) -> None:
+    original = path_of(source, "the source")
+    if file.exists() and original.exists() and file.samefile(original):
+        raise SourceError(f"{str(file)!r} holds the original; choose another output")
+
+
+def _next(given: Input, file: Path) -> list[str]:
+    """The commands that show and publish what the policy file says."""
+    table = [] if given.table is None else [given.table]
+    words = ["sqlanon", "plan", given.source, *table, "--policy", str(file)]
+    for name, value in given.text.asked.items():
+        for each in [value] if isinstance(value, str) else value:
+            words += [f"--{name.replace('_', '-')}", each]
+    publishing = ["sqlanon", "anonymize", *words[2:], *_target(given)]
+    return [shlex.join(words), shlex.join(publishing)]
+
+
+def _target(given: Input) -> list[str]:
+    """Where the published table may go: of a database beside it, of a file into one like it."""
+    from sqlanon.engine.open import is_database
+
+    source = Path(given.source)
+    if is_database(source):
+        return ["--into", f"{given.table or source.stem}_anonymous"]
+    ending = next((each for each in _ENDINGS if source.name.lower().endswith(each)), None)
+    stem = source.name[: -len(ending)] if ending else source.stem
+    return ["--output", f"{stem}_anonymous{ending or '.csv'}"]
+
+
+def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
+    """What was suggested, what is left to do, and the next commands, for a reader."""
+    from sqlanon.suggestion.suggestion import ADVISORY
+
+    width = columns_of(sys.stdout) or WIDTH
+    rows = [("column", "role", "generalized by")]
+    rows += [(each.name, each.role.value, each.described()) for each in written.columns]
+    lines = [
+        f"{counted(written.records, 'record')}, {counted(len(written.columns), 'column')}",
+        *in_columns(rows, "<<<"),
+        "",
+        *wrap(f"{file} is written, with the reason of each role. {ADVISORY}", width),
+        *_left_to_do(written, width),
+        *(line for note in written.notes for line in wrap(f"note: {note}", width)),
+        "",
+        "Next, to see what it costs and to publish:",
+        *(f"  {command}" for command in commands),
+    ]
+    return "\n".join(lines)
+
+
+def _left_to_do(written: Suggestion, width: int) -> list[str]:
+    """What the user has to settle or to confirm."""
+    from sqlanon.suggestion.roles import Role
+
+    lines = []
+    undecided = written.of(Role.UNDECIDED)
+    if undecided:
+        lines += ["", "To decide, before anything is published (--others drop leaves them out):"]
+        for each in undecided:
+            text = f"  {each.name}: {each.reason}"
+            lines += wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
+    sensitive = written.of(Role.SENSITIVE)
+    if sensitive:
+        names = ", ".join(each.name for each in sensitive)
+        lines += ["", *wrap(f"To confirm: is it right that these are sensitive? {names}", width)]
+    listed = [each for each in written.columns if each.file is not None]
+    if listed:
+        lines += ["", "To fill in, with the groups of values that belong together:"]
+        lines += [
+            f"  {each.file}: {counted(each.figures['values'], 'value')} of {each.name}"
+            for each in listed
+        ]
+    return lines
+
+
+def _asked(found: Suggestion) -> Suggestion:
+    """The suggestion as the user of a terminal wants it, column by column."""
+    _tell("Enter takes what stands in brackets; Ctrl-C ends, and nothing is written.")
+    _tell_roles()
+    for number, each in enumerate(found.columns, start=1):
+        values = counted(each.figures["values"], "value")
+        share = percent(each.figures["uniqueness"])
+        _tell(
+            f"\n{number} of {len(found.columns)}: {each.name} ({each.type}, {values}, "
+            f"{share} distinct)"
+        )
+        _tell(f"  {each.role.value}: {each.reason}")
+        role = _asked_role(each)
+        hierarchy = None
+        if role == "quasi-identifier":
+            found, hierarchy = found.with_column(each.name, role), None
+            settled = next(one for one in found.columns if one.name == each.name)
+            hierarchy = _asked_hierarchy(settled)
+        if role != each.role.value or hierarchy is not None:
+            found = found.with_column(each.name, role, hierarchy=hierarchy)
+    _tell("\n")
+    return found
+
+
+def _asked_role(column: ColumnSuggestion) -> str:
+    """The role that is chosen for a column: by its first letter, or by its beginning."""
+    while True:
+        said = _prompt("  role (i, q, s, k, d, u)", column.role.value).strip().lower()
+        for letter, (role, _) in _ROLES.items():
+            if said and (said == letter or role.startswith(said)):
+                return role
+        _tell("  there is no such role; these are:")
+        _tell_roles()
+
+
+def _tell_roles() -> None:
+    """Prints the roles, their letters and what they mean."""
+    rows = [(letter, role, meaning) for letter, (role, meaning) in _ROLES.items()]
+    for line in in_columns(rows, "<<<"):
+        _tell(line)
+
+
+def _asked_hierarchy(column: ColumnSuggestion) -> Hierarchy | None:
+    """The hierarchy that is chosen for a column; None for what is suggested."""
+    from sqlanon.hierarchy.declaration import Hierarchy
+
+    _tell(f"  {column.remark or column.described()}")
+    while True:
+        said = _prompt("  hierarchy", column.spec).strip()
+        if said == column.spec:
+            return None
+        try:
+            hierarchy = Hierarchy.from_spec(said)
+            column.refuse_unfit(hierarchy)
+        except SqlanonError as error:
+            _tell(f"  {error}")
+        else:
+            return hierarchy
+
+
+def _prompt(question: str, suggested: str) -> str:
+    answer = typer.prompt(question, default=suggested, err=True)
+    return str(answer)
+
+
+def _tell(text: str) -> None:
+    """Prints a part of the conversation beside standard output, which is for the result."""
+    margin = text[: len(text) - len(text.lstrip(" "))]
+    width = (columns_of(sys.stderr) or WIDTH) - 1
+    plain = output.printable(text.lstrip("\n"))
+    lines = wrap(plain, width, subsequent_indent=f"{margin}  ", break_on_hyphens=False)
+    output.tell("\n".join(["", *lines] if text.startswith("\n") else lines))

@@ -1,0 +1,79 @@
+"""Pages for a reader: on a terminal as wide as it is, with colours where it has them.
+
+Colours only repeat what words say. What goes to a file or another program has neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TextIO
+
+import typer
+
+from sqlanon.wording import FAILS, HOLDS, fitting, width_of
+
+from .terminal import columns_of, has_colour
+
+MOST_INDENT = 20
+"""Most letters that a line goes on below, where it begins with a label."""
+_LABEL = re.compile(r"\s*\S+(?: \S+)?\s{2,}")
+_STYLES: tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...] = (
+    (re.compile(rf"(?<=\S ){HOLDS}(?=[:;,.]|$)"), {"fg": "green", "bold": True}),
+    (re.compile(rf"(?<=\S ){FAILS}(?=[:;,.]|$)"), {"fg": "red", "bold": True}),
+    (re.compile(r"^(?:sqlanon: )?note:"), {"fg": "yellow"}),
+    (re.compile(r"^(?:sqlanon: )?error:"), {"fg": "red", "bold": True}),
+    (re.compile(r"(?<=  )#+\.*(?=  |$)"), {"fg": "cyan"}),
+)
+"""What is coloured in a line, and how."""
+
+
+def page_for(stream: TextIO, make: Callable[[], str], *, clean: Callable[[str], str]) -> str:
+    """A page as a stream shows it.
+
+    Args:
+        stream: Where it goes.
+        make: Makes it.
+        clean: Takes control characters out of it.
+    """
+    width = columns_of(stream)
+    with fitting(width):
+        text = clean(make())
+    lines = text.split("\n")
+    if width is not None:
+        lines = [part for line in lines for part in folded(line, width)]
+    if has_colour(stream):
+        first = [typer.style(lines[0], bold=True)] if lines[0] else lines[:1]
+        lines = [*first, *map(painted, lines[1:])]
+    return "\n".join(lines)
+
+
+def painted(line: str) -> str:
+    """A line with its verdict, its kind or its bar in colours."""
+    for pattern, style in _STYLES:
+        line = pattern.sub(lambda found, style=style: typer.style(found[0], **style), line)  # type: ignore[misc]
+    return line
+
+
+def folded(line: str, width: int) -> Iterator[str]:
+    """The parts of a line that are no wider than a terminal, the later ones indented.
+
+    >>> list(folded("note: one two three", 12))
+    ['note: one', '  two three']
+    """
+    if width_of(line) <= width:
+        yield line
+        return
+    from textwrap import wrap  # slow to import, and most lines are short
+
+    label = _LABEL.match(line)
+    indent = len(line) - len(line.lstrip()) + 2
+    if label is not None and len(label[0]) <= MOST_INDENT:
+        indent = len(label[0])
+    yield from wrap(
+        line,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

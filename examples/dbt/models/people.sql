@@ -1,0 +1,10 @@
+-- 2,000 people who do not exist; yours come from a source. A view, so that no copy of them is made.
+{{ config(materialized="view") }}
+
+SELECT n AS person_id,
+       'person ' || n AS name,
+       (18 + hash('age' || n) % 70)::INTEGER AS age,
+       (10000 + hash('place' || n) % 8 * 10000 + n % 5 * 100)::VARCHAR AS postcode,
+       ['female', 'male'][1 + (hash('sex' || n) % 2)::INTEGER] AS sex,
+       ['asthma', 'diabetes', 'flu', 'none'][1 + (hash('ill' || n) % 4)::INTEGER] AS diagnosis
+FROM range(2000) AS people(n)

@@ -1,0 +1,275 @@
+"""Kinds of frames: pandas, Polars, Arrow and relations, each read as Arrow and made of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from sqlanon.engine.frames.columns import restored
+from sqlanon.errors import SourceError
+
+Table = Any
+"""A `pyarrow.Table`; pyarrow is slow to import and has no types."""
+
+
+class ArrowStreamed(Protocol):
+    """A frame that gives its rows as Arrow batches: pandas, Polars, Arrow, a relation of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> object:
+        """The rows, by Arrow's own protocol."""
+        ...
+
+
+class LazilyCollected(Protocol):
+    """A query of Polars that has not been carried out."""
+
+    def collect_schema(self) -> Any:
+        """Names and types of the columns."""
+        ...
+
+    def collect(self) -> Any:
+        """Its rows."""
+        ...
+
+
+class FrameKind(Protocol):
+    """A frame by what it takes to read it, and to make another one like it."""
+
+    def names(self) -> list[Any]:
+        """Its columns."""
+        ...
+
+    def has_categories(self, name: str) -> bool:
+        """Whether the type of a column lists its values."""
+        ...
+
+    def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
+        """Some of its columns as an Arrow table.
+
+        Args:
+            names: The columns.
+            equal_alone: Those of them whose values count by being equal alone.
+        """
+        ...
+
+    def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
+        """A frame of the same kind.
+
+        Args:
+            published: Its columns as the database gives them.
+            kept: The Arrow types of those that `read` gave, and that are no text now.
+        """
+        ...
+
+
+class ArrowFrame:
+    """A table, a batch or a reader of pyarrow; whatever else gives batches comes back as a table.
+
+    Args:
+        frame: The frame; a reader is read to its end.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        import pyarrow
+
+        known = (pyarrow.Table, pyarrow.RecordBatch, pyarrow.RecordBatchReader)
+        self._kind = next((each for each in known if isinstance(frame, each)), pyarrow.Table)
+        if not isinstance(frame, known):
+            frame = pyarrow.RecordBatchReader.from_stream(frame).read_all()
+        self._frame = frame
+
+    def names(self) -> list[Any]:
+        """Its columns."""
+        return list(self._frame.schema.names)
+
+    def has_categories(self, name: str) -> bool:
+        """Whether a column is a dictionary."""
+        from pyarrow import types
+
+        return bool(types.is_dictionary(self._frame.schema.field(name).type))
+
+    def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
+        """Some of its columns."""
+        import pyarrow
+
+        if isinstance(self._frame, pyarrow.RecordBatchReader):
+            self._frame = self._frame.read_all()
+        elif isinstance(self._frame, pyarrow.RecordBatch):
+            self._frame = pyarrow.Table.from_batches([self._frame])
+        return self._frame.select(list(names))
+
+    def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
+        """A table, batch or reader without any metadata."""
+        import pyarrow
+
+        table = in_types(published, kept)
+        if self._kind is pyarrow.RecordBatchReader:
+            return table.to_reader()
+        if self._kind is pyarrow.RecordBatch:
+            batches = table.combine_chunks().to_batches()
+            return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], table.schema)
+        return table
+
+
+class PandasFrame:
+    """A `pandas.DataFrame`; its index and its attributes are left behind."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def names(self) -> list[Any]:
+        """Its columns."""
+        return list(self._frame.columns)
+
+    def has_categories(self, name: str) -> bool:
+        """Whether a column is categorical."""
+        import pandas
+
+        return isinstance(self._frame[name].dtype, pandas.CategoricalDtype)
+
+    def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
+        """Some of its columns; categories go by their texts where these are all that counts."""
+        import pandas
+        import pyarrow
+
+        chosen = self._frame[list(names)]
+        columns = []
+        for name in names:
+            values, dtype = chosen[name], chosen[name].dtype
+            if name in equal_alone and isinstance(dtype, pandas.CategoricalDtype):
+                texts = pyarrow.array(_texts(dtype), pyarrow.string())
+                codes = pyarrow.array(values.cat.codes, mask=values.cat.codes == -1)
+                columns.append(texts.take(codes))
+            else:
+                columns.append(_arrow_of(name, values))
+        return pyarrow.table(columns, names=list(names))
+
+    def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
+        """A frame with an index that counts its rows."""
+        import pandas
+
+        made = {}
+        for name, column in zip(published.column_names, in_types(published, kept), strict=True):
+            dtype = self._frame[name].dtype if name in kept else None
+            made[name] = _series(column, dtype)
+        return pandas.DataFrame(made)
+
+
+class PolarsFrame:
+    """A `polars.DataFrame`, or a `polars.LazyFrame`, which is collected once."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame, self._is_lazy = frame, not hasattr(frame, "to_arrow")
+
+    def names(self) -> list[Any]:
+        """Its columns."""
+        return list(self._frame.collect_schema().names())
+
+    def has_categories(self, name: str) -> bool:
+        """Whether a column is categorical, or an enumeration."""
+        return _is_category(self._frame.collect_schema()[name])
+
+    def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
+        """Some of its columns; categories go by their texts."""
+        import polars
+
+        if self._is_lazy:
+            self._frame = self._frame.select(names).collect()
+        chosen = self._frame.select(names)
+        categories = [n for n, dtype in chosen.schema.items() if _is_category(dtype)]
+        chosen = chosen.with_columns(polars.col(n).cast(polars.String) for n in categories)
+        opaque = [n for n, dtype in chosen.schema.items() if dtype == polars.Object]
+        if opaque:
+            raise SourceError(
+                f"column {opaque[0]!r} holds objects, which no table can; convert or drop it"
+            )
+        return chosen.to_arrow()
+
+    def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
+        """A frame of the same kind, eager or lazy."""
+        import polars
+
+        table = in_types(published, kept)
+        frame = polars.DataFrame(
+            {
+                name: _polars_series(
+                    polars.from_arrow(column), self._frame.schema[name] if name in kept else None
+                )
+                for name, column in zip(table.column_names, table, strict=True)
+            }
+        )
+        return frame.lazy() if self._is_lazy else frame
+
+
+def in_types(published: Table, kept: Mapping[str, Any]) -> Table:
+    """An Arrow table with columns in the types that they had, and no metadata."""
+    import pyarrow
+
+    columns = []
+    for name, column in zip(published.column_names, published, strict=True):
+        try:
+            columns.append(restored(column, kept[name]) if name in kept else column)
+        except pyarrow.ArrowException:
+            # What is generalized need not come back as it was; what is not has been tried before.
+            columns.append(column)
+    return pyarrow.table(columns, names=published.column_names)
+
+
+def _texts(dtype: Any) -> list[str]:
+    """A text for every category, no two alike."""
+    texts = [str(each) for each in dtype.categories]
+    return texts if len(set(texts)) == len(texts) else [str(n) for n in range(len(texts))]
+
+
+def _arrow_of(name: str, values: Any) -> Any:
+    import pyarrow
+
+    fault = False
+    try:
+        return pyarrow.Array.from_pandas(values)
+    except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
+        fault = True  # the message of the error quotes values
+    if fault:
+        raise SourceError(
+            f"column {name!r} ({values.dtype}) holds values of several kinds, or of one that no "
+            "table can hold; convert or drop it"
+        )
+    return None
+
+
+def _series(column: Any, dtype: Any) -> Any:
+    """A column for pandas, in the type that it had; as pandas reads it where that is None."""
+    import pandas
+    from pyarrow import types
+
+    if dtype is None:
+        return column.to_pandas()
+    if isinstance(dtype, pandas.CategoricalDtype):
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        is_text = types.is_string(kind) or types.is_large_string(kind)
+        place = {each: at for at, each in enumerate(_texts(dtype) if is_text else dtype.categories)}
+        codes = [-1 if each is None else place[each] for each in column.to_pylist()]
+        return pandas.Series(
+            pandas.Categorical.from_codes(codes, dtype=dtype)
+        ).cat.remove_unused_categories()
+    if hasattr(dtype, "__from_arrow__"):
+        return pandas.Series(dtype.__from_arrow__(column))
+    if pandas.api.types.is_object_dtype(dtype):
+        return pandas.Series(column.to_pylist(), dtype=object)
+    return column.to_pandas().astype(dtype)
+
+
+def _is_category(dtype: Any) -> bool:
+    import polars
+
+    return isinstance(dtype, polars.Categorical | polars.Enum)
+
+
+def _polars_series(column: Any, dtype: Any) -> Any:
+    """A column for Polars, in the type that it had, with no category that is not published."""
+    import polars
+
+    if isinstance(dtype, polars.Enum):
+        present = set(column.drop_nulls().unique())
+        return column.cast(polars.Enum([each for each in dtype.categories if each in present]))
+    return column if dtype is None else column.cast(dtype)

@@ -1,0 +1,392 @@
+"""Public functions that only read: a table is checked, measured, mined and bounded.
+
+What `check` says of `connection`, `table`, `policy`, `progress` and `opening` holds for
+every function, also for those that plan and publish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+from sqlanon.arguments import overloaded
+from sqlanon.assessment.check import check_table
+from sqlanon.classes import RISK_THRESHOLD
+from sqlanon.engine.base import Opening, searching
+from sqlanon.engine.open import second_table
+from sqlanon.errors import PolicyError
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.opening import beside, holding, is_data, reading, told
+from sqlanon.policy import release
+from sqlanon.progress import Progress, following
+from sqlanon.reports.check import CheckReport
+
+if TYPE_CHECKING:
+    from sqlanon.reports.bound import BoundReport
+    from sqlanon.reports.itemsets import MiningReport
+    from sqlanon.reports.measure import MeasureReport
+    from sqlanon.reports.risk import RiskReport
+
+# What not every call needs is imported there: a command must start fast.
+
+
+@overload
+def check(
+    connection: Source,
+    table: Any,
+    policy: AnyPolicy,
+    *,
+    released: bool = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> CheckReport: ...
+@overload
+def check(
+    frame: Frame | Source,
+    /,
+    policy: AnyPolicy,
+    *,
+    released: bool = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> CheckReport: ...
+@overloaded
+def check(
+    connection: Source | Frame,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
+    *,
+    released: bool = False,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> CheckReport:
+    """Which privacy models a table satisfies as it stands: `check(frame, policy)`.
+
+    Args:
+        connection: A frame: pandas, Polars (eager or lazy), Arrow (table, batch or reader), a
+            relation of DuckDB. Or a DuckDB connection (an open transaction is joined), a path to a
+            database or to a data file, or an engine.
+        table: Name of a table or view, or a frame that the connection can read; None, or left out,
+            where a frame comes first or the source holds only one table.
+        policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
+            Where it names none, every column in no other role counts as one. It may be a `Policy`,
+            a dict with the keys of `policy.toml`, the path of such a file, or a function from the
+            table's columns to a policy. Where only two arguments are given, it is the second.
+        released: Whether the table is about to be published as it is: then a column that the
+            policy drops, or gives no role, is a `ReleaseError`.
+        progress: Called with lines that say how far it is: texts that begin with the phase, with
+            the share of it that is done as `share`, 0 to 1, or None where nobody can tell.
+        opening: `threads`, `memory_limit`, `temp_directory`, `temp_limit`, for a source opened
+            from a path; for a text file also `date_format` (of strptime, such as `%d/%m/%Y`),
+            `nullstr`, `delimiter` and `encoding`.
+
+    Raises:
+        SqlanonError: The source or the policy is at fault; the message says how.
+    """
+    call = asked(connection, table, policy)
+    policies = holding(call.policy, refuse=release.released) if released else call.policy
+    with (
+        following(progress),
+        reading(call.source, call.table, policies, **opening) as (source, resolved),
+    ):
+        return told(source, check_table(source.engine, source.table, policy=resolved), resolved)
+
+
+@overload
+def risk(
+    connection: Source,
+    table: Any,
+    policy: AnyPolicy,
+    *,
+    population: Any = ...,
+    threshold: float = ...,
+    identifying: float = ...,
+    max_columns: int | None = ...,
+    max_sets: int | None = ...,
+    every_subset: bool = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> RiskReport: ...
+@overload
+def risk(
+    frame: Frame | Source,
+    /,
+    policy: AnyPolicy,
+    *,
+    population: Any = ...,
+    threshold: float = ...,
+    identifying: float = ...,
+    max_columns: int | None = ...,
+    max_sets: int | None = ...,
+    every_subset: bool = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> RiskReport: ...
+@overloaded
+def risk(
+    connection: Source | Frame,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
+    *,
+    population: Any = None,
+    threshold: float = RISK_THRESHOLD,
+    identifying: float = 0.05,
+    max_columns: int | None = None,
+    max_sets: int | None = None,
+    every_subset: bool = False,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> RiskReport:
+    """Re-identification risk of a table as it stands, and the columns that identify.
+
+    Args:
+        table: The table as it would be released.
+        policy: Quasi-identifiers, and the entity where persons count; hierarchies are not used.
+            Where it names none, every column in no other role counts as one.
+        population: Everybody that the table's records were drawn from, with the same columns and
+            generalized alike: a table, a frame, or a path to a file of data.
+        threshold: Risk above which a record counts as at risk, in (0, 1].
+        identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
+        max_columns: Most columns of a set that is looked at; 0 for no sets, None for as many as
+            keep the sets within `max_sets`.
+        max_sets: Most sets that are looked at, up to 200,000; the largest sizes are left out
+            first, single columns never. None for 2,000, or all of at most `max_columns` columns
+            where that is given.
+        every_subset: Whether to count and list every set, also those that hold a smaller
+            identifying one.
+
+    Raises:
+        SqlanonError: The source, the policy or the population is at fault; the message says how.
+    """
+    from sqlanon.assessment.risk import RiskOptions, assess, opened_population
+
+    options = RiskOptions(
+        threshold, identifying, max_columns, max_sets, every_subset, tell=progress
+    )
+    call = asked(connection, table, policy)
+    with (
+        following(progress),
+        reading(*call.opened, **opening) as (source, resolved),
+        opened_population(
+            source.engine, call.alike(population), how=beside(source, resolved, is_alike=True)
+        ) as against,
+    ):
+        found = assess(
+            source.engine, source.table, policy=resolved, options=options, population=against
+        )
+        return told(source, found, resolved)
+
+
+@overload
+def measure(
+    connection: Source,
+    original: Any,
+    released: Any,
+    policy: AnyPolicy,
+    *,
+    released_table: str | None = ...,
+    class_attribute: str | None = ...,
+    losses: Sequence[str] = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> MeasureReport: ...
+@overload
+def measure(
+    original: Frame | Source,
+    /,
+    released: Any,
+    policy: AnyPolicy,
+    *,
+    released_table: str | None = ...,
+    class_attribute: str | None = ...,
+    losses: Sequence[str] = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> MeasureReport: ...
+@overloaded
+def measure(
+    connection: Source | Frame,
+    original: Any = None,
+    released: Any = None,
+    policy: AnyPolicy | None = None,
+    *,
+    released_table: str | None = None,
+    class_attribute: str | None = None,
+    losses: Sequence[str] = (),
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> MeasureReport:
+    """What a released table loses against its original: `measure(original, released, policy)`.
+
+    Every measure that applies, whoever anonymized the table.
+
+    Args:
+        original: The original, as `table` for `check`; it may come first, without a connection.
+        released: The released table: one of the same connection, a frame, or a path to a database
+            or to a file of data.
+        policy: Quasi-identifiers with their hierarchies and weights, sensitive columns, the label
+            of suppressed values, and k.
+        released_table: The table of a released database that holds more than one.
+        class_attribute: The column that the classification metric is about.
+        losses: The only measures wanted; every one that applies where left out.
+
+    Raises:
+        SqlanonError: A table or the policy is at fault; the message says how.
+    """
+    from sqlanon.assessment.measure import MeasureRequest, measure_release
+
+    if policy is None:
+        original, released, policy = None, original, released
+    call = asked(connection, original, policy)
+    with (
+        following(progress),
+        reading(*call.opened, **opening) as (source, resolved),
+        second_table(
+            source.engine, call.alike(released), table=released_table, how=beside(source, resolved)
+        ) as table,
+        source.engine.transaction(),
+    ):
+        wanted = MeasureRequest(class_attribute, tuple(losses))
+        found = measure_release(
+            source.engine, source.table, table=table, policy=resolved, wanted=wanted
+        )
+        return told(source, found, resolved)
+
+
+@overload
+def mine(
+    connection: Source,
+    table: Any,
+    policy: AnyPolicy,
+    *,
+    kind: str = ...,
+    into: str | None = ...,
+    overwrite: bool = ...,
+    time_limit: float | None = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> MiningReport: ...
+@overload
+def mine(
+    frame: Frame | Source,
+    /,
+    policy: AnyPolicy,
+    *,
+    kind: str = ...,
+    into: str | None = ...,
+    overwrite: bool = ...,
+    time_limit: float | None = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> MiningReport: ...
+@overloaded
+def mine(
+    connection: Source | Frame,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
+    *,
+    kind: str = "closed",
+    into: str | None = None,
+    overwrite: bool = False,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> MiningReport:
+    """The generalized itemsets that k records or more of a table have in common.
+
+    Args:
+        policy: Quasi-identifiers with hierarchies and level bounds, and k.
+        kind: `closed` for itemsets of which no more specific one has the same records, or
+            `frequent` for all.
+        into: Name of a new table of their generalized values and support, which holds values of
+            the table; None to count them.
+        overwrite: Whether that table may be replaced.
+        time_limit: Seconds after which it is given up; None for no limit.
+
+    Raises:
+        TimeLimitError: The time limit came before all were found; nothing is written.
+        SqlanonError: The source, the policy or the new table is at fault; the message says how.
+    """
+    from sqlanon.methods.itemsets.listing import Listed, list_itemsets
+    from sqlanon.methods.options import deadline_after
+
+    listed, deadline = Listed(kind, into, overwrite, progress), deadline_after(time_limit)
+    call = asked(connection, table, policy)
+    if into is not None and is_data(call.source):
+        raise PolicyError(
+            f"the source is {'a file' if call.frame is None else 'a frame'}, not a database, and a "
+            "table beside it would be lost; load it into a database, or leave --into out"
+        )
+    opened = reading(*call.opened, read_only=into is None, **opening)
+    with following(progress), opened as (source, resolved):
+        with searching(source.engine, deadline), source.engine.limited(deadline):
+            found = list_itemsets(source.engine, source.table, policy=resolved, listed=listed)
+        return told(source, found, resolved)
+
+
+@overload
+def bound(
+    connection: Source,
+    table: Any,
+    policy: AnyPolicy,
+    *,
+    loss: str | None = ...,
+    effort: str | None = ...,
+    time_limit: float | None = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> BoundReport: ...
+@overload
+def bound(
+    frame: Frame | Source,
+    /,
+    policy: AnyPolicy,
+    *,
+    loss: str | None = ...,
+    effort: str | None = ...,
+    time_limit: float | None = ...,
+    progress: Progress | None = ...,
+    **opening: Unpack[Opening],
+) -> BoundReport: ...
+@overloaded
+def bound(
+    connection: Source | Frame,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
+    *,
+    loss: str | None = None,
+    effort: str | None = None,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> BoundReport:
+    """A lower bound on the loss of any k-anonymization, by whatever method.
+
+    Args:
+        policy: Quasi-identifiers with hierarchies, weights and level bounds, k, and the suppression
+            limit, within which a suppressed record loses all its cells. Models beyond k only raise
+            the loss, and persons are no more than their records, so the bound holds for them, too.
+        loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`; None for that of
+            the policy file, or `lm`.
+        effort: How hard to raise it: `quick`, in seconds, or `full`, in a minute for a table of
+            30,000 records; None for `quick`, or under a time limit for as long as it rises.
+        time_limit: Seconds after which the best that is proven is returned.
+
+    Raises:
+        UnsatisfiableError: Too many records fit no class within the levels allowed.
+        SqlanonError: The source or the policy is at fault, or the loss would give no bound; the
+            message says how.
+    """
+    from sqlanon.methods.clustering.bound import BoundRequest, bound_table
+    from sqlanon.methods.options import deadline_after
+
+    call = asked(connection, table, policy)
+    loss = call.said.get("loss", "lm") if loss is None else loss
+    wanted, deadline = BoundRequest(loss, effort, progress), deadline_after(time_limit)
+    with (
+        following(progress),
+        reading(*call.opened, **opening) as (source, resolved),
+    ):
+        with searching(source.engine, deadline), source.engine.limited(deadline):
+            found = bound_table(source.engine, source.table, policy=resolved, wanted=wanted)
+        return told(source, found, resolved)

@@ -1,0 +1,129 @@
+"""Calls of public functions: what is the table, and what is the policy, among what is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar, Union
+
+from sqlanon.arguments import is_file, kind_of, path_of
+from sqlanon.engine.base import Engine
+from sqlanon.engine.open import (
+    ArrowStreamed,
+    Connection,
+    HeldFrame,
+    LazilyCollected,
+    is_frame,
+    owned,
+    unwrapped,
+)
+from sqlanon.errors import PolicyError, SourceError
+from sqlanon.microdata.opening import Policies
+from sqlanon.policy.policy import OF_METHODS, SETTINGS, Policy
+from sqlanon.policy.toml import blaming, read_document
+
+Frame = Union[ArrowStreamed, LazilyCollected]  # noqa: UP007 - an alias of protocols at run time
+"""A pandas or Polars frame (eager or lazy), an Arrow table, batch or reader, or a relation."""
+F = TypeVar("F", bound=Frame)
+Source = Connection | Engine | str | Path
+"""An open DuckDB connection, or a path to a database or to a file of data."""
+AnyPolicy = Policies | Mapping[str, Any] | str | PathLike[str]
+"""A policy; the keys of `policy.toml` as a dict; the path of such a file; or a function from the
+columns of the table to a policy."""
+
+_ORDERS = "(frame, policy), (file, policy) or (connection, table, policy)"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call by its meaning.
+
+    Args:
+        source: What to open.
+        table: A table of it; None where it holds only one.
+        policy: The policy, or what makes one of the table's columns.
+        said: What a policy file says besides: method, loss and options of methods.
+        frame: The frame that the table is; None for a table of a connection or a file.
+    """
+
+    source: object
+    table: object
+    policy: Policies
+    said: Mapping[str, Any] = field(default_factory=dict)
+    frame: HeldFrame | None = None
+
+    @property
+    def opened(self) -> tuple[object, object, Policies]:
+        """Source, table and policy, as they are opened."""
+        return self.source, self.table, self.policy
+
+    def alike(self, other: object) -> object:
+        """Another table of the same call; a frame beside a frame is read in the same way."""
+        return HeldFrame(other) if self.frame is not None and is_frame(other) else other
+
+
+def asked(connection: object, table: object, policy: object) -> Call:
+    """A call with two arguments or three, by its meaning; with two, the last is the policy.
+
+    Args:
+        connection: What comes first: a connection, a path or a frame.
+        table: What comes next: a table, or the policy where there is no third.
+        policy: The policy; None where there is no third.
+
+    Raises:
+        PolicyError: There is no policy, or the arguments stand in another order.
+    """
+    if policy is None:
+        table, policy = None, table
+    if policy is None:
+        raise PolicyError(
+            f"the policy is missing; give {_ORDERS}, where the policy is a Policy, a dict with the "
+            "keys of policy.toml, or the path of such a file"
+        )
+    misplaced = [what for what in (connection, table) if isinstance(what, Policy | Mapping)]
+    if misplaced or is_frame(policy):
+        raise PolicyError(f"the policy comes last; give {_ORDERS}")
+    made, said = _policy_of(policy)
+    is_source = isinstance(connection, str | Path | Connection | HeldFrame)
+    if not (is_source or is_frame(connection) or hasattr(connection, "dialect")):
+        _refuse_unless_wrapped(connection)
+    if is_frame(connection):
+        if table is not None:
+            raise PolicyError("a frame is the table itself; give (frame, policy)")
+        source, inner = owned(connection)
+        held = source if isinstance(source, HeldFrame) else inner
+        return Call(source, inner, made, said, held if isinstance(held, HeldFrame) else None)
+    return Call(connection, table, made, said)
+
+
+def _refuse_unless_wrapped(source: object) -> None:
+    """Refuses what is no source, and does not hand its calls on to one."""
+    if unwrapped(source) is source:
+        raise SourceError(f"{kind_of(source)} is no source; give a frame, a connection or a path")
+
+
+def _policy_of(given: object) -> tuple[Policies, dict[str, Any]]:
+    """A policy, and what its file says besides."""
+    if isinstance(given, Policy) or callable(given):
+        return given, {}
+    if isinstance(given, Mapping):
+        document, folder, culprit = dict(given), None, "policy"
+    elif isinstance(given, str | PathLike):
+        path = path_of(given, "the policy file")
+        if not is_file(path):
+            raise PolicyError(f"there is no policy file {str(path)!r}; give {_ORDERS}")
+        document, folder = read_document(path), path.parent
+        culprit = f"policy file {str(path)!r}"
+    else:
+        raise PolicyError(
+            "policy must be a Policy, a dict with the keys of policy.toml, the path of such a "
+            f"file, or a function from the columns to a Policy, not {kind_of(given)}"
+        )
+    with blaming(culprit):
+        for name in SETTINGS:
+            if not isinstance(document.get(name, ""), str):
+                raise PolicyError(f"{name} must be a text")
+        made = Policy.from_dict(document, folder)
+    return made, {name: document[name] for name in (*SETTINGS, *OF_METHODS) if name in document}

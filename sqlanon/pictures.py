@@ -1,0 +1,56 @@
+"""Pictures: what all charts have in common, how they are drawn, and where they may be written.
+
+Altair and vl-convert are an extra; vl-convert holds all that draws, so no browser and no network is
+asked for.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engine.files import refuse_folder
+from sqlanon.errors import PolicyError, SourceError
+
+# Okabe and Ito 2008, without the yellow that no white page shows.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+FONT = "Helvetica, Arial, sans-serif"
+
+
+def refuse_undrawn() -> None:
+    """Refuses to draw, by a `PolicyError`, where what draws is not installed."""
+    if not can_draw():
+        raise PolicyError(
+            "charts are drawn by altair and vl-convert, which are not installed: "
+            "pip install 'sqlanon[report]'"
+        )
+
+
+def can_draw() -> bool:
+    """Whether what draws is installed."""
+    return all(find_spec(name) is not None for name in ("altair", "vl_convert"))
+
+
+def refuse_place(file: Path, *, overwrite: bool) -> None:
+    """Refuses, by a `SourceError`, a file that cannot be written, or not without leave."""
+    if not file.parent.is_dir():
+        raise SourceError(f"there is no folder {str(file.parent)!r}")
+    if file.exists() and not file.is_file():
+        raise SourceError(f"{str(file)!r} is no regular file; name another")
+    if file.exists() and not overwrite:
+        raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
+    refuse_folder(file.resolve())
+
+
+def svg_of(chart: Any) -> str:
+    """A chart of altair as SVG, drawn without a browser or a network."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
+    return drawn
+
+
+def apart(picture: str, number: int) -> str:
+    """A picture whose names inside are not those inside another one on the same page."""
+    return picture.replace("clip", f"picture{number}clip")

@@ -1,0 +1,142 @@
+"""Varied: a policy with another value of one of its figures, all else as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from sqlanon.arguments import is_whole_number, kind_of
+from sqlanon.errors import PolicyError
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, ValueModel
+from sqlanon.policy.toml import model_of
+from sqlanon.wording import did_you_mean
+
+LIMIT = "suppression_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """A value that a figure of a policy may take.
+
+    Args:
+        key: The figure, as a policy file names it.
+        figure: The value as a number, for charts and documents.
+        label: The value as the command line writes it.
+        policy: The policy with it.
+    """
+
+    key: str
+    figure: float
+    label: str
+    policy: Callable[[Policy], Policy]
+
+
+def _k(value: object) -> Variation:
+    number = _number(value)
+    if not (is_whole_number(number) and number >= 1):
+        raise PolicyError(f"k is {value!r}; it must be a whole number of at least 1")
+    model = KAnonymity(int(number))
+
+    def changed(policy: Policy) -> Policy:
+        kept = [each for each in policy.models if not isinstance(each, KAnonymity)]
+        return replace(policy, models=(*kept, model))
+
+    return Variation("k", number, f"{number}", changed)
+
+
+def _limit(value: object) -> Variation:
+    share = _number(value)
+    if isinstance(share, bool) or not 0 <= share <= 1:
+        raise PolicyError(f"suppression_limit {value!r} is not a share between 0 and 1")
+    return Variation(
+        LIMIT,
+        share,
+        f"{share:g}",
+        lambda policy: replace(policy, suppression_limit=share),
+    )
+
+
+def _of_family(key: str) -> Callable[[object], Variation]:
+    """Reads a value of a family of models, which takes the place of all others of the family."""
+
+    def read(value: object) -> Variation:
+        model = model_of(key, value)
+
+        def changed(policy: Policy) -> Policy:
+            others = [each for each in policy.models if each.family != key]
+            sensitive = {
+                name: replace(own, models=tuple(m for m in own.models if m.family != key))
+                for name, own in policy.sensitive_attributes.items()
+            }
+            return replace(policy, models=(*others, model), sensitive=sensitive)
+
+        return Variation(key, _figure(model), _label(model), changed)
+
+    return read
+
+
+def _label(model: ValueModel) -> str:
+    """A model as the command line writes it.
+
+    >>> _label(model_of("l", "entropy:3")), _label(model_of("l", 3)), _label(model_of("t", 0.2))
+    ('entropy:3', '3', '0.2')
+    """
+    family = FAMILIES[model.family]
+    kind = model.form[1] if len(model.form) > 1 else ""
+    figures = [f"{getattr(model, name):g}" for name in family.figures.get(kind, ())]
+    shown = [] if not kind or kind == family.kinds[0] else [kind]
+    return ":".join([*shown, *figures, f"{_figure(model):g}"])
+
+
+def _figure(model: ValueModel) -> float:
+    """What stands last where a model is written: its l, its t and so on."""
+    figure: float = getattr(model, fields(model)[0].name)
+    return figure
+
+
+VARIED: Mapping[str, Callable[[object], Variation]] = {
+    "k": _k,
+    **{key: _of_family(key) for key in FAMILIES},
+    LIMIT: _limit,
+}
+"""Per figure of a policy what reads a value of it: a number, or the command line's words."""
+
+
+def variation(key: str, value: object) -> Variation:
+    """A value of a figure of a policy.
+
+    Args:
+        key: The figure, as a policy file or an option names it: `k`, `suppression_limit`, `l`, ...
+        value: A number, or a text as the command line takes it, such as `entropy:3`.
+
+    Raises:
+        PolicyError: The figure is not known, or cannot have the value.
+    """
+    name = key.strip().replace("-", "_")
+    if name not in VARIED:
+        meant = did_you_mean(name, VARIED)
+        raise PolicyError(
+            f"{key!r} is no figure of a policy that can be swept; those are "
+            f"{', '.join(VARIED)}{meant}"
+        )
+    return VARIED[name](value)
+
+
+def _number(value: Any) -> int | float:
+    """A number, also one that is written.
+
+    Raises:
+        PolicyError: It is none.
+    """
+    if isinstance(value, int | float):
+        return value
+    if not isinstance(value, str):
+        raise PolicyError(f"a value to sweep must be a number or a text, not {kind_of(value)}")
+    for read in (int, float):
+        try:
+            return read(value)
+        except ValueError:
+            continue
+    raise PolicyError(f"{value!r} is no number; sweep numbers parted by commas, such as 2,5,10")

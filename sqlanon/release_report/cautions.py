@@ -1,0 +1,215 @@
+"""Cautions: what of a release endangers people or its use, and what to do about each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlanon.release_report.figures import SEVERITIES, Caution
+from sqlanon.release_report.gathering import Gathered
+from sqlanon.wording import counted, listed, part_of, percent
+
+MANY = 0.1
+"""Share of records left out from which a reader is told to look whom that leaves out."""
+USELESS = 0.5
+"""Share of a column's cells that say nothing from which a reader is told."""
+FAR = 0.5
+"""Share of a class that would have to hold other values from which it tells much."""
+NAMED = 5
+"""Most columns that a sentence names."""
+
+
+def cautions(found: Gathered, *, holds: bool) -> tuple[Caution, ...]:
+    """All cautions, the gravest first."""
+    every = [
+        *_of_policy(found, holds=holds),
+        *_of_columns(found),
+        *_of_sensitive(found),
+        *_of_use(found),
+        *_of_knowledge(found),
+    ]
+    return tuple(sorted(every, key=lambda each: SEVERITIES.index(each.severity)))
+
+
+def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
+    """What of the policy does not hold."""
+    if found.loss.missing and found.released:
+        yield Caution(
+            "error",
+            "The released labels could not be read",
+            f"What the release loses is not measured: {found.loss.missing}.",
+            "Compare the right tables, and name the hierarchies that the release was made with.",
+        )
+    failed = [result for result in found.after.models if not result.holds]
+    for result in failed:
+        whose = "" if result.column is None else f" for {result.column!r}"
+        yield Caution(
+            "error",
+            f"{result.model}{whose} does not hold",
+            f"The policy asks for {result.threshold:,}; the released table has {result.found()}.",
+            "Do not hand the table out. Anonymize the original again under this policy.",
+        )
+    if not holds and not failed and found.released and not found.after.models:
+        yield Caution(
+            "warning",
+            "No privacy model is asked for",
+            "The policy has neither k nor another model, so nothing was held against it.",
+            "Ask for a smallest class size k, such as 5, and for models of sensitive columns.",
+        )
+    if found.unexpected:
+        yield Caution(
+            "error",
+            "Columns are released that the policy leaves out",
+            f"The released table has {_named(found.unexpected)}.",
+            "Drop these columns, or give them a role in the policy and check again.",
+        )
+    if found.after.unique:
+        yield Caution(
+            "error" if found.policy.k > 1 else "warning",
+            "Records are unique in the release",
+            f"{part_of(found.after.unique, found.after.members)} of the released records are the "
+            "only ones with their quasi-identifiers.",
+            "Generalize further, or leave these records out: ask for k of at least 2.",
+        )
+
+
+def _of_columns(found: Gathered) -> Iterator[Caution]:
+    """Columns that no model counts."""
+    kept = found.kept
+    if kept is None:
+        return
+    telling = [one.name for one in kept.identifying]
+    if telling:
+        yield Caution(
+            "warning",
+            "Kept columns may identify people",
+            f"{_named(telling)} {'is' if len(telling) == 1 else 'are'} released unchanged and "
+            "single records out, or have more values than classes can share. No model counts them.",
+            "Make them quasi-identifiers if others may know them, or leave them out.",
+        )
+    if kept.joining:
+        yield Caution(
+            "warning",
+            "A kept column joins the records of a person",
+            f"{_named([one.name for one in kept.joining])} join records as "
+            f"{kept.entity!r} does, and all records of a person together are easier to recognize.",
+            "Leave the column out, or replace it by one that does not stay the same for a person.",
+        )
+    beside = [name for name, _ in kept.beside_quasi_identifiers if name not in telling]
+    if beside:
+        yield Caution(
+            "warning",
+            "Kept columns tell people apart beside the quasi-identifiers",
+            f"Who knows {_named(beside)} as well as the quasi-identifiers finds more records that "
+            "are alone.",
+            "Make them quasi-identifiers if others may know them, or leave them out.",
+        )
+
+
+def _of_sensitive(found: Gathered) -> Iterator[Caution]:
+    """What classes tell of sensitive columns."""
+    asked = {demand.column for demand in found.policy.demands}
+    for name, figures in found.after.sensitive.items():
+        if figures.homogeneous_records:
+            yield Caution(
+                "warning",
+                f"Some classes give {name!r} away",
+                f"{counted(figures.homogeneous_records, 'released record')} "
+                f"{'is' if figures.homogeneous_records == 1 else 'are'} in classes whose members "
+                f"all have the same value of {name!r}. Who knows that a person is in such a class "
+                "knows the value, without finding the record.",
+                f"Ask for l-diversity of the column: --l {name}=2 or more.",
+            )
+        elif name not in asked:
+            yield Caution(
+                "warning",
+                f"No model protects {name!r}",
+                "k-anonymity hides which record is whose, not what the records of a class have in "
+                f"common.{_furthest(found, name)}",
+                f"Ask for l-diversity (--l {name}=3) or t-closeness (--t {name}=0.3) if the value "
+                "of a person must stay unknown.",
+            )
+    if found.after.trajectories is not None and found.after.trajectories.sharing.unique:
+        trajectories = found.after.trajectories
+        yield Caution(
+            "warning",
+            "All records of a person together single the person out",
+            f"{trajectories.entity!r} joins the records of a person: "
+            f"{part_of(trajectories.sharing.unique, trajectories.sharing.members)} of the persons "
+            "are alone with all their records.",
+            f"Leave {trajectories.entity!r} out of the release.",
+        )
+
+
+def _furthest(found: Gathered, name: str) -> str:
+    """How far the furthest class is from the table, where that is far."""
+    for shares in found.sensitive:
+        if shares.name == name and shares.distance >= FAR:
+            return (
+                f" In the class furthest from the table {percent(shares.distance)} of the records "
+                "would have to hold another value to look like the whole table."
+            )
+    return ""
+
+
+def _of_use(found: Gathered) -> Iterator[Caution]:
+    """What makes a release of little use, or of less for some people."""
+    if not found.released:
+        yield Caution(
+            "warning",
+            "Nothing is released",
+            "The released table has no record. It discloses nothing, and nobody can use it.",
+            "Ask for less, allow more generalization, or raise the suppression limit.",
+        )
+        return
+    left = found.suppressed or 0
+    if left >= MANY * found.records:
+        yield Caution(
+            "warning",
+            "Many records are left out",
+            f"{part_of(left, found.records)} of the records are left out, or released without "
+            "any quasi-identifier. These are the unusual ones, so small groups may be missing.",
+            "Compare the distributions below, and say so to whoever uses the table.",
+        )
+    limit = found.policy.allowance(found.records)
+    if left > limit and found.suppressed is not None:
+        yield Caution(
+            "warning",
+            "More records are left out than the policy's limit",
+            f"The policy allows for {limit:,}; {left:,} are left out or say nothing.",
+            "Records whose class says nothing do not count against the limit; look at both.",
+        )
+    silent = [one.name for one in found.columns if one.loss["suppressed_cells"] >= USELESS]
+    if silent:
+        yield Caution(
+            "info",
+            "Columns say little",
+            f"At least half of the cells of {_named(silent)} are fully suppressed.",
+            "A hierarchy with finer levels, a higher suppression limit or a method that decides "
+            "record by record may keep more.",
+        )
+
+
+def _of_knowledge(found: Gathered) -> Iterator[Caution]:
+    """What no figure of one table tells."""
+    if found.after.models or found.after.statistics.classes:
+        yield Caution(
+            "info",
+            "Other releases can be combined with this one",
+            "Two releases of the same people, or of people that overlap, can be intersected, and "
+            "each of them alone may be harmless.",
+            "Keep this report, and look at it before the next release about the same people.",
+        )
+        yield Caution(
+            "info",
+            "What others know decides which columns identify",
+            f"All figures take {_named(list(found.policy.attributes))} for what others may know "
+            "of a person. If they know more, the risk is higher.",
+            "Think of whom the table goes to, and what they can look up.",
+        )
+
+
+def _named(names: list[str] | tuple[str, ...]) -> str:
+    """Columns as a sentence names them, the first of many."""
+    shown = [repr(name) for name in names[:NAMED]]
+    more = len(names) - len(shown)
+    return listed([*shown, *([counted(more, "other column")] if more else [])])

@@ -1,0 +1,146 @@
+"""Column views: each column of a release with its chart and its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlanon.release_report.charts import BarRow, Pictures
+from sqlanon.release_report.figures import LabelGroup, ReleasedColumn, ValueShares
+from sqlanon.release_report.gathering import Gathered
+from sqlanon.release_report.shown import Picture, ReportTable, clipped
+from sqlanon.wording import counted, part_of, percent
+
+DRAWN = 24
+"""Most columns that have a chart; the others have a table alone."""
+LABEL = 60
+"""Longest label of a chart [characters]."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownColumn:
+    """A column as a page shows it.
+
+    Args:
+        name: The column.
+        lines: What is to be said of it.
+        table: Its figures.
+        picture: Its chart; None for a column of many.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+    table: ReportTable
+    picture: Picture | None = None
+
+
+def shown_columns(found: Gathered, pictures: Pictures) -> Iterator[ShownColumn]:
+    """The quasi-identifiers before and after."""
+    for number, column in enumerate(found.columns):
+        rows = _group_rows(column, found)
+        heads = ["label", "original", "release"]
+        table = ReportTable(f"Labels of {column.name}", heads, [cells for cells, _ in rows])
+        picture = None
+        if number < DRAWN:
+            told = (
+                f"Shares of records by published label of {column.name}, original beside release."
+            )
+            svg = pictures.bars([bars for _, bars in rows])
+            picture = Picture(svg, f"{column.name} before and after", told, table, is_pair=True)
+        yield ShownColumn(column.name, tuple(_column_lines(column, found)), table, picture)
+
+
+def _column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
+    yield f"Hierarchy: {column.hierarchy}."
+    if not column.levels:
+        yield f"Values are put into {counted(column.labels, 'group')} of their own."
+    elif len(column.levels) == 1:
+        use = column.levels[0]
+        yield f"Level used: {use.level} of {column.height} ({use.name})."
+    else:
+        shares = "; ".join(
+            f"level {use.level} ({use.name}) {percent(use.records, found.released)}"
+            for use in column.levels
+        )
+        yield f"Levels used, by share of the released records: {shares}."
+    lost = column.loss["suppressed_cells"]
+    yield (
+        f"{counted(column.labels, 'label')} published. Loss (lm) {column.loss['lm']:.3g}; "
+        f"{percent(lost)} of the cells say nothing."
+    )
+
+
+def _group_rows(column: ReleasedColumn, found: Gathered) -> list[tuple[list[str], BarRow]]:
+    rows = [_group_row(group, found) for group in column.groups]
+    rest = column.unpublished
+    if rest:
+        name = "values without a label of their own"
+        cells = [name, part_of(rest, found.records), "0 (0%)"]
+        rows.append((cells, BarRow(name, (rest / found.records, 0.0))))
+    return rows
+
+
+def _group_row(group: LabelGroup, found: Gathered) -> tuple[list[str], BarRow]:
+    name = label_text(group.label, group.groups)
+    released = part_of(group.after, found.released)
+    if group.is_top:
+        name = f"{name} (says nothing)"
+        return [name, "–", released], BarRow(
+            clipped(name, LABEL), (0.0, group.after / found.released)
+        )
+    before = "difference not shown"
+    if group.before is not None:
+        before = part_of(group.before, found.records)
+    bars = BarRow(clipped(name, LABEL), _shares(group, found))
+    return [name, before, released], bars
+
+
+def _shares(group: LabelGroup, found: Gathered) -> tuple[float, float]:
+    after = group.after / found.released
+    return (after if group.before is None else group.before / found.records), after
+
+
+def label_text(label: str | None, several: int = 1) -> str:
+    """A label for a reader; several that are shown as one by their number.
+
+    >>> label_text(None), label_text(""), label_text("", 3), label_text("a")
+    ('NULL (no value)', '(empty text)', '3 others', 'a')
+    """
+    if several > 1:
+        return f"{several:,} others"
+    if label is None:
+        return "NULL (no value)"
+    return label or "(empty text)"
+
+
+def shown_shares(shares: ValueShares, pictures: Pictures) -> ShownColumn:
+    """A sensitive column, beside the class that is furthest from the table."""
+    size, records = max(shares.class_size, 1), max(shares.records, 1)
+    rows, cells = [], []
+    for row in shares.rows:
+        name = label_text(row.label, row.values)
+        rows.append(BarRow(clipped(name, LABEL), (row.held / size, row.records / records)))
+        held = part_of(row.held, shares.class_size)
+        cells.append([name, held, part_of(row.records, shares.records)])
+    what = "values, in ranges" if shares.is_ranged else "value"
+    heads = [what, "furthest class", "whole release"]
+    table = ReportTable(f"Values of {shares.name}", heads, cells)
+    told = (
+        f"Shares of the values of {shares.name} in the class that is furthest from the released "
+        f"table, beside the whole table: {percent(shares.distance)} of the class would have to "
+        "hold another value to look like the table."
+    )
+    names = ("furthest class", "whole release")
+    svg = pictures.bars(rows)
+    picture = Picture(svg, f"{shares.name}: release and class", told, table, True, names)
+    labels = ", ".join(
+        f"{name} {clipped(label_text(text), LABEL)}" for name, text in shares.class_labels.items()
+    )
+    lines = (
+        f"{counted(shares.values, 'different value')} in {counted(shares.records, 'record')}.",
+        f"The class that is furthest from the table has {counted(shares.class_size, 'record')}; "
+        f"{percent(shares.distance)} of them would have to hold another value to look like the "
+        "whole table (equal distance).",
+        f"It is the class of {labels}." if labels else "",
+    )
+    return ShownColumn(shares.name, tuple(filter(None, lines)), table, picture)

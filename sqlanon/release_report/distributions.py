@@ -1,0 +1,191 @@
+"""Distributions of quasi-identifiers before and after, in terms of what is published.
+
+A released column can hold nested labels. Those that no other label but the top holds are its
+groups: the original's records of a group are counted beside the released ones of all labels in it.
+
+How many records of a group are missing tells of the records that were left out. So a difference of
+few records is not shown, nor what would let a reader work it out: see `settled`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlanon.assessment.measure import ReadRelease
+from sqlanon.assessment.release import Labels
+from sqlanon.hierarchy.label_nodes import Label
+from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule
+from sqlanon.loss.cells import CELL_MEASURES, LEVEL_MEASURES
+from sqlanon.loss.measures import cell_measure
+from sqlanon.loss.release import Column, Release
+from sqlanon.policy.policy import Policy
+from sqlanon.release_report.figures import LabelGroup, LevelUse, ReleasedColumn
+from sqlanon.wording import counted, key
+
+SHOWN = 16
+"""Most groups of a column that are told one by one."""
+FEWEST = 5
+"""Differences below this many records are never shown, whatever k is [records]."""
+
+
+def released_columns(found: ReadRelease, policy: Policy) -> tuple[ReleasedColumn, ...]:
+    """Every quasi-identifier before and after."""
+    release = found.release
+    return tuple(
+        _released_column(column, labels, release=release, policy=policy)
+        for column, labels in zip(release.columns, found.labels, strict=True)
+    )
+
+
+def settled(befores: Sequence[int], afters: Sequence[int], *, least: int) -> list[int | None]:
+    """Counts of the original, None where the difference to the release would tell of few records.
+
+    A difference below `least` is hidden. What is hidden can be worked out as a sum from the records
+    left out in all, so the next smallest differences are hidden, too, until two counts or more
+    share at least so many.
+
+    >>> settled([100, 50, 30], [90, 50, 28], least=5)
+    [None, None, None]
+    >>> settled([100, 50, 40, 30], [90, 47, 30, 28], least=5)
+    [100, None, 40, None]
+    """
+    apart = [abs(before - after) for before, after in zip(befores, afters, strict=True)]
+    hidden = {place for place, number in enumerate(apart) if number < least}
+    for place in sorted(range(len(apart)), key=lambda each: apart[each]):
+        together = sum(apart[each] for each in hidden)
+        if not together or (together >= least and len(hidden) > 1):
+            break
+        hidden.add(place)
+    return [None if place in hidden else before for place, before in enumerate(befores)]
+
+
+def _released_column(
+    column: Column, labels: Labels, *, release: Release, policy: Policy
+) -> ReleasedColumn:
+    name, least = column.tree.column, max(policy.k, FEWEST)
+    groups, rest = _groups(column, labels)
+    afters = [group.after for group in groups] + [0]
+    befores = [group.about for group in groups] + [rest]
+    tops = [place for place, group in enumerate(groups) if group.is_top]
+    counted_ones = [place for place in range(len(befores)) if place not in tops]
+    shown = dict(
+        zip(
+            counted_ones,
+            settled(
+                [befores[place] for place in counted_ones],
+                [afters[place] for place in counted_ones],
+                least=least,
+            ),
+            strict=True,
+        )
+    )
+    told = [replace(group, before=shown.get(place)) for place, group in enumerate(groups)]
+    rule = policy.attributes[name].hierarchy.rule
+    return ReleasedColumn(
+        name=name,
+        hierarchy=hierarchy_text(rule),
+        height=column.tree.height,
+        levels=() if column.is_grouped else _levels(column, labels, rule),
+        groups=tuple(_fewer(told)),
+        labels=len(labels.places),
+        unpublished=shown[len(groups)],
+        loss={
+            key(measure): float(cell_measure(measure, one, weights=[1.0]))
+            for measure in CELL_MEASURES
+            if not (column.is_grouped and measure in LEVEL_MEASURES)
+            for one in [replace(release, columns=[column])]
+        },
+        hidden=least,
+    )
+
+
+def _groups(column: Column, labels: Labels) -> tuple[list[LabelGroup], int]:
+    """The groups in the order of the hierarchy, and the original's records in none."""
+    named: dict[tuple[int, int], Label] = {}
+    released: Counter[tuple[int, int]] = Counter()
+    for label, place in labels.places.items():
+        named.setdefault(labels.nodes.run(place), label)
+    for place, records in labels.records.items():
+        released[labels.nodes.run(place)] += records
+    groups: list[LabelGroup] = []
+    covered, reached, every = 0, 0, (0, column.domain)
+    for first, leaves in sorted(released, key=lambda run: (run[0], -run[1])):
+        if (first, leaves) == every and column.domain > 1:
+            continue
+        if first + leaves <= reached:  # within the group before
+            groups[-1] = replace(groups[-1], after=groups[-1].after + released[first, leaves])
+            continue
+        reached = first + leaves
+        before = sum(column.counts[first:reached])
+        covered += before
+        groups.append(LabelGroup(named[first, leaves], released[first, leaves], before))
+    if column.domain > 1 and every in released:
+        groups.append(LabelGroup(named[every], released[every], None, is_top=True))
+    return groups, sum(column.counts) - covered
+
+
+def _fewer(groups: Sequence[LabelGroup]) -> list[LabelGroup]:
+    """The groups, those of fewest records as one where there are many."""
+    if len(groups) <= SHOWN:
+        return list(groups)
+    plain = [place for place, group in enumerate(groups) if not group.is_top]
+    ranked = sorted(plain, key=lambda place: (-groups[place].after, place))
+    kept, rest = set(ranked[: SHOWN - 2]), ranked[SHOWN - 2 :]
+    hidden = any(groups[place].before is None for place in rest)
+    together = LabelGroup(
+        "",
+        sum(groups[place].after for place in rest),
+        None if hidden else sum(groups[place].about for place in rest),
+        len(rest),
+    )
+    shown = [group for place, group in enumerate(groups) if place in kept]
+    return [*shown, together, *(group for group in groups if group.is_top)]
+
+
+def _levels(column: Column, labels: Labels, rule: Rule) -> tuple[LevelUse, ...]:
+    examples: dict[int, list[Label]] = {}
+    for label, (level, _) in labels.places.items():
+        examples.setdefault(level, []).append(label)
+    records: Counter[int] = Counter()
+    for (level, _), held in column.records.items():
+        records[level] += held
+    return tuple(
+        LevelUse(level, _level_title(rule, place, labels=examples.get(level, ())), records[level])
+        for level in sorted(records)
+        for place in [(level, column.tree.height)]
+    )
+
+
+def _level_title(rule: Rule, place: tuple[int, int], *, labels: Sequence[Label]) -> str:
+    """What a level is called, by its rule or by labels that are published.
+
+    Args:
+        rule: The hierarchy.
+        place: The level, and the highest one.
+        labels: Labels of the level that are published.
+    """
+    level, height = place
+    if level == 0:
+        return "original values"
+    if level == height:
+        return "says nothing"
+    match rule:
+        case Intervals():
+            return f"intervals of {rule.widths[level - 1]:f}"
+        case Prefix():
+            length = rule.lengths[level - 1]
+            return "first character" if length == 1 else f"first {counted(length, 'character')}"
+        case Dates():
+            return f"by {rule.units[level - 1]}"
+    shown = [label for label in labels if label is not None][:2]
+    more = ", …" if len(labels) > len(shown) else ""
+    return f"such as {', '.join(shown)}{more}" if shown else f"level {level}"
+
+
+def hierarchy_text(rule: Rule) -> str:
+    """A hierarchy in words, without the values that a user's own SQL may name."""
+    if isinstance(rule, Expressions):
+        return f"SQL expressions ({counted(len(rule.texts), 'level')})"
+    return rule.describe()

@@ -1,0 +1,332 @@
+"""Figures of a release report: both tables, columns, sensitive values and cautions.
+
+No value is among them that the released table does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sqlanon.classes import ClassStatistics
+from sqlanon.reports.check import ModelResult, SensitiveFigures
+from sqlanon.reports.document import finite, rounded
+from sqlanon.reports.risk import Persons
+from sqlanon.reports.trajectories import Trajectories
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class TableSide:
+    """One of the two tables: the original, or the released one.
+
+    Args:
+        statistics: Its equivalence classes; they count persons where `persons` is given.
+        models: The policy's models and whether they hold there.
+        sensitive: What its classes tell of each sensitive column.
+        persons: Persons by their smallest class; None where records are counted.
+        trajectories: Persons by all their records; None where nothing joins these.
+    """
+
+    statistics: ClassStatistics
+    models: tuple[ModelResult, ...] = ()
+    sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
+    persons: Persons | None = None
+    trajectories: Trajectories | None = None
+
+    @property
+    def unique(self) -> int:
+        """Records, or persons, that are alone in a class."""
+        return self.statistics.unique if self.persons is None else self.persons.unique
+
+    @property
+    def members(self) -> int:
+        """Records, or persons."""
+        return self.statistics.members if self.persons is None else self.persons.members
+
+    @property
+    def mean_risk(self) -> float:
+        """Mean prosecutor risk, in [0, 1]."""
+        return self.statistics.mean_risk if self.persons is None else self.persons.mean_risk
+
+    @property
+    def marketer_risk(self) -> float:
+        """At most this share is matched rightly if all are matched at once, in [0, 1]."""
+        return self.statistics.mean_risk
+
+    def at_risk(self, threshold: float) -> int:
+        """Records, or persons, whose prosecutor risk is above a threshold."""
+        return (self.statistics if self.persons is None else self.persons).at_risk(threshold)
+
+    def to_dict(self, threshold: float) -> dict[str, Any]:
+        """The keys `original` and `released` of the JSON document."""
+        figures = self.statistics.to_dict(threshold)
+        figures["unique_records"] = self.unique
+        figures["risk"] |= {
+            "prosecutor_mean": self.mean_risk,
+            "records_at_risk": self.at_risk(threshold),
+            "marketer": self.marketer_risk,
+        }
+        return {
+            **figures,
+            "persons": None if self.persons is None else self.persons.members,
+            "sensitive": {name: found.to_dict() for name, found in self.sensitive.items()},
+            "trajectories": None
+            if self.trajectories is None
+            else self.trajectories.to_dict(threshold),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LabelGroup:
+    """A published label of a quasi-identifier, with all published labels below it.
+
+    Args:
+        label: The label; None for NULL. Empty for several groups that are shown as one.
+        after: Released records with it, or with a label below it [records].
+        before: Original records whose value it stands for; None where nearly as many, so that the
+            difference would tell of single records [records].
+        groups: How many labels are shown as one; 1 for a label by itself.
+        is_top: Whether it stands for every value, so that it says nothing.
+    """
+
+    label: str | None
+    after: int
+    before: int | None
+    groups: int = 1
+    is_top: bool = False
+
+    @property
+    def about(self) -> int:
+        """Original records, those of the release where the difference is not shown [records]."""
+        return self.after if self.before is None else self.before
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of `distribution` in the JSON document."""
+        return {
+            "label": self.label,
+            "labels": self.groups,
+            "says_nothing": self.is_top,
+            "released": self.after,
+            "original": self.before,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LevelUse:
+    """Records that a column publishes at one level of its hierarchy.
+
+    Args:
+        level: The level; 0 is the original value.
+        name: What it is called.
+        records: Records of the release [records].
+    """
+
+    level: int
+    name: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedColumn:
+    """A quasi-identifier before and after.
+
+    Args:
+        name: The column.
+        hierarchy: What its hierarchy is, in words.
+        height: Highest level of the hierarchy.
+        levels: Levels that are used; empty where values were put into groups of their own.
+        groups: Its published labels, in the order of the hierarchy.
+        labels: Number of distinct labels that are published.
+        unpublished: Original records whose value no label but that of all values stands for; None
+            where fewer than may be told.
+        loss: Each measure of cells, of this column alone.
+        hidden: Differences below this many records are not shown.
+    """
+
+    name: str
+    hierarchy: str
+    height: int
+    levels: tuple[LevelUse, ...]
+    groups: tuple[LabelGroup, ...]
+    labels: int
+    unpublished: int | None
+    loss: Mapping[str, float]
+    hidden: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of `columns` in the JSON document."""
+        return {
+            "hierarchy": self.hierarchy,
+            "height": self.height,
+            "levels": {
+                str(use.level): {"name": use.name, "records": use.records} for use in self.levels
+            },
+            "labels": self.labels,
+            "distribution": [group.to_dict() for group in self.groups],
+            "unpublished": self.unpublished,
+            "hidden_below": self.hidden,
+            "loss": {name: finite(value) for name, value in self.loss.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ShareRow:
+    """A sensitive value, or several, in the released table and in its furthest class.
+
+    Args:
+        label: The value, or the range of values; None for NULL.
+        records: Released records with it [records].
+        held: Those in the furthest class [records].
+        values: How many values are shown as one; 1 for a value by itself.
+    """
+
+    label: str | None
+    records: int
+    held: int
+    values: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ValueShares:
+    """A sensitive column of the released table, and the class that tells most of it.
+
+    Args:
+        name: The column.
+        values: Distinct values that are released.
+        records: Records that count [records].
+        rows: Its values.
+        distance: Share of the furthest class's records that would have to hold another value to
+            look like the table, in [0, 1].
+        class_size: Records of that class that count [records].
+        class_labels: The class's quasi-identifiers, as released.
+        is_ranged: Whether each row is a range of values, not one value.
+    """
+
+    name: str
+    values: int
+    records: int
+    rows: tuple[ShareRow, ...]
+    distance: float
+    class_size: int
+    class_labels: Mapping[str, str | None]
+    is_ranged: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of `sensitive` in the JSON document."""
+        return {
+            "values": self.values,
+            "records": self.records,
+            "distribution": [
+                {"value": row.label, "values": row.values, "records": row.records, "held": row.held}
+                for row in self.rows
+            ],
+            "furthest_class": {
+                "distance": rounded(self.distance),
+                "records": self.class_size,
+                "labels": dict(self.class_labels),
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LossFigures:
+    """What a release loses.
+
+    Args:
+        name: The measure that the release was made by, or `lm`.
+        measures: Every measure that applies, by its JSON name.
+        lower_bound: What every recoding that keeps to `bound_of` loses at least; None where nothing
+            is proven.
+        bound_of: What the bound is proven of, in words.
+        missing: Why nothing was measured; empty where it was.
+    """
+
+    name: str = "lm"
+    measures: Mapping[str, float] = field(default_factory=dict)
+    lower_bound: float | None = None
+    bound_of: str = ""
+    missing: str = ""
+
+    @property
+    def value(self) -> float | None:
+        """The loss by `name`; None where it was not measured."""
+        return self.measures.get(self.name.replace("-", "_"))
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times the bound is lost; None without a bound above 0."""
+        if self.value is None or not self.lower_bound:
+            return None
+        return self.value / self.lower_bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """The key `loss` of the JSON document."""
+        return {
+            "name": self.name,
+            "value": None if self.value is None else finite(self.value),
+            "lower_bound": None if self.lower_bound is None else finite(self.lower_bound),
+            "bound_of": self.bound_of or None,
+            "not_measured": self.missing or None,
+            **{name: finite(value) for name, value in self.measures.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MethodFacts:
+    """How a release was made, as its plan tells.
+
+    Args:
+        name: Name of the method.
+        guarantee: What is proven of its recodings.
+        search: Facts of the search, each a heading and a text.
+        statements: The statements that publish it, values left out that are not released.
+        withheld: Why no statement is shown; empty where one is.
+        plan_sha256: Digest of the plan; None without one.
+    """
+
+    name: str
+    guarantee: str
+    search: Sequence[tuple[str, str]] = ()
+    statements: Sequence[str] = ()
+    withheld: str = ""
+    plan_sha256: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The key `method` of the JSON document."""
+        return {
+            "name": self.name,
+            "guarantee": self.guarantee,
+            "search": dict(self.search),
+            "statements": list(self.statements),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something that a reader should know or do.
+
+    Args:
+        severity: `error` where the release breaks its policy, `warning` where people may be at
+            risk all the same, `info` for what a reader should know.
+        title: What it is, in a few words.
+        text: What was found.
+        remedy: What to do about it; empty where nothing is to be done.
+    """
+
+    severity: Severity
+    title: str
+    text: str
+    remedy: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """An entry of `findings` in the JSON document."""
+        return {
+            "severity": self.severity,
+            "title": self.title,
+            "message": self.text,
+            "remedy": self.remedy or None,
+        }

@@ -1,0 +1,265 @@
+"""Gathering: every figure of a release report, from both tables while they are there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.assessment.check import check_table, table_results
+from sqlanon.assessment.measure import MeasureRequest, ReadRelease, read_release
+from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess
+from sqlanon.assessment.subsets import DEFAULT_SETS
+from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
+from sqlanon.engine.base import Engine
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.loss.measures import measured
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import tell
+from sqlanon.query.encoding.fingerprint import fingerprint
+from sqlanon.query.syntax import rows_of
+from sqlanon.release_report.distributions import released_columns
+from sqlanon.release_report.figures import (
+    LossFigures,
+    ReleasedColumn,
+    TableSide,
+    ValueShares,
+)
+from sqlanon.release_report.shares import value_shares
+from sqlanon.reports.check import CheckReport
+from sqlanon.reports.kept import KeptColumns
+from sqlanon.reports.risk import PopulationRisk
+from sqlanon.reports.separation import SubsetRisk
+from sqlanon.wording import key
+
+COUNTED_ROWS = 400_000_000
+"""Records times sets of columns that are looked at; a tenth of a second for a million of both."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """What a report is asked for.
+
+    Args:
+        threshold: Risk above which a record counts as at risk, in (0, 1].
+        identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
+        loss: The measure that the report puts first.
+        population: Everybody that the records were drawn from; None where nobody knows.
+    """
+
+    threshold: float = RISK_THRESHOLD
+    identifying: float = IDENTIFYING
+    loss: str = "lm"
+    population: exp.Table | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What both tables tell of a release.
+
+    Args:
+        policy: What it was asked to satisfy.
+        options: What was asked for.
+        records: Records of the original.
+        released: Records of the release.
+        columns_released: The columns of the release, in its order.
+        unexpected: Those of them that the policy does not publish.
+        before: The original.
+        after: The release.
+        identifying: Which columns of the original tell people apart.
+        population: Risks against a population; None where none was given.
+        kept: Whom columns single out that no model counts; None without any.
+        columns: The quasi-identifiers before and after; empty where labels cannot be read.
+        sensitive: The sensitive columns of the release.
+        loss: What the release loses.
+        suppressed: Records left out, or released without quasi-identifiers; None where unknown.
+        sha256: Digest of the release's content.
+        notes: What a reader should know besides.
+        seconds: How long it took.
+    """
+
+    policy: Policy
+    options: ReportOptions
+    records: int
+    released: int
+    columns_released: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    before: TableSide
+    after: TableSide
+    identifying: SubsetRisk | None
+    population: PopulationRisk | None
+    kept: KeptColumns | None
+    columns: tuple[ReleasedColumn, ...]
+    sensitive: tuple[ValueShares, ...]
+    loss: LossFigures
+    suppressed: int | None
+    sha256: str
+    notes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether a column is released in groups of values that no hierarchy has."""
+        return any(not column.levels for column in self.columns)
+
+
+def gather(
+    engine: Engine,
+    original: exp.Table,
+    *,
+    released: exp.Table,
+    policy: Policy,
+    options: ReportOptions,
+) -> Gathered:
+    """Counts all that a report of a release shows.
+
+    Raises:
+        PolicyError: No quasi-identifier is named, or the tables lack columns of the policy.
+        SourceError: The original is empty, or the population does not hold everybody.
+    """
+    started = time.monotonic()
+    if not policy.attributes:
+        raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
+    tell("counting the original")
+    columns, records = list(engine.columns(released)), engine.rows(rows_of(original))[0][0]
+    before, identifying = _original(engine, original, policy=policy, options=options)
+    tell("checking the released table")
+    count = engine.rows(rows_of(released))[0][0]
+    present = _present(policy, columns)
+    check = check_table(engine, released, policy=present) if count else None
+    tell("measuring what is lost")
+    found, missing = _read(engine, original, table=released, policy=policy, count=count)
+    names = [name for name in present.sensitive_attributes if count]
+    return Gathered(
+        policy=policy,
+        options=options,
+        records=records,
+        released=count,
+        columns_released=tuple(columns),
+        unexpected=_unexpected(engine, original, policy=policy, columns=columns),
+        before=before,
+        after=_after(check),
+        identifying=identifying,
+        population=_against(engine, released, policy=present, options=options) if count else None,
+        kept=None if check is None else check.kept_columns,
+        columns=() if found is None else released_columns(found, policy),
+        sensitive=tuple(
+            value_shares(engine, released, policy=present, name=name) for name in names
+        ),
+        loss=_lost(found, options.loss, missing=missing),
+        suppressed=None if found is None else found.release.suppressed,
+        sha256=engine.rows(fingerprint(released, engine.columns(released)))[0][1],
+        notes=() if check is None else check.notes,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _original(
+    engine: Engine, original: exp.Table, *, policy: Policy, options: ReportOptions
+) -> tuple[TableSide, SubsetRisk | None]:
+    """The original's classes and models, and the columns that identify there."""
+    results = table_results(engine, original, policy=policy)
+    records = results.statistics.records
+    sets = max(1, min(DEFAULT_SETS, COUNTED_ROWS // records))
+    risk = assess(
+        engine,
+        original,
+        policy=_classes_only(policy),
+        options=RiskOptions(options.threshold, options.identifying, max_sets=sets),
+    )
+    side = TableSide(results.statistics, results.models, results.sensitive, risk.persons)
+    return side, risk.subsets
+
+
+def _against(
+    engine: Engine, released: exp.Table, *, policy: Policy, options: ReportOptions
+) -> PopulationRisk | None:
+    """Risks of a release against the population; None without one."""
+    if options.population is None:
+        return None
+    wanted = RiskOptions(options.threshold, max_columns=0)
+    found = assess(
+        engine,
+        released,
+        policy=_classes_only(policy),
+        options=wanted,
+        population=options.population,
+    )
+    return found.population
+
+
+def _classes_only(policy: Policy) -> Policy:
+    """The policy of quasi-identifiers and persons alone: nothing else is counted by it."""
+    return replace(
+        policy,
+        sensitive=(),
+        identifiers=(),
+        keep=(),
+        drop=() if policy.entity is None else (policy.entity,),
+        others="drop",
+        models=[model for model in policy.models if isinstance(model, KAnonymity)],
+    )
+
+
+def _present(policy: Policy, columns: Sequence[str]) -> Policy:
+    """The policy for a release: what it does not hold cannot be told of anybody.
+
+    Raises:
+        PolicyError: The release lacks a quasi-identifier.
+    """
+    missing = [name for name in policy.attributes if name not in columns]
+    if missing:
+        raise PolicyError(
+            f"the released table has no column {', '.join(map(repr, missing))}; name as "
+            "quasi-identifiers (--qi) those that it has"
+        )
+    attributes = policy.sensitive_attributes
+    sensitive = {name: each for name, each in attributes.items() if name in columns}
+    models = [m for m in policy.models if sensitive or isinstance(m, KAnonymity)]
+    return replace(
+        policy,
+        sensitive=sensitive,
+        models=models,
+        keep=[name for name in policy.keep if name in columns],
+        identifiers=[name for name in policy.identifiers if name in columns],
+        drop=[name for name in policy.drop if name in columns],
+    )
+
+
+def _after(check: CheckReport | None) -> TableSide:
+    if check is None:
+        return TableSide(ClassStatistics({}))
+    return TableSide(
+        check.statistics, check.models, check.sensitive, trajectories=check.trajectories
+    )
+
+
+def _unexpected(
+    engine: Engine, original: exp.Table, *, policy: Policy, columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Released columns that the policy would not publish."""
+    declared = policy.published(list(dict.fromkeys([*engine.columns(original), *columns])))
+    return tuple(name for name in columns if name not in declared)
+
+
+def _lost(found: ReadRelease | None, name: str, *, missing: str) -> LossFigures:
+    """What is lost, by `lm` first where a measure does not apply."""
+    measures = {} if found is None else measured(found.release)
+    return LossFigures(name if key(name) in measures else "lm", measures, missing=missing)
+
+
+def _read(
+    engine: Engine, original: exp.Table, *, table: exp.Table, policy: Policy, count: int
+) -> tuple[ReadRelease | None, str]:
+    """The release read with the hierarchies, or why it cannot be."""
+    if not count:
+        return None, "the released table has no record"
+    try:
+        return read_release(
+            engine, original, table=table, policy=policy, wanted=MeasureRequest()
+        ), ""
+    except (HierarchyError, PolicyError, SourceError) as error:
+        return None, str(error)

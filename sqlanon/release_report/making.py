@@ -1,0 +1,233 @@
+"""Making: the report of a release that is there, and of one while it is published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from sqlglot import exp
+
+from sqlanon.arguments import checked, is_file, kind_of
+from sqlanon.assessment.risk import IDENTIFYING, opened_population
+from sqlanon.classes import RISK_THRESHOLD
+from sqlanon.engine.base import Engine, Opening, searching
+from sqlanon.engine.files import digest, write_file
+from sqlanon.engine.open import is_database, second_table
+from sqlanon.errors import MissingTableError, PolicyError, TimeLimitError, UnsatisfiableError
+from sqlanon.loss.cells import CELL_LOSSES, MEASURES
+from sqlanon.methods.options import deadline_after
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.opening import beside, reading, told
+from sqlanon.policy.privacy import KAnonymity
+from sqlanon.progress import Progress, following
+from sqlanon.publishing.plan import Plan
+from sqlanon.query.syntax import column, select
+from sqlanon.query.text import varchar
+from sqlanon.release_report.figures import MethodFacts
+from sqlanon.release_report.gathering import Gathered, ReportOptions, gather
+from sqlanon.release_report.page import html_of, refuse_page
+from sqlanon.release_report.report import ReleaseReport
+from sqlanon.release_report.statements import method_facts
+from sqlanon.reports.plan import Report
+from sqlanon.wording import did_you_mean
+
+EFFORTS = ("none", "quick", "full")
+"""How hard a bound is looked for."""
+BOUNDED, BOUND_SECONDS = 50_000, 10.0
+"""Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
+
+_CUT = (
+    "the lower bound is what there was time to prove; effort quick or full (--effort) proves a "
+    "higher one"
+)
+
+
+@checked
+def report(
+    connection: Source | Frame,
+    original: Any = None,
+    released: Any = None,
+    policy: AnyPolicy | None = None,
+    *,
+    released_table: str | None = None,
+    plan: Plan | None = None,
+    population: Any = None,
+    loss: str = "",
+    effort: str | None = None,
+    threshold: float = RISK_THRESHOLD,
+    identifying: float = IDENTIFYING,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> ReleaseReport:
+    """A report of a release for a data protection officer, whoever anonymized it.
+
+    Its `html` is a page that is complete in itself, and `write` writes that page; it also has
+    `to_text` and `to_dict`. Nothing in it is a value that the release does not hold.
+
+    Args:
+        connection: As for `sqlanon.check`.
+        original: The original, as `table` for `sqlanon.check`; it may come first, without a
+            connection, as for `sqlanon.measure`.
+        released: The released table: one of the same connection, a frame, or a path to a database
+            or to a file of data.
+        policy: Roles, hierarchies and models that the release is held against.
+        released_table: The table of a released database that holds more than one.
+        plan: The plan that the release was made by, for its method, bound and statements.
+        population: Everybody that the records were drawn from, generalized as the release is: a
+            table, a frame, or a path to a file of data.
+        loss: The measure that comes first; that of the plan, or `lm`.
+        effort: How hard to look for a lower bound on the loss: `none`, `quick` or `full`; what ten
+            seconds prove of up to 50,000 records where left out.
+        threshold: Risk above which a record counts as at risk, in (0, 1].
+        identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
+        progress: Called with a line that says how far the report is.
+
+    Raises:
+        SqlanonError: A table, the policy or the population is at fault; the message says how.
+    """
+    if policy is None:
+        original, released, policy = None, original, released
+    call = asked(connection, original, policy)
+    measure = _loss_of(loss or call.said.get("loss", ""), plan)
+    if effort not in (None, *EFFORTS):
+        raise PolicyError(f"effort {effort!r} is not known; choose none, quick or full")
+    with (
+        following(progress),
+        reading(*call.opened, **opening) as (source, resolved),
+        second_table(
+            source.engine, call.alike(released), table=released_table, how=beside(source, resolved)
+        ) as table,
+        opened_population(
+            source.engine, call.alike(population), how=beside(source, resolved, is_alike=True)
+        ) as against,
+    ):
+        engine = source.engine
+        options = ReportOptions(threshold, identifying, measure, against)
+        with engine.transaction():
+            found = gather(engine, source.table, released=table, policy=resolved, options=options)
+        bounded = _bounded(engine, source.table, found=found, effort=effort)
+        method = None if plan is None else _facts(engine, table, plan=plan)
+        file = _data_file(engine, released)
+        name = table.name if file is None else file.name
+        made = told(source, ReleaseReport(bounded, method, name, bounded.notes), resolved)
+    if file is None or is_database(file):
+        return made
+    return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
+
+
+def _loss_of(loss: str, plan: Plan | None) -> str:
+    """The measure that comes first.
+
+    Raises:
+        PolicyError: The plan is none, or the measure is not known.
+    """
+    if plan is not None and not isinstance(plan, Plan):
+        raise PolicyError(
+            f"plan must be a Plan, not {kind_of(plan)}; plan() and Plan.load make one"
+        )
+    name = loss or ("lm" if plan is None else plan.report.loss_name)
+    if name not in MEASURES:
+        known = ", ".join(MEASURES)
+        meant = did_you_mean(name, MEASURES)
+        raise PolicyError(f"loss {name!r} is not known; choose one of {known}{meant}")
+    return name
+
+
+def _bounded(
+    engine: Engine, original: exp.Table, *, found: Gathered, effort: str | None
+) -> Gathered:
+    """The figures with what any recoding loses at least, where that can be proved."""
+    if effort is None and found.records > BOUNDED:
+        return found
+    if effort == "none" or not _can_be_bounded(found):
+        return found
+    from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
+
+    wanted = BoundRequest(found.loss.name, effort or "quick")
+    deadline = deadline_after(BOUND_SECONDS if effort is None else None)
+    try:
+        with searching(engine, deadline), engine.limited(deadline):
+            bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
+    except (UnsatisfiableError, TimeLimitError):
+        return found
+    k = found.policy.k
+    loss = replace(
+        found.loss,
+        lower_bound=bound.lower_bound,
+        bound_of=f"no {k}-anonymous recoding into nodes of the hierarchies within the limit",
+    )
+    cut = [_CUT] if bound.is_cut else []
+    return replace(found, loss=loss, notes=(*found.notes, *cut))
+
+
+def _can_be_bounded(found: Gathered) -> bool:
+    """Whether a bound of recodings into nodes is one of this release."""
+    policy = found.policy
+    asked = any(isinstance(model, KAnonymity) for model in policy.models)
+    within = (found.suppressed or 0) <= policy.allowance(found.records)
+    known = found.loss.name in CELL_LOSSES and bool(found.columns) and not found.is_grouped
+    return asked and within and known and found.after.statistics.smallest >= policy.k
+
+
+def _facts(engine: Engine, table: exp.Table, *, plan: Plan) -> MethodFacts:
+    """How the release was made, beside the labels that it holds."""
+    return method_facts(plan, released_labels(engine, table, list(plan.policy.attributes)))
+
+
+def released_labels(engine: Engine, table: exp.Table, names: Sequence[str]) -> frozenset[str]:
+    """The texts of all labels of some columns of a release."""
+    there = engine.columns(table)
+    found = set()
+    for name in names:
+        if name in there:
+            query = select([varchar(column(name))], table).distinct()
+            found |= {text for (text,) in engine.rows(query) if text is not None}
+    return frozenset(found)
+
+
+def _data_file(engine: Engine, released: object) -> Path | None:
+    """The file of data that a release is; None for a table, whose name comes first."""
+    if not isinstance(released, str | Path) or not is_file(released):
+        return None
+    with suppress(MissingTableError):
+        if isinstance(released, str):
+            engine.resolve(released)
+            return None
+    return Path(released)
+
+
+@dataclass(slots=True)
+class Witness:
+    """Looks at both tables while a release is published, and writes the report afterwards.
+
+    In place of the original nothing of it is left once the release is there.
+
+    Args:
+        path: Where the page goes.
+        overwrite: Whether the file may be there already.
+
+    Raises:
+        PolicyError: What draws is not installed.
+        SourceError: The file has another ending, is there already or cannot be written.
+    """
+
+    path: Path
+    overwrite: bool = False
+    _seen: ReleaseReport | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.path = refuse_page(self.path, overwrite=self.overwrite)
+
+    def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
+        """Gathers the figures of a release that is written, but not yet to be seen."""
+        options = ReportOptions(loss=plan.report.loss_name)
+        found = gather(engine, original, released=table, policy=plan.policy, options=options)
+        self._seen = ReleaseReport(found, _facts(engine, table, plan=plan), notes=())
+
+    def write(self, report: Report) -> None:
+        """Writes the page of a release that has been published."""
+        assert self._seen is not None
+        write_file(self.path, html_of(self._seen.published(report)))

@@ -1,0 +1,258 @@
+"""Release report: a release for a data protection officer, as a page, as text and as JSON."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sqlanon.release_report.cautions import cautions
+from sqlanon.release_report.figures import Caution, MethodFacts, TableSide
+from sqlanon.release_report.gathering import Gathered
+from sqlanon.reports.check import ModelResult
+from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.kept import NOT_COUNTED
+from sqlanon.reports.plan import Report
+from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
+from sqlanon.wording import at_least, counted, figure, in_columns, part_of, percent
+
+LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
+"""What figures are worked out by, whose versions a report names."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReleaseReport(SelfShown):
+    """All that a report of a release shows.
+
+    Args:
+        found: What both tables tell.
+        method: How the release was made; None where no plan tells.
+        release: Name of the release.
+        notes: What a reader should know besides.
+        provenance: What it was made of and when.
+    """
+
+    found: Gathered
+    method: MethodFacts | None = None
+    release: str = ""
+    notes: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the release satisfies every model of the policy, and no other column is in it."""
+        asked = bool(self.models) or not self.found.released
+        return asked and all(each.holds for each in self.models) and not self.found.unexpected
+
+    @property
+    def models(self) -> tuple[ModelResult, ...]:
+        """The policy's models and whether they hold in the release."""
+        return self.found.after.models
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What endangers people or the use of the release, the gravest first."""
+        return cautions(self.found, holds=self.holds)
+
+    @property
+    def other_notes(self) -> tuple[str, ...]:
+        """The notes of which no caution speaks."""
+        kept = self.found.kept
+        known = {NOT_COUNTED, *(kept.notes() if kept else ())}
+        told = [note for note in self.notes if note not in known]
+        return tuple(note for note in told if not note.startswith(_TOLD))
+
+    @property
+    def left_out(self) -> int:
+        """Records that the release does not hold, or holds without any quasi-identifier."""
+        known = self.found.suppressed
+        return self.found.records - self.found.released if known is None else known
+
+    def published(self, report: Report) -> ReleaseReport:
+        """The report of a release that has just been published, with what its plan knows.
+
+        Args:
+            report: What the publication told, which may count persons.
+        """
+        found = self.found
+        after = replace(found.after, statistics=report.statistics, models=report.models)
+        loss = replace(
+            found.loss, name=report.loss_name, lower_bound=report.lower_bound, bound_of=_of(report)
+        )
+        return replace(
+            self,
+            found=replace(found, after=after, loss=loss, kept=report.kept_columns or found.kept),
+            release=(report.output or self.release).replace("\\", "/").rsplit("/", 1)[-1],
+            notes=report.notes,
+            provenance=report.provenance,
+        )
+
+    def versions(self) -> dict[str, str]:
+        """Versions of what the figures were worked out by."""
+        from importlib.metadata import version  # slow to import, and only documents need it
+
+        names = {name: version(name) for name in ("sqlanon", *LIBRARIES)}
+        return {**names, "python": platform.python_version()}
+
+    def hashes(self) -> dict[str, str | None]:
+        """SHA-256 of the released table, the policy and the plan.
+
+        None is of the original: whoever knows nearly all of it could try out the rest.
+        """
+        return {
+            "released": self.provenance.output_sha256 or self.found.sha256,
+            "policy": self.provenance.head()["hashes"]["policy"],
+            "plan": None if self.method is None else self.method.plan_sha256,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `report --json`."""
+        found, threshold = self.found, self.found.options.threshold
+        head = self.provenance.head()
+        return {
+            **head,
+            "hashes": self.hashes(),
+            "released": self.release,
+            "holds": self.holds,
+            "models": [each.to_dict() for each in self.models],
+            "models_of_original": [each.to_dict() for each in found.before.models],
+            "records": found.records,
+            "released_records": found.released,
+            "left_out": self.left_out,
+            "original": found.before.to_dict(threshold),
+            "release": found.after.to_dict(threshold),
+            "population": None if found.population is None else found.population.to_dict(),
+            "identifying": {} if found.identifying is None else found.identifying.to_dict(),
+            "columns": {each.name: each.to_dict() for each in found.columns},
+            "sensitive": {each.name: each.to_dict() for each in found.sensitive},
+            "kept_columns": None if found.kept is None else found.kept.to_dict(),
+            "loss": found.loss.to_dict(),
+            "method": None if self.method is None else self.method.to_dict(),
+            "findings": [each.to_dict() for each in self.cautions],
+            "versions": self.versions(),
+            "notes": list(self.notes),
+            "seconds": found.seconds,
+        }
+
+    def headline(self) -> str:
+        """Records, classes, and whether the release satisfies its policy."""
+        return f"{self.found.after.statistics.headline()}; {verdicts(self.models)}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """The models, and the findings by what they endanger."""
+        found = [[each.severity, each.title] for each in self.cautions]
+        return [*model_table(self.models), *([ShownTable(found)] if found else [])]
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        lines = [self.verdict, *self._model_lines(), "", *self._risk_lines(), ""]
+        lines += [*self._loss_lines(), *self._sensitive_lines()]
+        for caution in self.cautions:
+            lines += ["", f"{caution.severity}: {caution.title}", f"  {caution.text}"]
+            if caution.remedy:
+                lines.append(f"  What to do: {caution.remedy}")
+        return page(lines, self.other_notes)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: whether the release satisfies its policy."""
+        if not self.found.released:
+            return "The released table is empty."
+        if self.holds:
+            return "The released table satisfies its policy."
+        if not self.models and not self.found.unexpected:
+            return "The policy asks for nothing, so nothing can be said of the released table."
+        return "The released table does NOT satisfy its policy."
+
+    @property
+    def html(self) -> str:
+        """The page, complete in itself.
+
+        Raises:
+            PolicyError: What draws the charts is not installed.
+        """
+        from sqlanon.release_report.page import html_of  # text and JSON draw nothing
+
+        return html_of(self)
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Writes the page.
+
+        Args:
+            path: A file .html.
+            overwrite: Whether it may be there already.
+
+        Raises:
+            PolicyError: What draws the charts is not installed.
+            SourceError: The file has another ending or cannot be written.
+        """
+        from sqlanon.engine.files import write_file
+        from sqlanon.release_report.page import refuse_page
+
+        file = refuse_page(path, overwrite=overwrite)
+        write_file(file, self.html)
+
+    def _model_lines(self) -> Iterator[str]:
+        for result in self.models:
+            yield f"  {result.verdict()}: the released table has {result.found()}"
+
+    def _risk_lines(self) -> list[str]:
+        found, threshold = self.found, self.found.options.threshold
+        unit = "records" if found.before.persons is None else "persons"
+        sides = (found.before, found.after)
+        rows = [["", "original", "released"]]
+        rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
+        risky = f"{unit} above {percent(threshold)} risk"
+        rows.append([risky, *(f"{side.at_risk(threshold):,}" for side in sides)])
+        lines = in_columns(rows, "<>>")
+        left = part_of(self.left_out, found.records)
+        return [*lines, f"  left out: {left} of {counted(found.records, 'record')}"]
+
+    def _loss_lines(self) -> Iterator[str]:
+        loss = self.found.loss
+        if loss.value is None:
+            yield f"loss: not measured ({loss.missing})"
+            return
+        yield f"loss: {loss.name} {figure(loss.value)}"
+        if loss.lower_bound is not None:
+            yield f"  {loss.bound_of} loses less than {at_least(loss.lower_bound)}"
+        for column in self.found.columns:
+            share = column.loss.get("lm")
+            levels = ", ".join(f"{use.name} {use.records:,}" for use in column.levels)
+            yield f"  {column.name}: lm {figure(share or 0.0)}{f' ({levels})' if levels else ''}"
+
+    def _sensitive_lines(self) -> Iterator[str]:
+        for shares in self.found.sensitive:
+            yield (
+                f"sensitive {shares.name!r}: the class furthest from the table has "
+                f"{counted(shares.class_size, 'record')}, of which {percent(shares.distance)} "
+                "would have to hold another value"
+            )
+
+
+_TOLD = (
+    "k-anonymity alone does not hide",
+    "classes with no more than one value of",
+    "in some class the values of",
+)
+"""How notes begin that a caution tells in other words."""
+_FIGURES: Mapping[str, Callable[[TableSide], str]] = {
+    "records": lambda side: f"{side.statistics.records:,}",
+    "classes": lambda side: f"{side.statistics.classes:,}",
+    "smallest class": lambda side: f"{side.statistics.smallest:,}",
+    "median class": lambda side: f"{side.statistics.median:,.1f}",
+    "unique": lambda side: part_of(side.unique, side.members),
+    "highest risk": lambda side: percent(side.statistics.highest_risk),
+    "mean risk": lambda side: percent(side.mean_risk),
+}
+
+
+def _of(report: Report) -> str:
+    """What the lower bound of a plan is proven of, as the beginning of a sentence."""
+    if "used_patterns" in report.search:
+        return "no choice of these patterns that satisfies the policy"
+    if report.bounds_every_recoding:
+        return "no recoding into nodes of the hierarchies that satisfies k"
+    return "no recoding by these schemes" if report.groups else "no full-domain recoding"

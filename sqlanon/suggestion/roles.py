@@ -1,0 +1,315 @@
+"""Roles: what a column is taken for, and why, from its name, its type and its figures.
+
+Rules are tried in their order, and the first that has something to say decides. What none of them
+decides is left to the sets of columns that make records unique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlanon.reports.separation import SubsetRisk
+from sqlanon.suggestion.concepts import Concept, Hint
+from sqlanon.suggestion.profile import ColumnProfile, Form
+from sqlanon.suggestion.vocabulary import (
+    CODES,
+    RECORD_WORDS,
+    concept_of,
+    is_label,
+    is_record_number,
+    words_of,
+)
+from sqlanon.wording import listed, percent
+
+NEAR_UNIQUE = 0.9
+"""Distinct values over values from which nearly every record has its own."""
+UNIQUE_TEXT = 0.5
+"""The same of texts, which nobody can group by hand then."""
+MOSTLY_NULL = 0.05
+"""Share of the records with a value up to which having one is what tells records apart."""
+REPEATED = 0.8
+"""Distinct numbers of persons over records, up to which persons have several records."""
+FEW = 10
+"""Values up to which a column that is named like an identifier is rather a kind of it."""
+CLASSES = 50
+"""Most values of what others are to predict."""
+IDENTIFYING = 0.05
+"""Share of unique records from which a set of columns tells people apart."""
+ADDED = 0.01
+"""Share of the records that a column, beside all others, must make unique to count."""
+
+
+class Role(Enum):
+    """What becomes of a column."""
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    KEEP = "keep"
+    DROP = "drop"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A role and why.
+
+    Args:
+        role: The role.
+        reason: A sentence without its full stop, which holds no value of the table.
+        is_entity: Whether the column says whose record it is, and persons have several.
+    """
+
+    role: Role
+    reason: str
+    is_entity: bool = False
+
+
+def advise(profile: ColumnProfile) -> Advice | None:
+    """The role of a column by itself; None where the other columns must tell."""
+    concept = concept_of(profile.name)
+    for rule in _RULES:
+        found = rule(profile, concept)
+        if found is not None:
+            return found
+    return None
+
+
+def advise_by_sets(name: str, risk: SubsetRisk) -> Advice | None:
+    """The role of a column that nothing is known of, from the sets that make records unique.
+
+    None where it is in none of the smallest sets, and adds little to all other columns.
+    """
+    sets = [one for one in risk.minimal if name in one.columns]
+    if sets:
+        best = max(sets, key=lambda one: (-len(one.columns), one.unique))
+        others = [one for one in best.columns if one != name]
+        return together(others, best.unique, best.total)
+    [own] = [one for one in risk.columns if one.name == name]
+    if own.lost < ADDED * own.total:
+        return None
+    return Advice(
+        Role.QUASI_IDENTIFIER,
+        f"beside all other columns it makes another {percent(own.lost, own.total)} of the records "
+        "unique",
+    )
+
+
+def unknown() -> Advice:
+    """The advice where neither a name nor figures tell what a column is."""
+    return Advice(
+        Role.UNDECIDED,
+        "it adds little to what tells records apart, and its name does not say what it is; is it "
+        "sensitive, may it be published as it is (keep), or is it not needed (drop)?",
+    )
+
+
+def together(others: Sequence[str], unique: int, records: int) -> Advice:
+    """The advice for a column that makes so many records unique, together with others."""
+    beside = f"together with {listed(list(map(repr, others)))}" if others else "alone"
+    return Advice(
+        Role.QUASI_IDENTIFIER, f"{beside} it makes {percent(unique, records)} of the records unique"
+    )
+
+
+def _unfit(profile: ColumnProfile, _: Concept | None) -> Advice | None:
+    if profile.is_collated:
+        return Advice(
+            Role.UNDECIDED,
+            "its collation takes different spellings for one value; write it in one spelling into "
+            "a column without, or drop it",
+        )
+    if profile.form is not Form.OTHER:
+        return None
+    return Advice(
+        Role.UNDECIDED,
+        f"type {profile.type} cannot be generalized; put what is needed of it into columns of "
+        "their own, or drop it",
+    )
+
+
+def _saying_nothing(profile: ColumnProfile, _: Concept | None) -> Advice | None:
+    if not profile.present:
+        return Advice(Role.UNDECIDED, "no record has a value, so nobody misses it (drop)")
+    if profile.values == 1:
+        return Advice(
+            Role.UNDECIDED, "all records have the same value, so it tells nobody apart (keep, drop)"
+        )
+    return None
+
+
+def _naming(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    looks = {
+        "email": "e-mail addresses",
+        "url": "addresses of web pages",
+        "ip": "internet addresses",
+        "uuid": "universally unique identifiers",
+        "phone": "telephone numbers",
+        "iban": "account numbers",
+    }
+    for shape, what in looks.items():
+        if profile.looks_like(shape):
+            return Advice(Role.IDENTIFIER, f"its values look like {what}")
+    if concept is None or concept.hint is not Hint.NAMES or _is_kind(profile):
+        return None
+    if concept.title == "an address" and profile.form is not Form.TEXT and not _is_near(profile):
+        return None
+    return Advice(Role.IDENTIFIER, f"its name suggests {concept.title}")
+
+
+def _is_kind(profile: ColumnProfile) -> bool:
+    """Whether a column that is named like an identifier rather holds a kind, as has_email does."""
+    is_few = profile.distinct <= FEW and profile.uniqueness < 1 / FEW
+    return profile.form is Form.BOOLEAN or is_few
+
+
+def _person(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    is_number = concept is not None and concept.hint is Hint.PERSON
+    words = {*words_of(profile.name)}
+    is_plain = bool(words) and words <= RECORD_WORDS - CODES
+    if not (is_number or is_plain) or _is_kind(profile):
+        return None
+    reason = f"its name suggests {'the number of a person' if is_number else 'a number'}"
+    if profile.uniqueness > REPEATED:
+        return Advice(Role.IDENTIFIER, reason)
+    each = 1 / profile.uniqueness
+    return Advice(
+        Role.IDENTIFIER,
+        f"{reason}, and each has {each:.3g} records on average, so models count persons (entity) "
+        "instead of records",
+        is_entity=True,
+    )
+
+
+def _weight(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    if concept is None or concept.hint is not Hint.WEIGHT or profile.form is not Form.NUMBER:
+        return None
+    return Advice(
+        Role.UNDECIDED,
+        f"its name suggests {concept.title}: it says nothing of a person by itself, but with "
+        f"{_distinct(profile)} it gives records away; round it and keep it, or drop it",
+    )
+
+
+def _sensitive(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    if concept is None or concept.hint is not Hint.SENSITIVE or profile.form is Form.DATE:
+        return None
+    if profile.form is Form.TEXT and (_is_prose(profile) or profile.uniqueness >= NEAR_UNIQUE):
+        return Advice(
+            Role.IDENTIFIER,
+            f"its name suggests {concept.title}, and nearly every record has a text of its own, "
+            "which gives it away; put it into groups to publish it as sensitive",
+        )
+    special = ", a special category of personal data (GDPR article 9)" if concept.special else ""
+    reason = f"its name suggests {concept.title}{special}"
+    if _is_near(profile):
+        reason += (
+            f"; with {_distinct(profile)}, whoever knows a value finds the record: round it first"
+        )
+    return Advice(Role.SENSITIVE, f"{reason}. Is it what must not become known of a person?")
+
+
+def _known(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    if concept is None or concept.hint is not Hint.KNOWN:
+        return None
+    if _is_sparse(profile):
+        return _sparse(profile)
+    is_text = profile.form is Form.TEXT and not profile.prefixes
+    if is_text and (_is_near(profile) or _is_prose(profile)) and not profile.looks_like("day"):
+        return None
+    special = (
+        "; it is a special category of personal data (GDPR article 9), which others see or know, "
+        "so it is generalized rather than published as it is"
+        if concept.special
+        else ", which others know or can find out"
+    )
+    return Advice(Role.QUASI_IDENTIFIER, f"its name suggests {concept.title}{special}")
+
+
+def _near_unique(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    if profile.form in (Form.DATE, Form.INSTANT) or not _is_near(profile):
+        return None
+    if is_record_number(profile.name):
+        return Advice(Role.IDENTIFIER, f"it numbers the records, with {_distinct(profile)}")
+    reason = f"nearly every record has its own value ({_distinct(profile)})"
+    if profile.form is Form.NUMBER and not profile.is_whole:
+        reason += "; to publish a measurement, make it a quasi-identifier with intervals"
+    return Advice(Role.IDENTIFIER, reason)
+
+
+def _prose(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    is_named = concept is not None and concept.hint is Hint.TEXT and not _is_kind(profile)
+    if profile.form is not Form.TEXT or not (is_named or _is_prose(profile)):
+        return None
+    return Advice(
+        Role.IDENTIFIER, "it holds free text, which may name people, and nobody can check it all"
+    )
+
+
+def _sparse(profile: ColumnProfile, _: Concept | None = None) -> Advice | None:
+    if not _is_sparse(profile):
+        return None
+    return Advice(
+        Role.UNDECIDED,
+        f"only {percent(profile.filled)} of the records have a value, so that to have one singles "
+        "out; drop it, or make it a quasi-identifier",
+    )
+
+
+def _dated(profile: ColumnProfile, _: Concept | None) -> Advice | None:
+    if profile.form not in (Form.DATE, Form.INSTANT):
+        return None
+    return Advice(
+        Role.QUASI_IDENTIFIER, "it is a date, and others may know when something happened"
+    )
+
+
+def _label(profile: ColumnProfile, _: Concept | None) -> Advice | None:
+    if not is_label(profile.name) or profile.distinct > CLASSES or _is_near(profile):
+        return None
+    return Advice(
+        Role.SENSITIVE,
+        "its name suggests that it is what others are to predict. Is it what must not become known "
+        "of a person?",
+    )
+
+
+_RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
+    _unfit,
+    _saying_nothing,
+    _naming,
+    _person,
+    _weight,
+    _sensitive,
+    _known,
+    _near_unique,
+    _prose,
+    _sparse,
+    _dated,
+    _label,
+)
+
+
+def _is_near(profile: ColumnProfile) -> bool:
+    """Whether nearly every record has its own value."""
+    is_text = profile.form in (Form.TEXT, Form.UUID) and not profile.is_numeric_text
+    least = UNIQUE_TEXT if is_text else NEAR_UNIQUE
+    return profile.uniqueness >= least and profile.distinct > 2
+
+
+def _is_prose(profile: ColumnProfile) -> bool:
+    """Whether many of its texts are sentences, and most are different."""
+    is_long = profile.looks_like("prose", 0.5) or profile.lengths[1] > 60
+    return profile.form is Form.TEXT and is_long and profile.uniqueness >= 1 / FEW
+
+
+def _is_sparse(profile: ColumnProfile) -> bool:
+    return profile.filled <= MOSTLY_NULL
+
+
+def _distinct(profile: ColumnProfile) -> str:
+    if profile.uniqueness == 1:
+        return "a different value in every record"
+    return f"{percent(profile.uniqueness)} of its values distinct"

@@ -1,0 +1,133 @@
+"""Separating: which columns of unknown meaning make records unique, beside which others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlanon.assessment.subset_codes import code_table
+from sqlanon.assessment.subsets import SubsetOptions, largest_within, subset_risk
+from sqlanon.engine.base import Engine
+from sqlanon.progress import tell
+from sqlanon.query.classes.column_sets import set_counts
+from sqlanon.reports.separation import SubsetRisk
+from sqlanon.suggestion.profile import BATCH, TableProfile
+from sqlanon.suggestion.roles import IDENTIFYING, Advice, Role, advise_by_sets, together, unknown
+
+SETS = 500
+"""Sets of columns that are counted, at most."""
+LARGEST = 4
+"""Columns of such a set, at most."""
+ENOUGH = 3
+"""The same from which nothing else needs to be tried."""
+CANDIDATES = 30
+"""Columns among which sets are looked for, at most: those of most values."""
+FEW = 6
+"""Columns beside which each of many others is looked at, at most."""
+CROWDED = 0.3
+"""Share of unique records that such columns make at most, so that others can add to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Separating:
+    """Settles what columns are taken for whose names and values tell nothing.
+
+    Args:
+        engine: Where the table lives.
+        profile: The table.
+    """
+
+    engine: Engine
+    profile: TableProfile
+
+    def settled(self, advice: Mapping[str, Advice | None]) -> dict[str, Advice]:
+        """Advice for every column.
+
+        Sets of columns are looked for among those that others may know. What is in none of the
+        smallest that identify is held against all others, sensitive ones among them; and where
+        there are too many columns for sets of `ENOUGH`, against the few of most values.
+
+        Args:
+            advice: That of each column by itself; None where it has none.
+        """
+        settled = {name: own for name, own in advice.items() if own is not None}
+        for step in (self._by_sets, self._beside_all, self._beside_few):
+            asked = [name for name in advice if name not in settled]
+            if asked:
+                settled |= step(asked, settled)
+        return {name: settled.get(name, unknown()) for name in advice}
+
+    def _by_sets(self, asked: Sequence[str], settled: Mapping[str, Advice]) -> dict[str, Advice]:
+        names = self._of_most_values(self._beside(asked, settled))
+        risk = self._risk(names, largest=min(LARGEST, largest_within(len(names), SETS)))
+        return _decided(asked, risk)
+
+    def _beside_all(self, asked: Sequence[str], settled: Mapping[str, Advice]) -> dict[str, Advice]:
+        names = self._beside(asked, settled, Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+        return _decided(asked, self._risk(self._of_most_values(names), largest=1))
+
+    def _beside_few(self, asked: Sequence[str], settled: Mapping[str, Advice]) -> dict[str, Advice]:
+        names = self._beside(asked, settled)
+        if largest_within(len(names), SETS) >= ENOUGH:
+            return {}
+        few = self._few(names)
+        others = {name: [one for one in few if one != name] for name in asked}
+        sets = [each for name in asked for each in ([*others[name], name], others[name] or [name])]
+        unique = list(self._unique(sets))
+        found = {}
+        for number, name in enumerate(asked):
+            both, without = unique[2 * number], unique[2 * number + 1]
+            added = both - (without if others[name] else 0)
+            if added >= IDENTIFYING * self.profile.looked_at:
+                found[name] = together(others[name], both, self.profile.looked_at)
+        return found
+
+    def _few(self, names: Sequence[str]) -> list[str]:
+        """The columns of most values that leave enough records for others to make unique."""
+        near = {one.name for one in self.profile.columns if one.uniqueness >= CROWDED}
+        ranked = [one for one in self._of_most_values(names, ranked=True) if one not in near]
+        prefixes = [ranked[:size] for size in range(1, FEW + 1) if len(ranked) >= size]
+        most = CROWDED * self.profile.looked_at
+        fitting = [
+            prefix
+            for prefix, unique in zip(prefixes, self._unique(prefixes), strict=True)
+            if unique <= most
+        ]
+        return fitting[-1] if fitting else []
+
+    def _unique(self, sets: Sequence[Sequence[str]]) -> Iterator[int]:
+        """Records that are alone by each set of columns."""
+        for start in range(0, len(sets), BATCH):
+            query = set_counts(self.profile.table, sets[start : start + BATCH])
+            yield from (unique for _, _, unique in sorted(self.engine.rows(query)))
+
+    def _risk(self, names: Sequence[str], *, largest: int) -> SubsetRisk:
+        """What sets of columns tell, all together and those of up to so many."""
+        tell("sets of columns")
+        coded = code_table(self.engine, self.profile.table, names=names, entity=None)
+        options = SubsetOptions(IDENTIFYING, largest, tell=tell, budget=SETS)
+        return subset_risk(self.engine, coded, options=options)
+
+    def _beside(
+        self, asked: Sequence[str], settled: Mapping[str, Advice], *roles: Role
+    ) -> list[str]:
+        """The columns that are asked for, and those of some roles, in the table's order."""
+        known = roles or (Role.QUASI_IDENTIFIER,)
+        return [
+            one.name
+            for one in self.profile.columns
+            if one.name in asked or (one.name in settled and settled[one.name].role in known)
+        ]
+
+    def _of_most_values(self, names: Sequence[str], *, ranked: bool = False) -> list[str]:
+        """The columns of most values, at most CANDIDATES: in the table's order, or most first."""
+        values = {one.name: one.distinct for one in self.profile.columns}
+        chosen = sorted(names, key=lambda name: -values[name])[:CANDIDATES]
+        return chosen if ranked else [name for name in names if name in chosen]
+
+
+def _decided(asked: Sequence[str], risk: SubsetRisk) -> dict[str, Advice]:
+    """Advice by sets for the columns that it speaks of."""
+    counted = {one.name for one in risk.columns}
+    found = {name: advise_by_sets(name, risk) for name in asked if name in counted}
+    return {name: own for name, own in found.items() if own is not None}

@@ -1,0 +1,228 @@
+"""Suggesting: a table is looked at, and a policy for it is drafted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Unpack
+
+from sqlglot import exp
+
+from sqlanon.arguments import checked, is_whole_number
+from sqlanon.engine.base import Engine, Opening, Use
+from sqlanon.engine.open import is_frame, open_source, owned
+from sqlanon.errors import PolicyError
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.microdata.binding import bind
+from sqlanon.microdata.opening import told
+from sqlanon.policy.policy import Policy
+from sqlanon.progress import Progress, following, tell
+from sqlanon.query.classes.column_sets import set_counts
+from sqlanon.suggestion.column import ColumnSuggestion
+from sqlanon.suggestion.files import file_name
+from sqlanon.suggestion.hierarchies import draft_hierarchy
+from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile, profile_table
+from sqlanon.suggestion.roles import Advice, Role, advise
+from sqlanon.suggestion.separating import Separating
+from sqlanon.suggestion.suggestion import Suggestion
+from sqlanon.wording import listed
+
+SUPPRESSION_LIMIT = 0.02
+"""Share of the records that may be suppressed where nothing is said."""
+FILES = 30
+"""Hierarchy files that are to be filled in, at most."""
+TWINS = 60
+"""Quasi-identifiers that are held against each other, at most."""
+
+
+@checked
+def suggest(
+    connection: Any,
+    table: Any = None,
+    *,
+    k: int = 5,
+    suppression_limit: float = SUPPRESSION_LIMIT,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> Suggestion:
+    """Drafts a policy for a table: a role for every column, with a reason, and hierarchies.
+
+    It is advice. What it cannot tell is left undecided, so that nothing is published by default;
+    no value of a column of which nearly every record has its own is in it anywhere. Of tables with
+    more than 200,000 records a sample is looked at, by a hash of the records.
+
+    Args:
+        connection: A frame, a connection or a path, as for `check`.
+        table: As for `check`.
+        k: The smallest class to suggest, at least 1.
+        suppression_limit: The share of the records that may be suppressed to suggest, in [0, 1].
+        progress: Called with a line that says how far it is.
+        opening: As for `check`.
+
+    Raises:
+        SqlanonError: The source is at fault, or a figure is out of range; the message says how.
+    """
+    if not (is_whole_number(k) and k >= 1):
+        raise PolicyError(f"k {k!r} is not a whole number of at least 1")
+    Policy((), suppression_limit=suppression_limit)
+    started = time.monotonic()
+    if is_frame(connection):
+        if table is not None:
+            raise PolicyError("a frame is the table itself; give suggest(frame)")
+        connection, table = owned(connection)
+    opened = open_source(connection, table, read_only=True, use=lambda _: Use(), **opening)
+    with following(progress), opened as source, source.engine.workspace():
+        found = _Drafting(source.engine, source.table, k).drafted()
+        source.engine.refuse_changed()
+        made = replace(
+            found, suppression_limit=suppression_limit, seconds=time.monotonic() - started
+        )
+        return told(source, made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drafting:
+    """Drafts the columns of a table."""
+
+    engine: Engine
+    table: exp.Table
+    k: int
+
+    def drafted(self) -> Suggestion:
+        """The suggestion, without a suppression limit."""
+        tell("look at the columns")
+        profile = profile_table(self.engine, self.table, k=self.k)
+        advice = {each.name: advise(each) for each in profile.columns}
+        settled = Separating(self.engine, profile).settled(advice)
+        settled = self._with_twins(profile, _one_entity(settled))
+        columns = self._with_hierarchies(profile, settled)
+        return Suggestion(
+            columns=columns,
+            records=profile.records,
+            looked_at=profile.looked_at,
+            k=self.k,
+            suppression_limit=0.0,
+            notes=tuple(_reading_notes(profile)),
+        )
+
+    def _with_twins(self, profile: TableProfile, advice: dict[str, Advice]) -> dict[str, Advice]:
+        """Advice that tells of two quasi-identifiers each of whose values go with one another."""
+        own = [one for one in profile.columns if advice[one.name].role is Role.QUASI_IDENTIFIER]
+        pairs = [
+            (one, other)
+            for one, other in combinations(own[:TWINS], 2)
+            if one.values == other.values > 2
+        ]
+        told = dict(advice)
+        for start in range(0, len(pairs), BATCH):
+            batch = pairs[start : start + BATCH]
+            names = [[one.name, other.name] for one, other in batch]
+            for number, classes, _ in self.engine.rows(set_counts(profile.table, names)):
+                one, other = batch[number]
+                if classes == one.values:
+                    told[other.name] = replace(
+                        told[other.name],
+                        reason=f"{told[other.name].reason}; each of its values goes with one of "
+                        f"{one.name!r}, so one of the two is enough",
+                    )
+        return told
+
+    def _with_hierarchies(
+        self, profile: TableProfile, advice: dict[str, Advice]
+    ) -> tuple[ColumnSuggestion, ...]:
+        """The columns, quasi-identifiers with their hierarchies."""
+        made = [_suggested(each, advice[each.name]) for each in profile.columns]
+        made = _with_few_files(made)
+        listed = [each.name for each in made if each.file is not None]
+        if not listed:
+            return tuple(made)
+        tell("list values to be put into groups")
+        subject = bind(self.engine, self.table, policy=Policy(listed))
+        rows: dict[str, list[tuple[str | None, ...]]] = {
+            name: [(leaf, leaf, top) for leaf, top in zip(*tree.labels, strict=True)]
+            for name, tree in zip(subject.names, subject.trees, strict=True)
+        }
+        return _named(made, rows)
+
+
+def _suggested(profile: ColumnProfile, advice: Advice) -> ColumnSuggestion:
+    """A column; where values are to be listed, with a file that has no name yet."""
+    made = ColumnSuggestion(
+        profile.name,
+        profile.type,
+        advice.role,
+        advice.reason,
+        figures=profile.to_dict(),
+        is_entity=advice.is_entity,
+        kind=profile.kind,
+    )
+    if advice.role is not Role.QUASI_IDENTIFIER:
+        return made
+    draft = draft_hierarchy(profile)
+    return replace(
+        made,
+        hierarchy=draft.hierarchy,
+        remark=draft.remark,
+        file="" if draft.is_listed else None,
+    )
+
+
+def _with_few_files(columns: Sequence[ColumnSuggestion]) -> list[ColumnSuggestion]:
+    """Columns of which at most FILES have a file to fill in: nobody fills in more."""
+    listed = [each.name for each in columns if each.file is not None]
+    remark = f"each value is kept or suppressed; {FILES} files of others are to be filled in first"
+    return [
+        replace(each, file=None, remark=remark) if each.name in listed[FILES:] else each
+        for each in columns
+    ]
+
+
+def _named(
+    columns: Sequence[ColumnSuggestion], rows: dict[str, list[tuple[str | None, ...]]]
+) -> tuple[ColumnSuggestion, ...]:
+    """Columns with the rows of their hierarchies, and names of the files for them."""
+    taken: list[str] = []
+    made = []
+    for each in columns:
+        if each.name in rows:
+            name = file_name(each.name, taken)
+            taken.append(name)
+            hierarchy = Hierarchy.from_rows(rows[each.name], name=name)
+            made.append(replace(each, hierarchy=hierarchy, file=name))
+        else:
+            made.append(each)
+    return tuple(made)
+
+
+def _one_entity(advice: dict[str, Advice]) -> dict[str, Advice]:
+    """Advice with one column at most that says whose record it is: the first."""
+    entities = [name for name, own in advice.items() if own.is_entity]
+    return {
+        name: replace(own, is_entity=own.is_entity and name == entities[0])
+        for name, own in advice.items()
+    }
+
+
+def _reading_notes(profile: TableProfile) -> list[str]:
+    """Notes on the sample, and on columns that could be read otherwise."""
+    notes = []
+    if profile.is_sampled:
+        notes.append(
+            f"figures are of a sample of {profile.looked_at:,} of {profile.records:,} records, but "
+            "for the share of distinct values in columns of many, which is of all"
+        )
+    numeric = [repr(each.name) for each in profile.columns if each.is_numeric_text]
+    if numeric:
+        notes.append(
+            f"column {listed(numeric)} would be numbers, but for a mark that stands for no value, "
+            "such as NA or ?; name it with nullstr (--nullstr NA), and look again"
+        )
+    days = [repr(each.name) for each in profile.columns if each.looks_like("day")]
+    if days:
+        notes.append(
+            f"column {listed(days)} looks like dates; name how they are written with date_format "
+            "(--date-format %d/%m/%Y or %m/%d/%Y), and look again"
+        )
+    return notes

@@ -1,0 +1,213 @@
+"""The command init, from a table to a policy file, and on to what is published."""
+
+import io
+import shlex
+import stat
+
+import duckdb
+import pytest
+import typer
+
+from sqlanon import Policy
+from sqlanon.cli import init as command
+
+STAFF = """
+COPY (
+    SELECT
+        7000 + range AS staff_id, 'N. Ame ' || range AS name, 'p' || range || '@example' AS mail,
+        20 + range * 7 % 45 AS age, DATE '1960-01-01' + (range * 89 % 16000)::INTEGER AS born,
+        printf('%05d', 10000 + range % 60 * 100) AS zip, range % 2 = 0 AS is_new,
+        CASE range % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex, 'job ' || range % 12 AS job,
+        CASE range % 3 WHEN 0 THEN 'single' ELSE 'married' END AS marital_status,
+        DATE '2015-01-01' + (range % 2000)::INTEGER AS hired, 'remark ' || range AS remarks,
+        30000 + range * 7919 % 5000 * 10 AS salary, range % 4 AS days_ill, 'x' AS version
+    FROM range(600)
+) TO '{path}'
+"""
+
+
+@pytest.fixture
+def staff(tmp_path, monkeypatch):
+    """A raw CSV file of fifteen columns, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    duckdb.execute(STAFF.format(path=tmp_path / "staff.csv"))
+    return "staff.csv"
+
+
+@pytest.fixture
+def few(tmp_path, monkeypatch):
+    """A CSV file of few columns, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    query = "SELECT 'N. ' || range AS name, 'job ' || range % 12 AS job, range % 50 AS age"
+    duckdb.execute(f"COPY ({query} FROM range(900)) TO '{tmp_path / 'few.csv'}'")
+    return "few.csv"
+
+
+def test_three_commands_lead_from_a_raw_file_to_a_published_table(run, staff, tmp_path):
+    outcome = run("init", staff, "--json")
+    assert outcome.code == 0
+    assert outcome.err == ""
+    document = outcome.document
+    assert document["output"] == "policy.toml"
+    assert document["undecided"] == ["is_new", "days_ill", "version"]
+    plan, publish = map(shlex.split, document["commands"])
+    assert run(*plan[1:]).code == 0
+    assert "3 columns have no role" in run(*publish[1:]).err
+    text = (tmp_path / "policy.toml").read_text()
+    (tmp_path / "policy.toml").write_text(text.replace('# others = "drop"', 'others = "drop"'))
+    assert run(*publish[1:]).code == 0
+    released = duckdb.sql("FROM 'staff_anonymous.csv'")
+    assert set(released.columns) == {
+        *("age", "born", "zip", "sex", "job", "marital_status", "hired", "salary")
+    }
+    assert run("check", "staff_anonymous.csv", "--policy", "policy.toml").code == 0
+
+
+def test_the_page_says_what_is_left_to_do_and_what_comes_next(run, staff):
+    page = run("init", staff).out
+    assert "600 records, 15 columns" in page
+    assert "To decide, before anything is published (--others drop leaves them out):" in page
+    assert "To confirm: is it right that these are sensitive? salary" in page
+    assert "  hierarchy_job.csv: 12 values of job" in page
+    assert "It is a draft" in page
+    assert page.endswith(
+        "  sqlanon plan staff.csv --policy policy.toml\n"
+        "  sqlanon anonymize staff.csv --policy policy.toml --output staff_anonymous.csv\n"
+    )
+    assert "N. Ame" not in page
+    assert max(map(len, page.splitlines())) < 110
+
+
+def test_files_are_for_their_owner_and_say_no_more_than_they_must(run, few, tmp_path):
+    assert run("init", few, "--quiet").out == ""
+    for name in ("policy.toml", "hierarchy_job.csv"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+    text = (tmp_path / "policy.toml").read_text()
+    assert "job 1" not in text
+    assert "N. 1" not in text
+    lines = (tmp_path / "hierarchy_job.csv").read_text().splitlines()
+    assert lines[0] == "leaf;level1;level2"
+    assert lines[1] == "job 0;job 0;*"
+
+
+def test_an_existing_policy_is_kept_unless_told_otherwise(run, refused, few, tmp_path):
+    (tmp_path / "policy.toml").write_text("k = 7\n")
+    assert "--overwrite" in refused("init", few)
+    assert (tmp_path / "policy.toml").read_text() == "k = 7\n"
+    assert run("init", few, "--overwrite", "--k", 9).code == 0
+    assert Policy.from_toml(tmp_path / "policy.toml").k == 9
+    assert run("init", few, "--output", "other.toml", "--suppression-limit", 0).code == 0
+    assert Policy.from_toml(tmp_path / "other.toml").suppression_limit == 0
+
+
+def test_a_filled_hierarchy_file_serves_again_and_another_is_never_replaced(run, few, tmp_path):
+    run("init", few, "-q")
+    file = tmp_path / "hierarchy_job.csv"
+    filled = file.read_text().replace(";job 1", ";office")
+    file.write_text(filled)
+    again = run("init", few, "--overwrite", "--json").document
+    assert again["files"] == ["hierarchy_job.csv"]
+    assert any("serves as it is" in note for note in again["notes"])
+    file.write_text("leaf;level1\nelse;*\n")
+    other = run("init", few, "--overwrite", "--json").document
+    assert other["files"] == ["hierarchy_job_2.csv"]
+    assert other["columns"]["job"]["hierarchy"] == {"file": "hierarchy_job_2.csv"}
+    assert file.read_text() == "leaf;level1\nelse;*\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["missing.csv"], "missing.csv"),
+        (["staff.csv", "--output", "staff.csv", "--overwrite"], "holds the original"),
+        (["staff.csv", "--output", "."], "is a folder"),
+        (["staff.csv", "--k", "0"], "k 0 is not a whole number"),
+        (["staff.csv", "--suppression-limit", "2"], "not a share"),
+        (["staff.csv", "--ask"], "standard input is none"),
+    ],
+)
+def test_init_refuses_in_one_line_and_writes_nothing(
+    refused, staff, tmp_path, monkeypatch, words, part
+):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert part in refused("init", *words)
+    assert [path.name for path in tmp_path.iterdir()] == ["staff.csv"]
+
+
+def test_options_of_a_text_file_go_along_into_the_next_commands(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{number % 40};{number % 28 + 1:02}/02/1980;-" for number in range(200)]
+    (tmp_path / "my people.csv").write_text("\n".join(["age;born;note", *rows, ""]))
+    words = ["--delimiter", ";", "--date-format", "%d/%m/%Y", "--nullstr", "-"]
+    document = run("init", "my people.csv", *words, "--json").document
+    assert document["columns"]["born"]["hierarchy"] == {"dates": ["week"]}
+    for line in document["commands"]:
+        assert "'my people.csv'" in line
+        assert set(words) <= set(shlex.split(line))
+    assert run(*shlex.split(document["commands"][0])[1:]).code == 0
+
+
+def test_a_database_is_published_beside_the_original(run, database, tmp_path):
+    document = run("init", database, "people", "--output", tmp_path / "p.toml", "--json").document
+    assert document["commands"][1].endswith("--into people_anonymous")
+
+
+class Terminal(io.StringIO):
+    """Standard input that is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def answering(monkeypatch):
+    """Answers questions; what is not answered takes what is suggested."""
+
+    def answer(**answers):
+        asked = []
+
+        def prompt(text, default, err):
+            assert err
+            said = answers.get(f"{text.strip().split(' ')[0]}_{len(asked)}", default)
+            asked.append((text.strip(), default))
+            return said
+
+        monkeypatch.setattr("sys.stdin", Terminal())
+        monkeypatch.setattr(command.typer, "prompt", prompt)
+        return asked
+
+    return answer
+
+
+def test_enter_takes_all_that_is_suggested(run, few, answering, tmp_path):
+    run("init", few, "-q", "--output", "plain.toml")
+    asked = answering()
+    outcome = run("init", few, "--ask")
+    assert outcome.code == 0
+    assert "1 of 3: name (TEXT, 900 values, 100% distinct)" in outcome.err
+    assert ("hierarchy", "intervals:5,10,20;low=5;high=45") in asked
+    assert Policy.from_toml(tmp_path / "policy.toml") == Policy.from_toml(tmp_path / "plain.toml")
+
+
+def test_answers_change_roles_and_hierarchies(run, few, tmp_path, answering):
+    # The second answer is no role, the sixth and seventh are no hierarchies of numbers.
+    specs = {"hierarchy_5": "prefix:", "hierarchy_6": "dates:year", "hierarchy_7": "intervals:7"}
+    answering(role_1="x", role_2="q", hierarchy_3="suppress", role_4="q", **specs)
+    outcome = run("init", few, "--ask", "-q")
+    assert outcome.code == 0
+    assert "needs a DATE or TIMESTAMP" in outcome.err
+    assert "there is no such role" in outcome.err
+    policy = Policy.from_toml(tmp_path / "policy.toml")
+    assert policy.attributes["age"].hierarchy.describe() == "intervals of 7"
+    assert policy.attributes["job"].hierarchy.kind == "suppression"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.csv", "policy.toml"]
+
+
+def test_who_leaves_the_questions_leaves_nothing_behind(run, few, monkeypatch, tmp_path):
+    def leave(*_, **__):
+        raise typer.Abort
+
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr(command.typer, "prompt", leave)
+    assert run("init", few, "--ask").code == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["few.csv"]

@@ -1,0 +1,62 @@
+"""Queries that look at columns: what DuckDB answers."""
+
+import pytest
+from databases import empty_database
+from snapshots import Snapshot, test_query_answers_the_rows_beside_it, text  # noqa: F401
+
+from sqlanon.query.assess import profile
+from sqlanon.query.syntax import table
+
+TABLES = """
+CREATE TABLE people (code VARCHAR, age INTEGER, share DOUBLE, born TIMESTAMP);
+INSERT INTO people VALUES
+    ('a10', 20, 0.5, '2000-01-01'), ('a11', 30, 1, '2000-01-02 12:00'), ('a11', 30, 'nan', NULL),
+    ('b2', 30, 'inf', '2000-02-01'), (NULL, 40, 2, 'infinity');
+"""
+PEOPLE = table("people")
+SNAPSHOTS = [
+    Snapshot("sample", profile.sample(PEOPLE, ["age"], parts=1), [(20,), *[(30,)] * 3, (40,)]),
+    Snapshot("counts", profile.counts(PEOPLE, ["code", "age"]), [(5, 4, 3, 5, 3)]),
+    Snapshot("parted_counts", profile.parted_counts(PEOPLE, ["code"], parts=1), [(4, 3)]),
+    Snapshot("lengths", profile.lengths(PEOPLE, ["code", "age"]), [(2, 2.75, 3, 2, 2.0, 2)]),
+    Snapshot("shapes", profile.shapes(PEOPLE, ["code"], patterns=["^a", "^[a-z][0-9]$"]), [(3, 1)]),
+    Snapshot(
+        "quantiles",
+        profile.quantiles(PEOPLE, ["age", "share"], shares=[0.25, 1], floats=["share"]),
+        [(5, 5, [30, 40], 3, 2, [0.5, 2.0])],
+    ),
+    Snapshot(
+        "quantiles_beside",
+        profile.quantiles_beside(PEOPLE, "age", shares=[0, 1], is_float=False),
+        [(2, [20, 40])],
+    ),
+    Snapshot("spans", profile.spans(PEOPLE, ["born"], share=0), [(31, 1)]),
+    Snapshot("prefix_counts", profile.prefix_counts(PEOPLE, "code", length=3), [(2, 2, 3)]),
+]
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with empty_database() as opened:
+        opened.execute(TABLES)
+        yield opened
+
+
+def test_every_builder_has_a_snapshot():
+    public = {
+        name
+        for name, one in vars(profile).items()
+        if getattr(one, "__module__", "") == profile.__name__ and not name.startswith("_")
+    }
+    assert {snapshot.name for snapshot in SNAPSHOTS} == public
+
+
+def test_a_sample_is_the_same_whatever_the_order_of_the_rows(connection):
+    connection.execute("CREATE OR REPLACE TABLE many AS SELECT range AS n FROM range(5000)")
+    connection.execute("CREATE OR REPLACE TABLE turned AS FROM many ORDER BY n DESC")
+    one, other = (
+        sorted(connection.execute(text(profile.sample(table(name), ["n"], parts=50))).fetchall())
+        for name in ("many", "turned")
+    )
+    assert one == other
+    assert 50 < len(one) < 200

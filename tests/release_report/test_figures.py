@@ -1,0 +1,223 @@
+"""Figures of a release report, against what a few lines count from the rows."""
+
+from collections import Counter, defaultdict
+
+import pytest
+from databases import empty_database, insert
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
+from sqlanon.engine.open import open_source
+from sqlanon.errors import PolicyError, SourceError
+from sqlanon.release_report.distributions import settled
+from sqlanon.release_report.shares import value_shares
+
+AGES = Hierarchy.intervals(10)
+
+
+def table(rows, columns="age INT, sex TEXT, illness TEXT", name="people", connection=None):
+    connection = connection or empty_database()
+    connection.execute(f"CREATE TABLE {name} ({columns})")
+    insert(connection, name, rows)
+    return connection
+
+
+def reported(connection, policy, released="released", **how):
+    return sqlanon.report(connection, "people", released, policy, **{"effort": "none"} | how)
+
+
+def policy(*models, **others):
+    return Policy(
+        {"age": AGES, "sex": Hierarchy.suppression()},
+        sensitive=["illness"],
+        models=[KAnonymity(2), *models],
+        **others,
+    )
+
+
+values = st.tuples(
+    st.sampled_from(["a", "b", None]), st.sampled_from(["flu", "cold", "burn", None])
+)
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.lists(values, min_size=1, max_size=12))
+def test_the_furthest_class_and_its_shares_are_those_of_the_rows(drawn):
+    connection = table([(1, sex, illness) for sex, illness in drawn])
+    own = Policy(["sex"], sensitive=["illness"], others="drop")
+    with open_source(connection, "people", read_only=True) as source:
+        shares = value_shares(source.engine, source.table, policy=own, name="illness")
+    classes = defaultdict(Counter)
+    for sex, illness in drawn:
+        classes[sex][illness] += 1
+    whole, n = sum(classes.values(), Counter()), len(drawn)
+    apart = {
+        sex: sum(max(own[v] / own.total() - whole[v] / n, 0) for v in own)
+        for sex, own in classes.items()
+    }
+    assert shares.distance == pytest.approx(max(apart.values()))
+    report = sqlanon.check(connection, "people", own)
+    assert shares.distance == pytest.approx(report.sensitive["illness"].t["equal"])
+    held = classes[shares.class_labels["sex"]]
+    assert {row.label: (row.records, row.held) for row in shares.rows} == {
+        value: (count, held[value]) for value, count in whole.items()
+    }
+    assert shares.class_size == held.total()
+
+
+def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
+    rows = [(number % 2, "f", 0) for number in range(40)]
+    rows = [(age, sex, None if n == 7 else n * n) for n, (age, sex, _) in enumerate(rows)]
+    connection = table(rows, "age INT, sex TEXT, illness INT")
+    [shares] = reported(connection, policy(), "people").found.sensitive
+    assert shares.is_ranged
+    assert sum(row.records for row in shares.rows) == 40
+    assert shares.rows[-1].label is None
+    assert shares.rows[0].label == "0 to 9"
+    assert len(shares.rows) <= 11
+
+
+def test_settled_hides_differences_of_few_and_what_would_tell_them():
+    assert settled([20, 30], [20, 30], least=5) == [None, None]
+    assert settled([30, 21, 50], [20, 20, 40], least=5) == [None, None, 50]
+    assert settled([30, 40], [20, 30], least=5) == [30, 40]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=6), st.integers(2, 8))
+def test_no_hidden_difference_can_be_worked_out(pairs, least):
+    befores = [after + more for after, more in pairs]
+    afters = [after for after, _ in pairs]
+    shown = settled(befores, afters, least=least)
+    hidden = [b - a for b, a, s in zip(befores, afters, shown, strict=True) if s is None]
+    for before, after, told in zip(befores, afters, shown, strict=True):
+        assert told is None or (told == before and before - after >= least)
+    # Who knows how many records are left out knows the sum of what is hidden, and no more.
+    assert not sum(hidden) or sum(hidden) >= least or len(hidden) == len(befores)
+    assert sum(hidden) == 0 or len(hidden) > 1 or len(befores) == 1
+
+
+def test_the_original_is_counted_by_the_labels_of_the_release():
+    rows = [(age, "f", "flu") for age in [1, 2, 3, 11, 12, 13] * 10] + [(21, "m", "flu")] * 9
+    connection = table(rows)
+    connection.execute(
+        "CREATE TABLE released AS SELECT age // 10 * 10 || '-' || age // 10 * 10 + 9 AS age, "
+        "'*' AS sex, illness FROM people WHERE age < 20"
+    )
+    age, sex = reported(connection, policy(suppression_limit=0.2)).found.columns
+    assert [(group.label, group.after) for group in age.groups] == [("0-9", 30), ("10-19", 30)]
+    # Nine are missing, all of values that no label stands for: to tell so tells where they were.
+    assert [group.before for group in age.groups] == [None, None]
+    assert [use.records for use in age.levels] == [60]
+    assert [(group.label, group.is_top, group.after) for group in sex.groups] == [("*", True, 60)]
+    assert sex.loss["suppressed_cells"] == 1.0
+
+
+def test_nested_labels_are_counted_within_the_widest():
+    rows = [(age, "f", "flu") for age in range(20)] * 3
+    connection = table(rows)
+    connection.execute(
+        "CREATE TABLE released AS SELECT CASE WHEN age < 5 THEN age::TEXT WHEN age < 10 THEN '0-9' "
+        "WHEN age < 15 THEN '10-19' ELSE '*' END AS age, sex, illness FROM people"
+    )
+    age, _ = reported(connection, policy()).found.columns
+    groups = {group.label: (group.before, group.after) for group in age.groups}
+    assert groups == {"0-9": (None, 30), "10-19": (30, 15), "*": (None, 15)}
+    assert {use.level: use.records for use in age.levels} == {0: 15, 1: 30, 2: 15}
+
+
+def test_a_failing_release_is_called_so_with_what_it_has():
+    connection = table([(1, "f", "flu"), (2, "f", "flu"), (30, "m", "cold")])
+    connection.execute("ALTER TABLE people ADD COLUMN name TEXT DEFAULT 'x'")
+    report = reported(connection, policy(LDiversity(2), identifiers=["name"]), "people")
+    assert not report.holds
+    assert report.found.unexpected == ("name",)
+    told = [(each.severity, each.title) for each in report.cautions]
+    assert ("error", "k-anonymity does not hold") in told
+    assert ("error", "Columns are released that the policy leaves out") in told
+    assert ("error", "Records are unique in the release") in told
+    assert "NOT" in report.to_text().splitlines()[0]
+
+
+def test_an_empty_release_has_a_report():
+    connection = table([(1, "f", "flu"), (2, "f", "cold")])
+    connection.execute("CREATE TABLE released AS SELECT * FROM people WHERE FALSE")
+    report = reported(connection, policy())
+    assert report.left_out == 2
+    assert "empty" in report.to_text()
+    assert report.to_dict()["release"]["records"] == 0
+
+
+def test_a_release_of_suppressed_records_alone_has_a_report():
+    connection = table([(1, "f", "flu"), (2, "m", "cold")])
+    connection.execute(
+        "CREATE TABLE released AS SELECT '*' AS age, '*' AS sex, illness FROM people"
+    )
+    report = reported(connection, policy())
+    assert report.holds
+    assert all(column.groups[0].is_top for column in report.found.columns)
+
+
+def test_labels_that_no_hierarchy_has_leave_a_report_without_loss():
+    connection = table([(1, "f", "flu"), (2, "f", "cold")])
+    connection.execute("CREATE TABLE released AS SELECT 'young' AS age, sex, illness FROM people")
+    report = reported(connection, policy())
+    assert report.found.loss.value is None
+    assert "hierarchy does not know" in report.found.loss.missing
+    assert "The released labels could not be read" in [each.title for each in report.cautions]
+
+
+def test_a_population_gives_journalist_risk():
+    connection = table([(1, "f", "flu"), (1, "f", "cold")])
+    table([(1, "f", "x")] * 8, connection=connection, name="everybody")
+    report = reported(connection, policy(), "people", population="everybody")
+    assert report.to_dict()["population"]["journalist_max"] == 1 / 8
+
+
+def test_a_bound_is_no_more_than_the_loss():
+    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
+    plan = sqlanon.plan(connection, "people", policy())
+    sqlanon.apply(connection, plan, into="released")
+    loss = reported(connection, policy(), plan=plan, effort="quick").found.loss
+    assert 0 < loss.lower_bound <= loss.value
+
+
+def test_the_digest_of_a_plan_is_that_of_its_file(tmp_path):
+    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
+    sqlanon.plan(connection, "people", policy()).save(tmp_path / "plan.json")
+    plan = Plan.load(tmp_path / "plan.json")
+    assert plan.digest in (tmp_path / "plan.json").read_text()
+    sqlanon.apply(connection, plan, into="released")
+    report = reported(connection, policy(), plan=plan)
+    assert report.hashes()["plan"] == plan.digest
+    assert "source" not in report.hashes()
+
+
+@pytest.mark.parametrize(
+    ("how", "fault"),
+    [
+        ({"effort": "much"}, "none, quick or full"),
+        ({"loss": "lmm"}, "did you mean 'lm'"),
+        ({"plan": "plan.json"}, "must be a Plan"),
+        ({"threshold": 0}, "share above 0"),
+    ],
+)
+def test_arguments_are_refused_with_the_way_out(how, fault):
+    connection = table([(1, "f", "flu"), (2, "f", "cold")])
+    with pytest.raises(PolicyError, match=fault):
+        reported(connection, policy(), "people", **how)
+
+
+def test_a_release_without_a_quasi_identifier_is_refused():
+    connection = table([(1, "f", "flu"), (2, "f", "cold")])
+    connection.execute("CREATE TABLE released AS SELECT sex, illness FROM people")
+    with pytest.raises(PolicyError, match="no column 'age'"):
+        reported(connection, policy())
+
+
+def test_a_missing_release_is_refused():
+    connection = table([(1, "f", "flu")])
+    with pytest.raises(SourceError, match="no file of that name"):
+        reported(connection, policy())

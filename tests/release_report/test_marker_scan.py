@@ -1,0 +1,126 @@
+"""No page, text or document tells a value that the release does not hold."""
+
+import html
+import json
+import re
+
+import pytest
+from databases import empty_database, insert
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
+from sqlanon.release_report import charts
+
+MARKER = re.compile(r"mk[a-z]\d{3}|\b77\d{5}\b")
+ROWS = 24
+
+
+def rows():
+    """Records whose every value is a marker of its own; the last one fits nobody."""
+    return [
+        (f"mki{n:03}", f"mkn{n:03}", f"mkr{n:03}", 7_700_000 + 17 * n, f"mkt{n:03}", f"mks{n:03}")
+        for n in range(ROWS)
+    ]
+
+
+def region(number):
+    """A path; the last leaf is the only one of its region, which bears the leaf's own name."""
+    if number == ROWS - 1:
+        return (f"mkr{number:03}", f"mkr{number:03}", "*")
+    return (f"mkr{number:03}", ("north", "south")[number % 2], "*")
+
+
+def policy(**others):
+    return Policy(
+        {
+            "region": Hierarchy.from_rows([region(n) for n in range(ROWS)]),
+            "number": Hierarchy.intervals(1_000_000),
+            "town": Hierarchy.suppression(),
+        },
+        sensitive=["illness"],
+        identifiers=["id"],
+        drop=["name"],
+        models=[KAnonymity(4), LDiversity(2)],
+        suppression_limit=0.05,
+        **others,
+    )
+
+
+@pytest.fixture
+def people():
+    connection = empty_database()
+    connection.execute(
+        "CREATE TABLE people (id TEXT, name TEXT, region TEXT, number INT, town TEXT, illness TEXT)"
+    )
+    insert(connection, "people", rows())
+    return connection
+
+
+@pytest.fixture
+def drawn_as_text(monkeypatch):
+    """Charts as the texts that they are drawn from."""
+
+    def texts(self, rows, **_):
+        return html.escape(" ".join(f"{row.label} {row.figures}" for row in rows))
+
+    monkeypatch.setattr(charts.Pictures, "bars", texts)
+
+
+def markers(text):
+    return set(MARKER.findall(text))
+
+
+def released_markers(connection):
+    cells = connection.execute("SELECT * FROM released").fetchall()
+    return markers(" ".join(str(cell) for row in cells for cell in row))
+
+
+METHODS = [
+    ("incognito", {}, {}),
+    ("mondrian", {}, {}),
+    ("scheme", {"scheme": "ghs"}, {}),
+    ("incognito", {}, {"suppressed": "keep", "suppressed_label": "gone"}),
+]
+
+
+@pytest.mark.parametrize(("method", "how", "asked"), METHODS)
+def test_the_page_holds_no_marker_that_the_release_does_not(
+    people, tmp_path, drawn_as_text, method, how, asked
+):
+    page = tmp_path / "report.html"
+    own = policy(**asked)
+    sqlanon.anonymize(people, "people", own, into="released", method=method, report=page, **how)
+    there, found = released_markers(people), markers(page.read_text("utf-8"))
+    assert found <= there
+    assert f"mks{ROWS - 1:03}" not in found or f"mks{ROWS - 1:03}" in there
+    # The scan can fail: the page does hold markers, those of released sensitive values.
+    assert found
+
+
+def test_text_and_document_hold_no_marker_that_the_release_does_not(people):
+    plan = sqlanon.plan(people, "people", policy())
+    sqlanon.apply(people, plan, into="released")
+    report = sqlanon.report(people, "people", "released", policy(), plan=plan, effort="none")
+    text = report.to_text() + json.dumps(report.to_dict())
+    assert markers(text) <= released_markers(people)
+    assert "illness" in text
+
+
+def test_statements_name_released_labels_and_no_other_values(people):
+    plan = sqlanon.plan(people, "people", policy())
+    sqlanon.apply(people, plan, into="released")
+    report = sqlanon.report(people, "people", "released", policy(), plan=plan, effort="none")
+    [statement] = report.method.statements
+    assert "'north'" in statement
+    assert "'…'" in statement
+    assert not markers(statement)
+    assert markers(plan.sql())
+
+
+def test_statements_of_single_records_and_of_own_sql_are_not_shown(people):
+    own = policy()
+    local = sqlanon.plan(people, "people", own, method="mondrian")
+    sqlanon.apply(people, local, into="released")
+    report = sqlanon.report(people, "people", "released", own, plan=local, effort="none")
+    assert not report.method.statements
+    assert "each single record" in report.method.withheld

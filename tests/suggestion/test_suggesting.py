@@ -1,0 +1,372 @@
+"""Suggested roles and hierarchies, on tables whose columns say what they are, or do not."""
+
+import pytest
+from databases import empty_database, tables_of
+
+import sqlanon
+from sqlanon import Hierarchy, Policy
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.suggestion import profile, separating, suggesting
+
+PEOPLE = """
+CREATE TABLE people AS SELECT
+    1000 + range AS person_id,
+    'Person ' || range AS name,
+    'p' || range || '@example.org' AS contact,
+    18 + range * 7 % 67 AS age,
+    DATE '1930-01-01' + (range * 97 % 28000)::INTEGER AS born,
+    TIMESTAMP '2024-01-01' + INTERVAL (range * 37) MINUTE AS seen,
+    TIMESTAMPTZ '2024-01-01 00:00+00' + INTERVAL (range) HOUR AS sent,
+    printf('%05d', 10000 + range * 131 % 700 * 37) AS zip,
+    CASE range % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex,
+    'job ' || chr((97 + range * 11 % 23)::INTEGER) AS job,
+    CASE range % 3 WHEN 0 THEN 'flu' WHEN 1 THEN 'cough' END AS diagnosis,
+    (range * 7919 % 90000) / 100 AS salary,
+    'the ' || range || 'th of many remarks that name somebody' AS remarks,
+    0.5 + range * 31 % 997 / 997 AS survey_weight,
+    'same' AS constant,
+    CASE WHEN range % 50 = 0 THEN range % 7 END AS rare,
+    [range] AS listed,
+    'blob'::BLOB AS picture,
+    range % 11 = 0 AS flag,
+    NULL::INTEGER AS nothing
+FROM range(2000)
+"""
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with empty_database() as opened:
+        opened.execute(PEOPLE)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def suggestion(connection):
+    return sqlanon.suggest(connection, "people")
+
+
+def of(connection, query, **how):
+    """The columns of a suggestion for the rows of a query, by name."""
+    connection.execute(f"CREATE OR REPLACE TABLE drawn AS {query}")
+    return {each.name: each for each in sqlanon.suggest(connection, "drawn", **how).columns}
+
+
+def test_every_column_has_the_role_that_its_name_type_and_figures_suggest(suggestion):
+    assert {each.name: each.role.value for each in suggestion.columns} == {
+        **dict.fromkeys(("person_id", "name", "contact", "remarks", "picture"), "identifier"),
+        **dict.fromkeys(("age", "born", "seen", "sent", "zip", "sex", "job"), "quasi-identifier"),
+        **dict.fromkeys(("diagnosis", "salary"), "sensitive"),
+        **dict.fromkeys(("survey_weight", "constant", "rare", "listed", "nothing"), "undecided"),
+        "flag": "quasi-identifier",
+    } | {"picture": "undecided"}
+    assert suggestion.undecided == (
+        "survey_weight", "constant", "rare", "listed", "picture", "nothing",
+    )  # fmt: skip
+    assert all(suggestion.reasons[each.name] for each in suggestion.columns)
+
+
+def test_hierarchies_suit_the_values(suggestion):
+    found = {each.name: each.described() for each in suggestion.of(sqlanon_role())}
+    assert found == {
+        "age": "intervals of 5, 10, 20, open below 20, open from 80",
+        "born": "dates by month, quarter, year, decade",
+        "seen": "dates by day, week",
+        "sent": found["sent"],
+        "zip": "prefixes of 3, 2, 1 characters",
+        "sex": "suppression",
+        "job": "hierarchy_job.csv, to be filled in",
+        "flag": "suppression",
+    }
+    assert "AT TIME ZONE 'UTC'" in found["sent"]
+
+
+def sqlanon_role():
+    from sqlanon.suggestion.roles import Role
+
+    return Role.QUASI_IDENTIFIER
+
+
+def test_nothing_is_published_before_all_is_decided(connection, suggestion):
+    with pytest.raises(PolicyError, match="6 columns have no role"):
+        sqlanon.anonymize(connection, "people", suggestion.policy, into="published")
+    settled = suggestion
+    for name in suggestion.undecided:
+        settled = settled.with_column(name, "drop")
+    report = sqlanon.anonymize(connection, "people", settled.policy, into="published")
+    assert report.holds
+    columns = connection.execute("FROM published LIMIT 0").description
+    assert [name for name, *_ in columns] == [
+        each.name
+        for each in settled.columns
+        if each.role.value in ("quasi-identifier", "sensitive")
+    ]
+    connection.execute("DROP TABLE published")
+
+
+def test_lines_without_their_mark_settle_what_is_undecided(suggestion, tmp_path):
+    written = suggestion.write(tmp_path / "policy.toml")
+    text = (tmp_path / "policy.toml").read_text()
+    for mark, settled in (
+        ("# drop = [", suggestion.undecided),
+        ('# others = "drop"', None),
+        ("# l = 2", None),
+        ("# t = 0.3", None),
+    ):
+        (tmp_path / "policy.toml").write_text(text.replace(mark, mark.removeprefix("# ")))
+        policy = Policy.from_toml(tmp_path / "policy.toml")
+        assert policy != written.policy
+        assert policy.drop == (settled or ())
+
+
+def test_the_table_is_left_as_it_is_and_nothing_stays_beside_it(connection):
+    before = tables_of(connection)
+    sqlanon.suggest(connection, "people")
+    assert tables_of(connection) == before
+
+
+def test_columns_that_only_together_make_records_unique_are_quasi_identifiers(connection):
+    found = of(
+        connection,
+        "SELECT range % 40 AS p, range // 40 AS q, range % 2 AS r, 7 AS s FROM range(1600)",
+    )
+    assert {name: each.role.value for name, each in found.items()} == {
+        "p": "quasi-identifier", "q": "quasi-identifier", "r": "undecided", "s": "undecided",
+    }  # fmt: skip
+    assert found["p"].reason == "together with 'q' it makes 100% of the records unique"
+
+
+def test_columns_that_are_known_with_sensitive_ones_alone_count_too(connection):
+    found = of(
+        connection,
+        "SELECT range % 40 AS x, range // 40 AS income FROM range(1600)",
+    )
+    assert found["income"].role.value == "sensitive"
+    assert found["x"].role.value == "quasi-identifier"
+    assert "beside all other columns it makes another 100%" in found["x"].reason
+
+
+def test_a_repeated_number_of_a_person_is_the_entity(connection):
+    connection.execute(
+        "CREATE OR REPLACE TABLE visits AS SELECT range // 4 AS patient_id, range % 30 AS age "
+        "FROM range(400)"
+    )
+    found = sqlanon.suggest(connection, "visits")
+    assert found.entity == "patient_id"
+    assert found.policy.entity == "patient_id"
+    assert "4 records on average" in found.reasons["patient_id"]
+    assert 'entity = "patient_id"' in found.to_toml()
+
+
+@pytest.mark.parametrize(
+    ("values", "described"),
+    [
+        ("range % 3", "suppression"),
+        ("range % 90", "intervals of 5, 10, 20, open below 5, open from 85"),
+        ("range * 1000 % 200000", "intervals of 10000, 50000, 100000, open below 10000, open from"),
+        ("CASE WHEN range % 10 = 0 THEN range % 777 ELSE 0 END", "intervals of"),
+        ("DATE '2024-01-01' + (range % 30)::INTEGER", "dates by week"),
+        ("DATE '2020-01-01' + (range % 1000)::INTEGER", "dates by month, quarter, year"),
+        ("TIME '00:00' + INTERVAL (range % 300) MINUTE", "prefixes of 5, 2 characters"),
+        (
+            "printf('%02d/%02d/%d', range % 28 + 1, range % 12 + 1, 1950 + range % 60)",
+            "expressions",
+        ),
+        ("'v' || range % 6 || 'x'", "suppression"),
+        ("'val ' || range % 50", "hierarchy_age.csv, to be filled in"),
+    ],
+)
+def test_a_hierarchy_follows_the_values(connection, values, described):
+    own = of(connection, f"SELECT {values} AS age FROM range(1200)")["age"]
+    assert own.described().startswith(described)
+
+
+def test_columns_that_say_the_same_are_told_of(connection):
+    found = of(
+        connection,
+        "SELECT range % 16 AS education, 30 - range % 16 AS education_num, range % 17 AS age "
+        "FROM range(1000)",
+    )
+    assert "goes with one of 'education', so one of the two" in found["education_num"].reason
+    assert "so one of the two" not in found["education"].reason + found["age"].reason
+
+
+def test_numbers_of_a_panel_are_persons(connection):
+    found = of(connection, "SELECT range // 5 AS nr, range % 5 AS wave FROM range(1000)")
+    assert found["nr"].is_entity
+    assert not of(connection, "SELECT range % 5 AS code FROM range(1000)")["code"].is_entity
+
+
+def test_a_frame_is_a_table(connection):
+    frame = connection.sql("SELECT * EXCLUDE (listed, picture) FROM people").to_arrow_table()
+    found = sqlanon.suggest(frame)
+    assert found.policy.identifiers == ("person_id", "name", "contact", "remarks")
+    with pytest.raises(PolicyError, match="a frame is the table itself"):
+        sqlanon.suggest(frame, "people")
+
+
+def test_it_shows_itself_in_a_notebook(suggestion):
+    shown = suggestion._repr_html_()
+    assert "4 identifiers, 8 quasi-identifiers, 2 sensitive, 6 undecided" in shown
+    assert "hierarchy_job.csv, to be filled in" in shown
+    assert "job a" not in shown
+
+
+@pytest.mark.parametrize("rows", ["SELECT 1 AS age", "SELECT NULL::INTEGER AS x, NULL AS y"])
+def test_a_table_of_one_record_has_a_draft(connection, rows):
+    connection.execute(f"CREATE OR REPLACE TABLE drawn AS {rows}")
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.records == 1
+    assert Policy.from_dict(found.policy.to_dict()) == found.policy
+
+
+def test_codes_are_no_quantities(connection):
+    own = of(connection, "SELECT range % 30 * 17 AS occupation_code FROM range(1200)")
+    assert own["occupation_code"].file == "hierarchy_occupation_code.csv"
+    own = of(connection, "SELECT 10000 + range * 131 % 900 * 37 AS zip FROM range(3000)")
+    assert own["zip"].hierarchy == Hierarchy.prefix(3, 2, 1)
+
+
+def test_a_mark_for_no_value_among_numbers_is_told_of(connection):
+    connection.execute(
+        "CREATE OR REPLACE TABLE drawn AS SELECT CASE WHEN range % 9 = 0 THEN 'NA' ELSE "
+        "(range * 7919 % 9973)::VARCHAR END AS reading, '0' || range % 9 || '/02/1990' AS day "
+        "FROM range(500)"
+    )
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.files == {}
+    notes = " ".join(found.notes)
+    assert "'reading' would be numbers" in notes
+    assert "--nullstr" in notes
+    assert "'day' looks like dates" in notes
+
+
+def test_a_column_in_another_role_keeps_its_figures(suggestion):
+    changed = suggestion.with_column("zip", "quasi-identifier", hierarchy=Hierarchy.prefix(2))
+    assert changed.policy.attributes["zip"].hierarchy == Hierarchy.prefix(2)
+    dropped = changed.with_column("zip", "drop")
+    assert "zip" in dropped.policy.drop
+    assert dropped.reasons["zip"] == "as you decided"
+    assert "\ndrop = [" in dropped.to_toml()
+
+
+@pytest.mark.parametrize(
+    ("column", "role", "hierarchy", "error", "part"),
+    [
+        ("zipp", "keep", None, PolicyError, "no column 'zipp'; did you mean 'zip'?"),
+        ("zip", "public", None, PolicyError, "role 'public' is not known"),
+        ("zip", "keep", Hierarchy.prefix(2), PolicyError, "a hierarchy is for quasi-identifiers"),
+        ("zip", "quasi-identifier", Hierarchy.intervals(5), HierarchyError, "needs a numeric"),
+    ],
+)
+def test_what_does_not_fit_a_column_is_refused(suggestion, column, role, hierarchy, error, part):
+    with pytest.raises(error) as caught:
+        suggestion.with_column(column, role, hierarchy=hierarchy)
+    assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "part"),
+    [
+        ({"k": 0}, "k 0 is not a whole number"),
+        ({"k": 2.5}, "k must be a whole number"),
+        ({"suppression_limit": 2}, "suppression_limit 2 is not a share"),
+    ],
+)
+def test_figures_out_of_range_are_refused(connection, how, part):
+    with pytest.raises(PolicyError, match=part):
+        sqlanon.suggest(connection, "people", **how)
+
+
+def test_an_empty_table_is_refused(connection):
+    connection.execute("CREATE OR REPLACE TABLE empty AS FROM people LIMIT 0")
+    with pytest.raises(SourceError, match="the table is empty"):
+        sqlanon.suggest(connection, "empty")
+
+
+def test_a_large_table_is_sampled_and_says_so(connection, suggestion, monkeypatch):
+    monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
+    monkeypatch.setattr(profile, "SAMPLE", 500)
+    monkeypatch.setattr(profile, "LEAST_SAMPLE", 100)
+    monkeypatch.setattr(profile, "MANY", 50)
+    found = sqlanon.suggest(connection, "people")
+    assert 300 < found.looked_at < 700
+    assert found.records == 2000
+    assert f"a sample of {found.looked_at:,} of 2,000 records" in found.notes[0]
+    assert "of which a sample of" in found.to_toml()
+    same = {each.name: each.role for each in suggestion.columns}
+    assert {each.name: each.role for each in found.columns} == same
+    # A value that stands in four records is rare in a sample, but not in the table.
+    monkeypatch.setattr(profile, "MANY", 10)
+    own = of(connection, "SELECT range // 4 AS n, range % 4 AS m FROM range(2000)")
+    assert own["n"].figures["uniqueness"] == pytest.approx(0.25, abs=0.05)
+
+
+def test_neither_threads_nor_the_order_of_the_rows_change_a_draft(suggestion):
+    with empty_database(threads=2) as other:
+        other.execute(PEOPLE.replace("CREATE TABLE people AS", "CREATE TABLE made AS"))
+        other.execute("CREATE TABLE people AS FROM made ORDER BY hash(person_id)")
+        assert sqlanon.suggest(other, "people").columns == suggestion.columns
+
+
+def test_a_large_table_of_few_different_records_is_looked_at_whole(connection, monkeypatch):
+    monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
+    monkeypatch.setattr(profile, "LEAST_SAMPLE", 1000)
+    connection.execute("CREATE OR REPLACE TABLE drawn AS SELECT range % 8 AS age FROM range(5000)")
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.looked_at == found.records == 5000
+
+
+def test_each_of_very_many_columns_is_held_against_few(connection, monkeypatch):
+    monkeypatch.setattr(separating, "CANDIDATES", 2)
+    monkeypatch.setattr(separating, "SETS", 3)
+    monkeypatch.setattr(separating, "FEW", 1)
+    found = of(
+        connection,
+        "SELECT range % 97 AS p, range % 89 AS q, range % 7 AS r, range % 2 AS s, range % 83 AS t "
+        "FROM range(3000)",
+    )
+    assert {name: each.role.value for name, each in found.items()} == {
+        **dict.fromkeys("pqt", "quasi-identifier"), **dict.fromkeys("rs", "undecided"),
+    }  # fmt: skip
+    assert found["t"].reason == "together with 'p' it makes 100% of the records unique"
+
+
+def test_no_more_files_are_to_be_filled_in_than_anybody_would(connection, monkeypatch):
+    monkeypatch.setattr(suggesting, "FILES", 1)
+    found = of(
+        connection, "SELECT 'x' || range % 9 AS job, 'y' || range % 8 AS city FROM range(200)"
+    )
+    assert (found["job"].file, found["city"].file) == ("hierarchy_job.csv", None)
+    assert found["city"].hierarchy == Hierarchy.suppression()
+
+
+def test_a_collation_is_no_basis_for_classes(connection):
+    connection.execute("CREATE OR REPLACE TABLE drawn (city VARCHAR COLLATE NOCASE, age INTEGER)")
+    connection.execute("INSERT INTO drawn SELECT 'town ' || range % 9, range % 50 FROM range(300)")
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.undecided == ("city",)
+    assert "collation" in found.reasons["city"]
+
+
+def test_a_document_holds_roles_reasons_hierarchies_and_figures(suggestion):
+    document = suggestion.to_dict()
+    assert document["columns"]["age"] == {
+        "role": "quasi-identifier",
+        "reason": suggestion.reasons["age"],
+        "type": "BIGINT",
+        "hierarchy": {"intervals": [5, 10, 20], "low": 20, "high": 80},
+        "remark": "intervals of 5, 10, 20 on round borders; below 20 and from 80 on one group each",
+        "figures": {"values": 67, "uniqueness": 0.0335, "nulls": 0.0},
+    }
+    assert document["columns"]["sex"]["hierarchy"] == {"suppress": True}
+    assert document["files"] == ["hierarchy_job.csv"]
+    assert "draft" in document["advisory"]
+    assert repr(suggestion) == (
+        "<Suggestion: 4 identifiers, 8 quasi-identifiers, 2 sensitive, 6 undecided>"
+    )
+
+
+def test_its_policy_can_be_checked_at_once(connection, suggestion):
+    assert isinstance(suggestion.policy, Policy)
+    assert not sqlanon.check(connection, "people", suggestion.policy).holds

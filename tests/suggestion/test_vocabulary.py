@@ -1,0 +1,68 @@
+"""What names of columns are taken for, in four languages."""
+
+import doctest
+
+import pytest
+
+from sqlanon.suggestion import concepts, files, toml_text, vocabulary, widths
+from sqlanon.suggestion.concepts import Hint
+from sqlanon.suggestion.vocabulary import concept_of, is_label, is_record_number, words_of
+
+KNOWN = {
+    Hint.NAMES: "Vorname, last_name, e-mail, eMail, phoneNumber, Straße, IBAN, ip_address, "
+    "nom de famille, Apellidos, SSN, numéro de sécurité sociale, hausnummer, correo",
+    Hint.PERSON: "patient_id, customerId, Kundennummer, id_cliente, numero_dossier, user_id",
+    Hint.TEXT: "remarks, Bemerkungen, commentaire, observaciones, free_text",
+    Hint.WEIGHT: "fnlwgt, survey_weight, Gewichtungsfaktor, pondération, factor de expansión",
+    Hint.SENSITIVE: "income, monthly_salary, Einkommen, salaire_net, ingresos, diagnosis, ICD10, "
+    "Krankheit, maladie, enfermedad, religion, Konfession, croyances, HIV_status, "
+    "sexual_orientation, trade_union, criminal_record, party_vote, smoker, creditScore",
+    Hint.KNOWN: "age, Alter, edad, dateOfBirth, Geburtsdatum, date de naissance, ZIP, PLZ, "
+    "code_postal, sex, Geschlecht, sexe, género, race, ethnicity, marital-status, Familienstand, "
+    "état civil, estado_civil, occupation, Beruf, profesión, education_level, native_country, "
+    "Staatsangehörigkeit, latitude, household_size, admission_date, age_at_diagnosis",
+}
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("hint", KNOWN)
+def test_names_are_known_in_four_languages(hint):
+    names = [name.strip() for name in KNOWN[hint].split(", ")]
+    found = {name: concept_of(name) and concept_of(name).hint for name in names}
+    assert found == dict.fromkeys(names, hint)
+
+
+def test_names_of_other_things_are_not_taken_for_those_of_people():
+    others = ["product_name", "file_name", "score_3", "x", "total", "agency", "sexton", "raceway"]
+    assert {name: concept_of(name) for name in others} == dict.fromkeys(others)
+
+
+def test_health_is_a_special_category_and_money_is_not():
+    assert concept_of("diagnosis").special
+    assert concept_of("religion").special
+    assert not concept_of("income").special
+
+
+def test_numbers_of_records_and_labels_are_told_by_the_name():
+    assert all(map(is_record_number, ["id", "rowid", "order_id", "Unnamed: 0", "id_order", "nr"]))
+    assert not any(map(is_record_number, ["idea", "width", "age", "number of children"]))
+    assert is_label("class")
+    assert not is_label("class_of_worker")
+
+
+def test_a_name_without_latin_letters_has_words():
+    assert words_of("возраст") == ("возраст",)
+    assert words_of("2024") == ()
+
+
+def test_every_concept_can_be_found_by_its_first_phrase():
+    for concept in concepts.CONCEPTS:
+        phrase = concept.phrases.split(",")[0].strip("=* ")
+        assert concept_of(phrase).hint is concept.hint, phrase
+
+
+@pytest.mark.parametrize("module", [vocabulary, widths, toml_text, files])
+def test_examples_in_docstrings_are_true(module):
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert found.failed == 0
