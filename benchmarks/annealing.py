@@ -28,6 +28,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.methods.local.input import encode_records
+from sqlanon.methods.options import PASSES
 from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.sensitive import resolved_sensitive
@@ -144,6 +145,7 @@ def losses(connection, given):
                 report = sqlanon.plan(
                     connection, "people", policy,
                     method=given.method, improve="anneal", loss_weight=weight,
+                    passes=given.passes,
                 ).report  # fmt: skip
                 told = report.search["annealing"]
                 (state,) = told["models"]
@@ -186,6 +188,7 @@ def main():
     parser.add_argument("--k", type=int, nargs="+", default=[10])
     parser.add_argument("--records", type=int, help="only the first of them, and so many made up")
     parser.add_argument("--method", default="direct-cover")
+    parser.add_argument("--passes", type=int, default=PASSES, help="of refinement")
     given = parser.parse_args()
     Options.of(given.method)
     connection = duckdb.connect(config={"threads": 2})

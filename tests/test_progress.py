@@ -70,10 +70,7 @@ def test_who_follows_inside_hears_what_is_told_inside():
         ("set-cover", {"reading", "mining", "prices", "cover", "refine", "measuring"}),
         ("direct-cover", {"mining", "prices", "cover", "refine"}),
         ("forest", {"neighbours", "forest", "refine"}),
-        ("agglomerative", {"neighbours", "agglomerative", "refine"}),
-        ("diameter-cover", {"neighbours", "diameter-cover", "refine"}),
         ("mondrian", {"partition"}),
-        ("partial-domain", {"reading"}),
     ],
 )
 def test_the_share_of_a_phase_never_falls(people, method, phases):

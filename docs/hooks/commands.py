@@ -22,7 +22,8 @@ def pages() -> dict[str, str]:
         "# Commands\n",
         "Every command reads `sqlanon COMMAND SOURCE [TABLE] [options]`. What each prints is for "
         "people; with `--json` it is one [JSON document](../json.md). These pages are made from "
-        "the program itself, as `sqlanon COMMAND --help` is.\n",
+        "the program itself, as `sqlanon COMMAND --help` is. `python -m sqlanon` is the same "
+        "program.\n",
         "| command | does |\n|---|---|",
         *(
             f"| [`sqlanon {name}`]({_file(name)}.md) | {_first(command)} |"

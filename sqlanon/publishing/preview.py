@@ -12,8 +12,9 @@ from sqlanon.arguments import checked, is_whole_number
 from sqlanon.engine.base import Opening
 from sqlanon.engine.open import OpenedSource
 from sqlanon.errors import PolicyError
+from sqlanon.microdata.calls import asked
 from sqlanon.microdata.opening import opened_for, told
-from sqlanon.publishing.apply import refuse_stale, table_named
+from sqlanon.publishing.apply import policy_of, refuse_stale, table_named
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.arithmetic import over
 from sqlanon.query.publish.clusters import free
@@ -68,7 +69,7 @@ def preview(
     file of data, columns that the plan drops are not read, so they are not shown.
 
     Args:
-        connection: As for `sqlanon.check`.
+        connection: As for `sqlanon.check`: `preview(frame, plan)`.
         plan: The plan.
         rows: How many records, at least 1.
         table: The table, where it is not called what the plan calls it.
@@ -79,8 +80,9 @@ def preview(
         SqlanonError: The source is at fault, or there are no rows to show.
     """
     refuse_rows(rows)
-    named = table_named(connection, plan) if table is None else table
-    opened = opened_for(connection, named, plan.policy, read_only=True, complete=None, **opening)
+    call = asked(connection, table, policy_of(plan))
+    named = table_named(call.source, plan) if call.table is None else call.table
+    opened = opened_for(call.source, named, plan.policy, read_only=True, complete=None, **opening)
     with (
         opened as (source, _),
         source.engine.transaction(),

@@ -111,7 +111,9 @@ def report(
         bounded = _bounded(engine, source.table, found=found, effort=effort)
         method = None if plan is None else _facts(engine, table, plan=plan)
         file = _data_file(engine, released)
-        name = table.name if file is None else file.name
+        name = "released frame" if file is None else file.name
+        if file is None and isinstance(released, str):
+            name = released
         made = told(source, ReleaseReport(bounded, method, name, bounded.notes), resolved)
     if file is None or is_database(file):
         return made

@@ -198,7 +198,7 @@ class ReleaseReport(SelfShown):
         for result in self.models:
             yield f"  {result.verdict()}: the released table has {result.found()}"
 
-    def _risk_lines(self) -> list[str]:
+    def _risk_rows(self) -> list[list[str]]:
         found, threshold = self.found, self.found.options.threshold
         unit = "records" if found.before.persons is None else "persons"
         sides = (found.before, found.after)
@@ -206,9 +206,12 @@ class ReleaseReport(SelfShown):
         rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
         risky = f"{unit} above {percent(threshold)} risk"
         rows.append([risky, *(f"{side.at_risk(threshold):,}" for side in sides)])
-        lines = in_columns(rows, "<>>")
-        left = part_of(self.left_out, found.records)
-        return [*lines, f"  left out: {left} of {counted(found.records, 'record')}"]
+        return rows
+
+    def _risk_lines(self) -> list[str]:
+        records = self.found.records
+        left = f"  left out: {part_of(self.left_out, records)} of {counted(records, 'record')}"
+        return [*in_columns(self._risk_rows(), "<>>"), left]
 
     def _loss_lines(self) -> Iterator[str]:
         loss = self.found.loss

@@ -19,6 +19,10 @@ SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000
 """Class sizes that are told together: the least and the greatest [records]."""
 SETS = 14
 """Most sets of columns that are shown."""
+UNFOLDED = 40
+"""Most quasi-identifiers that are shown without being asked for."""
+EXACT = 1 + 1e-9
+"""Times its bound below which a loss is the bound, but for rounding."""
 
 
 @dataclass
@@ -37,6 +41,11 @@ class PageViews:
     def unit(self) -> str:
         """What is counted in the original."""
         return "records" if self.report.found.before.persons is None else "persons"
+
+    @property
+    def unfolded(self) -> int:
+        """Most quasi-identifiers that are not folded."""
+        return UNFOLDED
 
     @property
     def cards(self) -> list[tuple[str, str, str]]:
@@ -198,7 +207,8 @@ class PageViews:
         if subsets is None:
             return None
         alone = [((one.name,), one.unique, one.total) for one in subsets.columns]
-        sets = [(one.columns, one.unique, one.total) for one in (*subsets.minimal, subsets.whole)]
+        larger = (*subsets.minimal, *subsets.strongest, subsets.whole)
+        sets = [(one.columns, one.unique, one.total) for one in larger]
         found = {columns: (unique, total) for columns, unique, total in [*alone, *sets]}
         ranked = sorted(found.items(), key=lambda each: (-each[1][0], len(each[0])))[:SETS]
         rows, cells = [], []
@@ -210,8 +220,9 @@ class PageViews:
             cells.append([name, f"{unique:,}", percent(unique, total)])
         title = f"{self.unit.capitalize()} of the original that columns make unique"
         told = (
-            "Single columns, and smallest sets that make at least "
-            f"{percent(subsets.identifying)} of the {self.unit} unique."
+            "Single columns, smallest sets that make at least "
+            f"{percent(subsets.identifying)} of the {self.unit} unique, and sets that make most "
+            "unique for their number of columns."
         )
         table = ReportTable(title, ["columns", "unique", "share"], cells)
         return Picture(self.pictures.bars(rows, whole=1.0, labels=186), title, told, table)
@@ -256,9 +267,13 @@ class PageViews:
         if loss.value is None or loss.lower_bound is None:
             return ""
         least = at_least(loss.lower_bound)
-        times = "" if loss.ratio is None else f", which is {loss.ratio:.3g} times that"
         bound = f"{loss.bound_of} loses less than {least}"
-        return f"{bound[0].upper()}{bound[1:]}; this release loses {figure(loss.value)}{times}."
+        told = f"this release loses {figure(loss.value)}"
+        if loss.ratio is not None and loss.ratio < EXACT:
+            told = "this release loses that, the least possible"
+        elif loss.ratio is not None:
+            told = f"{told}, which is {loss.ratio:.3g} times that"
+        return f"{bound[0].upper()}{bound[1:]}; {told}."
 
     @cached_property
     def loss_by_column(self) -> Picture | None:

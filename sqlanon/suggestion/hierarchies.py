@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlanon.errors import HierarchyError
@@ -12,6 +12,7 @@ from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.syntax import column
 from sqlanon.suggestion.concepts import POSTCODE
 from sqlanon.suggestion.profile import ColumnProfile, Form
+from sqlanon.suggestion.roles import NEAR_UNIQUE
 from sqlanon.suggestion.vocabulary import CODES, concept_of, words_of
 from sqlanon.suggestion.widths import grid
 
@@ -91,6 +92,9 @@ def _of_numbers(profile: ColumnProfile) -> Draft:
             Hierarchy.suppression(),
             "nearly all numbers are alike: each is kept or suppressed; intervals may serve, too",
         )
+    if profile.uniqueness >= NEAR_UNIQUE:
+        # An end, round as it is, could be the value of a record.
+        found = replace(found, low=None, high=None)
     hierarchy = Hierarchy.intervals(*found.widths, low=found.low, high=found.high)
     widths = ", ".join(f"{width:f}" for width in found.widths)
     remark = f"intervals of {widths} on round borders"

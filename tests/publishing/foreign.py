@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,16 @@ from sqlanon.engine.base import render
 from sqlanon.query.publish.dialects import POSTGRES, SPARK, rewritten
 from sqlanon.query.syntax import table
 
+DIALECTS = {"postgres": POSTGRES, "spark": SPARK}
 
-def loaded(table_name, columns, rows, dialect):
-    """The statements that make a table of some rows."""
+
+@cache
+def loaded(columns, rows, engine):
+    """The statements that make a table `people`, whose columns are pairs of name and type."""
+    columns, dialect = dict(columns), DIALECTS[engine]
     made = exp.Create(
         this=exp.Schema(
-            this=table(table_name),
+            this=table("people"),
             expressions=[
                 exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind)
                 for name, kind in columns.items()
@@ -39,7 +44,7 @@ def loaded(table_name, columns, rows, dialect):
         )
         for row in rows
     ]
-    filled = exp.Insert(this=table(table_name), expression=exp.Values(expressions=values))
+    filled = exp.Insert(this=table("people"), expression=exp.Values(expressions=values))
     return [render(rewritten(each, dialect), dialect.like) for each in (made, filled)]
 
 
@@ -47,14 +52,13 @@ class Postgres:
     """A server that listens on a socket in a folder of its own."""
 
     name = "postgres"
-    dialect = POSTGRES
 
     def __init__(self, folder, binaries):
         self.folder, self.binaries = folder, binaries
         self._psql = shutil.which("psql") or str(binaries / "psql")
 
     def ask(self, text, database="texts"):
-        """What the last statement of a text answers, as lines."""
+        """What the statements of a text answer, as lines."""
         words = [self._psql, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres"]
         done = subprocess.run(
             [*words, "-h", str(self.folder), "-d", database],
@@ -68,13 +72,17 @@ class Postgres:
 
     def rows(self, columns, rows, statements):
         """The published rows, from statements that publish a table `people` as `anonymized`."""
-        setup = ['DROP TABLE IF EXISTS "people", "anonymized"']
-        texts = [tuple(cell and cell.replace("(BC)", "BC") for cell in row) for row in rows]
-        setup += loaded("people", columns, texts, self.dialect)
-        self.ask("SET client_min_messages = warning;\n" + ";\n".join(setup) + ";")
-        self.ask(";\n\n".join(statements) + ";")
-        assert self.ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public';") == ["2"]
-        lines = self.ask('SELECT row_to_json("anonymized") FROM "anonymized";')
+        texts = tuple(tuple(cell and cell.replace("(BC)", "BC") for cell in row) for row in rows)
+        asked = [
+            "SET client_min_messages = warning",
+            'DROP TABLE IF EXISTS "people", "anonymized"',
+            *loaded(columns, texts, self.name),
+            *statements,
+            "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'",
+            'SELECT row_to_json("anonymized") FROM "anonymized"',
+        ]
+        tables, *lines = self.ask(";\n\n".join(asked) + ";")
+        assert tables == "2"
         read = [json.loads(line, parse_int=str, parse_float=str) for line in lines]
         return [tuple(map(spelling, row.values())) for row in read]
 
@@ -139,7 +147,6 @@ class Spark:
     """A session on this machine, its tables in a folder of their own."""
 
     name = "spark"
-    dialect = SPARK
 
     def __init__(self, session):
         self.session = session
@@ -148,7 +155,7 @@ class Spark:
         """The published rows, from statements that publish a table `people` as `anonymized`."""
         for name in self._tables():
             self.session.sql(f"DROP TABLE `{name}`")
-        for text in [*loaded("people", columns, rows, self.dialect), *statements]:
+        for text in [*loaded(columns, rows, self.name), *statements]:
             self.session.sql(text)
         assert self._tables() == {"people", "anonymized"}
         return [tuple(map(spelling, row)) for row in self.session.table("anonymized").collect()]

@@ -13,6 +13,7 @@ from databases import empty_database, tables_of
 
 import sqlanon
 from sqlanon import KAnonymity, Policy
+from sqlanon.engine.duckdb.capabilities import QUERIES_LEAVE_NOTHING
 from sqlanon.errors import PolicyError, SourceError, SqlanonError, UnsatisfiableError
 
 pandas = pytest.importorskip("pandas")
@@ -80,6 +81,34 @@ def test_a_relation_comes_back_on_its_connection_inside_its_transaction():
         assert tables_of(connection) == ["people"]
 
 
+def test_a_relation_without_its_connection_comes_back_on_it_or_is_refused():
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT range AS age, 5::HUGEINT AS n FROM range(8)"
+        )
+        relation = connection.table("people")
+        if not QUERIES_LEAVE_NOTHING:
+            with pytest.raises(SourceError, match="give the connection, then the relation"):
+                sqlanon.anonymize(relation, UNNAMED)
+            return
+        published = sqlanon.anonymize(relation, UNNAMED)
+        published.create("made")
+        assert list(map(str, connection.table("made").types)) == ["VARCHAR", "HUGEINT"]
+        assert connection.execute(
+            "SELECT count(*) FROM duckdb_views() WHERE NOT internal"
+        ).fetchall() == [(0,)]
+        bits = connection.sql("SELECT age, '101'::BIT AS bits FROM people")
+        with pytest.raises(SourceError, match=r"'bits' \(BIT\) .* give the connection"):
+            sqlanon.anonymize(bits, UNNAMED)
+
+
+def test_a_relation_of_another_connection_is_refused():
+    with duckdb.connect() as one, duckdb.connect() as other:
+        one.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")
+        with pytest.raises(SourceError, match="is of another connection"):
+            sqlanon.anonymize(other, one.table("people"), UNNAMED)
+
+
 def test_any_frame_may_be_published_within_a_connection():
     with empty_database() as connection:
         published = sqlanon.anonymize(connection, polars.from_arrow(TABLE), POLICY)
@@ -117,6 +146,8 @@ def test_a_plan_of_a_frame_is_applied_to_it():
     published, report = sqlanon.apply(TABLE, plan, with_report=True)
     assert rows(published) == rows(sqlanon.anonymize(TABLE, POLICY))
     assert report.holds
+    [record] = sqlanon.preview(TABLE, plan, rows=1)
+    assert (record.before["age"], record.after["age"]) == ("20", "20-23")
     with pytest.raises(SqlanonError, match="12 records: it has 11 now"):
         sqlanon.apply(TABLE.slice(1), plan)
 

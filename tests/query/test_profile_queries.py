@@ -10,7 +10,7 @@ from sqlanon.query.syntax import table
 TABLES = """
 CREATE TABLE people (code VARCHAR, age INTEGER, share DOUBLE, born TIMESTAMP);
 INSERT INTO people VALUES
-    ('a10', 20, 0.5, '2000-01-01'), ('a11', 30, 1, '2000-01-02 12:00'), ('a11', 30, 'nan', NULL),
+    ('a10', 20, 0.5, '2000-01-01'), ('a11', 30, 1, '2000-01-02 12:00:00'), ('a11', 30, 'nan', NULL),
     ('b2', 30, 'inf', '2000-02-01'), (NULL, 40, 2, 'infinity');
 """
 PEOPLE = table("people")

@@ -42,7 +42,7 @@ values = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=6)
 @given(st.lists(values, min_size=1, max_size=12))
 def test_the_furthest_class_and_its_shares_are_those_of_the_rows(drawn):
     connection = table([(1, sex, illness) for sex, illness in drawn])
@@ -85,7 +85,7 @@ def test_settled_hides_differences_of_few_and_what_would_tell_them():
     assert settled([30, 40], [20, 30], least=5) == [30, 40]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=6), st.integers(2, 8))
 def test_no_hidden_difference_can_be_worked_out(pairs, least):
     befores = [after + more for after, more in pairs]
@@ -176,23 +176,16 @@ def test_a_population_gives_journalist_risk():
     assert report.to_dict()["population"]["journalist_max"] == 1 / 8
 
 
-def test_a_bound_is_no_more_than_the_loss():
-    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
-    plan = sqlanon.plan(connection, "people", policy())
-    sqlanon.apply(connection, plan, into="released")
-    loss = reported(connection, policy(), plan=plan, effort="quick").found.loss
-    assert 0 < loss.lower_bound <= loss.value
-
-
-def test_the_digest_of_a_plan_is_that_of_its_file(tmp_path):
+def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp_path):
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     sqlanon.plan(connection, "people", policy()).save(tmp_path / "plan.json")
     plan = Plan.load(tmp_path / "plan.json")
     assert plan.digest in (tmp_path / "plan.json").read_text()
     sqlanon.apply(connection, plan, into="released")
-    report = reported(connection, policy(), plan=plan)
+    report = reported(connection, policy(), plan=plan, effort="quick")
     assert report.hashes()["plan"] == plan.digest
     assert "source" not in report.hashes()
+    assert 0 < report.found.loss.lower_bound <= report.found.loss.value
 
 
 @pytest.mark.parametrize(
@@ -221,3 +214,21 @@ def test_a_missing_release_is_refused():
     connection = table([(1, "f", "flu")])
     with pytest.raises(SourceError, match="no file of that name"):
         reported(connection, policy())
+
+
+def test_a_report_shows_itself_in_a_line_and_in_a_notebook():
+    connection = table([(1, "f", "<b>"), (1, "f", "cold")])
+    report = reported(connection, policy(), "people")
+    assert repr(report) == "<ReleaseReport: 2 records in 1 class, smallest 2; every model holds>"
+    assert "smallest class" in report._repr_html_()
+    assert "<b>" not in report._repr_html_()
+
+
+def test_a_frame_is_reported_beside_its_original():
+    import pandas
+
+    frame = pandas.DataFrame({"age": [1, 2, 11, 12], "sex": list("ffmm"), "illness": list("abab")})
+    made = sqlanon.anonymize(frame, policy(), method="incognito")
+    report = sqlanon.report(frame, None, made, policy(), effort="none")
+    assert report.holds
+    assert report.release == "released frame"

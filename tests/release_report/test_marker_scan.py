@@ -10,6 +10,7 @@ from databases import empty_database, insert
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.release_report import charts
+from sqlanon.release_report.statements import method_facts
 
 MARKER = re.compile(r"mk[a-z]\d{3}|\b77\d{5}\b")
 ROWS = 24
@@ -97,19 +98,13 @@ def test_the_page_holds_no_marker_that_the_release_does_not(
     assert found
 
 
-def test_text_and_document_hold_no_marker_that_the_release_does_not(people):
+def test_text_document_and_statement_hold_no_marker_that_the_release_does_not(people):
     plan = sqlanon.plan(people, "people", policy())
     sqlanon.apply(people, plan, into="released")
     report = sqlanon.report(people, "people", "released", policy(), plan=plan, effort="none")
     text = report.to_text() + json.dumps(report.to_dict())
     assert markers(text) <= released_markers(people)
     assert "illness" in text
-
-
-def test_statements_name_released_labels_and_no_other_values(people):
-    plan = sqlanon.plan(people, "people", policy())
-    sqlanon.apply(people, plan, into="released")
-    report = sqlanon.report(people, "people", "released", policy(), plan=plan, effort="none")
     [statement] = report.method.statements
     assert "'north'" in statement
     assert "'…'" in statement
@@ -117,10 +112,16 @@ def test_statements_name_released_labels_and_no_other_values(people):
     assert markers(plan.sql())
 
 
-def test_statements_of_single_records_and_of_own_sql_are_not_shown(people):
-    own = policy()
-    local = sqlanon.plan(people, "people", own, method="mondrian")
-    sqlanon.apply(people, local, into="released")
-    report = sqlanon.report(people, "people", "released", own, plan=local, effort="none")
-    assert not report.method.statements
-    assert "each single record" in report.method.withheld
+def test_statements_of_single_records_are_not_shown(people):
+    facts = method_facts(sqlanon.plan(people, "people", policy(), method="mondrian"), ())
+    assert not facts.statements
+    assert "each single record" in facts.withheld
+
+
+def test_statements_with_own_sql_are_not_shown(people):
+    own = Hierarchy.expressions("CASE value WHEN 'mkt001' THEN 'a' ELSE 'b' END")
+    drop = ["id", "name", "region", "number", "illness"]
+    plan = sqlanon.plan(people, "people", Policy({"town": own}, drop=drop, models=[KAnonymity(1)]))
+    facts = method_facts(plan, ())
+    assert not facts.statements
+    assert "SQL of its own" in facts.withheld

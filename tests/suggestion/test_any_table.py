@@ -100,7 +100,7 @@ def filled(connection, drawn):
     connection.execute(f"INSERT INTO drawn VALUES {rows}", cells)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(drawn=tables())
 def test_any_table_gives_a_policy_that_reads_back_and_tells_nothing(
     tmp_path_factory, connection, drawn

@@ -16,7 +16,7 @@ CREATE TABLE people AS SELECT
     18 + range * 7 % 67 AS age,
     DATE '1930-01-01' + (range * 97 % 28000)::INTEGER AS born,
     TIMESTAMP '2024-01-01' + INTERVAL (range * 37) MINUTE AS seen,
-    TIMESTAMPTZ '2024-01-01 00:00+00' + INTERVAL (range) HOUR AS sent,
+    TIMESTAMPTZ '2024-01-01 00:00:00+00' + INTERVAL (range) HOUR AS sent,
     printf('%05d', 10000 + range * 131 % 700 * 37) AS zip,
     CASE range % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex,
     'job ' || chr((97 + range * 11 % 23)::INTEGER) AS job,
@@ -167,7 +167,7 @@ def test_a_repeated_number_of_a_person_is_the_entity(connection):
         ("CASE WHEN range % 10 = 0 THEN range % 777 ELSE 0 END", "intervals of"),
         ("DATE '2024-01-01' + (range % 30)::INTEGER", "dates by week"),
         ("DATE '2020-01-01' + (range % 1000)::INTEGER", "dates by month, quarter, year"),
-        ("TIME '00:00' + INTERVAL (range % 300) MINUTE", "prefixes of 5, 2 characters"),
+        ("TIME '00:00:00' + INTERVAL (range % 300) MINUTE", "prefixes of 5, 2 characters"),
         (
             "printf('%02d/%02d/%d', range % 28 + 1, range % 12 + 1, 1950 + range % 60)",
             "expressions",
@@ -179,6 +179,16 @@ def test_a_repeated_number_of_a_person_is_the_entity(connection):
 def test_a_hierarchy_follows_the_values(connection, values, described):
     own = of(connection, f"SELECT {values} AS age FROM range(1200)")["age"]
     assert own.described().startswith(described)
+
+
+def test_places_are_generalized_on_a_round_grid_without_ends(connection):
+    found = of(
+        connection,
+        "SELECT 48.1 + range * 7919 % 10007 / 50000 AS latitude, range * 31 % 40 AS age "
+        "FROM range(5000)",
+    )
+    assert found["latitude"].role.value == "quasi-identifier"
+    assert found["latitude"].described() == "intervals of 0.01, 0.05, 0.1"
 
 
 def test_columns_that_say_the_same_are_told_of(connection):

@@ -71,7 +71,7 @@ def cell_loss(rows, label):
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(tables(), st.sampled_from(COVERS), st.sampled_from([BRIEFLY, {"refine": False}, {}]))
 def test_every_record_is_published_by_ancestors_of_its_values(case, method, refined):
     trees, records, k, weights = case
@@ -168,7 +168,7 @@ def matched(trees, records, rows):
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     tables(),
     st.sampled_from(COVERS),

@@ -30,7 +30,7 @@ AT_TOP = (
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @example(AT_TOP, "direct-cover", True, False)
 @example(AT_TOP, "direct-cover", False, True)
 @given(tables(), st.sampled_from(sorted(METHODS)), st.booleans(), st.booleans())

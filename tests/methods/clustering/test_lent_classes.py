@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -41,6 +42,14 @@ DIVERSE = Policy(GRIDS, ["ill"], models=[KAnonymity(4), LDiversity(2, "entropy")
 LOST = "these are the classes of the best full-domain recoding, refined"
 
 
+@cache
+def best_of_structured():
+    """The loss of the best node of that table."""
+    with empty_database() as connection:
+        connection.execute(STRUCTURED)
+        return sqlanon.plan(connection, "people", DIVERSE).report.loss["lm"]
+
+
 @pytest.fixture
 def people():
     with empty_database() as connection:
@@ -57,15 +66,15 @@ def people():
     ids=lambda settings: "-".join(map(str, settings.values())),
 )
 def test_no_clusters_of_a_structured_table_lose_more_than_the_best_node(people, settings):
-    best = sqlanon.plan(people, "people", DIVERSE).report.loss["lm"]
     found = sqlanon.plan(people, "people", DIVERSE, **settings).report
+    best = best_of_structured()
     assert found.loss["lm"] <= best + 1e-12
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
 def test_covers_would_lose_more_by_themselves(people, method, monkeypatch):
-    best = sqlanon.plan(people, "people", DIVERSE).report.loss["lm"]
+    best = best_of_structured()
     helped = sqlanon.plan(people, "people", DIVERSE, method=method, passes=1).report
     monkeypatch.setattr(planner, "_lent", lambda *_, **__: None)
     alone = sqlanon.plan(people, "people", DIVERSE, method=method, passes=1).report
@@ -89,7 +98,7 @@ def test_a_search_that_is_lent_looks_at_few_nodes_of_a_large_table(people, monke
     said = []
     found = sqlanon.plan(people, "people", DIVERSE, method="direct-cover", progress=said.append)
     assert found.report.holds
-    assert "search: 1 node checked" not in said
+    assert [line for line in said if line.startswith("search")] == ["search: 1 node checked"]
 
 
 @pytest.fixture
@@ -118,8 +127,8 @@ def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
 @pytest.mark.slow
 @pytest.mark.parametrize("method", list(dict.fromkeys([*CLUSTERS, "mondrian"])))
 def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, checked, monkeypatch):
-    """Lattices of 2^40 nodes, which no search gets to the end of."""
-    names, most = [f"c{column}" for column in range(40)], 100
+    """Lattices of 2^30 nodes, which no search gets to the end of."""
+    names, most = [f"c{column}" for column in range(30)], 50
     monkeypatch.setattr(fulldomain, "LENT", most * fulldomain.STATEMENT)
     with empty_database() as connection:
         columns = ", ".join(f"hash(i * 100 + {n}) % 4 AS {name}" for n, name in enumerate(names))
@@ -187,7 +196,7 @@ def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
         first = FirstClusters(halves, ended="the cover", is_instead=True)
         return [Begun(releases.placeable, problem, first)], None
 
-    best = sqlanon.plan(people, "people", DIVERSE).report.loss["lm"]
+    best = best_of_structured()
     monkeypatch.setattr(clusters, "begin", begin)
     found = sqlanon.plan(people, "people", DIVERSE, method=method, time_limit=1.0).report
     assert found.method == method

@@ -52,7 +52,7 @@ def published(connection, policy, **settings):
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(tables(), st.sampled_from(RULES), st.sampled_from(("strict", "relaxed")))
 def test_the_published_table_is_what_the_report_says(case, cuts, partitioning):
     trees, records, k = case
@@ -73,7 +73,7 @@ def test_the_published_table_is_what_the_report_says(case, cuts, partitioning):
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(tables(), st.sampled_from(RULES), st.integers(1, 4), st.booleans())
 def test_cuts_in_the_database_are_those_in_memory(case, cuts, most, diverse):
     trees, records, k = case

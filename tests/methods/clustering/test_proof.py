@@ -43,7 +43,7 @@ def policy(**more):
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(bounded(), st.sampled_from(METHODS), st.sampled_from(["columns", "quick", "full"]))
 def test_no_plan_proves_more_than_the_least_loss(case, method, bound):
     trees, bounds, weighing, records, k, _ = case

@@ -56,7 +56,7 @@ def agrees(case, best):
         assert sorted(rows, key=repr) == sorted(best.released.rows.elements(), key=repr)
 
 
-@settings(max_examples=30, **SLOW)
+@settings(max_examples=22, **SLOW)
 @given(cases())
 def test_anonymize_equals_brute_force_under_every_model(case):
     best = brute_force(case)
@@ -94,7 +94,7 @@ def test_what_suppression_brings_about_is_suppressed_within_the_limit(model, eno
 
 
 @pytest.mark.slow
-@settings(max_examples=20, **SLOW)
+@settings(max_examples=12, **SLOW)
 @given(cases())
 def test_minimal_nodes_equal_brute_force_under_every_model(case):
     """Minimal are the lowest nodes that suppress no more than the limit; all of them are found."""
@@ -143,7 +143,7 @@ def plan_of(case, *patches, threads=2, records=None):
 
 
 @pytest.mark.slow
-@settings(max_examples=24, **SLOW)
+@settings(max_examples=15, **SLOW)
 @given(cases(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
 def test_the_same_is_chosen_however_it_is_counted(case, ways):
     patches = [change for way in ways for change in WAYS[way]]
@@ -156,7 +156,7 @@ def test_the_same_is_chosen_however_it_is_counted(case, ways):
 
 
 @pytest.mark.slow
-@settings(max_examples=8, **SLOW)
+@settings(max_examples=5, **SLOW)
 @given(cases(), st.sampled_from([2**12, 2**20]))
 def test_roll_ups_choose_the_same_with_rounded_costs(case, largest):
     rounded = (cells, "LARGEST", largest)
@@ -170,7 +170,7 @@ def decided(document):
 
 
 @pytest.mark.slow
-@settings(max_examples=5, **SLOW)
+@settings(max_examples=3, **SLOW)
 @given(cases(), st.randoms(use_true_random=False))
 def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, rng):
     shuffled = rng.sample(case.records, len(case.records))

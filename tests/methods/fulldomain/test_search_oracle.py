@@ -109,7 +109,7 @@ def table_of(case, threads=1):
     return connection
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_anonymize_equals_brute_force_over_the_whole_lattice(case):
     best, found, minimal = brute_force(case)
@@ -141,7 +141,7 @@ def test_anonymize_equals_brute_force_over_the_whole_lattice(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases(), seed=st.randoms(use_true_random=False))
 def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, seed):
     shuffled = {**case, "records": seed.sample(case["records"], len(case["records"]))}

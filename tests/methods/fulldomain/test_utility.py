@@ -184,7 +184,7 @@ RELIEVED = {
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=14, deadline=None)
 @example(SUPPRESSED, "as it comes")
 @example(PRUNED, "side by side")
 @example(RELIEVED, "as it comes")

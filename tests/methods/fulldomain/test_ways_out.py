@@ -20,7 +20,7 @@ TREE = [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", 
 
 
 @pytest.mark.slow
-@settings(max_examples=15, **SLOW)
+@settings(max_examples=10, **SLOW)
 @given(cases())
 def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
     case = replace(case, limit=0.0, suppressed="drop")
@@ -45,7 +45,7 @@ def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=8, **SLOW)
+@settings(max_examples=6, **SLOW)
 @given(cases())
 def test_a_limit_that_is_advised_suffices_and_a_lower_one_does_not(case):
     # Where a column alone may be generalized, most policies cannot be satisfied without a limit.
