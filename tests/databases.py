@@ -50,6 +50,21 @@ def has_type(kind):
     return True
 
 
+def reads_longest_intervals():
+    """Whether the text of an INTERVAL of a billion hours or more is read as one."""
+    with duckdb.connect() as connection:
+        return connection.execute(
+            "SELECT TRY_CAST('1000000000:00' AS INTERVAL) IS NOT NULL"
+        ).fetchone()[0]
+
+
+def sorts_signed_zeros():
+    """Whether ORDER BY leaves the sign of -0.0, which versions before 2.0 lose."""
+    query = "SELECT signbit(x) FROM (SELECT '-0.0'::DOUBLE AS x FROM range(2) ORDER BY x)"
+    with duckdb.connect() as connection:
+        return connection.execute(query).fetchall() == [(True,), (True,)]
+
+
 def need_types_of(text):
     """Skips a test whose SQL has a type that tables of older versions cannot hold."""
     for kind in ("VARIANT", "GEOMETRY", "TIMESTAMPTZ_NS"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import sqlanon
 from sqlanon.methods.registry import OPTIONS, owners_of
 from sqlanon.publishing.settings import Settings
 
 _DECLARED = ("sqlanon.policy", "sqlanon.hierarchy")
-GROUPS = {
+GROUPS: Mapping[str, Callable[[str], bool]] = {
     "Functions": str.islower,
     "Policy, hierarchies and models": lambda name: getattr(sqlanon, name).__module__.startswith(
         _DECLARED
