@@ -310,7 +310,9 @@ def _publish(
 ) -> None:
     output.timings(run, report.seconds, search=report.search)
     _show(report, records, run=run)
-    if page is not None:
+    from sqlanon.publishing.target import UNWRITTEN  # `sqlanon --help` needs it not
+
+    if page is not None and not any(note.startswith(UNWRITTEN) for note in report.notes):
         output.say(run, f"report written to {page}")
     _leave_unless_it_holds(report)
 

@@ -209,10 +209,11 @@ class ReleaseReport(SelfShown):
             SourceError: The file has another ending or cannot be written.
         """
         from sqlanon.engine.files import write_file
-        from sqlanon.release_report.page import refuse_page
+        from sqlanon.release_report.page import on_disk, refuse_page
 
-        file = refuse_page(path, overwrite=overwrite)
-        write_file(file, self.html)
+        file, text = refuse_page(path, overwrite=overwrite), self.html
+        with on_disk(file):
+            write_file(file, text)
 
     def _model_lines(self) -> Iterator[str]:
         for result in self.models:
