@@ -48,7 +48,7 @@ def sweep(
 
     if not swept.sweep:
         raise PolicyError("--chart and --overwrite belong to --sweep; add --sweep k=2,5,10")
-    _refuse_single(written)
+    _refuse_single(wanted, written)
     over = swept_values(swept.sweep)
     charts = tried_charts(swept.chart, overwrite=swept.overwrite)
     how, maker = search_and_policy(wanted, run)
@@ -72,7 +72,7 @@ def sweep(
         raise typer.Exit(1)
 
 
-def _refuse_single(written: PlanOutput) -> None:
+def _refuse_single(wanted: Wanted, written: PlanOutput) -> None:
     """Refuses, by a `PolicyError`, what belongs to a single plan."""
     of_one = {
         "--sql": written.sql,
@@ -80,6 +80,8 @@ def _refuse_single(written: PlanOutput) -> None:
         "--preview": written.preview is not None,
         "--into": written.into is not None,
         "--dialect": written.dialect is not None,
+        "--alternatives": wanted.search.alternatives,
+        "--minimal-nodes": wanted.search.minimal_nodes,
     }
     named = [name for name, is_given in of_one.items() if is_given]
     if named:

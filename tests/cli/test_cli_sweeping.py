@@ -50,6 +50,10 @@ def test_charts_of_a_sweep_are_written_where_they_are_asked_for(run, table, tmp_
         (["--sweep", "k=2", "--sweep", "k=3"], "--sweep names k twice"),
         (["--sweep", "k=2", "--sql"], "--sql is about one plan"),
         (["--sweep", "k=2", "--save", "p.json", "--preview", "3"], "--save and --preview are"),
+        (
+            ["--sweep", "k=2", "--alternatives", "--minimal-nodes"],
+            "--alternatives and --minimal-nodes are about one plan",
+        ),
         (["--chart", "x.svg", "--k", "2"], "--chart and --overwrite belong to --sweep"),
         (["--sweep", "j=2"], "'j' is no figure of a policy"),
     ],
