@@ -231,7 +231,7 @@ class ReleaseReport(SelfShown):
             yield (
                 f"sensitive {shares.name!r}: the class furthest from the table has "
                 f"{counted(shares.class_size, 'record')}, of which {percent(shares.distance)} "
-                "would have to hold another value"
+                "would have to hold another value to match it"
             )
 
 

@@ -194,7 +194,9 @@ def test_columns_at_their_top_make_no_classes_and_are_not_judged(connection, at_
 def test_plan_says_how_many_columns_have_no_role(connection, others, notes):
     policy = Policy(["sex"], models=[KAnonymity(3)], others=others)
     report = sqlanon.plan(connection, "people", policy).report
-    assert sum("5 columns have no role, and anonymize asks" in n for n in report.notes) == notes
+    assert (
+        sum("5 columns have no role, which anonymize demands" in n for n in report.notes) == notes
+    )
 
 
 def test_plan_with_columns_without_a_role_is_not_saved(connection, tmp_path):

@@ -122,7 +122,7 @@ def test_the_page_names_merged_values_of_a_file(connection):
     text = plan(connection).to_text()
     assert "scheme: proven best" in text
     assert "(no recoding by these schemes loses less)" in text
-    assert "    work  2 groups of 3 values (gsps); 2 values of no published record" in text
+    assert "    work  2 groups of 3 values (gsps); 2 values in no published record" in text
     assert "          {Local, State}  2 values" in text
     assert "40" not in text
 
