@@ -59,3 +59,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if page.file.src_uri in pages() or page.file.src_uri == "glossary.md":
         return markdown
     return markdown + glossary.abbreviations((HERE / "glossary.md").read_text("utf-8"))
+
+
+_DIALOG = 'data-md-component="search" role="dialog"'
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Names the dialog that the theme leaves without a name, for those who hear the page."""
+    return output.replace(_DIALOG, f'{_DIALOG} aria-label="Search"')

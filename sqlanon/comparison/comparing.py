@@ -42,7 +42,7 @@ BUDGET = 300.0
 """What the rows of one loss and one k share where no time limit is given [seconds]."""
 LEAST = 1.0
 """What a row has of it at least."""
-PROVING, EARLY = ("scheme", "pattern-exact"), 0.25
+PROVING, EARLY = ("scheme", "pattern-exact"), 0.2
 """Methods that search on long after they have a result, until nothing better is left, and what they
 get of the share of a row."""
 BRIEF, POOLS = 8, 100

@@ -156,7 +156,7 @@ tables = st.lists(st.tuples(values, values), min_size=1, max_size=25)
 DATABASE = empty_database()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(tables)
 def test_check_agrees_with_a_count_in_python(rows):
     report = check(DATABASE, rows)
@@ -164,7 +164,7 @@ def test_check_agrees_with_a_count_in_python(rows):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=14, deadline=None)
 @given(
     tables,
     st.integers(1, 4),

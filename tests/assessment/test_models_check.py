@@ -121,7 +121,7 @@ def test_check_agrees_with_brute_force(nulls):
 
 
 @pytest.mark.slow
-@settings(max_examples=16, deadline=None)
+@settings(max_examples=11, deadline=None)
 @given(records)
 def test_check_counts_persons_of_an_entity_column(rows):
     report = check(rows, sensitive=sensitive_of(), entity="person")
@@ -171,7 +171,7 @@ def satisfied(model, values, whole):
 
 
 @pytest.mark.slow
-@settings(max_examples=16, deadline=None)
+@settings(max_examples=11, deadline=None)
 @given(records)
 def test_models_hold_where_every_class_satisfies_them(rows):
     report = check(rows, sensitive={"b": sensitive_of(models=MODELS)["b"]})

@@ -64,7 +64,7 @@ TURNED = [(who, *PLACES[(who + n) % 4], "p") for who in range(6) for n in range(
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @example(TWICE)
 @example(TURNED)
 @given(visits)

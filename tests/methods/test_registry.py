@@ -6,6 +6,7 @@ from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import sqlanon
@@ -154,7 +155,7 @@ def test_an_unknown_setting_is_refused_with_what_was_meant():
     with pytest.raises(
         PolicyError, match=r"'time_limt' is not known; .*; did you mean 'time_limit'"
     ):
-        sqlanon.plan(None, None, None, time_limt=1)
+        sqlanon.plan(duckdb.connect(), "people", {"quasi_identifiers": {"age": {}}}, time_limt=1)
 
 
 @pytest.mark.parametrize(

@@ -283,7 +283,7 @@ SNAPSHOTS = [
         worst.worst(
             of(Needed(True, (2,), ("equal",))), Needed(True, (2,), ("equal",)), models=MODELS
         ),
-        [(1, 0.0, 1, 1.0, 2.0, 1, 8 / 12, 1, 3)],
+        [(1, 1, 1.0, 0.0, 2.0, 1, 8 / 12, 1, 3)],
     ),
     Snapshot("fewest", worst.fewest(of(Needed(), None)), [(1,)]),
     Snapshot("extent", worst.extent(table("reference")), [(6, 4)]),

@@ -2,13 +2,15 @@
 
 The memberships of a table's candidates can be hundreds of millions. So no list of them is kept:
 every node of every column has a bit map of its records, and an itemset's members are the AND of its
-nodes' maps. Itemsets that agree on the first columns share the AND of those.
+nodes' maps. Columns of few nodes are taken together, with a map for each tuple of their nodes, and
+itemsets that agree on the first columns share the AND of those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,39 +20,83 @@ from sqlanon.search.clustering.problem import narrow_first
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 Words = NDArray[np.uint64]
+Codes = NDArray[np.int32]
 WORD = 64
+TOGETHER = 2**21
+"""Words of the maps of columns that are taken together."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapLayout:
+    """Which nodes have maps, and which columns are taken together.
+
+    Args:
+        taxonomies: Per column its nodes.
+        row: Per column the place of each node among those that are asked for; -1 for the others.
+        counts: Per column how many are asked for.
+        groups: The columns that are taken together, those of few nodes first.
+    """
+
+    taxonomies: Sequence[Taxonomy]
+    row: Sequence[Numbers]
+    counts: Sequence[int]
+    groups: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, taxonomies: Sequence[Taxonomy], nodes: Numbers, *, records: int) -> MapLayout:
+        """For the nodes of some itemsets, shape `(itemsets, columns)`, in maps of some records."""
+        rows, counts = [], []
+        for column, taxonomy in enumerate(taxonomies):
+            used = np.zeros(len(taxonomy.cost), np.bool_)
+            used[nodes[:, column]] = True
+            rows.append(np.where(used, np.cumsum(used) - 1, -1))
+            counts.append(int(used.sum()))
+        most = TOGETHER // max(-(-records // WORD), 1)
+        groups = tuple(_groups(narrow_first(taxonomies), counts, most=most))
+        return cls(taxonomies, rows, counts, groups)
+
+    def codes(self, nodes: Numbers) -> Codes:
+        """The map of each group that itemsets need, shape `(groups, itemsets)`."""
+        found = np.zeros((len(self.groups), len(nodes)), np.int32)
+        for number, group in enumerate(self.groups):
+            for column in group:
+                found[number] *= self.counts[column]
+                found[number] += self.row[column][nodes[:, column]]
+        return found
+
+
+def _groups(
+    columns: Sequence[int], counts: Sequence[int], *, most: int
+) -> Iterator[tuple[int, ...]]:
+    """Columns in groups of at most so many tuples of nodes, or by themselves."""
+    held, tuples = list[int](), 1
+    for column in columns:
+        if held and tuples * counts[column] > most:
+            yield tuple(held)
+            held, tuples = [], 1
+        held.append(column)
+        tuples *= counts[column]
+    yield tuple(held)
 
 
 class BitMaps:
     """Bit maps of the nodes of a table.
 
     Args:
-        taxonomies: Per column its nodes.
+        layout: Which nodes.
         leaves: Leaf numbers, shape `(records, columns)`.
-        used: Per column which nodes are asked for.
     """
 
-    def __init__(
-        self, taxonomies: Sequence[Taxonomy], leaves: Numbers, used: Sequence[Flags]
-    ) -> None:
-        self._used = used
-        self._taxonomies = taxonomies
-        self._columns = narrow_first(taxonomies)
+    def __init__(self, layout: MapLayout, leaves: Numbers) -> None:
+        self._layout = layout
         self.words = -(-len(leaves) // WORD)
-        record = np.arange(len(leaves))
-        bit = np.uint64(1) << (record % WORD).astype(np.uint64)
-        self._row = [np.cumsum(mask) - 1 for mask in used]
+        self._open = np.full((1, self.words), ~np.uint64(0))
         self._maps = []
-        for column, taxonomy in enumerate(taxonomies):
-            held = np.zeros((int(used[column].sum()), self.words), np.uint64)
-            for nodes in taxonomy.distinct_levels:
-                node = nodes[leaves[:, column]]
-                asked = used[column][node]
-                row = self._row[column][node[asked]]
-                # A single index is what numpy has a fast loop for.
-                np.bitwise_or.at(
-                    held.reshape(-1), row * self.words + record[asked] // WORD, bit[asked]
-                )
+        for group in layout.groups:
+            held = self._of_column(group[0], leaves)
+            for column in group[1:]:
+                more = self._of_column(column, leaves)
+                held = (held[:, None] & more).reshape(len(held) * len(more), self.words)
             self._maps.append(held)
 
     @classmethod
@@ -58,28 +104,29 @@ class BitMaps:
         cls, taxonomies: Sequence[Taxonomy], leaves: Numbers, *, nodes: Numbers
     ) -> BitMaps:
         """Bit maps of the nodes that some candidates have."""
-        used = []
-        for column, taxonomy in enumerate(taxonomies):
-            mask = np.zeros(len(taxonomy.cost), np.bool_)
-            mask[nodes[:, column]] = True
-            used.append(mask)
-        return cls(taxonomies, leaves, used)
+        return cls(MapLayout.of(taxonomies, nodes, records=len(leaves)), leaves)
 
     def of_records(self, leaves: Numbers) -> BitMaps:
         """Bit maps of the same nodes over other records."""
-        return BitMaps(self._taxonomies, leaves, self._used)
+        return BitMaps(self._layout, leaves)
 
-    def first(self, words: int) -> BitMaps:
-        """The first words of every map."""
+    @property
+    def tuples(self) -> Sequence[Words]:
+        """Per group of the layout the maps of all tuples of its nodes, by their codes."""
+        return self._maps
+
+    def between(self, first: int, last: int) -> BitMaps:
+        """These words of every map, the last one left out."""
         found = copy(self)
-        found.words = min(words, self.words)
-        found._maps = [np.ascontiguousarray(held[:, : found.words]) for held in self._maps]
+        found.words = min(last, self.words) - first
+        part = slice(first, first + found.words)
+        found._open = self._open[:, part]
+        found._maps = [np.ascontiguousarray(held[:, part]) for held in self._maps]
         return found
 
     def clear(self, removed: Words) -> None:
         """Takes the records of these bits out of every map."""
-        for held in self._maps:
-            np.bitwise_and(held, ~removed, out=held)
+        self._open = self._open & ~removed
 
     def members(self, nodes: Numbers, rank: Numbers) -> Words:
         """The members of itemsets, shape `(itemsets, words)`.
@@ -89,20 +136,40 @@ class BitMaps:
             rank: Their place in the lexicographic order, so that equal beginnings are neighbours.
         """
         order = np.argsort(rank)
-        nodes = nodes[order]
-        fresh = np.zeros(len(nodes), np.bool_)
-        fresh[:1] = True
-        held, run = np.full((1, self.words), ~np.uint64(0)), np.zeros(len(nodes), np.int64)
-        for column in self._columns:
-            values = nodes[:, column]
-            fresh[1:] |= values[1:] != values[:-1]
-            first = np.flatnonzero(fresh)
-            held = held[run[first]]
-            held &= self._maps[column][self._row[column][values[first]]]
-            run = np.cumsum(fresh) - 1
         found = np.empty((len(nodes), self.words), np.uint64)
-        found[order] = held[run]
+        found[order] = self.coded(self._layout.codes(nodes[order]))
         return found
+
+    def coded(self, codes: Codes) -> Words:
+        """The members of itemsets in lexicographic order, shape `(itemsets, words)`.
+
+        Args:
+            codes: Their codes by the layout, shape `(groups, itemsets)`.
+        """
+        fresh = np.zeros(codes.shape[1], np.bool_)
+        fresh[:1] = True
+        held, run = self._open, np.zeros(len(fresh), np.int64)
+        for own, maps in zip(codes, self._maps, strict=True):
+            fresh[1:] |= own[1:] != own[:-1]
+            first = np.flatnonzero(fresh)
+            more = maps.take(own[first], axis=0)
+            more &= held if len(held) == 1 else held.take(run[first], axis=0)
+            held, run = more, np.cumsum(fresh) - 1
+        return held if len(held) == len(fresh) else held.take(run, axis=0)
+
+    def _of_column(self, column: int, leaves: Numbers) -> Words:
+        """The maps of the nodes of a column."""
+        row = self._layout.row[column]
+        record = np.arange(len(leaves))
+        bit = np.uint64(1) << (record % WORD).astype(np.uint64)
+        held = np.zeros((self._layout.counts[column], self.words), np.uint64)
+        for nodes in self._layout.taxonomies[column].distinct_levels:
+            own = row[nodes[leaves[:, column]]]
+            asked = np.flatnonzero(own >= 0)
+            # A single index is what numpy has a fast loop for.
+            place = own[asked] * self.words + asked // WORD
+            np.bitwise_or.at(held.reshape(-1), place, bit[asked])
+        return held
 
 
 def counted(bits: Words, axis: int = -1) -> Numbers:

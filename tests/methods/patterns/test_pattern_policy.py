@@ -205,7 +205,7 @@ def test_exact_is_the_least_of_all_that_the_policy_allows(
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(*WHOLE)
 def test_plans_are_the_least_on_many_tables(
     records, levels, patterns, entity, limit, models, weight

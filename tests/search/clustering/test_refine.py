@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, least_loss, problem_of
@@ -15,7 +16,13 @@ from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refine import starts
-from sqlanon.search.clustering.refine.refinement import Effort, cut_groups, parts_of_k, refine
+from sqlanon.search.clustering.refine.cuts import cut_groups, parts_of_k
+from sqlanon.search.clustering.refine.refinement import (
+    Effort,
+    Refinement,
+    _Search,
+    refine,
+)
 from sqlanon.search.clustering.set_cover import set_cover
 
 FEW = settings(max_examples=30, deadline=None)
@@ -148,26 +155,37 @@ def test_groups_are_cut_into_parts_of_k_to_2k_minus_1(members, k):
         assert k <= len(own) <= 2 * k - 1 or len(own) == whole < k
 
 
-def test_several_starts_are_tried_and_the_best_goes_on(monkeypatch):
+def test_several_starts_are_tried_and_the_best_goes_on():
     """With half the passes each, and three quarters for the best; a start alone has all of them."""
     problem = random_table(24, 3)
     one = Clustering.of(problem, np.arange(24) // 3)
     other = Clustering.of(problem, np.arange(24) % 8)
-    asked = []
-
-    def noted(problem, clusters, *, effort, bounds):
-        asked.append((clusters.loss(problem), effort.passes))
-        return refine(problem, clusters, effort=effort, bounds=bounds)
-
-    monkeypatch.setattr(starts, "refine", noted)
-    for first, second in ((one, other), (other, one)):
-        found, best = starts.refine_best(problem, [first, second], effort=Effort(passes=8))
-        tried = [refine(problem, each, effort=Effort(passes=4)) for each in (first, second)]
-        losses = [each.loss(problem) for each in tried]
+    for each in ((one, other), (other, one)):
+        found, best = starts.refine_best(problem, each, effort=Effort(passes=8))
+        tried = [refine(problem, start, effort=Effort(passes=4)) for start in each]
+        losses = [start.loss(problem) for start in tried]
         assert losses[best] == min(losses)
-        assert found.loss(problem) <= min(losses)
-        expected = [(first.loss(problem), 4), (second.loss(problem), 4), (min(losses), 6)]
-        assert asked == expected
-        asked.clear()
-    starts.refine_best(problem, [one], effort=Effort(passes=8))
-    assert asked == [(one.loss(problem), 8)]
+        again = refine(problem, tried[best], effort=Effort(passes=6))
+        assert (found.label == again.label).all()
+    found, _ = starts.refine_best(problem, [one], effort=Effort(passes=8))
+    assert (found.label == refine(problem, one, effort=Effort(passes=8)).label).all()
+
+
+@pytest.mark.parametrize(("passes", "looks"), [(11, 4), (26, 3)])
+def test_a_start_that_does_not_catch_up_is_given_up(passes, looks, monkeypatch):
+    """The best clusters are found at once, the others gain nothing; six passes settle that."""
+    problem = random_table(24, 3)
+    best = refine(problem, Clustering.of(problem, np.arange(24) // 3), effort=Effort(passes=60))
+    worst = Clustering.of(problem, np.zeros(24, np.int64))
+    asked = []
+    monkeypatch.setattr(_Search, "round", lambda self, price: problem.records)
+    go_on = Refinement.go_on
+
+    def noted(self, passes, deadline=None):
+        asked.append(self.found.loss(problem))
+        go_on(self, passes, deadline)
+
+    monkeypatch.setattr(Refinement, "go_on", noted)
+    found, start = starts.refine_best(problem, [worst, best], effort=Effort(passes=passes))
+    assert (start, found.loss(problem)) == (1, best.loss(problem))
+    assert asked.count(max(asked)) == looks

@@ -32,10 +32,11 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
+from sqlanon.search.clustering.lower_bound.ceilings import Sought
 from sqlanon.search.clustering.lower_bound.cheapest import Cheapest, column_bounds
 from sqlanon.search.clustering.lower_bound.scale import PriceScale, exact_sum, leaving_most
 from sqlanon.search.clustering.lower_bound.steps import Climb, NearTight
-from sqlanon.search.clustering.lower_bound.whole_pass import Excess, Sought, WholePass
+from sqlanon.search.clustering.lower_bound.whole_pass import Excess, WholePass
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 
 NEAR = 0.3
@@ -48,6 +49,9 @@ UNEVEN = 4
 """Mean costs that the record of a unit of cost may bear on average, for all records to count alike.
 
 On public data it bears 1.2 to 3."""
+TOPS = 1.8
+"""Cells at the top that the mean cost counts for at most: closures that a record might be in differ
+by few cells, however many columns there are."""
 RAISED = 1.35
 """Times their cheapest cost that records are worth to begin with: about what they lose more."""
 
@@ -145,13 +149,14 @@ class _Search:
 
     @property
     def _mean(self) -> float:
-        """The mean cost of a record, as far as it is known [units].
+        """The mean cost of a record, as far as it is known, or of `TOPS` cells if less [units].
 
         Where few records bear nearly all, the mean of what those cost: prices rise by as much.
         """
         price, mean = np.maximum(self.best.price, 0), max(self.best.total, 1) / len(self.best.price)
         borne = float(price @ price / max(price.sum(), 1))
-        return borne if borne > UNEVEN * mean else mean
+        tops = TOPS * self._problem.suppressed / len(self._problem.taxonomies)
+        return borne if borne > UNEVEN * mean else min(mean, tops)
 
     def climb(self, effort: Ascent, start: Duals | None) -> None:
         """Rounds of steps, each followed by a look at all closures."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sqlanon.deadline import Deadline
 from sqlanon.loss.cells import LARGEST
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
@@ -26,10 +27,10 @@ from sqlanon.search.clustering.problem import (
     ClusteringProblem,
     closed,
     closures,
-    members,
     runs,
 )
 from sqlanon.search.clustering.refine.closures import Joins
+from sqlanon.search.clustering.refine.cuts import cut_groups, parts_of_k
 from sqlanon.search.clustering.refine.demanding import Satisfying, mixed, parted
 from sqlanon.search.clustering.refine.pools import BOXES, NO_LOSS, Boxes, Pools, boxes_of
 from sqlanon.search.clustering.refine.trials import Trials, replay, try_all
@@ -92,18 +93,52 @@ def refine(
     effort = effort or Effort()
     if problem.deadline.expired:
         return clusters
-    least = np.zeros(problem.records, np.int64) if bounds is None else bounds
-    search = _Search(problem, clusters, random=np.random.default_rng(effort.seed), least=least)
-    counted = max(problem.records, 0 if problem.demand is None else DEMANDING)
-    work = whole = effort.passes * counted
-    while work > 0 and not problem.deadline.expired:
-        done = search.round(_price(problem, 1 - work / whole))
-        if not done:
-            break
-        work -= done
-        advance(1 - work / whole)
-    found = Clustering.of(problem, search.best)
-    return found if found.loss(problem) < clusters.loss(problem) else clusters
+    search = Refinement(problem, clusters, effort=effort, bounds=bounds)
+    search.go_on(effort.passes)
+    return search.found
+
+
+class Refinement:
+    """A refinement that may go on later.
+
+    Args:
+        problem: As for `refine`.
+        clusters: As for `refine`.
+        effort: How long to search in all; where it stops before, the price of records that are left
+            out may not have fallen to what they cost.
+        bounds: As for `refine`.
+    """
+
+    def __init__(
+        self,
+        problem: ClusteringProblem,
+        clusters: Clustering,
+        *,
+        effort: Effort,
+        bounds: Numbers | Reals | None = None,
+    ) -> None:
+        least = np.zeros(problem.records, np.int64) if bounds is None else bounds
+        self._problem, self._clusters = problem, clusters
+        self._search = _Search(
+            problem, clusters, random=np.random.default_rng(effort.seed), least=least
+        )
+        self._pass = max(problem.records, 0 if problem.demand is None else DEMANDING)
+        self._whole, self._done, self._ended = effort.passes * self._pass, 0, False
+
+    def go_on(self, passes: float, deadline: Deadline | None = None) -> None:
+        """Refines until there were so many passes in all, or until a deadline, or the problem's."""
+        deadline = deadline or self._problem.deadline
+        begin, end = self._done, passes * self._pass
+        while self._done < end and not (self._ended or deadline.expired):
+            done = self._search.round(_price(self._problem, self._done / self._whole))
+            self._done, self._ended = self._done + done, not done
+            advance((self._done - begin) / (end - begin))
+
+    @property
+    def found(self) -> Clustering:
+        """The best clusters so far."""
+        found, before = Clustering.of(self._problem, self._search.best), self._clusters
+        return found if found.loss(self._problem) < before.loss(self._problem) else before
 
 
 def _price(problem: ClusteringProblem, done: float) -> int | None:
@@ -113,33 +148,6 @@ def _price(problem: ClusteringProblem, done: float) -> int | None:
     more = min(problem.k - 1, DEAREST) * max(0.0, 1 - done / FALLING)
     room = LARGEST // max(problem.records, 1) // problem.suppressed
     return int(problem.suppressed * min(1 + more, max(room, 1)))
-
-
-def parts_of_k(problem: ClusteringProblem, clusters: Clustering) -> Numbers:
-    """The cluster of each record after clusters of 2k records and more are cut into parts of k.
-
-    Parts keep neighbouring records together; a cluster stays whole where a part fails the demand,
-    or where the deadline comes first.
-    """
-    label = clusters.label.copy()
-    number = len(clusters.nodes)
-    for records in members(clusters):
-        if problem.deadline.expired:
-            break
-        for part in cut_of_k(problem, records)[1:]:
-            label[part] = number
-            number += 1
-    return label
-
-
-def cut_of_k(problem: ClusteringProblem, records: Numbers) -> list[Numbers]:
-    """The parts of a cluster of 2k records and more, or the cluster where one fails the demand."""
-    count = len(records) // problem.k
-    if count < 2:
-        return [records]
-    ordered = records[np.lexsort(problem.leaves[records].T[::-1])]
-    parts = np.array_split(ordered, count)
-    return parts if all(problem.satisfies(part) for part in parts) else [records]
 
 
 class _Search:
@@ -379,18 +387,4 @@ def _least(loss: Numbers, random: np.random.Generator) -> Numbers:
     """A trial of the least loss of each pool, drawn among equals."""
     tie = np.where(loss == loss.min(axis=1, keepdims=True), random.random(loss.shape), -1.0)
     found: Numbers = tie.argmax(axis=1)
-    return found
-
-
-def cut_groups(group: Numbers, k: int) -> Numbers:
-    """The group of each member after groups 0, 1, … of 2k and more are cut into k to 2k - 1."""
-    order, starts = runs(group)
-    sizes = np.diff(np.r_[starts, len(order)])
-    place = np.arange(len(order)) - np.repeat(starts, sizes)
-    count = np.maximum(sizes // k, 1)
-    first = np.cumsum(count) - count
-    found = np.empty(len(group), np.int64)
-    found[order] = np.repeat(first, sizes) + place * np.repeat(count, sizes) // np.repeat(
-        sizes, sizes
-    )
     return found

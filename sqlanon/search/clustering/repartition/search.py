@@ -26,7 +26,7 @@ from sqlanon.search.clustering.problem import (
     members,
 )
 from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.refine.refinement import cut_of_k, parts_of_k
+from sqlanon.search.clustering.refine.cuts import cut_of_k, parts_of_k
 from sqlanon.search.clustering.repartition.assignment_program import assignment_program
 from sqlanon.search.clustering.repartition.column_program import column_program, spare
 from sqlanon.search.clustering.repartition.dissolved import Dissolved, Spared, dissolve
