@@ -172,7 +172,7 @@ def _left_to_do(written: Suggestion, width: int) -> list[str]:
 
 def _asked(found: Suggestion) -> Suggestion:
     """The suggestion as the user of a terminal wants it, column by column."""
-    _tell("Enter takes what stands in brackets; Ctrl-C ends, and nothing is written.")
+    _tell("Enter accepts what stands in brackets; Ctrl-C ends without writing anything.")
     _tell_roles()
     for number, each in enumerate(found.columns, start=1):
         values = counted(each.figures["values"], "value")

@@ -42,7 +42,7 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help=("End with the best result found by then; counted from the start of the command."),
+        help=("Longest time from the start of the command to its result."),
     ),
 ]
 

@@ -106,6 +106,8 @@ def swept_values(given: Sequence[str]) -> dict[str, list[str]]:
         if not (is_given and key.strip() and parts):
             raise PolicyError(f"--sweep {text!r} must be KEY=VALUE,..., such as k=2,5,10")
         if key.strip() in over:
-            raise PolicyError(f"--sweep names {key.strip()} twice; put all values behind one")
+            raise PolicyError(
+                f"--sweep names {key.strip()} twice; put all its values into one list"
+            )
         over[key.strip()] = parts
     return over

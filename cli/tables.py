@@ -174,7 +174,7 @@ def plan(
 
 
 def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None:
-    """Carry out a saved plan and verify the published table, in one transaction."""
+    """Carry out a saved plan and verify the published table. It is one transaction."""
     import sqlanon
 
     source, table = planned.source, planned.table
@@ -368,5 +368,5 @@ def _refuse_foreign(path: Path) -> None:
         sqlanon.Plan.load(path)
     except SqlanonError:
         raise SourceError(
-            f"{str(path)!r} is there already and is no plan; choose another name"
+            f"{str(path)!r} exists already and is not a plan; choose another name"
         ) from None

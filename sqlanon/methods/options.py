@@ -155,8 +155,8 @@ class AnnealingOptions:
         None,
         "anneal: cluster for k alone, too, exchange records between clusters until all models "
         "hold, and keep the result that loses less. lns: after refinement, repeatedly divide "
-        "small sets of clusters anew by integer programs, which gives the least loss but takes "
-        "minutes (needs the extra 'exact').",
+        "small sets of clusters anew by integer programs, for a lower loss in minutes "
+        "(needs the extra 'exact').",
         "anneal|lns",
         is_valid=("anneal", "lns").__contains__,
         fault="improve {!r} is not known; choose anneal or lns",

@@ -92,7 +92,7 @@ class _Drafting:
 
     def drafted(self) -> Suggestion:
         """The suggestion, without a suppression limit."""
-        tell("look at the columns")
+        tell("columns: names, types and values")
         profile = profile_table(self.engine, self.table, k=self.k)
         advice = {each.name: advise(each) for each in profile.columns}
         settled = Separating(self.engine, profile).settled(advice)
@@ -138,7 +138,7 @@ class _Drafting:
         listed = [each.name for each in made if each.file is not None]
         if not listed:
             return tuple(made)
-        tell("list values to be put into groups")
+        tell("hierarchies: files to be filled in")
         subject = bind(self.engine, self.table, policy=Policy(listed))
         rows: dict[str, list[tuple[str | None, ...]]] = {
             name: [(leaf, leaf, top) for leaf, top in zip(*tree.labels, strict=True)]

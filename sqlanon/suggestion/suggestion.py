@@ -194,18 +194,18 @@ class Suggestion(SelfShown):
     def write(self, path: str | Path, *, overwrite: bool = False) -> Suggestion:
         """Writes the policy file, and beside it the hierarchies that are to be filled in.
 
-        A hierarchy file that is there already is never replaced: where it covers the column it
+        A hierarchy file that exists already is never replaced: where it covers the column it
         serves as it is, else the new one has another name.
 
         Args:
             path: The policy file.
-            overwrite: Whether a policy file that is there already may be replaced.
+            overwrite: Whether a policy file that exists already may be replaced.
 
         Returns:
             The suggestion as it was written, with the names of its files and notes of them.
 
         Raises:
-            SourceError: The file is there already, or cannot be written.
+            SourceError: The file exists already, or cannot be written.
         """
         file = refuse_policy_file(path, overwrite=overwrite)
         columns, notes = settled_columns(self.columns, file)

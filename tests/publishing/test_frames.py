@@ -363,7 +363,7 @@ def test_a_quasi_identifier_with_categories_is_text():
         (polars.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' holds objects"),
         (pandas.DataFrame(), "has no columns"),
         (pandas.Series([1]), r"Series is no (table; make a frame of it|source; give a frame)"),
-        ([{"age": 1}], "a list is no source; give a frame"),
+        ([{"age": 1}], "a list is not a source; give a frame"),
     ],
 )
 @pytest.mark.every_row
