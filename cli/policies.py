@@ -176,9 +176,7 @@ class _Refinement:
         quasi, sensitive = (document.get(role, {}) for role in ("quasi_identifiers", "sensitive"))
         if not (isinstance(quasi, Mapping) and isinstance(sensitive, Mapping)):
             return
-        otherwise = (
-            "is not a quasi-identifier or sensitive column; name it with --qi or --sensitive"
-        )
+        otherwise = "is neither quasi-identifier nor sensitive; name it with --qi or --sensitive"
         self._single("hierarchy", [*quasi, *sensitive], otherwise=otherwise, read=_form)
         for option, read in _REFINEMENTS.items():
             self._single(

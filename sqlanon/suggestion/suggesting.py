@@ -210,19 +210,19 @@ def _reading_notes(profile: TableProfile) -> list[str]:
     notes = []
     if profile.is_sampled:
         notes.append(
-            f"figures are of a sample of {profile.looked_at:,} of {profile.records:,} records, but "
-            "for the share of distinct values in columns of many, which is of all"
+            f"figures are of a sample of {profile.looked_at:,} of {profile.records:,} records, "
+            "except the share of distinct values in columns with many, which is of all records"
         )
     numeric = [repr(each.name) for each in profile.columns if each.is_numeric_text]
     if numeric:
         notes.append(
-            f"column {listed(numeric)} would be numbers, but for a mark that stands for no value, "
-            "such as NA or ?; name it with nullstr (--nullstr NA), and look again"
+            f"column {listed(numeric)} would be numbers if a mark such as NA or ? did not "
+            "stand for a missing value; name it with nullstr (--nullstr NA), and run this again"
         )
     days = [repr(each.name) for each in profile.columns if each.looks_like("day")]
     if days:
         notes.append(
-            f"column {listed(days)} looks like dates; name how they are written with date_format "
-            "(--date-format %d/%m/%Y or %m/%d/%Y), and look again"
+            f"column {listed(days)} looks like dates; say how they are written with date_format "
+            "(--date-format %d/%m/%Y or %m/%d/%Y), and run this again"
         )
     return notes

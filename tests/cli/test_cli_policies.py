@@ -169,7 +169,7 @@ def test_mistakes_in_options_are_reported_at_once():
         )
     message = str(caught.value)
     for part in (
-        "--hierarchy: 'zip' is not a quasi-identifier or sensitive column",
+        "--hierarchy: 'zip' is neither quasi-identifier nor sensitive",
         "--hierarchy of column 'age': hierarchy 'intervals' does not nest",
         "--hierarchy 'nothing' must have the form COLUMN=VALUE",
         "--weight of column 'age': 'heavy' is not a number",
@@ -239,7 +239,7 @@ def test_a_policy_may_name_its_roles_in_lists(tmp_path):
         ("l = 3", "distinct 3-diversity needs a sensitive column; name it with sensitive"),
         ("method = 3", "method must be a text in quotes"),
         ('keep = ["a", "a"]', "column 'a' is named twice as keep"),
-        ("k = ", "no valid TOML"),
+        ("k = ", "not valid TOML"),
     ],
 )
 def test_a_policy_that_is_wrong_is_one_error(tmp_path, written, message):

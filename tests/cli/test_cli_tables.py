@@ -188,7 +188,7 @@ def test_a_plan_may_replace_a_plan_and_nothing_else(run, refused, database, poli
     assert run("plan", database, *policy, "--save", saved).code == 0
     assert run("plan", database, *policy, "--save", saved).code == 0
     saved.write_text("precious")
-    assert "no plan" in refused("plan", database, *policy, "--save", saved)
+    assert "not a plan" in refused("plan", database, *policy, "--save", saved)
     assert saved.read_text() == "precious"
 
 
@@ -206,7 +206,7 @@ def test_apply_needs_a_plan(refused, database, tmp_path):
     missing = tmp_path / "plan.json"
     assert "plan.json" in refused("apply", database, missing, "--into", "released")
     missing.write_text("{}")
-    assert "no plan" in refused("apply", database, missing, "--into", "released")
+    assert "not a plan" in refused("apply", database, missing, "--into", "released")
 
 
 @pytest.mark.slow

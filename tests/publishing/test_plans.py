@@ -258,7 +258,7 @@ def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json").rounds == 2
     edited(tmp_path / "plan.json", lambda document: document.update(rounds=rounds))
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(tmp_path / "plan.json")
 
 
@@ -268,7 +268,7 @@ def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
 def test_plan_that_shows_other_levels_than_it_publishes_is_an_error(plan, tmp_path, recoding):
     plan.save(tmp_path / "plan.json")
     edited(tmp_path / "plan.json", lambda document: document.update(recoding=recoding))
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(tmp_path / "plan.json")
 
 
@@ -279,7 +279,7 @@ def test_plan_with_levels_above_the_hierarchies_is_an_error(plan, tmp_path):
 
     plan.save(tmp_path / "plan.json")
     edited(tmp_path / "plan.json", raise_levels)
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(tmp_path / "plan.json")
 
 
@@ -322,7 +322,7 @@ def test_plan_is_applied_to_its_table_under_another_name(connection, plan):
 def test_file_that_is_no_plan_is_an_error(tmp_path, content):
     path = tmp_path / "plan.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(path)
 
 
@@ -330,7 +330,7 @@ def test_plan_of_another_version_is_an_error(plan, tmp_path):
     path = tmp_path / "plan.json"
     plan.save(path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 999}))
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(path)
 
 
