@@ -223,7 +223,7 @@ class ReleaseReport(SelfShown):
             yield f"  {loss.bound_of} loses less than {at_least(loss.lower_bound)}"
         for column in self.found.columns:
             share = column.loss.get("lm")
-            levels = ", ".join(f"{use.name} {use.records:,}" for use in column.levels)
+            levels = ", ".join(f"{use.name}: {use.records:,}" for use in column.levels)
             yield f"  {column.name}: lm {figure(share or 0.0)}{f' ({levels})' if levels else ''}"
 
     def _sensitive_lines(self) -> Iterator[str]:
