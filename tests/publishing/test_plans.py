@@ -156,7 +156,7 @@ def test_plan_publishes_its_recoding_whatever_the_report_says(plan):
 
 @pytest.mark.parametrize("node", [(), (0, 0, 0), (0, 0, 0, 2), (-1, 0, 0, 0)])
 def test_a_recoding_that_does_not_fit_the_hierarchies_is_an_error(plan, node):
-    with pytest.raises(PolicyError, match="no recoding"):
+    with pytest.raises(PolicyError, match="not a recoding"):
         replace(plan, recoding=FullDomain(node))
 
 

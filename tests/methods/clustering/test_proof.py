@@ -76,7 +76,7 @@ def test_a_plan_proves_more_with_more_effort(people, method):
     document = found[1].to_dict()
     assert document["lower_bound"] == quick
     assert document["ratio"] == pytest.approx(document["loss"]["value"] / quick)
-    assert f"{found[1].ratio:.3g} times that" in found[1].to_text()
+    assert f"{found[1].ratio:.3g} times as much" in found[1].to_text()
 
 
 @pytest.mark.parametrize(
