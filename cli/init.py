@@ -86,7 +86,7 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
     if wanted.ask:
         found = _asked(found)
     written = found.write(file, overwrite=wanted.overwrite)
-    commands = _next(given, file)
+    commands = _next(given, written, file)
     output.timings(run, {"init": seconds}, search={})
     output.show(
         run,
@@ -101,10 +101,14 @@ def _refuse_source(source: str, file: Path) -> None:
         raise SourceError(f"{str(file)!r} holds the original; choose another output")
 
 
-def _next(given: Input, file: Path) -> list[str]:
-    """The commands that show and publish what the policy file says."""
+def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
+    """The commands that show and publish what the policy file says; none where nothing can be."""
+    if written.is_too_small:
+        return []
     table = [] if given.table is None else [given.table]
     words = ["sqlanon", "plan", given.source, *table, "--policy", str(file)]
+    if written.undecided:
+        words += ["--others", "drop"]
     for name, value in given.text.asked.items():
         for each in [value] if isinstance(value, str) else value:
             words += [f"--{name.replace('_', '-')}", each]
@@ -138,11 +142,24 @@ def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
         *wrap(f"{file} is written, with the reason of each role. {ADVISORY}", width),
         *_left_to_do(written, width),
         *(line for note in written.notes for line in wrap(f"note: {note}", width)),
-        "",
-        "Next, to see what it costs and to publish:",
-        *(f"  {command}" for command in commands),
+        *_shown_next(written, commands, width),
     ]
     return "\n".join(lines)
+
+
+def _shown_next(written: Suggestion, commands: list[str], width: int) -> list[str]:
+    """The next commands, and what they do with what is left to do."""
+    if not commands:
+        return []
+    lines = [""]
+    if written.files:
+        text = (
+            "As long as a file is not filled in, each value of its column can only be kept or "
+            "suppressed, which costs more records."
+        )
+        lines += wrap(text, width)
+    lines += ["Next, to see what it costs and to publish:", *(f"  {each}" for each in commands)]
+    return lines
 
 
 def _left_to_do(written: Suggestion, width: int) -> list[str]:

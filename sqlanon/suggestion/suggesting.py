@@ -27,7 +27,7 @@ from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile, profi
 from sqlanon.suggestion.roles import Advice, Role, advise
 from sqlanon.suggestion.separating import Separating
 from sqlanon.suggestion.suggestion import Suggestion
-from sqlanon.wording import listed
+from sqlanon.wording import counted, listed
 
 SUPPRESSION_LIMIT = 0.02
 """Share of the records that may be suppressed where nothing is said."""
@@ -104,7 +104,7 @@ class _Drafting:
             looked_at=profile.looked_at,
             k=self.k,
             suppression_limit=0.0,
-            notes=tuple(_reading_notes(profile)),
+            notes=(*_size_notes(profile, self.k), *_reading_notes(profile)),
         )
 
     def _with_twins(self, profile: TableProfile, advice: dict[str, Advice]) -> dict[str, Advice]:
@@ -203,6 +203,16 @@ def _one_entity(advice: dict[str, Advice]) -> dict[str, Advice]:
         name: replace(own, is_entity=own.is_entity and name == entities[0])
         for name, own in advice.items()
     }
+
+
+def _size_notes(profile: TableProfile, k: int) -> list[str]:
+    """A note on a table that is too small for k."""
+    if profile.records >= k:
+        return []
+    return [
+        f"the table has {counted(profile.records, 'record')}, fewer than k = {k}: nothing of it "
+        "can be published; take a table of more records, or a smaller k (--k) of at least 2"
+    ]
 
 
 def _reading_notes(profile: TableProfile) -> list[str]:

@@ -116,6 +116,11 @@ class Suggestion(SelfShown):
             if each.file is not None and each.hierarchy is not None
         }
 
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the table has fewer records than a class must have, so none can be published."""
+        return self.records < self.k
+
     def of(self, role: Role) -> list[ColumnSuggestion]:
         """The columns of a role."""
         return [each for each in self.columns if each.role is role]

@@ -30,6 +30,7 @@ from sqlanon.errors import SourceError, SqlanonError
 
 Kind = Literal["duckdb", "file", "connection", "frame"]
 
+DATABASE_ENDINGS = frozenset({".duckdb", ".ddb", ".db"})
 _MOST_THREADS = 1024
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[KMGT]i?)?B)", re.IGNORECASE)
 
@@ -329,7 +330,7 @@ def is_database(path: Path) -> bool:
         head = file.read(12)
     if head[8:12] == b"DUCK":
         return True
-    if path.suffix.lower() in {".duckdb", ".ddb", ".db"}:
+    if path.suffix.lower() in DATABASE_ENDINGS:
         raise SourceError(f"{path.name!r} is not a DuckDB database")
     return False
 
