@@ -121,7 +121,7 @@ def variation(key: str, value: object) -> Variation:
     if name not in VARIED:
         meant = did_you_mean(name, VARIED)
         raise PolicyError(
-            f"{key!r} is no figure of a policy that can be swept; those are "
+            f"{key!r} is not a figure of a policy that can be swept; those are "
             f"{', '.join(VARIED)}{meant}"
         )
     return VARIED[name](value)
@@ -152,4 +152,4 @@ def _number(value: Any) -> int | float:
             return read(value)
         except ValueError:
             continue
-    raise PolicyError(f"{value!r} is no number; sweep numbers parted by commas, such as 2,5,10")
+    raise PolicyError(f"{value!r} is not a number; sweep numbers parted by commas, such as 2,5,10")

@@ -38,7 +38,7 @@ def test_charts_of_a_sweep_are_written_where_they_are_asked_for(run, table, tmp_
     (tmp_path / "k.svg").write_text("mine")
     refused = run(*words)
     assert refused.code == 2
-    assert "is there already" in refused.err
+    assert "exists already" in refused.err
     assert run(*words, "--overwrite").code == 0
     assert (tmp_path / "k.svg").read_text("utf-8").startswith("<svg")
 
@@ -55,7 +55,7 @@ def test_charts_of_a_sweep_are_written_where_they_are_asked_for(run, table, tmp_
             "--alternatives and --minimal-nodes are about one plan",
         ),
         (["--chart", "x.svg", "--k", "2"], "--chart and --overwrite belong to --sweep"),
-        (["--sweep", "j=2"], "'j' is no figure of a policy"),
+        (["--sweep", "j=2"], "'j' is not a figure of a policy"),
     ],
 )
 def test_what_a_sweep_cannot_do_is_refused(run, table, words, message):
