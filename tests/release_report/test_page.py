@@ -28,6 +28,7 @@ HOSTILE = [
     "x" * 5000,
     "",
     "{{ 7 * 7 }}",
+    "\x1b[31mred\x00",
     None,
 ]
 
@@ -103,6 +104,7 @@ def test_hostile_values_are_text(page):
     read = Page(page)
     assert not read.open
     assert any("<script>alert(1)</script>" in text for text in read.texts)
+    assert any(r"\x1b[31mred\x00" in text for text in read.texts)
     assert any("NULL (no value)" in text for text in read.texts)
     assert any("(empty text)" in text for text in read.texts)
     assert "x" * 200 not in page
@@ -315,7 +317,7 @@ def test_write_refuses_other_endings_and_files_that_are_there(tmp_path):
     own = Policy(["town"], models=[KAnonymity(2)])
     report = sqlanon.report(connection, "people", "people", own, effort="none")
     (tmp_path / "there.html").write_text("")
-    for name, fault in (("r.pdf", "ending .html"), ("there.html", "there already")):
+    for name, fault in (("r.pdf", "ending .html"), ("there.html", "exists already")):
         with pytest.raises(SourceError, match=fault):
             report.write(tmp_path / name)
 
