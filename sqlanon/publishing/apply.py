@@ -260,7 +260,7 @@ def _staged(
             return
         yield _Staged(staged, {})
         if target.likeness is not None:
-            target.likeness.take(engine, staged, source=source, policy=plan.policy)
+            target.likeness.take(engine, staged, source=source, plan=plan)
             return
         place = source if target.into is None else engine.target(target.into, source)
         _move(engine, staged, place=place)
