@@ -30,7 +30,7 @@ WIDTH = 98
 _ROLES = {
     "i": ("identifier", "names a person; not published"),
     "q": ("quasi-identifier", "known to others, who may find a person by it; generalized"),
-    "s": ("sensitive", "must not become known; published as it is, protected by models"),
+    "s": ("sensitive", "what nobody should learn; published as it is, protected by models"),
     "k": ("keep", "published as it is"),
     "d": ("drop", "not published"),
     "u": ("undecided", "nothing is published before it is decided"),
@@ -44,21 +44,24 @@ class DraftOptions:
     """What is suggested, and where it is written."""
 
     panel: ClassVar[str] = "Policy"
-    k: int = option("K", "The smallest class to suggest.", default=5)
+    k: int = option("K", "The k to suggest, the smallest class allowed.", default=5)
     suppression_limit: float = option(
-        "SHARE", "Share of the records that may be suppressed to suggest, 0 to 1.", default=0.02
+        "SHARE",
+        ("The suppression limit to suggest: the share of records that may be suppressed, 0 to 1."),
+        default=0.02,
     )
-    ask: bool = switch("Go through the columns on the terminal; Enter takes what is suggested.")
+    ask: bool = switch("Go through the columns on the terminal; Enter accepts a suggestion.")
     output: Path = option("FILE", "The policy file to write.", default=Path(POLICY), panel=OUTPUT)
     overwrite: Overwrite = False
 
 
 def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
-    """Write a policy.toml to start from: a role for every column, with its reason, and hierarchies.
+    """Draft a policy.toml with roles, their reasons and hierarchies.
 
-    Roles come from names, types and figures: columns that name a person are identifiers, those by
-    which others may find one are quasi-identifiers, those that must not become known are sensitive.
-    It is advice: what it cannot tell is left undecided, and nothing is published before you decide.
+    Roles are suggested from the columns' names, types and values. Identifiers name a person;
+    quasi-identifiers are what others may know of one, such as age and postcode; sensitive columns
+    hold what nobody should learn about one. The draft is advice: a column whose role is not clear
+    is left undecided, and nothing is published until you decide.
     """
     import sqlanon
     from sqlanon.suggestion.files import refuse_policy_file
@@ -83,7 +86,7 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
     if wanted.ask:
         found = _asked(found)
     written = found.write(file, overwrite=wanted.overwrite)
-    commands = _next(given, file)
+    commands = _next(given, written, file)
     output.timings(run, {"init": seconds}, search={})
     output.show(
         run,
@@ -98,10 +101,14 @@ def _refuse_source(source: str, file: Path) -> None:
         raise SourceError(f"{str(file)!r} holds the original; choose another output")
 
 
-def _next(given: Input, file: Path) -> list[str]:
-    """The commands that show and publish what the policy file says."""
+def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
+    """The commands that show and publish what the policy file says; none where nothing can be."""
+    if written.is_too_small:
+        return []
     table = [] if given.table is None else [given.table]
     words = ["sqlanon", "plan", given.source, *table, "--policy", str(file)]
+    if written.undecided:
+        words += ["--others", "drop"]
     for name, value in given.text.asked.items():
         for each in [value] if isinstance(value, str) else value:
             words += [f"--{name.replace('_', '-')}", each]
@@ -135,11 +142,24 @@ def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
         *wrap(f"{file} is written, with the reason of each role. {ADVISORY}", width),
         *_left_to_do(written, width),
         *(line for note in written.notes for line in wrap(f"note: {note}", width)),
-        "",
-        "Next, to see what it costs and to publish:",
-        *(f"  {command}" for command in commands),
+        *_shown_next(written, commands, width),
     ]
     return "\n".join(lines)
+
+
+def _shown_next(written: Suggestion, commands: list[str], width: int) -> list[str]:
+    """The next commands, and what they do with what is left to do."""
+    if not commands:
+        return []
+    lines = [""]
+    if written.files:
+        text = (
+            "As long as a file is not filled in, each value of its column can only be kept or "
+            "suppressed, which costs more records."
+        )
+        lines += wrap(text, width)
+    lines += ["Next, to see what it costs and to publish:", *(f"  {each}" for each in commands)]
+    return lines
 
 
 def _left_to_do(written: Suggestion, width: int) -> list[str]:
@@ -169,7 +189,7 @@ def _left_to_do(written: Suggestion, width: int) -> list[str]:
 
 def _asked(found: Suggestion) -> Suggestion:
     """The suggestion as the user of a terminal wants it, column by column."""
-    _tell("Enter takes what stands in brackets; Ctrl-C ends, and nothing is written.")
+    _tell("Enter accepts what stands in brackets; Ctrl-C ends without writing anything.")
     _tell_roles()
     for number, each in enumerate(found.columns, start=1):
         values = counted(each.figures["values"], "value")

@@ -130,10 +130,18 @@ def _unfit(profile: ColumnProfile, _: Concept | None) -> Advice | None:
     )
 
 
-def _saying_nothing(profile: ColumnProfile, _: Concept | None) -> Advice | None:
+def _saying_nothing(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     if not profile.present:
         return Advice(Role.UNDECIDED, "no record has a value, so nobody misses it (drop)")
-    if profile.values == 1:
+    is_one = profile.values == 1
+    if is_one and profile.records > 1 and concept is not None and concept.hint is Hint.SENSITIVE:
+        return Advice(
+            Role.SENSITIVE,
+            f"its name suggests {concept.title}{_category(concept)}, and all records have the same "
+            "value: to publish it tells it of everybody in the table, which no group hides. Is it "
+            "what must not become known of a person? Then drop it",
+        )
+    if is_one:
         return Advice(
             Role.UNDECIDED, "all records have the same value, so it tells nobody apart (keep, drop)"
         )
@@ -188,8 +196,8 @@ def _weight(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
         return None
     return Advice(
         Role.UNDECIDED,
-        f"its name suggests {concept.title}: it says nothing of a person by itself, but with "
-        f"{_distinct(profile)} it gives records away; round it and keep it, or drop it",
+        f"its name suggests {concept.title}: it tells nothing about a person by itself, but "
+        f"with {_distinct(profile)} it singles records out; round it and keep it, or drop it",
     )
 
 
@@ -200,15 +208,20 @@ def _sensitive(profile: ColumnProfile, concept: Concept | None) -> Advice | None
         return Advice(
             Role.IDENTIFIER,
             f"its name suggests {concept.title}, and nearly every record has a text of its own, "
-            "which gives it away; put it into groups to publish it as sensitive",
+            "which singles it out; put the texts into groups to publish them as sensitive",
         )
-    special = ", a special category of personal data (GDPR article 9)" if concept.special else ""
-    reason = f"its name suggests {concept.title}{special}"
+    reason = f"its name suggests {concept.title}{_category(concept)}"
     if _is_near(profile):
         reason += (
             f"; with {_distinct(profile)}, whoever knows a value finds the record: round it first"
         )
-    return Advice(Role.SENSITIVE, f"{reason}. Is it what must not become known of a person?")
+    return Advice(
+        Role.SENSITIVE, f"{reason}. Is it something that nobody should learn about a person?"
+    )
+
+
+def _category(concept: Concept) -> str:
+    return ", a special category of personal data (GDPR article 9)" if concept.special else ""
 
 
 def _known(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
@@ -271,8 +284,8 @@ def _label(profile: ColumnProfile, _: Concept | None) -> Advice | None:
         return None
     return Advice(
         Role.SENSITIVE,
-        "its name suggests that it is what others are to predict. Is it what must not become known "
-        "of a person?",
+        "its name suggests that it is what others are to predict. Is it something that nobody "
+        "should learn about a person?",
     )
 
 

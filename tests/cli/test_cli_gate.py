@@ -1,5 +1,6 @@
 """The gate: files that a data repository is about to let out are held against their policy."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,13 @@ from pathlib import Path
 import pytest
 
 import sqlanon
+from sqlanon.engine.duckdb.data_files import (
+    ARROW_ENDINGS,
+    CSV_ENDINGS,
+    JSON_ENDINGS,
+    PARQUET_ENDING,
+)
+from sqlanon.engine.duckdb.source import DATABASE_ENDINGS
 from sqlanon.errors import ReleaseError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -63,9 +71,9 @@ def test_the_hook_checks_every_file_and_tells_which_fails(folder):
 def hook():
     """The one hook, as pre-commit reads it."""
     text = (ROOT / ".pre-commit-hooks.yaml").read_text()
-    [args] = [line for line in text.splitlines() if line.strip().startswith("args:")]
-    words = args.partition("[")[2].rstrip("]").split(", ")
-    return {"args": words}
+    lines = dict(re.findall(r"^  (\w+): +(.+(?:\n    .*)*)$", text, re.MULTILINE))
+    folded = {name: " ".join(value.removeprefix(">-").split()) for name, value in lines.items()}
+    return folded | {"args": folded["args"].strip("[]").split(", ")}
 
 
 def test_the_hook_calls_a_program_that_is_installed():
@@ -73,4 +81,25 @@ def test_the_hook_calls_a_program_that_is_installed():
 
     [found] = entry_points(group="console_scripts", name="sqlanon-gate")
     assert found.value == "sqlanon.cli.gate:main"
-    assert "entry: sqlanon-gate\n" in (ROOT / ".pre-commit-hooks.yaml").read_text()
+    assert hook()["entry"] == "sqlanon-gate"
+
+
+def test_the_hook_takes_every_ending_that_is_read():
+    endings = CSV_ENDINGS | JSON_ENDINGS | ARROW_ENDINGS | DATABASE_ENDINGS | {PARQUET_ENDING}
+    known = re.search(r"\(([a-z|]+)\)", hook()["files"])[1]
+    assert {f".{name}" for name in known.split("|")} == endings
+    for ending in endings:
+        for name in (f"a/people{ending}", f"PEOPLE{ending.upper()}", f"people{ending}.gz"):
+            assert re.search(hook()["files"], name)
+            assert not re.search(hook()["exclude"], name)
+    assert not re.search(hook()["files"], "csv.py")
+
+
+def test_the_hook_leaves_settings_of_programs_alone():
+    settings = (
+        *("package.json", "web/package-lock.json", "tsconfig.json", "tsconfig.build.json"),
+        *(".vscode/settings.json", "requirements.txt", "requirements-dev.txt", "CMakeLists.txt"),
+    )
+    tables = ("my-package.json", "packages.json", "vscode/a.json", "requirements.csv", "txt/a.txt")
+    assert all(re.search(hook()["exclude"], name) for name in settings)
+    assert not any(re.search(hook()["exclude"], name) for name in tables)

@@ -52,9 +52,8 @@ def test_three_commands_lead_from_a_raw_file_to_a_published_table(run, staff, tm
     assert document["undecided"] == ["is_new", "days_ill", "version"]
     plan, publish = map(shlex.split, document["commands"])
     assert run(*plan[1:]).code == 0
-    assert "3 columns have no role" in run(*publish[1:]).err
-    text = (tmp_path / "policy.toml").read_text()
-    (tmp_path / "policy.toml").write_text(text.replace('# others = "drop"', 'others = "drop"'))
+    undecided = [word for word in publish[1:] if word not in ("--others", "drop")]
+    assert "3 columns have no role" in run(*undecided).err
     assert run(*publish[1:]).code == 0
     released = duckdb.sql("FROM 'staff_anonymous.csv'")
     assert set(released.columns) == {
@@ -71,8 +70,9 @@ def test_the_page_says_what_is_left_to_do_and_what_comes_next(run, staff):
     assert "  hierarchy_job.csv: 12 values of job" in page
     assert "It is a draft" in page
     assert page.endswith(
-        "  sqlanon plan staff.csv --policy policy.toml\n"
-        "  sqlanon anonymize staff.csv --policy policy.toml --output staff_anonymous.csv\n"
+        "  sqlanon plan staff.csv --policy policy.toml --others drop\n"
+        "  sqlanon anonymize staff.csv --policy policy.toml --others drop --output "
+        "staff_anonymous.csv\n"
     )
     assert "N. Ame" not in page
     assert max(map(len, page.splitlines())) < 110
@@ -211,3 +211,17 @@ def test_who_leaves_the_questions_leaves_nothing_behind(run, few, monkeypatch, t
     monkeypatch.setattr(command.typer, "prompt", leave)
     assert run("init", few, "--ask").code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["few.csv"]
+
+
+def test_a_table_smaller_than_k_has_no_next_commands(run, few, tmp_path):
+    duckdb.execute("COPY (FROM 'few.csv' LIMIT 4) TO 'four.csv'")
+    outcome = run("init", "four.csv")
+    assert outcome.code == 0
+    assert "4 records, fewer than k = 5: nothing of it" in " ".join(outcome.out.split())
+    assert "Next" not in outcome.out
+    assert "sqlanon plan" in run("init", "four.csv", "--k", "4", "--overwrite").out
+
+
+def test_what_is_left_open_is_said_beside_the_next_commands(run, few):
+    assert "--others" not in run("init", few).out
+    assert "can only be kept or suppressed" in run("init", few, "--overwrite").out

@@ -168,28 +168,50 @@ def test_the_ci_job_lets_only_tables_out_that_satisfy_their_policy(copied):
     assert "2 columns that the policy drops: 'person_id', 'name'" in told
 
 
+def git(*words):
+    """Starts git as somebody; what it prints."""
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    return subprocess.run(["git", *who, *words], check=True, capture_output=True, text=True).stdout
+
+
+def hooks_of(home):
+    """A repository with the hook of sqlanon that starts what is installed here; its commit."""
+    hook = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    gate = Path(sys.executable).parent / "sqlanon-gate"
+    for old, new in (("language: python", "language: system"), ("sqlanon-gate", str(gate))):
+        assert hook.count(old) == 1
+        hook = hook.replace(old, new)
+    home.mkdir()
+    (home / ".pre-commit-hooks.yaml").write_text(hook)
+    git("init", "-q", str(home))
+    git("-C", str(home), "add", "-A")
+    git("-C", str(home), "commit", "-q", "-m", "Add the hook")
+    return git("-C", str(home), "rev-parse", "HEAD").strip()
+
+
 @pytest.mark.slow
-def test_the_hook_stops_a_commit_with_an_original(copied):
+def test_the_hook_stops_a_commit_with_an_original(copied, tmp_path, monkeypatch):
     python = python_with("pre_commit", "dagster")
     folder = copied("data_repository")
     repository(folder)
-    # As pre-commit would read it from the repository of sqlanon, but for the network.
-    hook = (
-        (ROOT / ".pre-commit-hooks.yaml")
-        .read_text()
-        .replace("language: python", "language: system")
-    )
-    hook = hook.replace("entry: sqlanon-gate", f"entry: {Path(sys.executable).parent}/sqlanon-gate")
-    own = "\n".join(f"    {line}" for line in hook.splitlines())
-    Path(".pre-commit-config.yaml").write_text(f"repos:\n- repo: local\n  hooks:\n{own}\n")
-    for words in (["init", "-q"], ["add", "-A", "published", "policy.toml"]):
-        subprocess.run(["git", *words], check=True)
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "cache"))
+    # The example's own settings, but for where sqlanon comes from.
+    settings = Path(".pre-commit-config.yaml")
+    text = settings.read_text()
+    for key, value in (("repo", tmp_path / "hooks"), ("rev", hooks_of(tmp_path / "hooks"))):
+        text, count = re.subn(rf"(?m)(\b{key}:) \S+", rf"\1 {value}", text)
+        assert count == 1
+    settings.write_text(text)
+    git("init", "-q")
+    git("add", "-A", "published", "policy.toml")
     code, told = start(python, "pre-commit", "run", "--all-files")
     assert code == 0, told
-    shutil.copy("people.csv", "published/original.csv")
-    subprocess.run(["git", "add", "published"], check=True)
-    code, told = start(python, "pre-commit", "run", "--all-files")
-    assert code == 1
-    assert "published/original.csv" in told
-    assert "that the policy drops: 'person_id', 'name'" in told
-    assert "person 17" not in told
+    for name in ("original.csv", "package.CSV"):
+        shutil.copy("people.csv", f"published/{name}")
+        git("add", "published")
+        code, told = start(python, "pre-commit", "run", "--all-files")
+        assert code == 1
+        assert f"published/{name}" in told
+        assert "that the policy drops: 'person_id', 'name'" in told
+        assert "person 17" not in told
+        git("rm", "-q", "-f", f"published/{name}")

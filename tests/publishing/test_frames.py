@@ -103,6 +103,32 @@ def test_a_relation_without_its_connection_comes_back_on_it_or_is_refused():
             sqlanon.anonymize(bits, UNNAMED)
 
 
+@pytest.mark.skipif(not QUERIES_LEAVE_NOTHING, reason="it takes its connection")
+@pytest.mark.every_row
+@pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
+def test_no_table_of_the_connection_is_taken_for_what_is_published(kind):
+    with duckdb.connect() as connection:
+        for name in ("published", "made", "frame", "table"):
+            connection.execute(f'CREATE {kind} "{name}" AS SELECT range AS age FROM range(8)')
+        relation = connection.sql("FROM published")
+        published, report = sqlanon.anonymize(relation, UNNAMED, with_report=True)
+        assert report.holds
+        assert str(published.types[0]) == "VARCHAR"
+        assert sqlanon.check(published, UNNAMED).holds
+
+
+@pytest.mark.skipif(not QUERIES_LEAVE_NOTHING, reason="it takes its connection")
+def test_a_connection_that_reads_no_variables_must_be_given():
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")
+        connection.execute("SET python_enable_replacements = false")
+        relation = connection.table("people")
+        with pytest.raises(SourceError, match="give the connection, then the relation"):
+            sqlanon.anonymize(relation, UNNAMED)
+        published = sqlanon.anonymize(connection, relation, UNNAMED)
+        assert published.aggregate("count(*)").fetchall() == [(8,)]
+
+
 def test_a_relation_of_another_connection_is_refused():
     with duckdb.connect() as one, duckdb.connect() as other:
         one.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")
@@ -411,8 +437,8 @@ def test_categories_without_a_value_of_their_own_in_the_database_are_published_a
         (pandas.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' .* convert or drop it"),
         (polars.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' holds objects"),
         (pandas.DataFrame(), "has no columns"),
-        (pandas.Series([1]), r"Series is no (table; make a frame of it|source; give a frame)"),
-        ([{"age": 1}], "a list is no source; give a frame"),
+        (pandas.Series([1]), r"Series is not a (table; make a frame of it|source; give a frame)"),
+        ([{"age": 1}], "a list is not a source; give a frame"),
     ],
 )
 @pytest.mark.every_row

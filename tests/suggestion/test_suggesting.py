@@ -146,6 +146,12 @@ def test_columns_that_are_known_with_sensitive_ones_alone_count_too(connection):
     assert "beside all other columns it makes another 100%" in found["x"].reason
 
 
+def test_one_sensitive_value_of_all_is_told_of_everybody(connection):
+    found = of(connection, "SELECT range % 40 AS age, 'flu' AS diagnosis FROM range(80)")
+    assert found["diagnosis"].role.value == "sensitive"
+    assert "tells it of everybody" in found["diagnosis"].reason
+
+
 def test_a_repeated_number_of_a_person_is_the_entity(connection):
     connection.execute(
         "CREATE OR REPLACE TABLE visits AS SELECT range // 4 AS patient_id, range % 30 AS age "

@@ -21,9 +21,10 @@ from sqlanon.errors import EngineError, SourceError, SqlanonError
 if TYPE_CHECKING:
     import pyarrow
 
-_CSV = frozenset({".csv", ".tsv", ".txt"})
-_JSON = frozenset({".json", ".jsonl", ".ndjson"})
-_ARROW = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
+CSV_ENDINGS = frozenset({".csv", ".tsv", ".txt"})
+JSON_ENDINGS = frozenset({".json", ".jsonl", ".ndjson"})
+ARROW_ENDINGS = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
+PARQUET_ENDING = ".parquet"
 
 
 def read_file(
@@ -40,7 +41,7 @@ def read_file(
         start = file.read(8)
     held = held_data(path)
     engine.hold(held)
-    if start.startswith(b"PAR1") or ending == ".parquet":
+    if start.startswith(b"PAR1") or ending == PARQUET_ENDING:
         how = how.refusing(path, "a Parquet file")
         try:
             _view_parquet(engine, path, table=table, how=how)
@@ -49,12 +50,12 @@ def read_file(
             held.refuse_changed()
             raise
         return
-    if start.startswith(b"ARROW1") or ending in _ARROW:
+    if start.startswith(b"ARROW1") or ending in ARROW_ENDINGS:
         how = how.refusing(path, "an Arrow file")
         _read_arrow(engine, path, table=table, how=how)
-    elif ending in _CSV:
+    elif ending in CSV_ENDINGS:
         read_csv(engine, path, table=table, how=how)
-    elif ending in _JSON:
+    elif ending in JSON_ENDINGS:
         how = how.refusing(path, "a JSON file", "delimiter", "encoding")
         read_json(engine, path, table=table, how=how)
     else:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
+from uuid import uuid4
 
 import duckdb
 from sqlglot import exp
@@ -13,7 +14,7 @@ from sqlanon.engine.base import Engine, Use, render, without_enums
 from sqlanon.engine.duckdb.capabilities import QUERIES_LEAVE_NOTHING
 from sqlanon.engine.duckdb.catalog import fold, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.errors import fault
+from sqlanon.engine.duckdb.errors import attempt, fault
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
 from sqlanon.engine.frames.columns import comes_back, refuse_finer, restored, same, stored
 from sqlanon.engine.frames.kinds import ArrowFrame, FrameKind, PandasFrame, PolarsFrame, in_types
@@ -141,7 +142,8 @@ def owned(frame: object) -> tuple[object, object]:
         return held, None
     default = duckdb.default_connection()
     try:
-        default.sql("SELECT * FROM frame LIMIT 0")
+        with _variable(frame) as name:
+            default.sql(f"SELECT * FROM {name} LIMIT 0")
     except duckdb.Error:
         pass
     else:
@@ -193,6 +195,20 @@ def _related(engine: DuckDB, table: exp.Table) -> duckdb.DuckDBPyRelation:
     )
 
 
+@contextmanager
+def _variable(value: object) -> Iterator[str]:
+    """A variable of this module that DuckDB reads, by a name that no table or view has.
+
+    A table of that name would be read in its place.
+    """
+    name = f"_sqlanon_{uuid4().hex}"
+    globals()[name] = value
+    try:
+        yield name
+    finally:
+        del globals()[name]
+
+
 def _package(frame: Any) -> str:
     return type(frame).__module__.partition(".")[0]
 
@@ -212,7 +228,7 @@ def _kind(frame: Any) -> FrameKind:
         return PolarsFrame(frame)
     if "Series" in {name for _, name in bases}:
         raise SourceError(
-            f"a {_package(frame)} Series is no table; make a frame of it by to_frame()"
+            f"a {_package(frame)} Series is not a table; make a frame of it by to_frame()"
         )
     if isinstance(frame, duckdb.DuckDBPyRelation):
         return _Relation(frame)
@@ -235,7 +251,20 @@ class _Relation(ArrowFrame):
         return super().read(names, equal_alone)
 
     def made(self, published: Any, kept: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
-        """A relation of the connection that the first one is of."""
+        """A relation of the connection that the first one is of.
+
+        Raises:
+            SourceError: The connection is set to read no variables of Python.
+        """
+        [(reads_variables,)] = self._query(
+            "SELECT current_setting('python_enable_replacements')"
+        ).fetchall()
+        if not reads_variables:
+            raise SourceError(
+                "python_enable_replacements is off on the relation's connection, without which no "
+                "table can be handed back to it; give the connection, then the relation, then the "
+                "policy"
+            )
         published = in_types(published, kept)
         columns = [
             exp.cast(exp.column(name, quoted=True), self._duckdb_types[name]).as_(name, quoted=True)
@@ -243,8 +272,14 @@ class _Relation(ArrowFrame):
             else exp.column(name, quoted=True)
             for name in published.column_names
         ]
-        # DuckDB reads the variable of that name.
-        text = render(exp.select(*columns).from_("published"), "duckdb")
-        made = self._relation.query("_sqlanon_original", text)
+        with _variable(published) as name:
+            return self._query(render(exp.select(*columns).from_(name), "duckdb"))
+
+    def _query(self, text: str) -> duckdb.DuckDBPyRelation:
+        """Rows of a query on the connection that the relation is of."""
+        made = attempt(
+            lambda: self._relation.query("_sqlanon_original", text),
+            lambda error: fault(error, "hand back what was published"),
+        )
         assert made is not None
         return made

@@ -30,6 +30,7 @@ from sqlanon.errors import SourceError, SqlanonError
 
 Kind = Literal["duckdb", "file", "connection", "frame"]
 
+DATABASE_ENDINGS = frozenset({".duckdb", ".ddb", ".db"})
 _MOST_THREADS = 1024
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[KMGT]i?)?B)", re.IGNORECASE)
 
@@ -257,7 +258,9 @@ def open_source(
             yield OpenedSource(engine, chosen, None, "frame", frame=source)
         return
     if not isinstance(source, str | Path):
-        raise SourceError(f"{kind_of(source)} is no source; give a frame, a connection or a path")
+        raise SourceError(
+            f"{kind_of(source)} is not a source; give a frame, a connection or a path"
+        )
     if not str(source):  # as a path it would be the working directory
         raise SourceError("the name of the source is empty; give a connection or a path")
     path = _existing(path_of(source, "the source"))
@@ -327,7 +330,7 @@ def is_database(path: Path) -> bool:
         head = file.read(12)
     if head[8:12] == b"DUCK":
         return True
-    if path.suffix.lower() in {".duckdb", ".ddb", ".db"}:
+    if path.suffix.lower() in DATABASE_ENDINGS:
         raise SourceError(f"{path.name!r} is not a DuckDB database")
     return False
 
