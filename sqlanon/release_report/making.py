@@ -30,7 +30,7 @@ from sqlanon.publishing.target import UNWRITTEN
 from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
-from sqlanon.release_report.gathering import Gathered, ReportOptions, gather
+from sqlanon.release_report.gathering import Gathered, ReportOptions, gather, with_persons
 from sqlanon.release_report.page import html_of, on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
 from sqlanon.release_report.statements import method_facts
@@ -175,7 +175,8 @@ def _can_be_bounded(found: Gathered) -> bool:
     asked = any(isinstance(model, KAnonymity) for model in policy.models)
     within = (found.suppressed or 0) <= policy.allowance(found.records)
     known = found.loss.name in CELL_LOSSES and bool(found.columns) and not found.is_grouped
-    return asked and within and known and found.after.statistics.smallest >= policy.k
+    counted = found.uncounted is None and found.after.statistics.smallest >= policy.k
+    return asked and within and known and counted
 
 
 def _facts(engine: Engine, table: exp.Table, *, plan: Plan) -> MethodFacts:
@@ -238,6 +239,12 @@ class Witness:
         """Gathers the figures of a release that is written, but not yet to be seen."""
         options = ReportOptions(loss=plan.report.loss_name)
         found = gather(engine, original, released=table, policy=plan.policy, options=options)
+        entity = plan.policy.entity
+        if entity is not None and found.released:
+            names = list(dict.fromkeys([*plan.policy.attributes, entity]))
+            with engine.workspace():
+                rows = engine.materialize("recoded", plan.recoded(names, original))
+                found = with_persons(engine, found, rows)
         self._seen = ReleaseReport(
             found,
             _facts(engine, table, plan=plan),
