@@ -219,7 +219,7 @@ class PageViews:
             name = " + ".join(columns)
             if columns == subsets.whole.columns and len(columns) > 2:
                 name = f"all {len(columns):,} together"
-            rows.append(BarRow(clipped(name, 60), (unique / total if total else 0.0,)))
+            rows.append(BarRow(name, (unique / total if total else 0.0,)))
             cells.append([name, f"{unique:,}", percent(unique, total)])
         title = f"{self.unit.capitalize()} of the original that columns make unique"
         told = (
@@ -228,7 +228,7 @@ class PageViews:
             "that make the most unique."
         )
         table = ReportTable(title, ["columns", "unique", "share"], cells)
-        return Picture(self.pictures.bars(rows, whole=1.0, labels=186), title, told, table)
+        return Picture(self.pictures.bars(rows, whole=1.0, labels=186, lines=3), title, told, table)
 
     @property
     def kept(self) -> ReportTable | None:
