@@ -145,11 +145,11 @@ def refuse_chart(path: str | Path, *, overwrite: bool = False) -> Path:
 
     Raises:
         PolicyError: What draws is not installed.
-        SourceError: The file has another ending, is there already or cannot be written.
+        SourceError: The file has another ending, exists already or cannot be written.
     """
     file = path_of(path, "the chart")
     if file.suffix.lower() not in ENDINGS:
-        raise SourceError(f"{file.name!r} is no chart; name it {' or '.join(ENDINGS)}")
+        raise SourceError(f"{file.name!r} cannot be a chart; name it {' or '.join(ENDINGS)}")
     refuse_undrawn()
     refuse_place(file, overwrite=overwrite)
     return file
@@ -186,9 +186,18 @@ def rendered(chart: Any) -> str:
     """A chart of Altair as SVG, in the fonts and colours of all charts."""
     return svg_of(
         chart.configure(font=FONT, background="white", padding=PADDING)
-        .configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e4e4e4", titlePadding=8)
+        .configure_axis(
+            labelFontSize=12, titleFontSize=13, gridColor="#e4e4e4", titlePadding=8, labelLimit=0
+        )
         .configure_title(fontSize=15, anchor="start", subtitleFontSize=12, subtitleColor="#444444")
-        .configure_legend(labelFontSize=12, titleFontSize=12, symbolSize=110, symbolStrokeWidth=2)
+        .configure_legend(
+            labelFontSize=12,
+            titleFontSize=12,
+            symbolSize=110,
+            symbolStrokeWidth=2,
+            labelLimit=0,
+            titleLimit=0,
+        )
         .configure_view(stroke="#bbbbbb")
     )
 

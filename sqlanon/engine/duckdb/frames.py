@@ -103,7 +103,7 @@ class HeldFrame:
             engine: Where the table is, and this frame as it was loaded.
             table: The table.
             source: What `loaded` returned.
-            coded: The columns that may be generalized; categories of theirs become texts.
+            coded: The columns that are generalized; categories of theirs become texts.
         """
         assert isinstance(engine, DuckDB)
         if self._kind is None:
@@ -228,7 +228,7 @@ def _kind(frame: Any) -> FrameKind:
         return PolarsFrame(frame)
     if "Series" in {name for _, name in bases}:
         raise SourceError(
-            f"a {_package(frame)} Series is no table; make a frame of it by to_frame()"
+            f"a {_package(frame)} Series is not a table; make a frame of it by to_frame()"
         )
     if isinstance(frame, duckdb.DuckDBPyRelation):
         return _Relation(frame)
