@@ -21,7 +21,7 @@ from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import MissingTableError, PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CELL_LOSSES, MEASURES
 from sqlanon.methods.options import deadline_after
-from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked_of_two
 from sqlanon.microdata.opening import beside, reading, told
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import Progress, following
@@ -92,9 +92,7 @@ def report(
     Raises:
         SqlanonError: A table, the policy or the population is at fault; the message says how.
     """
-    if policy is None:
-        original, released, policy = None, original, released
-    call = asked(connection, original, policy)
+    call, released = asked_of_two(connection, original, released, policy)
     measure = _loss_of(loss or call.said.get("loss", ""), plan)
     if effort not in (None, *EFFORTS):
         raise PolicyError(f"effort {effort!r} is not known; choose none, quick or full")
