@@ -104,6 +104,15 @@ class Plan(SelfShown):
         """Whether the table was a frame of the program, registered for the time of planning."""
         return self.source.name.startswith("_sqlanon_frame_")
 
+    @property
+    def promised_records(self) -> int:
+        """Records that are published, those that lose all cells included."""
+        if self.policy.suppressed == "keep":
+            return self.report.records
+        if self.recoding.published_records is not None:
+            return self.recoding.published_records
+        return self.report.records - self.report.suppressed_records
+
     def rows(self, source: exp.Table | None = None, dialect: str | None = None) -> exp.Select:
         """The query whose rows are published.
 
