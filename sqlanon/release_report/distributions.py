@@ -170,7 +170,7 @@ def _level_title(rule: Rule, place: tuple[int, int], *, labels: Sequence[Label])
     if level == 0:
         return "original values"
     if level == height:
-        return "says nothing"
+        return "fully suppressed"
     match rule:
         case Intervals():
             return f"intervals of {rule.widths[level - 1]:f}"

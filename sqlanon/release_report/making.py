@@ -245,7 +245,7 @@ class Witness:
 
     Raises:
         PolicyError: What draws is not installed.
-        SourceError: The file has another ending, is there already or cannot be written.
+        SourceError: The file has another ending, exists already or cannot be written.
     """
 
     path: Path

@@ -23,11 +23,13 @@ def refuse_page(path: str | Path, *, overwrite: bool = False) -> Path:
 
     Raises:
         PolicyError: What draws is not installed.
-        SourceError: The file has another ending, is there already or cannot be written.
+        SourceError: The file has another ending, exists already or cannot be written.
     """
     file = path_of(path, "the report")
     if file.suffix.lower() not in ENDINGS:
-        raise SourceError(f"{file.name!r} is no page; give the report's file the ending .html")
+        raise SourceError(
+            f"{file.name!r} cannot be a page; give the report's file the ending .html"
+        )
     refuse_undrawn()
     refuse_place(file, overwrite=overwrite)
     return file

@@ -227,7 +227,7 @@ class ReleaseReport(SelfShown):
             yield f"  {loss.bound_of} loses less than {at_least(loss.lower_bound)}"
         for column in self.found.columns:
             share = column.loss.get("lm")
-            levels = ", ".join(f"{use.name} {use.records:,}" for use in column.levels)
+            levels = ", ".join(f"{use.name}: {use.records:,}" for use in column.levels)
             yield f"  {column.name}: lm {figure(share or 0.0)}{f' ({levels})' if levels else ''}"
 
     def _sensitive_lines(self) -> Iterator[str]:
@@ -235,7 +235,7 @@ class ReleaseReport(SelfShown):
             yield (
                 f"sensitive {shares.name!r}: the class furthest from the table has "
                 f"{counted(shares.class_size, 'record')}, of which {percent(shares.distance)} "
-                "would have to hold another value"
+                "would have to hold another value to match it"
             )
 
 

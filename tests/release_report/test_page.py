@@ -315,7 +315,7 @@ def test_write_refuses_other_endings_and_files_that_are_there(tmp_path):
     own = Policy(["town"], models=[KAnonymity(2)])
     report = sqlanon.report(connection, "people", "people", own, effort="none")
     (tmp_path / "there.html").write_text("")
-    for name, fault in (("r.pdf", "ending .html"), ("there.html", "there already")):
+    for name, fault in (("r.pdf", "ending .html"), ("there.html", "exists already")):
         with pytest.raises(SourceError, match=fault):
             report.write(tmp_path / name)
 
