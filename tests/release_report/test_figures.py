@@ -313,7 +313,7 @@ def test_a_plan_of_another_policy_is_refused():
     [
         ([KAnonymity(2)], {"loss": "discernibility"}, "none is known for loss 'discernibility'"),
         ([LDiversity(1)], {}, "asks for no k"),
-        ([KAnonymity(5)], {}, "classes below k = 5"),
+        ([KAnonymity(3)], {}, "classes below k = 3"),
     ],
 )
 def test_a_bound_that_is_not_looked_for_has_its_reason(models, how, reason):
