@@ -55,6 +55,16 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
             "The policy has neither k nor another model, so there was nothing to check.",
             "Ask for a smallest class size k, such as 5, and for models of sensitive columns.",
         )
+    if found.uncounted is not None:
+        yield Caution(
+            "error",
+            "Persons cannot be counted in the release",
+            f"The policy counts persons by {found.uncounted!r}, and some have several records. The "
+            "released table has no such column: records are counted, not persons. One person alone "
+            "may make up a class, so no model is proven.",
+            "Let the publication write the report (--report of anonymize and apply): it counts "
+            "persons while the original still tells whose each record is.",
+        )
     if found.unexpected:
         yield Caution(
             "error",
@@ -66,8 +76,8 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
         yield Caution(
             "error" if found.policy.k > 1 else "warning",
             "Records are unique in the release",
-            f"{part_of(found.after.unique, found.after.members)} of the released records are the "
-            "only ones with their quasi-identifiers.",
+            f"{part_of(found.after.unique, found.after.members)} of the released "
+            f"{found.after.unit} are the only ones with their quasi-identifiers.",
             "Generalize further, or leave these records out: ask for k of at least 2.",
         )
 

@@ -6,17 +6,20 @@ Each is a picture in SVG that needs nothing else, and stands beside a table of t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.pictures import COLOURS, FONT, apart, svg_of
+from sqlanon.pictures import COLOURS, FONT, apart, lines_of, svg_of
 from sqlanon.wording import percent
 
 WIDTH, LABELS, FIGURES = 340, 122, 54
 """Width of a chart, of its labels and of the figures behind the longest bar [points]."""
-ROW, BAR, GAP = 27, 10, 1
-"""Height of a row, of a bar in it, and of what is between two bars [points]."""
+ROW, BAR, GAP, LINE = 27, 10, 1, 12
+"""Height of a row, of a bar in it, of what is between two bars, and of a line [points]."""
+MARGIN = 8
+"""What a label leaves free of its width [points]."""
 FIRST, SECOND = COLOURS[1], COLOURS[0]
 """Colours of the first and the second bar of a row."""
 PALE = "#fbe3d4"
@@ -53,7 +56,12 @@ class Pictures:
         self._drawn = 0
 
     def bars(
-        self, rows: Sequence[BarRow], *, whole: float | None = None, labels: int = LABELS
+        self,
+        rows: Sequence[BarRow],
+        *,
+        whole: float | None = None,
+        labels: int = LABELS,
+        lines: int = 1,
     ) -> str:
         """A chart of rows of bars.
 
@@ -61,32 +69,39 @@ class Pictures:
             rows: The rows, all of one number of bars.
             whole: The share that the longest bar stands for; the greatest one where left out.
             labels: Width of the labels [points].
+            lines: Most lines of a label.
         """
         self._drawn += 1
         most = whole or max((share for row in rows for share in row.shares), default=0) or 1.0
-        picture = _ROLES.sub("", svg_of(_chart(rows, most, labels=labels)))
+        picture = _ROLES.sub("", svg_of(_chart(rows, most, labels=labels, lines=lines)))
         return apart(picture, self._drawn)
 
 
-def _chart(rows: Sequence[BarRow], most: float, *, labels: int) -> Any:
+def _chart(rows: Sequence[BarRow], most: float, *, labels: int, lines: int) -> Any:
     import altair
 
     longest = WIDTH - FIGURES - labels
+    named = _labels(rows, labels - MARGIN, lines=lines)
+    tall = max([ROW, *(len(each) * LINE + 6 for each in named)])
     bars = [
         {
             "first": len(row.shares) > 1 and number == 0,
-            "top": place * ROW + _start(row) + number * (BAR + GAP),
-            "end": place * ROW + _start(row) + number * (BAR + GAP) + BAR,
-            "middle": place * ROW + _start(row) + number * (BAR + GAP) + BAR / 2,
+            "top": place * tall + _start(row, tall) + number * (BAR + GAP),
+            "end": place * tall + _start(row, tall) + number * (BAR + GAP) + BAR,
+            "middle": place * tall + _start(row, tall) + number * (BAR + GAP) + BAR / 2,
             "long": share / most * longest,
             "text": text,
         }
         for place, row in enumerate(rows)
         for number, (share, text) in enumerate(zip(row.shares, row.figures, strict=True))
     ]
-    named = [{"label": row.label, "top": place * ROW + ROW / 2} for place, row in enumerate(rows)]
+    written = [
+        {"label": line, "top": (place + 0.5) * tall + (number - (len(each) - 1) / 2) * LINE}
+        for place, each in enumerate(named)
+        for number, line in enumerate(each)
+    ]
     drawn = altair.Chart(_values(bars)).encode(y=_at("top"), y2="end", x=_at("long"))
-    height = max(len(rows), 1) * ROW
+    height = max(len(rows), 1) * tall
     frame = altair.Chart(_values([{}])).mark_rule(opacity=0)
     base = altair.Chart(_values([{}])).mark_rule(color="#767676")
     return (
@@ -103,8 +118,8 @@ def _chart(rows: Sequence[BarRow], most: float, *, labels: int) -> Any:
             altair.Chart(_values(bars))
             .mark_text(align="left", baseline="middle", dx=4, fontSize=10, color=_TEXT)
             .encode(x=_at("long"), y=_at("middle"), text="text:N"),
-            altair.Chart(_values(named))
-            .mark_text(align="right", baseline="middle", fontSize=12, color=_TEXT, limit=labels - 8)
+            altair.Chart(_values(written))
+            .mark_text(align="right", baseline="middle", fontSize=_size(lines), color=_TEXT)
             .encode(x=altair.value(-6), y=_at("top"), text="label:N"),
             base.encode(x=altair.value(0), y=altair.value(0), y2=altair.value(height)),
         )
@@ -119,10 +134,27 @@ def _chart(rows: Sequence[BarRow], most: float, *, labels: int) -> Any:
     )
 
 
-def _start(row: BarRow) -> float:
+def _labels(rows: Sequence[BarRow], width: float, *, lines: int) -> list[list[str]]:
+    """The lines of each label, with the number of the row before those that are cut alike."""
+    made = [lines_of(row.label, width, size=_size(lines), most=lines) for row in rows]
+    alike = Counter(map(tuple, made))
+    return [
+        lines_of(f"{number}. {row.label}", width, size=_size(lines), most=lines)
+        if alike[tuple(each)] > 1 and each[-1].endswith("…")
+        else each
+        for number, (row, each) in enumerate(zip(rows, made, strict=True), start=1)
+    ]
+
+
+def _size(lines: int) -> int:
+    """Size of the labels' letters [points]."""
+    return 12 if lines == 1 else 11
+
+
+def _start(row: BarRow, tall: float) -> float:
     """Where the bars of a row begin, so that they stand in its middle."""
     bars = len(row.shares)
-    return (ROW - bars * BAR - (bars - 1) * GAP) / 2
+    return (tall - bars * BAR - (bars - 1) * GAP) / 2
 
 
 def _at(name: str) -> Any:

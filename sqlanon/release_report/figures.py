@@ -16,6 +16,8 @@ from sqlanon.reports.risk import Persons
 from sqlanon.reports.trajectories import Trajectories
 
 Severity = Literal["error", "warning", "info"]
+OF_RECORDS = " of records"
+"""What follows the name of a model that is asked of records where the policy counts persons."""
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
@@ -36,6 +38,11 @@ class TableSide:
     sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
     persons: Persons | None = None
     trajectories: Trajectories | None = None
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "records" if self.persons is None else "persons"
 
     @property
     def unique(self) -> int:
@@ -60,6 +67,15 @@ class TableSide:
     def at_risk(self, threshold: float) -> int:
         """Records, or persons, whose prosecutor risk is above a threshold."""
         return (self.statistics if self.persons is None else self.persons).at_risk(threshold)
+
+    def in_classes(self, low: int, high: int | None) -> int:
+        """Records in classes of some sizes, or persons whose smallest class has one of them."""
+        if self.persons is None:
+            sizes = self.statistics.histogram
+            held = {size: size * classes for size, classes in sizes.items()}
+        else:
+            held = dict(self.persons.histogram)
+        return sum(n for size, n in held.items() if low <= size and (high is None or size <= high))
 
     def to_dict(self, threshold: float) -> dict[str, Any]:
         """The keys `original` and `released` of the JSON document."""

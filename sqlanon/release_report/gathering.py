@@ -23,6 +23,7 @@ from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.syntax import rows_of
 from sqlanon.release_report.distributions import released_columns
 from sqlanon.release_report.figures import (
+    OF_RECORDS,
     LossFigures,
     ReleasedColumn,
     TableSide,
@@ -67,6 +68,8 @@ class Gathered:
         released: Records of the release.
         columns_released: The columns of the release, in its order.
         unexpected: Those of them that the policy does not publish.
+        uncounted: The policy's entity, where the release does not say whose records it holds and
+            some person has several, so that its classes and models count records; None elsewhere.
         before: The original.
         after: The release.
         identifying: Which columns of the original tell people apart.
@@ -87,6 +90,7 @@ class Gathered:
     released: int
     columns_released: tuple[str, ...]
     unexpected: tuple[str, ...]
+    uncounted: str | None
     before: TableSide
     after: TableSide
     identifying: SubsetRisk | None
@@ -130,18 +134,20 @@ def gather(
     count = engine.rows(rows_of(released))[0][0]
     present = _present(policy, columns)
     check = check_table(engine, released, policy=present) if count else None
+    uncounted = _uncounted(policy, check, before=before)
     tell("measuring what is lost")
     found, missing = _read(engine, original, table=released, policy=policy, count=count)
     names = [name for name in present.sensitive_attributes if count]
-    return Gathered(
+    gathered = Gathered(
         policy=policy,
         options=options,
         records=records,
         released=count,
         columns_released=tuple(columns),
         unexpected=_unexpected(engine, original, policy=policy, columns=columns),
+        uncounted=uncounted,
         before=before,
-        after=_after(check),
+        after=_after(check, of_records=uncounted is not None),
         identifying=identifying,
         population=_against(engine, released, policy=present, options=options) if count else None,
         kept=None if check is None else check.kept_columns,
@@ -155,6 +161,31 @@ def gather(
         notes=() if check is None else check.notes,
         seconds=time.monotonic() - started,
     )
+    if check is None or check.entity is None:
+        return gathered
+    return replace(with_persons(engine, gathered, released), seconds=time.monotonic() - started)
+
+
+def with_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
+    """The figures with the persons of the release, each by the smallest class of theirs.
+
+    Args:
+        engine: Where the rows are.
+        found: The figures.
+        rows: The rows of the release with the entity column of the policy.
+    """
+    wanted = RiskOptions(found.options.threshold, max_columns=0)
+    risk = assess(engine, rows, policy=_classes_only(found.policy), options=wanted)
+    after = replace(found.after, statistics=risk.statistics, persons=risk.persons)
+    return replace(found, after=after, uncounted=None)
+
+
+def _uncounted(policy: Policy, check: CheckReport | None, *, before: TableSide) -> str | None:
+    """The entity, where records of the release are not known to be persons."""
+    if check is None or check.entity is not None or before.persons is None:
+        return None
+    alone = before.persons.members == before.statistics.records
+    return None if alone else policy.entity
 
 
 def _original(
@@ -229,12 +260,13 @@ def _present(policy: Policy, columns: Sequence[str]) -> Policy:
     )
 
 
-def _after(check: CheckReport | None) -> TableSide:
+def _after(check: CheckReport | None, *, of_records: bool) -> TableSide:
     if check is None:
         return TableSide(ClassStatistics({}))
-    return TableSide(
-        check.statistics, check.models, check.sensitive, trajectories=check.trajectories
-    )
+    models = check.models
+    if of_records:
+        models = tuple(replace(each, model=each.model + OF_RECORDS) for each in models)
+    return TableSide(check.statistics, models, check.sensitive, trajectories=check.trajectories)
 
 
 def _unexpected(

@@ -30,7 +30,7 @@ from sqlanon.publishing.target import UNWRITTEN
 from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
-from sqlanon.release_report.gathering import Gathered, ReportOptions, gather
+from sqlanon.release_report.gathering import Gathered, ReportOptions, gather, with_persons
 from sqlanon.release_report.of_plan import refuse_other, with_bound
 from sqlanon.release_report.page import html_of, on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
@@ -194,6 +194,7 @@ def _unbounded(found: Gathered, effort: str | None) -> str:
             found.suppressed or 0
         )
         > policy.allowance(found.records),
+        "whose records are whose cannot be told of the release": found.uncounted is not None,
         f"the release has classes below k = {policy.k}": (
             found.after.statistics.smallest < policy.k
         ),
@@ -264,6 +265,12 @@ class Witness:
         """Gathers the figures of a release that is written, but not yet to be seen."""
         options = ReportOptions(loss=plan.report.loss_name)
         found = gather(engine, original, released=table, policy=plan.policy, options=options)
+        entity = plan.policy.entity
+        if entity is not None and found.released:
+            names = list(dict.fromkeys([*plan.policy.attributes, entity]))
+            with engine.workspace():
+                rows = engine.materialize("recoded", plan.recoded(names, original))
+                found = with_persons(engine, found, rows)
         self._seen = ReleaseReport(
             found,
             _facts(engine, table, plan=plan),

@@ -11,6 +11,7 @@ from typing import Any
 from sqlanon.release_report.cautions import cautions
 from sqlanon.release_report.figures import Caution, MethodFacts, TableSide
 from sqlanon.release_report.gathering import Gathered
+from sqlanon.release_report.units import heads_of, unit_of
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
@@ -42,9 +43,14 @@ class ReleaseReport(SelfShown):
 
     @property
     def holds(self) -> bool:
-        """Whether the release satisfies every model of the policy, and no other column is in it."""
+        """Whether the release satisfies every model of the policy, and no other column is in it.
+
+        False, too, where that cannot be told: the policy counts persons and the release does not
+        say whose records it holds.
+        """
         asked = bool(self.models) or not self.found.released
-        return asked and all(each.holds for each in self.models) and not self.found.unexpected
+        held = asked and all(each.holds for each in self.models)
+        return held and not self.found.unexpected and self.found.uncounted is None
 
     @property
     def models(self) -> tuple[ModelResult, ...]:
@@ -141,7 +147,10 @@ class ReleaseReport(SelfShown):
 
     def headline(self) -> str:
         """Records, classes, and whether the release satisfies its policy."""
-        return f"{self.found.after.statistics.headline()}; {verdicts(self.models)}"
+        told = verdicts(self.models)
+        if self.is_open:
+            told = "persons cannot be counted"
+        return f"{self.found.after.statistics.headline()}; {told}"
 
     def shown_tables(self) -> list[ShownTable]:
         """The models, and the findings by what they endanger."""
@@ -167,7 +176,18 @@ class ReleaseReport(SelfShown):
             return "The released table satisfies its policy."
         if not self.models and not self.found.unexpected:
             return "The policy asks for nothing, so nothing can be said of the released table."
+        if self.is_open:
+            return (
+                "It cannot be told whether the released table satisfies its policy: that counts "
+                f"persons, and the table has no column {self.found.uncounted!r}."
+            )
         return "The released table does NOT satisfy its policy."
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is broken, and nothing proven since persons cannot be counted."""
+        broken = self.found.unexpected or not all(each.holds for each in self.models)
+        return self.found.uncounted is not None and bool(self.models) and not broken
 
     @property
     def html(self) -> str:
@@ -204,9 +224,9 @@ class ReleaseReport(SelfShown):
 
     def _risk_rows(self) -> list[list[str]]:
         found, threshold = self.found, self.found.options.threshold
-        unit = "records" if found.before.persons is None else "persons"
         sides = (found.before, found.after)
-        rows = [["", "original", "released"]]
+        unit, heads = unit_of(found), ["original", "released"]
+        rows = [["", *heads_of(found, heads)]]
         rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
         risky = f"{unit} above {percent(threshold)} risk"
         rows.append([risky, *(f"{side.at_risk(threshold):,}" for side in sides)])

@@ -8,9 +8,10 @@ from functools import cached_property
 
 from sqlanon.release_report.charts import BarRow, Pictures
 from sqlanon.release_report.column_views import ShownColumn, shown_columns, shown_shares
-from sqlanon.release_report.figures import TableSide
+from sqlanon.release_report.figures import OF_RECORDS
 from sqlanon.release_report.reported import ReportedRelease
 from sqlanon.release_report.shown import Picture, ReportTable, clipped
+from sqlanon.release_report.units import heads_of, unit_of
 from sqlanon.release_report.wordings import MEASURES, model_text
 from sqlanon.reports.kept import LISTED
 from sqlanon.wording import at_least, counted, figure, part_of, percent
@@ -40,7 +41,7 @@ class PageViews:
     @property
     def unit(self) -> str:
         """What is counted in the original."""
-        return "records" if self.report.found.before.persons is None else "persons"
+        return self.report.found.before.unit
 
     @property
     def unfolded(self) -> int:
@@ -64,7 +65,7 @@ class PageViews:
                 f"original {before.statistics.smallest:,}",
             ),
             (
-                f"Unique {self.unit}",
+                f"Unique {unit_of(found)}",
                 percent(after.unique, after.members),
                 f"original {percent(before.unique, before.members)}",
             ),
@@ -82,7 +83,7 @@ class PageViews:
         before = {(each.model, each.column): each for each in self.report.found.before.models}
         rows = []
         for each in self.report.models:
-            original = before.get((each.model, each.column))
+            original = before.get((each.model.removesuffix(OF_RECORDS), each.column))
             rows.append(
                 [
                     model_text(each.model),
@@ -148,16 +149,16 @@ class PageViews:
         sides = (found.before, found.after)
         rows = [[name, *map(of, sides)] for name, of in _STATISTICS]
         rows += [
-            [f"unique {self.unit}", *(part_of(s.unique, s.members) for s in sides)],
+            [f"unique {unit_of(found)}", *(part_of(s.unique, s.members) for s in sides)],
             ["prosecutor risk, highest", *(percent(s.statistics.highest_risk) for s in sides)],
             ["prosecutor risk, mean", *(percent(s.mean_risk) for s in sides)],
             [
-                f"{self.unit} above {percent(found.options.threshold)} risk",
+                f"{unit_of(found)} above {percent(found.options.threshold)} risk",
                 *(part_of(s.at_risk(found.options.threshold), s.members) for s in sides),
             ],
             *self._of_others(),
         ]
-        heads = ["", "original", "release"]
+        heads = ["", *heads_of(found, ["original", "release"])]
         return ReportTable("Classes and risk before and after", heads, rows)
 
     def _of_others(self) -> Iterator[list[str]]:
@@ -183,21 +184,23 @@ class PageViews:
         """Shares of records in classes of each size."""
         found, rows, cells = self.report.found, [], []
         for low, high in SIZES:
-            held = [_in_classes(side, low, high) for side in (found.before, found.after)]
+            held = [side.in_classes(low, high) for side in (found.before, found.after)]
             if any(held):
                 name = _size_text(low, high)
-                members = (found.before.statistics.members, found.after.statistics.members)
+                members = (found.before.members, found.after.members)
                 shares = [n / all_ if all_ else 0.0 for n, all_ in zip(held, members, strict=True)]
                 rows.append(BarRow(name, tuple(shares)))
                 texts = [part_of(n, all_) for n, all_ in zip(held, members, strict=True)]
                 cells.append([name, *texts])
-        title = f"{self.unit.capitalize()} by the size of their class"
+        whose = "smallest class" if found.after.persons else "class"
+        title = f"{unit_of(found).capitalize()} by the size of their {whose}"
         alone = percent(found.before.unique, found.before.members)
         told = (
             f"{alone} of the original's {self.unit} are alone in their class; the smallest class "
             f"of the release has {found.after.statistics.smallest:,}."
         )
-        table = ReportTable(title, ["class size", "original", "release"], cells)
+        heads = ["class size", *heads_of(found, ["original", "release"])]
+        table = ReportTable(title, heads, cells)
         return Picture(self.pictures.bars(rows), title, told, table, is_pair=True)
 
     @cached_property
@@ -216,7 +219,7 @@ class PageViews:
             name = " + ".join(columns)
             if columns == subsets.whole.columns and len(columns) > 2:
                 name = f"all {len(columns):,} together"
-            rows.append(BarRow(clipped(name, 60), (unique / total if total else 0.0,)))
+            rows.append(BarRow(name, (unique / total if total else 0.0,)))
             cells.append([name, f"{unique:,}", percent(unique, total)])
         title = f"{self.unit.capitalize()} of the original that columns make unique"
         told = (
@@ -225,7 +228,7 @@ class PageViews:
             "that make the most unique."
         )
         table = ReportTable(title, ["columns", "unique", "share"], cells)
-        return Picture(self.pictures.bars(rows, whole=1.0, labels=186), title, told, table)
+        return Picture(self.pictures.bars(rows, whole=1.0, labels=186, lines=3), title, told, table)
 
     @property
     def kept(self) -> ReportTable | None:
@@ -357,12 +360,6 @@ def _short(size: float) -> str:
 def _measured(value: float) -> str:
     """A measure for a reader, large ones without places."""
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else figure(value)
-
-
-def _in_classes(side: TableSide, low: int, high: int | None) -> int:
-    """Records, or persons, in classes of some sizes."""
-    sizes = side.statistics.histogram.items()
-    return sum(size * n for size, n in sizes if low <= size and (high is None or size <= high))
 
 
 def _size_text(low: int, high: int | None) -> str:

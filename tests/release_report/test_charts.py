@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
-from sqlanon.pictures import apart
+from sqlanon.pictures import apart, lines_of
 from sqlanon.release_report.charts import BarRow, Pictures
-from sqlanon.wording import drawable
+from sqlanon.wording import drawable, width_of
 
 UNSEEN = [
     "\x00",
@@ -52,3 +52,20 @@ def test_pictures_are_told_apart_by_names_not_by_texts():
     assert apart(picture, 3) == picture.replace('"clip0', '"picture3clip0').replace(
         "#clip0", "#picture3clip0"
     )
+
+
+@pytest.mark.parametrize("label", ["a" * 20 + "🦆" * 20, "🦆" * 40, "👩🏽‍🚀" * 30, "e\u0301" * 60])
+def test_long_labels_are_cut_between_letters(label):
+    [line] = lines_of(label, 114, size=12)
+    assert label.startswith(line[:-1])
+    assert len(line) > 6
+    assert width_of(label[len(line) - 1]) != 0
+    assert line[-2] != "\u200d"
+    assert label[len(line) - 1] != "🏽"
+    assert line in texts(Pictures().bars([BarRow(label, (0.5,))]))
+
+
+def test_labels_that_are_cut_alike_are_told_apart():
+    rows = [BarRow(" + ".join(["education", "occupation", "x" * 99, end]), (0.5,)) for end in "ab"]
+    shown = texts(Pictures().bars(rows, labels=186, lines=2))
+    assert [text[:2] for text in shown if "education" in text] == ["1.", "2."]
