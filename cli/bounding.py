@@ -19,12 +19,12 @@ class BoundOptions:
 
     panel: ClassVar[str] = "Bound"
     loss: str | None = option(
-        "LOSS", f"What is lost: {', '.join(CELL_LOSSES)}; lm where the policy says nothing."
+        "LOSS", f"The loss: {', '.join(CELL_LOSSES)}. Default: that of the policy, or lm."
     )
     effort: str | None = option(
         "quick|full",
-        "How hard to raise the bound: in seconds, or in a minute for 30,000 records; quick where "
-        "not given, with --time-limit for as long as it rises.",
+        "How much work to put into the bound: seconds (quick), or a minute for 30,000 records "
+        "(full). Default: quick; with --time-limit, as long as the bound rises.",
     )
     time_limit: TimeLimit = None
 
@@ -37,11 +37,12 @@ def bound(
     publishing: PublishingOptions,
     run: RunOptions,
 ) -> None:
-    """Tell what any k-anonymization loses at least, whatever the method; writes nothing.
+    """Prove what any k-anonymization loses at least, by any method. Writes nothing.
 
-    Of the policy, quasi-identifiers with hierarchies, weights and levels count, k, the loss and the
-    suppression limit: a suppressed record loses all its cells. Other models only raise the loss.
-    No column needs a role; those of a plan are taken, so that its options fit.
+    Of the policy it uses the quasi-identifiers with their hierarchies, weights and levels, k, the
+    loss and the suppression limit; a suppressed record loses all its cells. The bound holds with
+    further models, too, for these only raise the loss. Options for other columns are accepted, so
+    that those of a plan can be used unchanged.
     """
     import sqlanon
 

@@ -30,17 +30,17 @@ class ComparedOptions:
     panel: ClassVar[str] = "Comparison"
     methods: list[str] = repeatable(
         "METHOD,...",
-        "The methods, auto among them for the one that it chooses; all where not given.",
+        "The methods; auto stands for the one that it chooses. Default: all.",
     )
     losses: list[str] = repeatable(
         "LOSS,...",
-        "What each method loses least, one after the other; as the policy file says, or lm.",
+        "The losses to minimize, one after the other. Default: that of the policy file, or lm.",
     )
-    ks: list[str] = repeatable("K,...", "Values of k, in place of that of the policy.")
+    ks: list[str] = repeatable("K,...", "Values of k, in place of the policy's.")
     chart: list[Path] = repeatable(
         "FILE",
-        "Draw loss and seconds by method, against k where there are several: a file .svg, or .html "
-        "with the tables beside the charts.",
+        "Draw loss and time by method, against k if there are several: a .svg file, or an .html "
+        "file with the tables beside the charts.",
         panel=OUTPUT,
     )
     overwrite: Overwrite = False
@@ -53,11 +53,11 @@ def compare(
     compared: ComparedOptions,
     run: RunOptions,
 ) -> None:
-    """Show what several methods make of a table side by side; writes nothing but charts.
+    """Show the results of several methods side by side. Writes nothing but charts.
 
-    Each row is what `sqlanon plan` would report with that method; one that is refused or fails says
-    why. Where no --time-limit is given, clusters are refined by 8 passes, for a first look, and the
-    methods of one loss and one k share five minutes.
+    Each row is what `sqlanon plan` reports with that method, or the reason why the method cannot be
+    used. Without --time-limit it is a first look: clusters are refined in 8 passes only, and for
+    each loss and each k all methods together have five minutes.
     """
     import sqlanon
 

@@ -80,7 +80,9 @@ ShowCompletion = Annotated[
         metavar="|".join(SHELLS),
         callback=_show,
         is_eager=True,
-        help="Print what makes a shell complete commands, options, methods and columns.",
+        help=(
+            "Print the script with which a shell completes commands, options, methods and columns."
+        ),
     ),
 ]
 InstallCompletion = Annotated[
@@ -90,7 +92,7 @@ InstallCompletion = Annotated[
         metavar="|".join(SHELLS),
         callback=_install,
         is_eager=True,
-        help="Install it for all new terminals of yours.",
+        help="Install that script, for all terminals opened from now on.",
     ),
 ]
 

@@ -15,15 +15,18 @@ from .progress import progress
 def demo(
     *,
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where to; a new or an empty folder.")
+        Path, typer.Argument(metavar="DIR", help="A new or empty folder for the demo's files.")
     ] = Path("sqlanon-demo"),
     records: Annotated[int, typer.Option(metavar="N", help="How many people to make up.")] = 20_000,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the demo's files in a folder in use.")
+        bool,
+        typer.Option(
+            "--overwrite", help=("Replace the demo's files if the folder exists already.")
+        ),
     ] = False,
     run: RunOptions,
 ) -> None:
-    """Make up a census, anonymize it, and show what that did; needs nothing, under 10 seconds."""
+    """Make up a census, anonymize it and show the result. Needs no data and under 10 seconds."""
     from sqlanon.demo.demo import Demo, run_demo
 
     wanted = Demo(folder, records, run.seed, overwrite)

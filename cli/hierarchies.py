@@ -30,7 +30,7 @@ SHOWN = 1000
 """Missing values that are named at most."""
 
 commands = typer.Typer(
-    help="Show, check, make and store hierarchies.",
+    help="Show, check, make and store hierarchies: how a column's values are generalized.",
     cls=PanelGroup,
     epilog=epilog("hierarchy"),
     rich_markup_mode=None,
@@ -39,7 +39,7 @@ commands = typer.Typer(
 )
 
 Database = Annotated[str, typer.Argument(metavar="DB", help="A DuckDB file.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="What it is stored as.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name under which it is stored.")]
 Spec = Annotated[
     str,
     typer.Argument(
@@ -56,7 +56,9 @@ class Bindings:
 
     panel: ClassVar[str] = "Hierarchies"
     hierarchy: list[str] = repeatable("COLUMN=SPEC", "A column's hierarchy.")
-    policy: Path | None = option("FILE", "A policy with more of them; options go before it.")
+    policy: Path | None = option(
+        "FILE", ("A policy.toml with more hierarchies. Options take precedence over it.")
+    )
 
     def __call__(self, columns: Sequence[str]) -> dict[str, Hierarchy]:
         """The hierarchies, once the table's columns tell where a column ends in `a=b=c.csv`.
@@ -100,7 +102,9 @@ class HierarchyFile:
     panel: ClassVar[str] = "Hierarchy"
     column: str = option("COLUMN", "The column.", default=MISSING)
     hierarchy: str = option("SPEC", "The rule.", default=MISSING)
-    output: Path = option("FILE", "The file: leaf;level1;...", default=MISSING)
+    output: Path = option(
+        "FILE", ("The file to write, with a line leaf;level1;... for each value."), default=MISSING
+    )
     overwrite: Overwrite = False
 
 
@@ -111,15 +115,16 @@ class Shown:
     panel: ClassVar[str] = "Hierarchy"
     spec: Spec
     source: Annotated[
-        str | None, typer.Argument(metavar="SOURCE", help="A database or file to bind it to.")
+        str | None,
+        typer.Argument(metavar="SOURCE", help=("A database or file with values to generalize.")),
     ] = None
     table: Table = None
-    column: str | None = option("COLUMN", "The column of SOURCE to bind it to.")
+    column: str | None = option("COLUMN", "The column of SOURCE whose values are generalized.")
     text: TextFileOptions = field(default_factory=TextFileOptions)
 
 
 def show(*, shown: Shown, run: RunOptions) -> None:
-    """Print a hierarchy: its levels, the number of nodes of each, a few example paths."""
+    """Print a hierarchy: its levels, their sizes and a few examples."""
     from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.microdata.inspect import bind_hierarchies, show_hierarchy
     from sqlanon.microdata.stored_hierarchies import open_database, resolved_hierarchy
@@ -158,7 +163,7 @@ def check(
     ] = False,
     run: RunOptions,
 ) -> None:
-    """Hold hierarchies against the columns that they belong to; all faults at once."""
+    """Check that hierarchies fit their columns, and list every fault."""
     from sqlanon.microdata.inspect import bind_hierarchies
 
     shown = SHOWN if show_values else 0
@@ -178,7 +183,7 @@ def check(
 
 
 def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
-    """Write the hierarchy file that a rule gives the values present in a column, to edit."""
+    """Write a hierarchy file to edit, from a rule and a column's values."""
     from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.microdata.inspect import make_hierarchy, refuse_hierarchy_file, write_paths
 

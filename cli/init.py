@@ -30,7 +30,7 @@ WIDTH = 98
 _ROLES = {
     "i": ("identifier", "names a person; not published"),
     "q": ("quasi-identifier", "known to others, who may find a person by it; generalized"),
-    "s": ("sensitive", "must not become known; published as it is, protected by models"),
+    "s": ("sensitive", "what nobody should learn; published as it is, protected by models"),
     "k": ("keep", "published as it is"),
     "d": ("drop", "not published"),
     "u": ("undecided", "nothing is published before it is decided"),
@@ -44,21 +44,24 @@ class DraftOptions:
     """What is suggested, and where it is written."""
 
     panel: ClassVar[str] = "Policy"
-    k: int = option("K", "The smallest class to suggest.", default=5)
+    k: int = option("K", "The k to suggest, the smallest class allowed.", default=5)
     suppression_limit: float = option(
-        "SHARE", "Share of the records that may be suppressed to suggest, 0 to 1.", default=0.02
+        "SHARE",
+        ("The suppression limit to suggest: the share of records that may be suppressed, 0 to 1."),
+        default=0.02,
     )
-    ask: bool = switch("Go through the columns on the terminal; Enter takes what is suggested.")
+    ask: bool = switch("Go through the columns on the terminal; Enter accepts a suggestion.")
     output: Path = option("FILE", "The policy file to write.", default=Path(POLICY), panel=OUTPUT)
     overwrite: Overwrite = False
 
 
 def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
-    """Write a policy.toml to start from: a role for every column, with its reason, and hierarchies.
+    """Draft a policy.toml with roles, their reasons and hierarchies.
 
-    Roles come from names, types and figures: columns that name a person are identifiers, those by
-    which others may find one are quasi-identifiers, those that must not become known are sensitive.
-    It is advice: what it cannot tell is left undecided, and nothing is published before you decide.
+    Roles are suggested from the columns' names, types and values. Identifiers name a person;
+    quasi-identifiers are what others may know of one, such as age and postcode; sensitive columns
+    hold what nobody should learn about one. The draft is advice: a column whose role is not clear
+    is left undecided, and nothing is published until you decide.
     """
     import sqlanon
     from sqlanon.suggestion.files import refuse_policy_file
@@ -186,7 +189,7 @@ def _left_to_do(written: Suggestion, width: int) -> list[str]:
 
 def _asked(found: Suggestion) -> Suggestion:
     """The suggestion as the user of a terminal wants it, column by column."""
-    _tell("Enter takes what stands in brackets; Ctrl-C ends, and nothing is written.")
+    _tell("Enter accepts what stands in brackets; Ctrl-C ends without writing anything.")
     _tell_roles()
     for number, each in enumerate(found.columns, start=1):
         values = counted(each.figures["values"], "value")

@@ -49,8 +49,10 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
     """
     made = typer.Typer(
         name="sqlanon",
-        help="Anonymize tables where they live: k-anonymity, l-diversity and t-closeness by SQL "
-        "inside DuckDB, proved on the published table.",
+        help=(
+            "Anonymize tables inside DuckDB, by k-anonymity, l-diversity, t-closeness and other "
+            "privacy models, and verify the models on the published table."
+        ),
         add_completion=False,
         cls=PanelGroup,
         epilog=epilog(""),

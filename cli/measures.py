@@ -41,10 +41,10 @@ class Compared:
         ),
     ]
     table: str | None = option(
-        "TABLE", "The original's table; needed where ORIGINAL holds more than one."
+        "TABLE", "The original's table; needed if ORIGINAL holds more than one."
     )
     released_table: str | None = option(
-        "TABLE", "The released table; needed where RELEASED is a database that holds more than one."
+        "TABLE", "The released table; needed if RELEASED is a database with more than one."
     )
     text: TextFileOptions = field(default_factory=TextFileOptions)
 
@@ -55,24 +55,22 @@ class MeasureOptions:
 
     panel: ClassVar[str] = "Measures"
     class_attribute: str | None = option(
-        "COLUMN", "The column that the classification metric is about."
+        "COLUMN", "The column whose values the classification metric wants to be predictable."
     )
-    loss: list[str] = repeatable(
-        "LOSS", "Only this measure, such as lm or utility; all where not given."
-    )
+    loss: list[str] = repeatable("LOSS", "Only this measure, such as lm or utility. Default: all.")
     suppressed_label: str | None = option(
-        "TEXT", "What stands for a suppressed value; * where not given."
+        "TEXT", "The text that stands for a suppressed value. Default: *"
     )
 
 
 def measure(
     *, compared: Compared, asked: MeasureOptions, policy: PolicyOptions, run: RunOptions
 ) -> None:
-    """Tell what a released table loses against its original, by every measure; writes nothing.
+    """Measure what a release has lost against its original. Writes nothing.
 
-    Whoever anonymized it: the two tables and the hierarchies are all that counts. Levels, limits
-    and models of the policy are not looked at, except k. What is said of text files is said of
-    ORIGINAL; RELEASED is read as sqlanon writes it.
+    The release may come from any tool: only the two tables and the hierarchies matter. Levels,
+    limits and models of the policy are ignored, except k. The options for text files apply to
+    ORIGINAL; RELEASED is read in the form that sqlanon writes.
     """
     import sqlanon
 

@@ -26,22 +26,24 @@ class MiningOptions:
     panel: ClassVar[str] = "Itemsets"
     kind: str = option(
         "closed|frequent",
-        "Only itemsets of which no more specific one has the same records, or all.",
+        "closed: only itemsets without a more specific one that has the same records; frequent: "
+        "all of them.",
         default="closed",
     )
     into: str | None = option(
         "TABLE",
-        "A new table beside the original, of generalized values and their support; it holds values "
-        "of the table. They are only counted where not given.",
+        "Write the itemsets and their numbers of records (support) to a new table beside the "
+        "original; it holds values of the table. Default: only count them.",
     )
     overwrite: Overwrite = False
     time_limit: TimeLimit = None
 
 
 def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunOptions) -> None:
-    """Count or list the generalized itemsets that k records or more have in common.
+    """Count or list the generalized itemsets of k records or more.
 
-    Of the policy, quasi-identifiers with their hierarchies and levels count, and k.
+    A generalized itemset is a combination of values, original or generalized, of some columns. Of
+    the policy, only k and the quasi-identifiers with their hierarchies and levels are used.
     """
     import sqlanon
 

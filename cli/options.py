@@ -18,8 +18,8 @@ MODELS = "Privacy models"
 SUPPRESSION = "Suppression"
 TEXT_FILE = "Text files"
 PREVIEW = (
-    "Also show the first N records as they are and as they will be published, with values of the "
-    "table."
+    "Also show the first N records as they are and as they will be published; this prints values "
+    "of the table."
 )
 """What --preview does."""
 
@@ -32,15 +32,18 @@ Source = Annotated[
 Table = Annotated[
     str | None,
     typer.Argument(
-        metavar="TABLE", help="Its table; needed where a DuckDB file holds more than one."
+        metavar="TABLE", help="The table to read; needed if a DuckDB file holds more than one."
     ),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace a table or file that is there already.")
+    bool, typer.Option("--overwrite", help="Replace the table or file if it exists already.")
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Seconds from the start of the command to its result."),
+    typer.Option(
+        metavar="SECONDS",
+        help=("Longest time from the start of the command to its result."),
+    ),
 ]
 
 
@@ -84,17 +87,18 @@ class TextFileOptions:
     panel: ClassVar[str] = TEXT_FILE
     date_format: str | None = option(
         "FORMAT",
-        "Texts of a CSV or JSON file that are dates, such as %d/%m/%Y; where not given, only those "
-        "of ISO 8601 (2000-12-31) are.",
+        "How dates are written in a CSV or JSON file, such as %d/%m/%Y. Default: as in ISO 8601 "
+        "(2000-12-31).",
     )
     nullstr: list[str] = repeatable(
-        "TEXT", "A text of a CSV or JSON file that stands for NULL, besides the empty field."
+        "TEXT", "A text that means NULL in a CSV or JSON file, as an empty field does."
     )
     delimiter: str | None = option(
-        "CHARACTER", "What stands between fields of a CSV file; as its header where not given."
+        "CHARACTER",
+        ("The character between the fields of a CSV file. Default: detected from its header."),
     )
     encoding: str | None = option(
-        "NAME", "Encoding of a CSV file, such as latin-1 or utf-16; utf-8 where not given."
+        "NAME", "Encoding of a CSV file, such as latin-1 or utf-16. Default: utf-8."
     )
 
     @property
@@ -121,24 +125,26 @@ class RunOptions:
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on standard output.")
     ] = False
-    quiet: bool = switch("Print errors only, and what --json or --sql asks for.", "-q")
+    quiet: bool = switch("Print only errors, and the output of --json or --sql.", "-q")
     verbose: bool = switch("Print on standard error how long each part took.", "-v")
-    threads: int | None = option("N", "Threads of the database.", panel=RESOURCES)
+    threads: int | None = option("N", "Number of threads that the database uses.", panel=RESOURCES)
     memory_limit: str | None = option(
-        "SIZE", "Memory of the database, such as 2GB.", panel=RESOURCES
+        "SIZE", "Most memory that the database uses, such as 2GB.", panel=RESOURCES
     )
     temp_directory: Path | None = option(
-        "DIR", "Where the database writes what its memory does not hold.", panel=RESOURCES
+        "DIR",
+        ("Folder where the database writes what does not fit into its memory."),
+        panel=RESOURCES,
     )
     temp_limit: str | None = option(
         "SIZE",
-        "Most that it writes there, such as 10GB; what is free where not given.",
+        "Most that the database writes there, such as 10GB. Default: all free space.",
         panel=RESOURCES,
     )
     seed: int = option(
         "N",
-        "Seed of what is left to chance: the demo's people, and how clusters are refined. No other "
-        "command or method leaves anything to it.",
+        "Seed of the random numbers by which the demo makes up people and clusters are refined. "
+        "Nothing else is random.",
         panel=RESOURCES,
         default=0,
     )
@@ -162,78 +168,102 @@ class PolicyOptions:
     """The policy: a file, and options that go before what it says."""
 
     panel: ClassVar[str] = "Policy"
-    policy: Path | None = option("FILE", "A policy.toml; options go before what it says.")
+    policy: Path | None = option("FILE", "A policy.toml. Options take precedence over it.")
     qi: list[str] = repeatable(
-        "COLUMN,...", "All quasi-identifiers, in place of those of the policy file."
+        "COLUMN,...",
+        (
+            "All quasi-identifiers (columns by which others may recognize a person), in place of "
+            "those of the policy file."
+        ),
     )
     sensitive: list[str] = repeatable(
         "COLUMN",
-        "A column that is published as it is and protected by privacy models, in place of those of "
-        "the policy file.",
+        "A sensitive column (published unchanged, and protected by privacy models), in place of "
+        "those of the policy file.",
     )
     identifier: list[str] = repeatable(
         "COLUMN",
-        "A column that names a person and is dropped, in place of those of the policy file.",
+        "An identifier (a column that names a person, and is dropped), in place of those of the "
+        "policy file.",
     )
     entity: str | None = option(
         "COLUMN",
-        "The column that says whose record it is, so that models count persons; records without "
-        "a value there count as one person's. It is never published; where a table that is judged "
-        "holds it, trajectories are counted, too.",
+        "The column that tells whose record each one is, so that models count persons in place "
+        "of records; records without a value there count as those of one person. It is never "
+        "published. If a table to be judged contains it, all records of a person together (a "
+        "trajectory) are compared, too.",
     )
     hierarchy: list[str] = repeatable(
         "COLUMN=SPEC",
         "How a quasi-identifier is generalized: a file (leaf;level1;...), suppress, "
-        "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME; "
-        'suppress where not given. As in a policy file, \'{ file = "age.txt", delimiter = "|" }\', '
-        "too. Of a sensitive column: how far its values are apart for --t.",
+        "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME. "
+        'Default: suppress. The form of a policy file works as well: \'{ file = "age.txt", '
+        'delimiter = "|" }\'. For a sensitive column: how far apart its values are, for --t.',
         panel=GENERALIZATION,
     )
-    k: int | None = option("K", "k-anonymity: the smallest class allowed.", panel=MODELS)
+    k: int | None = option(
+        "K",
+        (
+            "k-anonymity: the smallest class allowed. A class is all records with the same "
+            "quasi-identifiers as published."
+        ),
+        panel=MODELS,
+    )
     l: list[str] = repeatable(  # noqa: E741
         "[COLUMN=]MODEL",
-        "l-diversity of every sensitive column, or of the one named: 3 (distinct values), "
-        "entropy:3 or recursive:C:L.",
+        "l-diversity: how different the values within a class must be, for every sensitive "
+        "column or the one named: 3 (distinct values), entropy:3 or recursive:C:L.",
         panel=MODELS,
     )
     t: list[str] = repeatable(
         "[COLUMN=]MODEL",
-        "t-closeness, likewise: 0.2 (equal), ordered:0.2, hierarchical:0.2, kl:0.2, scaled:0.2 or "
-        "scaled-literal:0.2.",
+        "t-closeness: how far the values of a class may deviate from those of the whole table, "
+        "for every sensitive column or the one named: 0.2 (all values equally far apart), "
+        "ordered:0.2, hierarchical:0.2, kl:0.2, scaled:0.2 or scaled-literal:0.2.",
         panel=MODELS,
     )
     alpha: list[str] = repeatable(
         "[COLUMN=]MODEL",
-        "(alpha, k)-anonymity, likewise: 0.5, the greatest share of a class for one value.",
+        "(alpha, k)-anonymity: the greatest share of a class that one value may have, such as "
+        "0.5, for every sensitive column or the one named.",
         panel=MODELS,
     )
     beta_likeness: list[str] = repeatable(
         "[COLUMN=]MODEL",
-        "beta-likeness, likewise: 2 or enhanced:2, how much more frequent values may become.",
+        "beta-likeness: how much more frequent a value may be in a class than in the table, 2 or "
+        "enhanced:2, for every sensitive column or the one named.",
         panel=MODELS,
     )
     delta_disclosure: list[str] = repeatable(
         "[COLUMN=]MODEL",
-        "delta-disclosure privacy, likewise: 1.5, what |ln(p / q)| of all values stays below.",
+        "delta-disclosure privacy: what |ln(p / q)| must stay below for every value, p being its "
+        "share of a class and q of the table, such as 1.5; for every sensitive column or the one "
+        "named.",
         panel=MODELS,
     )
     nulls: list[str] = repeatable(
         "[COLUMN=]value|none",
-        "Whether NULL counts as a value of sensitive columns; value where not given.",
+        "Whether NULL counts as a value of sensitive columns. Default: value.",
         panel=MODELS,
     )
     order: list[str] = repeatable(
         "COLUMN=A,B,...",
-        "The values of a column from the lowest to the highest: of a sensitive one for --t "
-        "ordered, of a quasi-identifier for --scheme ops and gops; numbers and dates have an order "
-        "of their own.",
+        "The values of a column from lowest to highest: of a sensitive column for --t ordered, "
+        "of a quasi-identifier for --scheme ops and gops. Numbers and dates need none.",
         panel=MODELS,
     )
     suppression_limit: float | None = option(
-        "SHARE", "Share of the records that may be suppressed, 0 to 1.", panel=SUPPRESSION
+        "SHARE",
+        (
+            "Share of the records that may be suppressed (left out, or published without their "
+            "quasi-identifiers), 0 to 1."
+        ),
+        panel=SUPPRESSION,
     )
     level: list[str] = repeatable(
-        "COLUMN=LEVEL", "The only level allowed; 0 is the original value.", panel=GENERALIZATION
+        "COLUMN=LEVEL",
+        ("The only level of generalization allowed; 0 is the original value."),
+        panel=GENERALIZATION,
     )
     min_level: list[str] = repeatable(
         "COLUMN=LEVEL", "The lowest level allowed.", panel=GENERALIZATION
@@ -255,15 +285,17 @@ class PublishingOptions:
     panel: ClassVar[str] = "Policy"
     keep: list[str] = repeatable("COLUMN", "A column to publish as it is.")
     drop: list[str] = repeatable("COLUMN", "A column to leave out.")
-    others: str | None = option("keep|drop", "What happens to columns without a role.")
+    others: str | None = option(
+        "keep|drop", ("Whether columns without a role are published as they are or left out.")
+    )
     suppressed: str | None = option(
         "drop|keep",
-        "Leave suppressed records out, or keep them without their quasi-identifiers, where "
+        "Leave suppressed records out, or publish them without their quasi-identifiers if "
         "together they satisfy the models as one class.",
         panel=SUPPRESSION,
     )
     suppressed_label: str | None = option(
-        "TEXT", "What stands for a suppressed value; * where not given.", panel=SUPPRESSION
+        "TEXT", "The text published in place of a suppressed value. Default: *", panel=SUPPRESSION
     )
 
 
@@ -272,15 +304,17 @@ class TargetOptions:
     """Target of a publication: a table, the original or a file."""
 
     panel: ClassVar[str] = TARGET
-    into: str | None = option("TABLE", "A new table beside the original.")
-    in_place: bool = switch("Replace the original, after a question.")
-    yes: bool = switch("Replace the original without a question.")
-    output: Path | None = option("FILE", "A file: .csv, .csv.gz, .parquet, .arrow or .duckdb.")
+    into: str | None = option("TABLE", "Publish as a new table beside the original.")
+    in_place: bool = switch("Replace the original, after asking.")
+    yes: bool = switch("With --in-place: do not ask.")
+    output: Path | None = option(
+        "FILE", ("Publish as a file: .csv, .csv.gz, .parquet, .arrow or .duckdb.")
+    )
     overwrite: Overwrite = False
     report: Path | None = option(
         "FILE",
-        "Also write a report of the release for a data protection officer: a page .html that needs "
-        "nothing else (pip install 'sqlanon[report]').",
+        "Also write a report on the release for a data protection officer: one .html file that "
+        "can be read offline (pip install 'sqlanon[report]').",
         panel=OUTPUT,
     )
 
@@ -303,10 +337,9 @@ class PlanOutput:
     sql: bool = switch("Print the SQL that publishes the table.")
     dialect: str | None = option(
         "NAME",
-        "Dialect of --sql: duckdb where not given, postgres and spark are tested, others say so.",
+        "Dialect of --sql. Default: duckdb. Postgres and spark are tested; of others, a note "
+        "says that they are not.",
     )
-    into: str | None = option(
-        "TABLE", "Name of the published table in --sql; anonymized where not given."
-    )
+    into: str | None = option("TABLE", "Name of the published table in --sql. Default: anonymized.")
     save: Path | None = option("FILE", "Store the plan for `sqlanon apply`.")
     preview: int | None = option("N", PREVIEW)

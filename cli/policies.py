@@ -22,7 +22,7 @@ _Read = TypeVar("_Read")
 Document = dict[str, Any]
 Columns = Sequence[str]
 
-_NOT_SENSITIVE = "is no sensitive column; name it with --sensitive"
+_NOT_SENSITIVE = "is not a sensitive column; name it with --sensitive"
 _ROLES = {
     "quasi_identifiers": "--qi",
     "sensitive": "--sensitive",
@@ -176,11 +176,11 @@ class _Refinement:
         quasi, sensitive = (document.get(role, {}) for role in ("quasi_identifiers", "sensitive"))
         if not (isinstance(quasi, Mapping) and isinstance(sensitive, Mapping)):
             return
-        otherwise = "is no quasi-identifier or sensitive column; name it with --qi or --sensitive"
+        otherwise = "is neither quasi-identifier nor sensitive; name it with --qi or --sensitive"
         self._single("hierarchy", [*quasi, *sensitive], otherwise=otherwise, read=_form)
         for option, read in _REFINEMENTS.items():
             self._single(
-                option, quasi, otherwise="is no quasi-identifier; name it with --qi", read=read
+                option, quasi, otherwise="is not a quasi-identifier; name it with --qi", read=read
             )
         for family in FAMILIES:
             common = self._models(family, sensitive)
@@ -368,7 +368,7 @@ def _order(text: str) -> list[str]:
     found = toml_value(text)
     if found is not None:
         return list(found)
-    raise PolicyError("the order is no list as TOML writes it, such as ['low', 'high']")
+    raise PolicyError("the order is not a list as TOML writes it, such as ['low', 'high']")
 
 
 def _level(text: str) -> int | float:

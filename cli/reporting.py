@@ -34,36 +34,42 @@ class ReportCommandOptions:
         "RELEASED", "The released table: a table of the database SOURCE, or another file."
     )
     released_table: str | None = option(
-        "TABLE", "The released table; needed where RELEASED is a database that holds more than one."
+        "TABLE", "The released table; needed if RELEASED is a database with more than one."
     )
     plan: Path | None = option(
         "PLAN.json",
-        "The saved plan that the release was made by, for its method, bound and statements.",
+        "The saved plan by which the release was made; adds its method, bound and SQL to the "
+        "report.",
     )
     population: str | None = option(
         "FILE|TABLE",
-        "Everybody that the records were drawn from, generalized as the release is, for journalist "
-        "risk.",
+        "The whole population from which the records were drawn, generalized like the release; "
+        "adds journalist risk to the report.",
     )
     loss: str | None = option(
-        "LOSS", "The measure that comes first; that of the plan or the policy file, or lm."
+        "LOSS",
+        (
+            "The measure of loss that comes first. Default: that of the plan or the policy file, "
+            "or lm."
+        ),
     )
     effort: str | None = option(
         "none|quick|full",
-        "How hard to look for a lower bound on the loss; what ten seconds prove of up to 50,000 "
-        "records where not given.",
+        "How much work to put into a lower bound on the loss. Default: ten seconds' work, for "
+        "tables of up to 50,000 records.",
     )
     risk_threshold: float | None = option(
-        "RISK", "Records above it are at risk, above 0 and at most 1; 0.2 where not given."
+        "RISK", "Records with a higher risk count as at risk; above 0 and at most 1. Default: 0.2."
     )
     identifying: float | None = option(
         "SHARE",
-        "Share of unique records that makes a set of columns identifying; 0.05 where not given.",
+        "Share of unique records from which on a set of columns counts as identifying. Default: "
+        "0.05.",
     )
     output: Path | None = option(
         "FILE",
-        "The page: a file .html that needs nothing else (pip install 'sqlanon[report]'). Where not "
-        "given, the report is printed as text.",
+        "Write the report as one .html file that can be read offline (pip install "
+        "'sqlanon[report]'). Default: print it as text.",
         names=("--output", "-o"),
         panel=OUTPUT,
     )
@@ -85,12 +91,13 @@ def report(
     publishing: PublishingOptions,
     run: RunOptions,
 ) -> None:
-    """Report a release for a data protection officer, whoever anonymized it.
+    """Write a report on a release for a data protection officer. Any tool may have made it.
 
-    SOURCE is the original, --released the release. The page has the verdict, models with what they
-    ask for and what the release has, risk before and after, the columns that identify, each column
-    before and after, what is lost, sensitive columns, and what to do. No value is in it that the
-    release does not hold. Exits with 1 where the release does not satisfy its policy.
+    SOURCE is the original, --released the release. The report gives a verdict; for each model, what
+    it demands and what the release achieves; the risk and every column before and after; the
+    columns that identify people; the information lost; sensitive columns; and what to do next. It
+    shows no value that the release does not contain. Exits with 1 if the release violates its
+    policy.
     """
     import sqlanon
 

@@ -18,28 +18,28 @@ class RiskCommandOptions:
     panel: ClassVar[str] = "Risk"
     population: str | None = option(
         "FILE|TABLE",
-        "Everybody that the records were drawn from, generalized alike: a table of the source, or "
-        "a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
+        "The whole population from which the records were drawn, generalized like them: a table "
+        "of the source, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
     )
     risk_threshold: float | None = option(
-        "RISK", "Records above it are at risk, above 0 and at most 1; 0.2 where not given."
+        "RISK", "Records with a higher risk count as at risk; above 0 and at most 1. Default: 0.2."
     )
     identifying: float | None = option(
         "SHARE",
-        "Share of unique records that makes a set of columns identifying; 0.05 where not given, 1 "
-        "for keys.",
+        "Share of unique records from which on a set of columns counts as identifying; 1 finds "
+        "keys. Default: 0.05.",
     )
     max_columns: int | None = option(
         "N",
-        "Most columns of a set; 0 for no sets; as many as --max-sets allows where not given.",
+        "Most columns in a set; 0 looks at no sets. Default: as many as --max-sets allows.",
     )
     max_sets: int | None = option(
         "N",
-        "Most sets of columns, up to 200,000; the largest are left out first. 2,000 where not "
-        "given, or all of --max-columns.",
+        "Most sets of columns to look at, up to 200,000; the largest are left out first. "
+        "Default: 2,000, or all sets that --max-columns allows.",
     )
     every_subset: bool = switch(
-        "Count every set, also one that holds a smaller identifying set; --json lists them all."
+        "Count every set, also those that contain a smaller identifying set; --json lists them all."
     )
 
     @property
@@ -54,11 +54,12 @@ class RiskCommandOptions:
 def risk(
     *, given: Input, asked: RiskCommandOptions, policy: PolicyOptions, run: RunOptions
 ) -> None:
-    """Tell how easily people are found in a table as it stands; writes nothing.
+    """Report how easily people can be recognized in a table. Writes nothing.
 
-    Prosecutor, journalist and marketer risk, uniques, and which sets of columns tell people apart.
-    Options of models, generalization and suppression are checked, but make no difference here: risk
-    follows from the values alone.
+    Shows unique records, which sets of columns tell people apart, and the risk by attacker: a
+    prosecutor looks for a person known to be in the table, a journalist does not know who is in it,
+    a marketer wants to match as many records as possible. Options for models, generalization and
+    suppression are validated but change nothing: risk follows from the values alone.
     """
     import sqlanon
 

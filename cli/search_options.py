@@ -64,8 +64,8 @@ if TYPE_CHECKING:
 else:
     _PATTERN = repeatable(
         "COLUMN,...",
-        "In place of --patterns: columns that records may keep together, zip@2 at a level, while "
-        "all others are suppressed.",
+        "In place of --patterns: columns that a record may keep while all others are suppressed; "
+        "zip@2 keeps zip at level 2.",
         panel=_panel("patterns"),
     )
     SearchOptions = make_dataclass(

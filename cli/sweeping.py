@@ -29,13 +29,13 @@ class SweepOptions:
     panel: ClassVar[str] = "Sweep"
     sweep: list[str] = repeatable(
         "KEY=VALUE,...",
-        "Plan at each of several values of a figure of the policy, such as k=2,5,10 or "
-        f"l=2,entropy:3 ({', '.join(SWEPT)}); of several figures at each combination.",
+        "Plan for several values of a threshold of the policy, such as k=2,5,10 or "
+        f"l=2,entropy:3 ({', '.join(SWEPT)}); given repeatedly, for each combination.",
     )
     chart: list[Path] = repeatable(
         "FILE",
-        "Draw loss and suppressed records of --sweep: a file .svg, or .html with the tables beside "
-        "the charts.",
+        "Draw the loss and suppressed records of --sweep: a .svg file, or an .html file with the "
+        "tables beside the charts.",
     )
     overwrite: Overwrite = False
 
@@ -48,7 +48,7 @@ def sweep(
 
     if not swept.sweep:
         raise PolicyError("--chart and --overwrite belong to --sweep; add --sweep k=2,5,10")
-    _refuse_single(written)
+    _refuse_single(wanted, written)
     over = swept_values(swept.sweep)
     charts = tried_charts(swept.chart, overwrite=swept.overwrite)
     how, maker = search_and_policy(wanted, run)
@@ -72,7 +72,7 @@ def sweep(
         raise typer.Exit(1)
 
 
-def _refuse_single(written: PlanOutput) -> None:
+def _refuse_single(wanted: Wanted, written: PlanOutput) -> None:
     """Refuses, by a `PolicyError`, what belongs to a single plan."""
     of_one = {
         "--sql": written.sql,
@@ -80,6 +80,8 @@ def _refuse_single(written: PlanOutput) -> None:
         "--preview": written.preview is not None,
         "--into": written.into is not None,
         "--dialect": written.dialect is not None,
+        "--alternatives": wanted.search.alternatives,
+        "--minimal-nodes": wanted.search.minimal_nodes,
     }
     named = [name for name, is_given in of_one.items() if is_given]
     if named:
@@ -106,6 +108,8 @@ def swept_values(given: Sequence[str]) -> dict[str, list[str]]:
         if not (is_given and key.strip() and parts):
             raise PolicyError(f"--sweep {text!r} must be KEY=VALUE,..., such as k=2,5,10")
         if key.strip() in over:
-            raise PolicyError(f"--sweep names {key.strip()} twice; put all values behind one")
+            raise PolicyError(
+                f"--sweep names {key.strip()} twice; put all its values into one list"
+            )
         over[key.strip()] = parts
     return over

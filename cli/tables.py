@@ -56,10 +56,10 @@ class SavedPlan:
     panel: ClassVar[str] = TARGET
     source: Source
     plan: Annotated[
-        Path, typer.Argument(metavar="PLAN.json", help="What `sqlanon plan --save` stored.")
+        Path, typer.Argument(metavar="PLAN.json", help="The plan that `sqlanon plan --save` wrote.")
     ]
     table: str | None = option(
-        "TABLE", "The table, where SOURCE does not call it what the plan calls it."
+        "TABLE", "The table, if its name in SOURCE differs from that in the plan."
     )
     text: TextFileOptions = field(default_factory=TextFileOptions)
 
@@ -105,16 +105,16 @@ class JudgedOptions:
 
     panel: ClassVar[str] = "Check"
     released: bool = switch(
-        "The table is about to be published as it is: exit with 1 as well where it has a column "
-        "that the policy drops, or gives no role."
+        "The table is to be published as it is: also exit with 1 if it has a column that the "
+        "policy drops or gives no role."
     )
 
 
 def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: RunOptions) -> None:
-    """Tell which privacy models a table satisfies as it stands; writes nothing.
+    """Report which privacy models a table satisfies as it stands. Writes nothing.
 
-    Exits with 1 where a model that is asked for does not hold. Options of generalization and the
-    suppression limit are checked, but make no difference here.
+    Exits with 1 if a model that is asked for does not hold. Values count as they are in the table:
+    options for generalization, and the suppression limit, are validated but change nothing.
     """
     import sqlanon
 
@@ -137,9 +137,10 @@ def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: Ru
 def plan(
     *, given: Input, wanted: Wanted, written: PlanOutput, swept: SweepOptions, run: RunOptions
 ) -> None:
-    """Find the recoding of least loss and show what it costs; writes nothing to the source.
+    """Find the recoding that loses least and show what it costs. Writes nothing to the source.
 
-    With --sweep, what it costs at each of several values of k, of limits and of models.
+    A recoding says what every value is published as; its loss is the information that it takes
+    away. With --sweep, shows the loss for several values of k, of limits and of other models.
     """
     if swept.sweep or swept.chart or swept.overwrite:
         sweep(given, wanted, written, swept=swept, run=run)
@@ -173,7 +174,7 @@ def plan(
 
 
 def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None:
-    """Carry a saved plan out, in one transaction, and prove the result on the published table."""
+    """Carry out a saved plan and verify the published table. It is one transaction."""
     import sqlanon
 
     source, table = planned.source, planned.table
@@ -197,7 +198,7 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
 def anonymize(
     *, given: Input, wanted: Wanted, target: TargetOptions, trial: Trial, run: RunOptions
 ) -> None:
-    """Plan and apply: publish the table anonymized, proved on the published table."""
+    """Plan and apply in one: publish a table anonymized and verified."""
     import sqlanon
 
     if trial.dry_run and target.report is not None:
@@ -237,11 +238,11 @@ def rewrite(
     database: Annotated[Path, typer.Argument(metavar="DATABASE", help="A DuckDB file.")],
     run: RunOptions,
 ) -> None:
-    """Copy a database into a fresh file, so that nothing remains of what it once held.
+    """Copy a database into a fresh file, without its deleted data.
 
-    DuckDB keeps the pages of tables that were replaced, changed or dropped, where anybody who has
-    the file can read them. The fresh file takes the old one's place in one step, once it is
-    complete; --in-place does the same by itself.
+    A DuckDB file still contains data of tables that were replaced, changed or dropped, which
+    anybody who has the file can read. The fresh file takes the place of the old one in a single
+    step, once it is complete. Publishing with --in-place does this by itself.
     """
     import sqlanon
 
@@ -310,7 +311,9 @@ def _publish(
 ) -> None:
     output.timings(run, report.seconds, search=report.search)
     _show(report, records, run=run)
-    if page is not None:
+    from sqlanon.publishing.target import UNWRITTEN  # `sqlanon --help` needs it not
+
+    if page is not None and not any(note.startswith(UNWRITTEN) for note in report.notes):
         output.say(run, f"report written to {page}")
     _leave_unless_it_holds(report)
 
@@ -367,5 +370,5 @@ def _refuse_foreign(path: Path) -> None:
         sqlanon.Plan.load(path)
     except SqlanonError:
         raise SourceError(
-            f"{str(path)!r} is there already and is no plan; choose another name"
+            f"{str(path)!r} exists already and is not a plan; choose another name"
         ) from None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from sqlanon.arguments import overloaded
 from sqlanon.engine.base import Opening, searching
 from sqlanon.errors import MissingTableError, PolicyError
-from sqlanon.microdata.calls import AnyPolicy, F, Frame, Source, asked
+from sqlanon.microdata.calls import AnyPolicy, Call, F, Frame, Source, asked
 from sqlanon.microdata.opening import opened_for, told
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.settings import Settings, completed, opening_of, options_of
@@ -174,7 +174,7 @@ def apply(
     file = None if output is None else Path(output)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    witness = None if report is None else _witness(report, overwrite)
+    witness = None if report is None else _witness(call, report, overwrite=overwrite)
     target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
     named = table_named(call.source, plan) if call.table is None else call.table
@@ -334,7 +334,7 @@ def anonymize(
     options, opening = options_of(settings), opening_of(settings)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    witness = None if report is None else _witness(report, overwrite)
+    witness = None if report is None else _witness(call, report, overwrite=overwrite)
     target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
     opened = opened_for(*call.opened, read_only=file is not None, complete=True, **opening)
@@ -354,8 +354,9 @@ def anonymize(
         return target.result(told(source, done, found.policy), with_report=with_report)
 
 
-def _witness(path: str | Path, overwrite: bool) -> Witness:
+def _witness(call: Call, path: str | Path, *, overwrite: bool) -> Witness:
     """What makes the report of a release while it is published."""
     from sqlanon.release_report.making import Witness  # most releases have none
 
-    return Witness(Path(path), overwrite)
+    source = str(call.source) if isinstance(call.source, str | Path) else None
+    return Witness(Path(path), overwrite, source)

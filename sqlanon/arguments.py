@@ -6,9 +6,10 @@ import errno
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.wording import did_you_mean
@@ -19,11 +20,18 @@ Result = TypeVar("Result")
 
 def is_whole_number(value: object) -> bool:
     """Whether it is an integer, and no truth value."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def plain(value: object) -> object:
+    """A number of another library, such as numpy, as Python's own; all else as it is."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _is_path(value: object) -> bool:
@@ -110,6 +118,7 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
         faults = [fault for name, value in named.items() for fault in _faults(name, value)]
         if faults:
             raise PolicyError("; ".join(faults))
+        named.update({name: _own(name, value) for name, value in named.items()})
         if keywords.get("opening"):
             _refuse_unknown(named, [name for name, is_rest in keywords.items() if not is_rest])
         return function(*given, **named)
@@ -120,6 +129,14 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
 def overloaded(function: Callable[..., Result]) -> Callable[..., Result]:
     """`checked` for a function behind overloads, which alone say what it takes."""
     return checked(function)
+
+
+def _own(name: str, value: Any) -> Any:
+    """The value of a keyword, with numbers of other libraries as Python's own."""
+    kind = _KINDS.get(name)
+    if kind is _WHOLES and value is not None:
+        return [plain(each) for each in value]
+    return plain(value) if kind in (_WHOLE, _NUMBER) else value
 
 
 def _refuse_unknown(named: Iterable[str], own: Sequence[str]) -> None:

@@ -37,9 +37,9 @@ def refuse_place(file: Path, *, overwrite: bool) -> None:
     if not file.parent.is_dir():
         raise SourceError(f"there is no folder {str(file.parent)!r}")
     if file.exists() and not file.is_file():
-        raise SourceError(f"{str(file)!r} is no regular file; name another")
+        raise SourceError(f"{str(file)!r} is not a regular file; name another")
     if file.exists() and not overwrite:
-        raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
+        raise SourceError(f"{str(file)!r} exists already; replace it with --overwrite")
     refuse_folder(file.resolve())
 
 

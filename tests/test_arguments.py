@@ -5,6 +5,7 @@ import inspect
 from functools import cache
 from pathlib import Path
 
+import numpy
 import pytest
 from databases import empty_database
 
@@ -30,6 +31,18 @@ def connection():
             "CREATE TABLE people AS SELECT range % 3 AS a, range % 2 AS b FROM range(12)"
         )
         yield opened
+
+
+def test_numbers_of_numpy_are_numbers(connection):
+    found = []
+    told = arguments.checked(lambda **given: found.append(given))
+    told(k=numpy.int64(5), threshold=numpy.float32(0.5), ks=[numpy.int8(2)], seed=3, ks_=None)
+    assert found == [{"k": 5, "threshold": 0.5, "ks": [2], "seed": 3, "ks_": None}]
+    assert [type(found[0][name]) for name in ("k", "threshold")] == [int, float]
+    for value in (True, numpy.bool_(True)):
+        with pytest.raises(SqlanonError, match="k must be a whole number"):
+            told(k=value)
+    assert sqlanon.suggest(connection, "people", k=numpy.int64(2)).k == 2
 
 
 @cache

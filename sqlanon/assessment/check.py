@@ -101,13 +101,13 @@ class TableResults:
             if figures.homogeneous_records:
                 notes.append(
                     f"classes with no more than one value of {name!r} hold "
-                    f"{counted(figures.homogeneous_records, 'record')}: who finds the "
-                    "class knows the value"
+                    f"{counted(figures.homogeneous_records, 'record')}: whoever finds a person's "
+                    "class knows the person's value"
                 )
             elif figures.t["equal"] >= SKEWED:
                 notes.append(
                     f"in some class the values of {name!r} are {figures.t['equal']:.2g} away from "
-                    "those of the table (equal distance): who finds the class learns much"
+                    "those of the table (equal distance): whoever finds the class learns much"
                 )
         return notes
 
@@ -186,16 +186,17 @@ def with_quasi_identifiers(
     chosen = [name for name in free if name not in unsuited]
     if not chosen:
         raise PolicyError(
-            "no quasi-identifier is named and no column is left to be one; name some with --qi"
+            "no quasi-identifier is named, and every column has another role; name some with --qi"
         )
     shown = ", ".join(map(repr, chosen[:SHOWN])) + (", ..." if chosen[SHOWN:] else "")
     notes = [
-        f"no quasi-identifier is named (--qi): each column in no other role is taken for one, "
+        f"no quasi-identifier is named (--qi), so every column without another role counts as one, "
         f"{len(chosen):,} in all: {shown}"
     ]
     if unsuited:
         notes.append(
-            f"left out, since their types make no classes: {', '.join(map(repr, unsuited))}"
+            "columns left out, since values of their types cannot make classes: "
+            f"{', '.join(map(repr, unsuited))}"
         )
     return replace(policy, quasi_identifiers=chosen), notes
 

@@ -170,7 +170,7 @@ class Published:
             raise SourceError(
                 f"{counted(surplus, 'class', more='classes')} of the released table "
                 f"{'holds' if surplus == 1 else 'hold'} more records than the original has there: "
-                "it is no release of this original"
+                "it is not a release of this original"
             )
         linked: list[Origins] = [[] for _ in self.labels]
         targets = [labels.targets() for labels in self.labels]
@@ -238,7 +238,7 @@ def released_classes(
     if published > subject.records:
         raise SourceError(
             f"the released table has {counted(published, 'record')} and the original "
-            f"{subject.records:,}: it is no release of this original"
+            f"{subject.records:,}: it is not a release of this original"
         )
     label: str | None = suppressed
     if lost == subject.records:
@@ -351,7 +351,7 @@ def _unclear(name: str, ambiguous: int, *, excessive: int) -> list[str]:
     if excessive:
         faults.append(
             f"column {name!r} of the released table has {counted(excessive, 'label')} with more "
-            "records than the original has there: it is no release of this original"
+            "records than the original has there: it is not a release of this original"
         )
     return faults
 

@@ -349,8 +349,8 @@ def _notes(
     notes = []
     if against is None:
         notes.append(
-            "nothing is estimated: without a population (--population) journalist risk is not "
-            "known; it is at most prosecutor risk"
+            "without a population (--population) journalist risk is not known, and it is not "
+            "estimated; it is at most the prosecutor risk"
         )
     elif persons is not None and not is_population_of_persons:
         notes.append(
@@ -358,15 +358,16 @@ def _notes(
         )
     if persons is not None:
         notes.append(
-            "a person's risk is that of the smallest class with a record of theirs; a class counts "
-            "a person once"
+            "a person's risk is that of the smallest class that contains a record of the person; a "
+            "class counts a person once"
         )
     if subsets is not None and subsets.left_out:
         limit = "1 column" if subsets.largest == 1 else f"{subsets.largest} columns"
         notes.append(
-            f"sets of more than {limit} were left out ({many(subsets.left_out)}); of these only "
-            "those that hold an identifying set are known to identify; --max-columns or --max-sets "
-            f"looks further ({counted(subsets.looked_at, 'set was', more='sets were')} looked at, "
-            f"of at most {subsets.budget:,})"
+            f"sets of more than {limit} were not looked at ({many(subsets.left_out)}); those among "
+            "them that contain an identifying set are identifying, too, and of the others nothing "
+            "is known; raise --max-columns or --max-sets to look further "
+            f"({counted(subsets.looked_at, 'set was', more='sets were')} looked at, of at most "
+            f"{subsets.budget:,})"
         )
     return notes

@@ -391,4 +391,7 @@ def _notes(rows: Sequence[ComparedRow]) -> Iterator[str]:
     own = [row.report.notes for row in rows if row.report is not None]
     yield from (note for note in (own[0] if own else ()) if all(note in each for each in own))
     if own and all(row.peak_memory is None for row in rows):
-        yield "the system does not tell how much memory a method takes; peaks are left out"
+        yield (
+            "the operating system does not tell how much memory a method takes, so peaks are "
+            "left out"
+        )

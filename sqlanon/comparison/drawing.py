@@ -145,11 +145,11 @@ def refuse_chart(path: str | Path, *, overwrite: bool = False) -> Path:
 
     Raises:
         PolicyError: What draws is not installed.
-        SourceError: The file has another ending, is there already or cannot be written.
+        SourceError: The file has another ending, exists already or cannot be written.
     """
     file = path_of(path, "the chart")
     if file.suffix.lower() not in ENDINGS:
-        raise SourceError(f"{file.name!r} is no chart; name it {' or '.join(ENDINGS)}")
+        raise SourceError(f"{file.name!r} cannot be a chart; name it {' or '.join(ENDINGS)}")
     refuse_undrawn()
     refuse_place(file, overwrite=overwrite)
     return file

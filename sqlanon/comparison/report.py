@@ -264,14 +264,14 @@ class Comparison(SelfShown):
             lines.append("> cut short by the time limit: with more time it may lose less")
         if self.passes is not None:
             lines.append(
-                f"clusters are refined by {self.passes} passes for a first look, of the {PASSES} "
-                f"that a plan has: with --passes {PASSES} they lose less"
+                f"clusters were refined in {self.passes} passes for a first look, where a plan has "
+                f"{PASSES}: with --passes {PASSES} they lose less"
             )
         saved = sum(row.shared_seconds for row in self.done)
         if saved >= LEAST_SAVED:
             lines.append(
-                "seconds are those of each method by itself: what several have in common was found "
-                f"once, which saved {saved:.1f} s"
+                "seconds are those of each method by itself; what several share was done once, "
+                f"which saved {saved:.1f} s"
             )
         where: dict[tuple[str, str], list[str]] = {}
         for row in self.failed:

@@ -226,7 +226,7 @@ class Sweep(SelfShown):
 
 def _written(value: Variation) -> float | str:
     """A value for a document: a number, unless it has a kind besides."""
-    return value.figure if value.label == f"{value.figure:g}" else value.label
+    return value.label if value.has_kind else value.figure
 
 
 def _loss(point: SweptPoint) -> str:

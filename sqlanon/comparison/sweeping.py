@@ -7,7 +7,7 @@ what it has checked: what a node suppresses at one k is the same at every suppre
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Unpack
@@ -46,7 +46,7 @@ def sweep(
     table: Any = None,
     policy: AnyPolicy | None = None,
     *,
-    over: Mapping[str, Sequence[Any]],
+    over: Mapping[str, Iterable[Any]],
     **settings: Unpack[Settings],
 ) -> Sweep:
     """What a method makes of one table at each point of a grid of the policy; writes nothing.
@@ -61,13 +61,15 @@ def sweep(
         over: Values by figure of the policy: `k`, `l`, `t`, `alpha`, `beta_likeness`,
             `delta_disclosure`, `suppression_limit`, each a number or a text as the command line
             takes it, such as `entropy:3`. The last figure varies fastest.
-        settings: As for `plan`; `time_limit` is that of each point.
+        settings: As for `plan`, but for `minimal_nodes` and `alternatives`, which are about one
+            plan; `time_limit` is that of each point.
 
     Raises:
         SqlanonError: The source or the policy is at fault, a figure is not known or cannot have a
             value; where every point is refused, what refused the first.
     """
     started = time.monotonic()
+    _refuse_single(settings)
     axes = _axes(over)
     call = asked(connection, table, policy)
     settings = completed(settings, call.said)
@@ -90,7 +92,16 @@ def sweep(
         return told(source, swept, resolved)
 
 
-def _axes(over: Mapping[str, Sequence[Any]]) -> list[tuple[Variation, ...]]:
+def _refuse_single(settings: Settings) -> None:
+    """Refuses, by a `PolicyError`, what a sweep does not show."""
+    for name in ("minimal_nodes", "alternatives"):
+        if settings.get(name):
+            raise PolicyError(
+                f"{name} is about one plan, and a sweep makes several; choose a point, and plan it"
+            )
+
+
+def _axes(over: Mapping[str, Iterable[Any]]) -> list[tuple[Variation, ...]]:
     """The values of each figure.
 
     Raises:
@@ -101,9 +112,9 @@ def _axes(over: Mapping[str, Sequence[Any]]) -> list[tuple[Variation, ...]]:
         raise PolicyError("nothing is swept; name figures with their values, such as k: [2, 5, 10]")
     axes, points = list[tuple[Variation, ...]](), 1
     for key, values in over.items():
-        if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+        own = tuple(variation(str(key), value) for value in _listed(values))
+        if not own:
             raise PolicyError(f"{key} has no list of values to sweep; give some, such as 2, 5, 10")
-        own = tuple(variation(str(key), value) for value in values)
         labels = [each.label for each in own]
         twice = [each for each in dict.fromkeys(labels) if labels.count(each) > 1]
         if twice:
@@ -118,6 +129,16 @@ def _axes(over: Mapping[str, Sequence[Any]]) -> list[tuple[Variation, ...]]:
             "values"
         )
     return axes
+
+
+def _listed(values: object) -> list[Any]:
+    """The values of a list, an array or anything else that has some; none of a single value."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        return []
+    try:
+        return list(values)
+    except TypeError:  # an array of numpy without a dimension
+        return []
 
 
 def _varied(policy: Policy, point: Sequence[Variation]) -> tuple[Sequence[Variation], Policy]:

@@ -6,9 +6,10 @@ from sqlanon.engine.duckdb.dependents import broken_views, dependents, picking, 
 from sqlanon.engine.duckdb.export import ending_of, export, refuse_folder, refuse_output
 from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
-from sqlanon.engine.own_folders import digest, write_file, write_private
+from sqlanon.engine.own_folders import DraftFile, digest, write_file, write_private
 
 __all__ = [
+    "DraftFile",
     "broken_views",
     "dependents",
     "digest",

@@ -115,6 +115,65 @@ def replacing(target: Path) -> Iterator[Path]:
             sync(target.parent)
 
 
+@dataclass(frozen=True, slots=True)
+class DraftFile:
+    """A text that is written beside its target, where only its owner can read it, until `publish`.
+
+    Args:
+        folder: An own folder beside the target.
+        target: The file that it becomes, links resolved.
+    """
+
+    folder: OwnFolder
+    target: Path
+
+    @classmethod
+    def make(cls, target: Path, text: str) -> DraftFile:
+        """Writes a text beside its target.
+
+        Raises:
+            OSError: It cannot be written; nothing is left of it.
+        """
+        target = target.resolve()
+        swept([target.parent])
+        draft = cls(OwnFolder.make(target.parent, HIDDEN), target)
+        try:
+            draft.fill(text)
+        except BaseException:
+            draft.discard()
+            raise
+        return draft
+
+    def fill(self, text: str) -> None:
+        """Writes a text over the one before, and waits until it is on the disk.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        file = self.folder.path / self.target.name
+        file.write_text(text, encoding="utf-8", newline="\n")
+        sync(file)
+
+    def publish(self) -> None:
+        """Gives the file its name, and the rights of the one before or usual ones.
+
+        Raises:
+            OSError: The name cannot be given; the draft is gone all the same.
+        """
+        file = self.folder.path / self.target.name
+        try:
+            file.chmod(usual_mode(self.target))
+            file.replace(self.target)
+            with suppress(OSError):
+                sync(self.target.parent)
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Removes what is not published."""
+        self.folder.remove()
+
+
 def write_private(target: Path, text: str) -> list[str]:
     """Writes a file for its owner alone, in place of an old one in one step: see `replacing`.
 

@@ -135,8 +135,8 @@ def _coverable(at: Situation) -> str:
     if records > BLOCK_RECORDS or (memory is not None and records * RECORD_BYTES > memory):
         return ""
     return (
-        f"record by record the least is lost, and covers can take {counted(records, 'record')} "
-        "as a whole"
+        "recoding record by record loses least, and covers can handle "
+        f"{counted(records, 'record')} as a whole"
     )
 
 
@@ -161,7 +161,7 @@ def _large_parts(at: Situation) -> str:
 
 
 def _many(at: Situation) -> str:
-    return f"{counted(at.subject.records, 'record')} are more than covers can take as a whole"
+    return f"{counted(at.subject.records, 'record')} are more than covers can handle as a whole"
 
 
 RULES = (

@@ -22,8 +22,7 @@ BLOCK_RECORDS = 250_000
 PASSES = 52
 """How often refinement looks at each record, unless another number is asked for."""
 RECORD_BYTES = 16_000
-"""Memory that a cover takes for each record, mostly for its itemsets: some 30 to 80 of 100 bytes,
-those of many columns more."""
+"""Memory of a cover per record, mostly for some 30 to 80 itemsets of 100 bytes, or more."""
 CLUSTER_DISTANCES = ("growth", "closure", "closure-log")
 
 
@@ -66,8 +65,8 @@ def _option(*described: Any, **more: Any) -> Any:
 def _time_limit() -> Any:
     return _option(
         None,
-        "Return the best plan found by then, from the start of the command on, with a bound where "
-        "one is known; publishing it and its check come after that.",
+        "End the search this long after the start of the command, with the best plan found and a "
+        "lower bound if one is known; publishing and verifying take extra time.",
         "SECONDS",
         float,
         lambda value: _is_real(value, 0) and value > 0,
@@ -84,8 +83,8 @@ def deadline_after(seconds: float | None) -> Deadline:
 
 PATTERNS = Option(
     None,
-    "All patterns, or those that satisfy every rule: 'at most 3 suppressed', 'zip never with "
-    "birth date'; repeatable.",
+    "Which columns may be suppressed in a record: all patterns, or only those that satisfy every "
+    "rule, such as 'at most 3 suppressed' or 'zip never with birth date'. Repeatable.",
     "all|RULE",
     list[str],
     lambda value: masks_of(value) is not None,  # which refuses what cannot be
@@ -105,10 +104,10 @@ def masks_of(patterns: Patterns) -> Masks:
 
 SCHEME = Option(
     None,
-    "Which values a group may merge: bhs (one level), ghs (nodes), gsps (siblings), gops (siblings "
-    "in order), ops (neighbours in order) or sps (any), of all columns or as age=ops of one; "
-    "repeatable. gsps where not given; where gsps or sps is asked for all, gops or ops of numbers "
-    "and of columns with an --order.",
+    "Which values may be merged into a group: bhs (one level), ghs (nodes), gsps (siblings), "
+    "gops (siblings next to each other in order), ops (neighbours in order) or sps (any), for "
+    "all columns, or as age=ops for one. Repeatable. Default: gsps. Given for all columns, gsps "
+    "and sps mean gops and ops for numbers and columns with an --order.",
     "SCHEME",
     list[str],
     lambda value: scheme_choice(value) is not None,  # which refuses what cannot be
@@ -136,11 +135,14 @@ def described(options: type) -> dict[str, Option]:
 class LatticeOptions:
     """Options of a search of the generalization lattice."""
 
-    minimal_nodes: bool = _option(False, "Also list every minimal node of the lattice.")
+    minimal_nodes: bool = _option(
+        False,
+        ("Also list every minimal node: levels that satisfy the policy while no lower ones do."),
+    )
     alternatives: bool = _option(
         False,
-        "Also list, for each column that is generalized, the best recodings with it at lower "
-        "levels, and what they lose.",
+        "Also list, for each generalized column, the best recodings that keep it at lower "
+        "levels, and their loss.",
     )
     time_limit: float | None = _time_limit()
 
@@ -151,17 +153,19 @@ class AnnealingOptions:
 
     improve: str | None = _option(
         None,
-        "anneal: also cluster for k alone and exchange records until the models hold, and keep "
-        "what loses less. lns: part small groups of clusters anew by integer programs, once they "
-        "are refined, for the least loss in minutes (needs the extra 'exact').",
+        "anneal: cluster for k alone, too, exchange records between clusters until all models "
+        "hold, and keep the result that loses less. lns: after refinement, repeatedly divide "
+        "small sets of clusters anew by integer programs, for a lower loss in minutes "
+        "(needs the extra 'exact').",
         "anneal|lns",
         is_valid=("anneal", "lns").__contains__,
         fault="improve {!r} is not known; choose anneal or lns",
     )
     iterations: int | None = _option(
         None,
-        "Most exchanges that --improve anneal tries in a block: 5 for each record, at most 250000; "
-        "a quarter as many without the loss where clusters fail even so.",
+        "Most exchanges that --improve anneal tries in a block. Default: 5 per record, at most "
+        "250000; if clusters still violate the models, a quarter as many again that ignore the "
+        "loss.",
         "N",
         int,
         lambda value: type(value) is int and value >= 0,
@@ -169,8 +173,8 @@ class AnnealingOptions:
     )
     temperature: float | None = _option(
         None,
-        "First temperature of --improve anneal, where the exchange of a record changes the energy "
-        "by about 1; at 0 no worse state is accepted: 0.2.",
+        "First temperature of --improve anneal; exchanging a record changes the energy by about "
+        "1, and at temperature 0 no worse state is accepted. Default: 0.2.",
         "NUMBER",
         float,
         lambda value: _is_real(value, 0) and isfinite(value),
@@ -178,8 +182,8 @@ class AnnealingOptions:
     )
     cooling: float | None = _option(
         None,
-        "Last temperature of --improve anneal, as a part of the first; in between it falls by one "
-        "factor: 0.01.",
+        "Last temperature of --improve anneal as a fraction of the first; it falls by a constant "
+        "factor. Default: 0.01.",
         "NUMBER",
         float,
         lambda value: _is_real(value, 0) and 0 < value <= 1,
@@ -187,8 +191,8 @@ class AnnealingOptions:
     )
     loss_weight: float | None = _option(
         None,
-        "What the loss counts where --improve anneal accepts an exchange, beside what clusters "
-        "lack to satisfy the models; 0 as it was published: 1.",
+        "Weight of the loss when --improve anneal decides on an exchange, relative to what "
+        "clusters lack to satisfy the models; 0 as in the original paper. Default: 1.",
         "NUMBER",
         float,
         lambda value: _is_real(value, 0) and isfinite(value),
@@ -216,10 +220,10 @@ BOUNDS = ("columns", *EFFORTS)
 class ClusterOptions(AnnealingOptions):
     """Options of every method that refines clusters."""
 
-    refine: bool = _option(True, "Leave clusters as they were found.")
+    refine: bool = _option(True, "Do not refine clusters after they are found.")
     passes: int = _option(
         PASSES,
-        f"How often refinement looks at each record, about: {PASSES}.",
+        f"About how often refinement looks at each record. Default: {PASSES}.",
         "N",
         int,
         lambda value: type(value) is int and value >= 1,
@@ -227,7 +231,7 @@ class ClusterOptions(AnnealingOptions):
     )
     block_records: int = _option(
         BLOCK_RECORDS,
-        f"Cut a larger table into blocks along its hierarchies: {BLOCK_RECORDS}.",
+        f"Split a larger table into blocks along its hierarchies. Default: {BLOCK_RECORDS}.",
         "N",
         int,
         lambda value: type(value) is int and value >= 1,
@@ -235,9 +239,9 @@ class ClusterOptions(AnnealingOptions):
     )
     pools: int | None = _option(
         None,
-        "How many groups of clusters --improve lns tries to part anew: without end where there is "
-        "a time limit, else so many that each record is in six, and all have at most 300000 "
-        "records, but at least 50.",
+        "How many sets of clusters --improve lns tries to divide anew. Default: no limit with "
+        "--time-limit; else enough to try each record six times, up to 300000 records in all, "
+        "but at least 50 sets.",
         "N",
         int,
         lambda value: type(value) is int and value >= 1,
@@ -245,12 +249,11 @@ class ClusterOptions(AnnealingOptions):
     )
     bound: str | None = _option(
         None,
-        "How much to prove of every other recoding: what columns, or whatever the method knows of "
-        "single records, tell at once (columns); what records are worth together, from closed "
-        "itemsets, in seconds (quick) or in a minute (full). Covers: full where refinement takes "
-        "longer anyway, else quick; methods that mine no itemsets do so where a table is so small "
-        "that it takes a moment, else columns. Covers and refinement lose less with prices of "
-        "records.",
+        "How much work to put into a lower bound on the loss of every other recoding: columns "
+        "(at once, from columns or single records), quick (seconds) or full (a minute), both "
+        "from closed itemsets. Default: for covers, full if refinement takes longer anyway, else "
+        "quick; for other methods, quick if the table is very small, else columns. A better "
+        "bound also helps covers and refinement to lose less.",
         "columns|quick|full",
         is_valid=BOUNDS.__contains__,
         fault="bound {!r} is not known; choose columns, quick or full",
@@ -273,14 +276,15 @@ class CoverOptions(ClusterOptions):
 
     candidates: str = _option(
         "closed",
-        "Cover by closed, frequent or (set-cover, tiny tables) all itemsets: closed.",
+        "Itemsets to cover records by: closed, frequent, or all (set-cover on tiny tables). "
+        "Default: closed.",
         "KIND",
         is_valid=("closed", "frequent", "all").__contains__,
         fault="candidates {!r} are not known; choose closed, frequent, all",
     )
     beta: float | None = _option(
         None,
-        "Only itemsets that cost below 1/beta of a suppressed record.",
+        "Use only itemsets that cost less than 1/beta of a suppressed record.",
         "NUMBER",
         float,
         lambda value: _is_real(value, 1),
@@ -294,8 +298,9 @@ class DirectCoverOptions(CoverOptions):
 
     suppress_uncovered: bool = _option(
         False,
-        "Leave out what no itemset covers, within the suppression limit; beyond it suppress all "
-        "its cells, as it was published, where these records satisfy the policy as one class.",
+        "Leave out records that no itemset covers, within the suppression limit; beyond it "
+        "suppress all their cells, as in the original paper, if they satisfy the policy as one "
+        "class.",
     )
 
     def __post_init__(self) -> None:
@@ -313,16 +318,17 @@ class PartOptions(AnnealingOptions):
 
     cuts: str = _option(
         "best",
-        "Cut parts where that saves most loss per bit told (best), or the widest column: between "
-        "the nodes below its closure (nodes) or at the median of its values (median): best.",
+        "Where to cut a set of records in two: where it saves most loss per bit of information "
+        "given away (best), or in the widest column, between nodes of its hierarchy (nodes) or "
+        "at its median (median). Default: best.",
         "best|nodes|median",
         is_valid=CUTS.__contains__,
         fault="cuts {!r} are not known; choose best, nodes or median",
     )
     partitioning: str = _option(
         "strict",
-        "Records that are alike stay together (strict), or may go to either half, in tables that "
-        "memory holds record by record (relaxed): strict.",
+        "Equal records stay together (strict), or may be put into either half, in tables that "
+        "fit into memory (relaxed). Default: strict.",
         "strict|relaxed",
         is_valid=("strict", "relaxed").__contains__,
         fault="partitioning {!r} is not known; choose strict or relaxed",
@@ -344,9 +350,9 @@ class AgglomerativeOptions(ClusterOptions):
 
     distance: str = _option(
         "growth",
-        "Which clusters are close: those whose union raises the loss least (growth), the cost of a "
-        "record least against both parts (closure), or that per logarithm of the union's size "
-        "(closure-log): growth.",
+        "Which clusters to merge first: those whose union raises the loss least (growth), raises "
+        "the cost of a record least compared with both clusters (closure), or the latter per "
+        "logarithm of the union's size (closure-log). Default: growth.",
         "DISTANCE",
         is_valid=CLUSTER_DISTANCES.__contains__,
         fault="distance {!r} is not known; choose growth, closure or closure-log",
@@ -368,8 +374,8 @@ class SchemeOptions:
     scheme: Schemes | None = field(default=None, metadata={"option": SCHEME})
     direction: str | None = _option(
         None,
-        "Enumerate recodings from single values up or from one group down, in place of the "
-        "fastest search, which goes column by column.",
+        "Enumerate recodings from single values upwards or from one group downwards. Default: "
+        "the fastest search, column by column.",
         "bottom-up|top-down",
         is_valid=DIRECTIONS.__contains__,
         fault="direction {!r} is not known; choose bottom-up or top-down",
@@ -387,7 +393,8 @@ class AutoOptions:
     """
 
     consistent: bool = _option(
-        False, "Of --method auto: publish every column at one level, so that values stay alike."
+        False,
+        ("With --method auto: publish each column at one level, so that equal values stay equal."),
     )
     time_limit: float | None = _time_limit()
     candidates: Mapping[str, Any] = field(default_factory=dict)

@@ -106,7 +106,7 @@ METHODS: Mapping[str, Method] = {
         Method(
             "incognito",
             "sqlanon.methods.fulldomain.method",
-            "the least loss of all nodes of the lattice, proven",
+            "proven least loss of all choices of one level per column",
             LatticeOptions,
             "full-domain",
             (*LOSSES, "utility"),
@@ -115,7 +115,8 @@ METHODS: Mapping[str, Method] = {
         Method(
             "scheme",
             "sqlanon.methods.schemes.method",
-            "the least loss of all recodings that the schemes allow, proven, or the gap",
+            "proven least loss of all recodings that the schemes allow, or how far it may be "
+            "from that",
             SchemeOptions,
             "global",
             ("lm", "hdm", "suppressed-cells", "discernibility"),
@@ -123,7 +124,7 @@ METHODS: Mapping[str, Method] = {
         Method(
             "set-cover",
             "sqlanon.methods.clustering.set_cover",
-            "with k alone a loss of at most 2 (1 + ln 2k) times the least possible",
+            "without other models than k a loss of at most 2 (1 + ln 2k) times the least possible",
             CoverOptions,
         ),
         Method(
@@ -141,7 +142,7 @@ METHODS: Mapping[str, Method] = {
         Method(
             "forest",
             "sqlanon.methods.clustering.linkage",
-            "with k alone a loss of at most 3 (k - 1) times the least possible",
+            "without other models than k a loss of at most 3 (k - 1) times the least possible",
             ClusterOptions,
         ),
         Method(
@@ -159,7 +160,7 @@ METHODS: Mapping[str, Method] = {
         Method(
             "diameter-cover",
             "sqlanon.methods.clustering.linkage",
-            "with k alone a loss of at most 4k (1 + ln 2k) times the least possible",
+            "without other models than k a loss of at most 4k (1 + ln 2k) times the least possible",
             ClusterOptions,
         ),
         Method(
@@ -177,7 +178,7 @@ METHODS: Mapping[str, Method] = {
         Method(
             "pattern-exact",
             "sqlanon.methods.patterns.optimum",
-            "nothing that your patterns and the policy allow to publish loses less, proven",
+            "proven least loss of all that your patterns and the policy allow",
             PatternOptions,
         ),
     )
@@ -239,8 +240,8 @@ def _choice_options(settings: Mapping[str, Any], loss: str) -> AutoOptions:
 def _method_help() -> str:
     rows = [f"{row.name} ({row.recoding}; {row.guarantee})" for row in METHODS.values()]
     return (
-        f"{'; '.join(rows)}. {DEFAULT.name} where not given; {AUTO} chooses by the table's size, "
-        "its policy and the options given, and says why."
+        f"{'; '.join(rows)}. Default: {DEFAULT.name}. {AUTO} chooses one by the table's size, the "
+        "policy and the options given, and says why."
     )
 
 
@@ -251,8 +252,9 @@ def _loss_help() -> str:
     for row in METHODS.values():
         own = ", ".join(loss for loss in row.losses if loss not in common)
         alike.setdefault(own, []).append(row.name)
-    more = [f"; of {listed(names)} also {own}" for own, names in alike.items() if own]
-    return f"What is lost least: {', '.join(common)}{''.join(more)}."
+    more = [f"; {listed(names)} also {own}" for own, names in alike.items() if own]
+    every = f"with every method {', '.join(common)}{''.join(more)}"
+    return f"The measure of loss to minimize: {every}. Default: lm."
 
 
 OPTIONS: Mapping[str, Option] = {

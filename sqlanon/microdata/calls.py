@@ -101,7 +101,9 @@ def asked(connection: object, table: object, policy: object) -> Call:
 def _refuse_unless_wrapped(source: object) -> None:
     """Refuses what is no source, and does not hand its calls on to one."""
     if unwrapped(source) is source:
-        raise SourceError(f"{kind_of(source)} is no source; give a frame, a connection or a path")
+        raise SourceError(
+            f"{kind_of(source)} is not a source; give a frame, a connection or a path"
+        )
 
 
 def _policy_of(given: object) -> tuple[Policies, dict[str, Any]]:

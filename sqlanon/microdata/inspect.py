@@ -121,7 +121,7 @@ def refuse_hierarchy_file(file: Path, *, overwrite: bool = False) -> None:
     if file.is_dir():
         raise SourceError(f"{str(file)!r} is a folder; name a file")
     if file.exists() and not overwrite:
-        raise SourceError(f"{str(file)!r} is there already; replace it with --overwrite")
+        raise SourceError(f"{str(file)!r} exists already; replace it with --overwrite")
     refuse_folder(file.resolve())
 
 
@@ -132,7 +132,7 @@ def write_paths(paths: Sequence[Labels], file: Path, *, overwrite: bool = False)
         Notes on what a killed run had left beside it.
 
     Raises:
-        SourceError: The file is there already, or cannot be written.
+        SourceError: The file exists already, or cannot be written.
     """
     refuse_hierarchy_file(file, overwrite=overwrite)
     header = ("leaf", *(f"level{level}" for level in range(1, len(paths[0]))))

@@ -82,7 +82,7 @@ def load_hierarchy(
         grown(hierarchy, name=name)
     with engine.transaction(), engine.workspace():
         if not overwrite and _find(engine, name) is not None:
-            raise SourceError(f"hierarchy {name!r} is there already; replace it with --overwrite")
+            raise SourceError(f"hierarchy {name!r} exists already; replace it with --overwrite")
         for statement in resources.statements("hierarchies", engine.dialect):
             engine.run(statement)
         staging = None
@@ -146,7 +146,7 @@ def open_database(
     if not path.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
     if not is_database(path):
-        raise SourceError(f"{str(path)!r} is no DuckDB database, which alone stores hierarchies")
+        raise SourceError(f"{str(path)!r} is not a DuckDB database, which alone stores hierarchies")
     with Resources(**limits).connect(path, read_only=read_only) as engine:
         yield engine
 

@@ -223,7 +223,7 @@ def _terms(text: str, names: Sequence[str]) -> Iterator[tuple[str, int | None]]:
             raise PolicyError(_unknown(item.partition("@")[0], names))
         elif item and not level.isdecimal():
             raise PolicyError(
-                f"{level!r} is no level of column {name!r}; a level is a whole number"
+                f"{level!r} is not a level of column {name!r}; a level is a whole number"
             )
         elif item:
             yield name, int(level)
@@ -236,4 +236,4 @@ def _parted(item: str) -> tuple[str, str]:
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:
-    return f"{name!r} is no quasi-identifier{did_you_mean(name, names)}"
+    return f"{name!r} is not a quasi-identifier{did_you_mean(name, names)}"

@@ -99,11 +99,11 @@ class SchemeChoice:
         """The schemes asked for single columns of a table.
 
         Raises:
-            PolicyError: A column that is no quasi-identifier.
+            PolicyError: A column that is not a quasi-identifier.
         """
         for name, _ in self.own:
             if name not in columns:
                 raise PolicyError(
-                    f"scheme: {name!r} is no quasi-identifier{did_you_mean(name, columns)}"
+                    f"scheme: {name!r} is not a quasi-identifier{did_you_mean(name, columns)}"
                 )
         return dict(self.own)

@@ -44,7 +44,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise PolicyError(f"policy file {str(path)!r}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise PolicyError(f"policy file {str(path)!r} is no valid TOML: {error}") from None
+        raise PolicyError(f"policy file {str(path)!r} is not valid TOML: {error}") from None
 
 
 _HIERARCHY_KEYS = sorted({*FORMS, SPEC, *(key for keys in FORMS.values() for key in keys)})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sqlanon.arguments import is_whole_number, kind_of
+from sqlanon.arguments import is_whole_number, kind_of, plain
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import FAMILIES, KAnonymity, ValueModel
@@ -25,12 +25,14 @@ class Variation:
         figure: The value as a number, for charts and documents.
         label: The value as the command line writes it.
         policy: The policy with it.
+        has_kind: Whether the label says more than the number: which of several models it is of.
     """
 
     key: str
     figure: float
     label: str
     policy: Callable[[Policy], Policy]
+    has_kind: bool = False
 
 
 def _k(value: object) -> Variation:
@@ -48,12 +50,12 @@ def _k(value: object) -> Variation:
 
 def _limit(value: object) -> Variation:
     share = _number(value)
-    if isinstance(share, bool) or not 0 <= share <= 1:
+    if not 0 <= share <= 1:
         raise PolicyError(f"suppression_limit {value!r} is not a share between 0 and 1")
     return Variation(
         LIMIT,
         share,
-        f"{share:g}",
+        _short(share),
         lambda policy: replace(policy, suppression_limit=share),
     )
 
@@ -62,7 +64,7 @@ def _of_family(key: str) -> Callable[[object], Variation]:
     """Reads a value of a family of models, which takes the place of all others of the family."""
 
     def read(value: object) -> Variation:
-        model = model_of(key, value)
+        model = model_of(key, plain(value))
 
         def changed(policy: Policy) -> Policy:
             others = [each for each in policy.models if each.family != key]
@@ -72,7 +74,8 @@ def _of_family(key: str) -> Callable[[object], Variation]:
             }
             return replace(policy, models=(*others, model), sensitive=sensitive)
 
-        return Variation(key, _figure(model), _label(model), changed)
+        label = _label(model)
+        return Variation(key, _figure(model), label, changed, label != _short(_figure(model)))
 
     return read
 
@@ -85,9 +88,9 @@ def _label(model: ValueModel) -> str:
     """
     family = FAMILIES[model.family]
     kind = model.form[1] if len(model.form) > 1 else ""
-    figures = [f"{getattr(model, name):g}" for name in family.figures.get(kind, ())]
+    figures = [_short(getattr(model, name)) for name in family.figures.get(kind, ())]
     shown = [] if not kind or kind == family.kinds[0] else [kind]
-    return ":".join([*shown, *figures, f"{_figure(model):g}"])
+    return ":".join([*shown, *figures, _short(_figure(model))])
 
 
 def _figure(model: ValueModel) -> float:
@@ -118,10 +121,19 @@ def variation(key: str, value: object) -> Variation:
     if name not in VARIED:
         meant = did_you_mean(name, VARIED)
         raise PolicyError(
-            f"{key!r} is no figure of a policy that can be swept; those are "
+            f"{key!r} is not a figure of a policy that can be swept; those are "
             f"{', '.join(VARIED)}{meant}"
         )
     return VARIED[name](value)
+
+
+def _short(number: float) -> str:
+    """A number with as many digits as tell it from every other.
+
+    >>> _short(0.1234567), _short(1.0), _short(1234567)
+    ('0.1234567', '1', '1234567')
+    """
+    return repr(number).removesuffix(".0")
 
 
 def _number(value: Any) -> int | float:
@@ -130,7 +142,8 @@ def _number(value: Any) -> int | float:
     Raises:
         PolicyError: It is none.
     """
-    if isinstance(value, int | float):
+    value = plain(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     if not isinstance(value, str):
         raise PolicyError(f"a value to sweep must be a number or a text, not {kind_of(value)}")
@@ -139,4 +152,4 @@ def _number(value: Any) -> int | float:
             return read(value)
         except ValueError:
             continue
-    raise PolicyError(f"{value!r} is no number; sweep numbers parted by commas, such as 2,5,10")
+    raise PolicyError(f"{value!r} is not a number; sweep numbers parted by commas, such as 2,5,10")

@@ -19,7 +19,7 @@ def policy_notes(policy: Policy) -> list[str]:
     if left:
         notes.append(
             f"k-anonymity alone does not hide {', '.join(map(repr, left))}: all records of a "
-            "class may share a value"
+            "class may share one value"
         )
     cautions = (demand.model.caution(demand.column) for demand in policy.demands)
     notes += [caution for caution in cautions if caution]
@@ -35,9 +35,9 @@ def role_notes(policy: Policy, columns: Sequence[str]) -> list[str]:
     if not left:
         return []
     return [
-        f"{counted(len(left), 'column has', more='columns have')} no role, and anonymize asks for "
-        "one before it publishes anything: keep (--keep), drop (--drop), or others for all of them "
-        "(--others keep|drop)"
+        f"{counted(len(left), 'column has', more='columns have')} no role, which anonymize "
+        "demands before it publishes anything: keep them (--keep), drop them (--drop), or decide "
+        "for all of them at once (--others keep|drop)"
     ]
 
 

@@ -92,4 +92,6 @@ def inline_table(text: str) -> dict[str, Any] | None:
     written = toml_value(text)
     if written is not None:
         return dict(written)
-    raise PolicyError(f"{text!r} is no table as policy.toml has it, such as {{ prefix = [3, 2] }}")
+    raise PolicyError(
+        f"{text!r} is not a table as policy.toml has it, such as {{ prefix = [3, 2] }}"
+    )

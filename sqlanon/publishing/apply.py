@@ -40,10 +40,11 @@ from sqlanon.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class _Staged:
-    """The published rows as a table to check, and how its columns go to a file, if to one."""
+    """The published rows as a table to check, how its columns go to a file, and notes on that."""
 
     table: exp.Table
     columns: Columns
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,11 @@ def publish(
         VerificationError: The published table is not what the plan promised; nothing is published.
     """
     started = time.monotonic()
-    with engine.transaction() if file is None else nullcontext():
+    with target.drawing(), engine.transaction() if file is None else nullcontext():
         staging = _staged(engine, plan, source=source, target=target, file=file)
         refuse_target(engine, source, policy=plan.policy, target=target, file=file)
         published = _carry_out(engine, plan, source=source, target=target, staging=staging)
-        in_old_file = target.in_place and file is None
-        pages_stay = in_old_file and files.file_of(engine, source) is not None
-    report = _report(plan, published, output=_where(source, target), started=started)
-    return replace(report, notes=(*report.notes, STILL_THERE)) if pages_stay else report
+    return _report(plan, published, output=_where(source, target), started=started)
 
 
 def policy_of(plan: Plan) -> Policy:
@@ -151,18 +149,23 @@ def _carry_out(
             results = _of_persons(engine, plan, source=source)
         kept = published_kept(engine, plan, source=source, table=table)
         seconds = {"check": time.monotonic() - written}
-        if target.witness is not None:
-            target.witness(engine, plan, source, table)
-            seconds["report"] = time.monotonic() - written - seconds["check"]
+        sha256 = ""
         if target.output is None:
             _, sha256 = engine.rows(fingerprint(table, engine.columns(table)))[0]
+        published = _Published(results, kept, (*notes, *staged.notes), seconds, sha256)
+        if target.witness is not None:
+            looked = time.monotonic()
+            target.witness(engine, plan, source, table)
+            expected = _report(plan, published, output=_where(source, target), started=looked)
+            target.witness.draw(expected)
+            seconds["report"] = time.monotonic() - looked
         # All that is published has been read by now, between two looks at what it was read from.
         refuse_stale(engine, plan, source=source)
         engine.refuse_changed()
         tell("publishing: what was checked")
-    if target.output is not None:
-        sha256 = files.digest(target.output)
-    return _Published(results, kept, notes, seconds, sha256)
+    if target.output is None:
+        return published
+    return replace(published, sha256=files.digest(target.output))
 
 
 def _report(plan: Plan, published: _Published, *, output: str, started: float) -> Report:
@@ -258,7 +261,8 @@ def _staged(
             yield made
             _write(engine, plan, staged=made, target=target)
             return
-        yield _Staged(staged, {})
+        pages_stay = target.in_place and files.file_of(engine, source) is not None
+        yield _Staged(staged, {}, (STILL_THERE,) if pages_stay else ())
         if target.likeness is not None:
             target.likeness.take(engine, staged, source=source, policy=plan.policy)
             return

@@ -89,7 +89,7 @@ class Plan(SelfShown):
             own[0] >= 0 and own[-1] <= height for own, height in zip(levels, heights, strict=True)
         ):
             shown = self.recoding.node or levels
-            raise PolicyError(f"{shown} is no recoding for hierarchies of heights {heights}")
+            raise PolicyError(f"{shown} is not a recoding for hierarchies of heights {heights}")
         faults = broken_promises(self.policy, self.recoding, report=self.report)
         if faults:
             raise PolicyError(f"the plan does not keep to its policy: {'; '.join(faults)}")
@@ -292,14 +292,14 @@ class Plan(SelfShown):
             if isinstance(error, SourceError):
                 raise
             raise SourceError(
-                f"plan file {str(path)!r} is no plan that can be carried out: {error}; save a new "
-                "plan with the policy that is meant"
+                f"plan file {str(path)!r} is not a plan that can be carried out: {error}; save a "
+                "new plan with the policy that is meant"
             ) from None
         except OSError as error:
             raise SourceError(f"plan file {str(path)!r}: {error.strerror}") from None
         except (LookupError, TypeError, AttributeError, ValueError, RecursionError, SqlglotError):
             raise SourceError(
-                f"{str(path)!r} is no plan that this version of sqlanon has saved"
+                f"{str(path)!r} is not a plan that this version of sqlanon has saved"
             ) from None
 
     @classmethod

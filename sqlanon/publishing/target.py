@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,6 +25,9 @@ from sqlanon.publishing.in_place import refuse_broken
 from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
 
+UNWRITTEN = "the release is published, but not its report"
+"""How a note begins that says why there is no page."""
+
 
 @dataclass(slots=True)
 class Likeness:
@@ -43,13 +47,27 @@ class Likeness:
 
 
 class Witnessing(Protocol):
-    """Looks at a release while it is published, and writes of it afterwards."""
+    """Looks at a release while it is published, and writes of it before anybody sees it."""
 
     def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
         """Looks at a release that is written and checked, before anybody sees it."""
 
-    def write(self, report: Report) -> None:
-        """Writes of a release that has been published."""
+    def draw(self, report: Report) -> None:
+        """Writes of a release that is about to be published, where nobody looks yet.
+
+        Args:
+            report: What is told of it; the digest of a file is not known yet.
+
+        Raises:
+            SqlanonError: It cannot be written; nothing may be published then.
+        """
+
+    def write(self, report: Report) -> tuple[str, ...]:
+        """Shows what was written of a release that is published by now; notes on what failed."""
+        ...
+
+    def discard(self) -> None:
+        """Removes what is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +81,8 @@ class Target:
         overwrite: Whether an existing table or file may be replaced.
         confirm: Called with the plan before anything is written; what it raises stops that.
         likeness: A frame to be made, like the one that is published.
-        witness: Looks at both tables once the release is written and checked, before anybody sees
-            it, and writes of it afterwards; what it raises stops that.
+        witness: Looks at both tables and writes of them once the release is written and checked,
+            before anybody sees it; what it raises stops that.
 
     Raises:
         PolicyError: No place, or more than one.
@@ -93,13 +111,23 @@ class Target:
                 "in place the original is replaced in any case; leave overwrite (--overwrite) out"
             )
 
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """While it lasts a witness may draw; nothing of that is left over after a failure."""
+        try:
+            yield
+        except BaseException:
+            if self.witness is not None:
+                self.witness.discard()
+            raise
+
     def result(self, report: Report, *, with_report: bool) -> Frame | Anonymized[Any] | Report:
         """What a caller is given: the report, or the frame that was made, by itself or not.
 
-        A witness writes first.
+        What a witness has drawn is shown first.
         """
         if self.witness is not None:
-            self.witness.write(report)
+            report = replace(report, notes=(*report.notes, *self.witness.write(report)))
         if self.likeness is None:
             return report
         made: Frame = self.likeness.made

@@ -52,7 +52,7 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
         yield Caution(
             "warning",
             "No privacy model is asked for",
-            "The policy has neither k nor another model, so nothing was held against it.",
+            "The policy has neither k nor another model, so there was nothing to check.",
             "Ask for a smallest class size k, such as 5, and for models of sensitive columns.",
         )
     if found.unexpected:
@@ -83,7 +83,7 @@ def _of_columns(found: Gathered) -> Iterator[Caution]:
             "warning",
             "Kept columns may identify people",
             f"{_named(telling)} {'is' if len(telling) == 1 else 'are'} released unchanged and "
-            "single records out, or have more values than classes can share. No model counts them.",
+            "single records out, or have more values than classes can share. No model covers them.",
             "Make them quasi-identifiers if others may know them, or leave them out.",
         )
     if kept.joining:
@@ -99,8 +99,8 @@ def _of_columns(found: Gathered) -> Iterator[Caution]:
         yield Caution(
             "warning",
             "Kept columns tell people apart beside the quasi-identifiers",
-            f"Who knows {_named(beside)} as well as the quasi-identifiers finds more records that "
-            "are alone.",
+            f"Whoever knows {_named(beside)} as well as the quasi-identifiers can single out more "
+            "records.",
             "Make them quasi-identifiers if others may know them, or leave them out.",
         )
 
@@ -115,8 +115,8 @@ def _of_sensitive(found: Gathered) -> Iterator[Caution]:
                 f"Some classes give {name!r} away",
                 f"{counted(figures.homogeneous_records, 'released record')} "
                 f"{'is' if figures.homogeneous_records == 1 else 'are'} in classes whose members "
-                f"all have the same value of {name!r}. Who knows that a person is in such a class "
-                "knows the value, without finding the record.",
+                f"all have the same value of {name!r}. Whoever knows that a person is in such a "
+                "class knows the value, without finding the record.",
                 f"Ask for l-diversity of the column: --l {name}=2 or more.",
             )
         elif name not in asked:
@@ -175,14 +175,15 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
         yield Caution(
             "warning",
             "More records are left out than the policy's limit",
-            f"The policy allows for {limit:,}; {left:,} are left out or say nothing.",
-            "Records whose class says nothing do not count against the limit; look at both.",
+            f"The policy allows for {limit:,}; {left:,} are left out or fully suppressed.",
+            "Records of a class without any quasi-identifier do not count against the limit; look "
+            "at both.",
         )
     silent = [one.name for one in found.columns if one.loss["suppressed_cells"] >= USELESS]
     if silent:
         yield Caution(
             "info",
-            "Columns say little",
+            "Some columns say little",
             f"At least half of the cells of {_named(silent)} are fully suppressed.",
             "A hierarchy with finer levels, a higher suppression limit or a method that decides "
             "record by record may keep more.",
@@ -195,16 +196,16 @@ def _of_knowledge(found: Gathered) -> Iterator[Caution]:
         yield Caution(
             "info",
             "Other releases can be combined with this one",
-            "Two releases of the same people, or of people that overlap, can be intersected, and "
-            "each of them alone may be harmless.",
+            "Two releases that share people can be compared, and give away together what neither "
+            "gives away alone.",
             "Keep this report, and look at it before the next release about the same people.",
         )
         yield Caution(
             "info",
             "What others know decides which columns identify",
-            f"All figures take {_named(list(found.policy.attributes))} for what others may know "
-            "of a person. If they know more, the risk is higher.",
-            "Think of whom the table goes to, and what they can look up.",
+            f"All figures assume that others may know {_named(list(found.policy.attributes))} of a "
+            "person, and nothing else. If they know more, the risk is higher.",
+            "Consider who will receive the table, and what they can look up.",
         )
 
 

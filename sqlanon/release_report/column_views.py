@@ -53,7 +53,7 @@ def shown_columns(found: Gathered, pictures: Pictures) -> Iterator[ShownColumn]:
 def _column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
     yield f"Hierarchy: {column.hierarchy}."
     if not column.levels:
-        yield f"Values are put into {counted(column.labels, 'group')} of their own."
+        yield f"Values are merged into {counted(column.labels, 'group')}."
     elif len(column.levels) == 1:
         use = column.levels[0]
         yield f"Level used: {use.level} of {column.height} ({use.name})."
@@ -66,7 +66,7 @@ def _column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
     lost = column.loss["suppressed_cells"]
     yield (
         f"{counted(column.labels, 'label')} published. Loss (lm) {column.loss['lm']:.3g}; "
-        f"{percent(lost)} of the cells say nothing."
+        f"{percent(lost)} of the cells are fully suppressed."
     )
 
 
@@ -84,7 +84,7 @@ def _group_row(group: LabelGroup, found: Gathered) -> tuple[list[str], BarRow]:
     name = label_text(group.label, group.groups)
     released = part_of(group.after, found.released)
     if group.is_top:
-        name = f"{name} (says nothing)"
+        name = f"{name} (fully suppressed)"
         return [name, "–", released], BarRow(
             clipped(name, LABEL), (0.0, group.after / found.released)
         )

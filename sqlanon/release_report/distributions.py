@@ -55,7 +55,7 @@ def settled(befores: Sequence[int], afters: Sequence[int], *, least: int) -> lis
     hidden = {place for place, number in enumerate(apart) if number < least}
     for place in sorted(range(len(apart)), key=lambda each: apart[each]):
         together = sum(apart[each] for each in hidden)
-        if not together or (together >= least and len(hidden) > 1):
+        if not together or together >= least:
             break
         hidden.add(place)
     return [None if place in hidden else before for place, before in enumerate(befores)]
@@ -170,7 +170,7 @@ def _level_title(rule: Rule, place: tuple[int, int], *, labels: Sequence[Label])
     if level == 0:
         return "original values"
     if level == height:
-        return "says nothing"
+        return "fully suppressed"
     match rule:
         case Intervals():
             return f"intervals of {rule.widths[level - 1]:f}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from errno import EEXIST
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Unpack
 
 from sqlglot import exp
@@ -14,7 +16,7 @@ from sqlanon.arguments import checked, is_file, kind_of
 from sqlanon.assessment.risk import IDENTIFYING, opened_population
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Engine, Opening, searching
-from sqlanon.engine.files import digest, write_file
+from sqlanon.engine.files import DraftFile, digest
 from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import MissingTableError, PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CELL_LOSSES, MEASURES
@@ -24,13 +26,15 @@ from sqlanon.microdata.opening import beside, reading, told
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.target import UNWRITTEN
 from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import Gathered, ReportOptions, gather
-from sqlanon.release_report.page import html_of, refuse_page
+from sqlanon.release_report.page import html_of, on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
 from sqlanon.release_report.statements import method_facts
+from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
 from sqlanon.wording import did_you_mean
 
@@ -203,22 +207,29 @@ def _data_file(engine: Engine, released: object) -> Path | None:
 
 @dataclass(slots=True)
 class Witness:
-    """Looks at both tables while a release is published, and writes the report afterwards.
+    """Looks at both tables while a release is published, and draws its page before it is seen.
 
-    In place of the original nothing of it is left once the release is there.
+    In place of the original nothing of it is left once the release is there, so the page is written
+    beside its place before that, and only gets its name afterwards.
 
     Args:
         path: Where the page goes.
         overwrite: Whether the file may be there already.
+        source: The original as it was named; None for a connection.
 
     Raises:
         PolicyError: What draws is not installed.
-        SourceError: The file has another ending, is there already or cannot be written.
+        SourceError: The file has another ending, exists already or cannot be written.
     """
 
     path: Path
     overwrite: bool = False
+    source: str | None = None
     _seen: ReleaseReport | None = field(default=None, init=False)
+    _draft: DraftFile | None = field(default=None, init=False)
+    _text: str = field(default="", init=False)
+    # Stands on the page for the digest of a file that is not written yet.
+    _awaited: str = field(default_factory=lambda: token_hex(32), init=False)
 
     def __post_init__(self) -> None:
         self.path = refuse_page(self.path, overwrite=self.overwrite)
@@ -227,9 +238,51 @@ class Witness:
         """Gathers the figures of a release that is written, but not yet to be seen."""
         options = ReportOptions(loss=plan.report.loss_name)
         found = gather(engine, original, released=table, policy=plan.policy, options=options)
-        self._seen = ReleaseReport(found, _facts(engine, table, plan=plan), notes=())
+        self._seen = ReleaseReport(
+            found,
+            _facts(engine, table, plan=plan),
+            notes=tuple(engine.notes),
+            provenance=Provenance(self.source, plan.policy),
+        )
 
-    def write(self, report: Report) -> None:
-        """Writes the page of a release that has been published."""
-        assert self._seen is not None
-        write_file(self.path, html_of(self._seen.published(report)))
+    def draw(self, report: Report) -> None:
+        """Draws the page of a release that is about to be seen, and writes it beside its place.
+
+        Raises:
+            EngineError: It cannot be drawn.
+            SourceError: It cannot be written.
+        """
+        seen = self._seen
+        assert seen is not None
+        digest = report.provenance.output_sha256 or self._awaited
+        provenance = replace(seen.provenance, output_sha256=digest)
+        notes = (*seen.notes, *report.notes)
+        told = replace(report, notes=notes, provenance=provenance)
+        self._text = html_of(seen.published(told))
+        with on_disk(self.path):
+            self._draft = DraftFile.make(self.path, self._text)
+
+    def write(self, report: Report) -> tuple[str, ...]:
+        """Gives the page of a release that has been published its name; a note where that fails."""
+        assert self._draft is not None
+        draft = self._draft
+        try:
+            if not self.overwrite and self.path.exists():
+                raise FileExistsError(EEXIST, "it is there by now")
+            if self._awaited in self._text:
+                draft.fill(self._text.replace(self._awaited, report.provenance.output_sha256 or ""))
+            draft.publish()
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            return (
+                f"{UNWRITTEN} {str(self.path)!r}: {reason}; make it anew with `sqlanon report` "
+                "where the original is still there",
+            )
+        finally:
+            draft.discard()
+        return ()
+
+    def discard(self) -> None:
+        """Removes a page that did not get its name."""
+        if self._draft is not None:
+            self._draft.discard()

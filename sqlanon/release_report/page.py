@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlanon.arguments import path_of
-from sqlanon.errors import SourceError
+from sqlanon.errors import EngineError, SourceError
 from sqlanon.pictures import refuse_place, refuse_undrawn
 from sqlanon.release_report.charts import Pictures
 from sqlanon.release_report.reported import ReportedRelease
@@ -20,11 +23,13 @@ def refuse_page(path: str | Path, *, overwrite: bool = False) -> Path:
 
     Raises:
         PolicyError: What draws is not installed.
-        SourceError: The file has another ending, is there already or cannot be written.
+        SourceError: The file has another ending, exists already or cannot be written.
     """
     file = path_of(path, "the report")
     if file.suffix.lower() not in ENDINGS:
-        raise SourceError(f"{file.name!r} is no page; give the report's file the ending .html")
+        raise SourceError(
+            f"{file.name!r} cannot be a page; give the report's file the ending .html"
+        )
     refuse_undrawn()
     refuse_place(file, overwrite=overwrite)
     return file
@@ -35,6 +40,30 @@ def html_of(report: ReportedRelease) -> str:
 
     Raises:
         PolicyError: What draws the charts is not installed.
+        EngineError: What draws the charts fails.
     """
     refuse_undrawn()
-    return html_page("release", report=report, views=PageViews(report, Pictures()))
+    try:
+        return html_page("release", report=report, views=PageViews(report, Pictures()))
+    except (ValueError, RuntimeError) as error:  # of what draws, whose messages may quote labels
+        kind = type(error).__name__
+    raise EngineError(
+        f"the page of the report cannot be drawn ({kind} of altair or vl-convert); leave it out "
+        "(--report), or update them: pip install --upgrade 'sqlanon[report]'"
+    )
+
+
+@contextmanager
+def on_disk(file: Path) -> Iterator[None]:
+    """Tells errors of the disk as a `SourceError` that names the page and the way out."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        if error.errno == errno.ENOSPC:
+            reason += ", so make room there"
+    else:
+        return
+    raise SourceError(
+        f"the report {str(file)!r} cannot be written: {reason}; name a file in another folder"
+    )

@@ -189,10 +189,11 @@ class ReleaseReport(SelfShown):
             SourceError: The file has another ending or cannot be written.
         """
         from sqlanon.engine.files import write_file
-        from sqlanon.release_report.page import refuse_page
+        from sqlanon.release_report.page import on_disk, refuse_page
 
-        file = refuse_page(path, overwrite=overwrite)
-        write_file(file, self.html)
+        file, text = refuse_page(path, overwrite=overwrite), self.html
+        with on_disk(file):
+            write_file(file, text)
 
     def _model_lines(self) -> Iterator[str]:
         for result in self.models:
@@ -223,7 +224,7 @@ class ReleaseReport(SelfShown):
             yield f"  {loss.bound_of} loses less than {at_least(loss.lower_bound)}"
         for column in self.found.columns:
             share = column.loss.get("lm")
-            levels = ", ".join(f"{use.name} {use.records:,}" for use in column.levels)
+            levels = ", ".join(f"{use.name}: {use.records:,}" for use in column.levels)
             yield f"  {column.name}: lm {figure(share or 0.0)}{f' ({levels})' if levels else ''}"
 
     def _sensitive_lines(self) -> Iterator[str]:
@@ -231,7 +232,7 @@ class ReleaseReport(SelfShown):
             yield (
                 f"sensitive {shares.name!r}: the class furthest from the table has "
                 f"{counted(shares.class_size, 'record')}, of which {percent(shares.distance)} "
-                "would have to hold another value"
+                "would have to hold another value to match it"
             )
 
 

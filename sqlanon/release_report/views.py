@@ -220,9 +220,9 @@ class PageViews:
             cells.append([name, f"{unique:,}", percent(unique, total)])
         title = f"{self.unit.capitalize()} of the original that columns make unique"
         told = (
-            "Single columns, smallest sets that make at least "
-            f"{percent(subsets.identifying)} of the {self.unit} unique, and sets that make most "
-            "unique for their number of columns."
+            "Single columns, the smallest sets that make at least "
+            f"{percent(subsets.identifying)} of the {self.unit} unique, and the sets of each size "
+            "that make the most unique."
         )
         table = ReportTable(title, ["columns", "unique", "share"], cells)
         return Picture(self.pictures.bars(rows, whole=1.0, labels=186), title, told, table)
@@ -270,9 +270,9 @@ class PageViews:
         bound = f"{loss.bound_of} loses less than {least}"
         told = f"this release loses {figure(loss.value)}"
         if loss.ratio is not None and loss.ratio < EXACT:
-            told = "this release loses that, the least possible"
+            told = "this release loses exactly that, the least possible"
         elif loss.ratio is not None:
-            told = f"{told}, which is {loss.ratio:.3g} times that"
+            told = f"{told}, which is {loss.ratio:.3g} times as much"
         return f"{bound[0].upper()}{bound[1:]}; {told}."
 
     @cached_property
@@ -292,7 +292,7 @@ class PageViews:
             ]
             for each in ranked
         ]
-        heads = ["column", "lm", "cells that say nothing", "bits lost per cell"]
+        heads = ["column", "lm", "cells suppressed", "bits lost per cell"]
         title = "Information loss by column"
         told = (
             "lm of each column: 0 where every cell keeps its value, 1 where every cell could be "

@@ -58,9 +58,9 @@ def alternative_lines(
 ) -> Iterator[str]:
     """The alternatives as lines of a page: each column, what it would lose, and all levels."""
     if not alternatives:
-        yield "  alternatives    no column is generalized, so none can be lower"
+        yield "  alternatives    no column is generalized, so none can be at a lower level"
         return
-    yield "  alternatives    the best recoding with one column lower than here"
+    yield "  alternatives    the best recodings with one column at a lower level"
     rows: list[tuple[str, ...]] = [
         ("column", "at most", planned.loss_name, "more", "suppressed", "levels of all columns")
     ]

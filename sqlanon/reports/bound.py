@@ -95,13 +95,11 @@ class BoundReport(SelfShown):
             suppressed = f"with up to {counted(self.allowance, 'record')} suppressed"
         within = " within the levels allowed" if self.levels else ""
         line = (
-            f"no {self.k}-anonymization of the {counted(self.records, 'record')}{within} "
-            f"{suppressed} loses less than {self.loss} {at_least(self.lower_bound)} "
-            f"({counted(self.candidates, 'closed frequent generalized itemset')})"
+            f"every {self.k}-anonymization of the {counted(self.records, 'record')}{within} "
+            f"{suppressed} loses at least {self.loss} {at_least(self.lower_bound)} "
+            f"(proven by {counted(self.candidates, 'closed frequent generalized itemset')})"
         )
-        alone = (
-            f"the cheapest itemset of each record proves {at_least(self.single_records)} by itself"
-        )
+        alone = f"the cheapest itemset of each record alone proves {at_least(self.single_records)}"
         effort = "" if self.effort is None else f"; effort: {self.effort}"
         return page([line, f"  {alone}{effort}"], self.notes)
 

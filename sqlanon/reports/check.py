@@ -56,13 +56,13 @@ class ModelResult:
         is_recursive = self.model.startswith("recursive")
         if math.isinf(self.value):
             if is_recursive:
-                return "classes of fewer values, which no c allows"
+                return "classes of fewer than l values, for which it fails for every c"
             if self.model.startswith("enhanced"):
                 return (
                     "a value that is more than 1 - ln q times as frequent in a class as in the "
-                    "table, where its share is q, which no beta allows"
+                    "table, where its share is q, so that it fails for every beta"
                 )
-            return "classes without a record of some value of the table, which no delta allows"
+            return "classes that lack some value of the table, so that it fails for every delta"
         if is_recursive:
             ratio = figure(self.value)
             return f"a ratio r_1 / (r_l + ... + r_m) of up to {ratio}, which c must exceed"

@@ -78,7 +78,7 @@ def group_lines(groups: Groups, schemes: Mapping[str, str]) -> Iterator[str]:
         scheme = f" ({schemes[name]})" if name in schemes else ""
         number = sum(group.records > 0 for group in own)
         parts = f"{counted(number, 'group')} of {counted(values, 'value')}"
-        unpublished = f"; {counted(others, 'value')} of no published record" if others else ""
+        unpublished = f"; {counted(others, 'value')} in no published record" if others else ""
         yield f"    {padded(name, width)}  {parts}{scheme}{unpublished}"
         for group in own:
             if group.is_shown and group.label is not None and group.values > 1:

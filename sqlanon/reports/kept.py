@@ -10,7 +10,7 @@ from sqlanon.wording import counted, in_columns, listed, part_of
 
 SHOWN = 5  # columns or pairs that a note names
 LISTED = 10  # columns of a table for a reader
-NOT_COUNTED = "kept columns were not counted (time limit); apply counts them in any case"
+NOT_COUNTED = "kept columns were not counted for lack of time; apply counts them in any case"
 """Note of a plan that had no time left for it."""
 
 
@@ -150,10 +150,13 @@ class KeptColumns:
 
     def to_lines(self) -> list[str]:
         """A table for a reader."""
-        rows = [("", "values", "unique records by it alone")]
+        rows = [("", "values", "records unique by it alone")]
         for one in self.columns[:LISTED]:
             rows.append((one.name, f"{one.values:,}", part_of(one.unique, self.records)))
-        lines = ["not counted: kept columns, which stay as they are", *in_columns(rows, "<>>")]
+        lines = [
+            "not counted: kept columns, which are published as they are",
+            *in_columns(rows, "<>>"),
+        ]
         if len(self.columns) > LISTED:
             lines.append(f"  and {len(self.columns) - LISTED:,} more, which --json lists")
         return lines
@@ -163,12 +166,12 @@ class KeptColumns:
         for one in found[:SHOWN]:
             many = one.values * self.k > self.records
             more = f", more than one for every {self.k} records" if many and self.k > 1 else ""
-            hold = "holds" if one.unique == 1 else "hold"
+            hold = "has" if one.unique == 1 else "have"
             yield (
                 f"kept column {one.name!r} has {counted(one.values, 'distinct value')}{more}, and "
-                f"{part_of(one.unique, self.records)} of the records {hold} one that no other has: "
-                "it may identify people, then it is a quasi-identifier (--qi) or is left out "
-                "(--drop)"
+                f"{part_of(one.unique, self.records)} of the records {hold} a value that no other "
+                "record has: it may identify people; make it a quasi-identifier (--qi) or leave it "
+                "out (--drop)"
             )
         if found[SHOWN:]:
             yield (
@@ -178,7 +181,7 @@ class KeptColumns:
 
     def _joining_notes(self) -> Iterable[str]:
         for one in self.joining[:SHOWN]:
-            how = "is one-to-one with" if one.one_to_one else "joins records as does"
+            how = "is one-to-one with" if one.one_to_one else "joins the same records as"
             share = "shares" if one.joined == 1 else "share"
             yield (
                 f"kept column {one.name!r} {how} the entity {self.entity!r}: "
@@ -193,16 +196,16 @@ class KeptColumns:
             shown = [f"{name!r} {part_of(more, self.records)}" for name, more in beside[:SHOWN]]
             more = [counted(len(beside) - SHOWN, "more column")] if beside[SHOWN:] else []
             yield (
-                "who knows a kept column besides the quasi-identifiers finds more records that "
-                f"are alone: by {listed([*shown, *more])}; no model counts kept columns"
+                "kept columns single out more records for whoever knows the quasi-identifiers, "
+                f"too: {listed([*shown, *more])}; no model covers kept columns"
             )
         elif self.unique_together > max(
             self.unique_by_quasi_identifiers, *(one.unique for one in self.columns)
         ):
             yield (
-                "who knows all kept columns besides the quasi-identifiers finds "
-                f"{part_of(self.unique_together, self.records)} of the records alone; no model "
-                "counts kept columns"
+                "all kept columns and quasi-identifiers together single out "
+                f"{part_of(self.unique_together, self.records)} of the records; no model covers "
+                "kept columns"
             )
         pairs = self.telling_pairs
         if pairs:
@@ -214,6 +217,6 @@ class KeptColumns:
             left = self.possible_pairs - len(self.pairs)
             rest = f" ({left:,} of {self.possible_pairs:,} pairs were not counted)" if left else ""
             yield (
-                "pairs of kept columns single records out that neither of them does: "
+                "pairs of kept columns single out records that neither column does alone: "
                 f"{'; '.join(shown)}{rest}"
             )

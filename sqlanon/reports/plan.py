@@ -269,7 +269,7 @@ class Report(SelfShown):
                 yield f"    {padded(column, width)}  {own}"
             return
         if self.groups:
-            yield "  groups of values that are published alike"
+            yield "  groups of values that are published as one"
             yield from group_lines(self.groups, self.schemes)
             yield from step_lines(self.search.get("less_flexible", ()), self.loss_name)
             return
@@ -296,7 +296,7 @@ class Report(SelfShown):
         """What a higher suppression limit would give."""
         if not self.suppression_tradeoff:
             return
-        yield "  most cells say nothing; of the recodings looked at, a suppression limit allows for"
+        yield "  most cells are suppressed; a higher suppression limit allows these recodings"
         rows = [("limit", "suppressed", self.loss_name, "levels")]
         for each in self.suppression_tradeoff:
             levels = ", ".join(f"{name} {level}" for name, level in each["levels"].items())
@@ -320,7 +320,7 @@ class Report(SelfShown):
         least = f" (no {every} loses less than {at_least(self.lower_bound)}"
         if self.ratio is None:
             return f"{least})"
-        return f"{least}; {self.ratio:.3g} times that)"
+        return f"{least}; this is {self.ratio:.3g} times as much)"
 
     def _suppressed_lines(self) -> Iterator[str]:
         """Records that the suppression limit counts, and others that say as little."""
@@ -332,7 +332,7 @@ class Report(SelfShown):
             yield (
                 f"  {'say nothing':<16}{counted(self.silent_records, 'record')} "
                 f"({percent(self.silent_records, self.records)}): all cells are suppressed in "
-                "their class, which no limit bounds"
+                "their class, and the suppression limit does not count them"
             )
 
     def headline(self) -> str:

@@ -132,8 +132,8 @@ class PopulationRisk:
             f"  journalist      highest {percent(self.journalist_max)}, mean "
             f"{percent(self.journalist_mean)}; {unit} above {percent(self.threshold)}: "
             f"{part_of(self.at_risk, n)}",
-            f"  marketer        {percent(self.journalist_mean)} of the {unit} are matched rightly "
-            f"with the {self.size:,} people of the population",
+            f"  marketer        {percent(self.journalist_mean)} of the {unit} can be matched "
+            f"correctly with the {self.size:,} people of the population",
         ]
         if uniques:
             true = part_of(self.true_uniques, uniques)
@@ -327,6 +327,6 @@ class RiskReport(SelfShown):
             marketer = percent(statistics.mean_risk)
             by = "" if self.trajectories is None else " by single records"
             lines.append(
-                f"  marketer        at most {marketer} of the {unit} are matched rightly{by}"
+                f"  marketer        at most {marketer} of the {unit} can be matched correctly{by}"
             )
         return lines

@@ -179,7 +179,7 @@ class SubsetRisk:
         return [*self._column_lines(unit), *self._minimal_lines(unit), *self._strongest_lines(unit)]
 
     def _column_lines(self, unit: str) -> list[str]:
-        rows = [("", "values", "by it alone", "not without it")]
+        rows = [("", "values", "by it alone", "only with it")]
         for one in sorted(self.columns, key=lambda one: (-one.lost, -one.unique)):
             alone, lost = (part_of(count, one.total) for count in (one.unique, one.lost))
             rows.append((one.name, f"{one.values:,}", alone, lost))
@@ -190,7 +190,7 @@ class SubsetRisk:
         limit = "1 column" if self.largest == 1 else f"{self.largest} columns"
         heading = (
             f"smallest sets of columns that make at least {percent(self.identifying)} of the "
-            f"{unit} unique (up to {limit}, {sets} {many(self.possible)} sets)"
+            f"{unit} unique (of up to {limit}; {sets} {many(self.possible)} sets looked at)"
         )
         if not self.minimal:
             return [heading, f"  none{self._why_none(unit)}"]
@@ -201,7 +201,7 @@ class SubsetRisk:
 
     def _why_none(self, unit: str) -> str:
         if self.whole.uniqueness >= self.identifying:
-            return " so small"
+            return " of this size"
         together = percent(self.whole.uniqueness)
         return f", nor any larger one: all columns together make {together} of the {unit} unique"
 
@@ -212,8 +212,10 @@ class SubsetRisk:
                 shown.append(one)
         if not shown:
             return []
-        left_out = "" if self.every is not None else ", but for sets that contain one listed above"
-        heading = f"sets with most unique {unit} for their number of columns{left_out}"
+        left_out = (
+            "" if self.every is not None else ", except sets that contain a smaller identifying set"
+        )
+        heading = f"sets of each size with the most unique {unit}{left_out}"
         return [heading, *_set_lines(shown, unit)]
 
 

@@ -61,7 +61,7 @@ class Trajectories:
         """What a reader should know besides."""
         return [
             f"{self.entity!r} is in the table and joins the records of a person, so persons are "
-            "counted by all their records together, too (trajectories); every other figure is of "
-            f"single records and is all there is to know once {self.entity!r} is dropped (--drop "
-            f"{self.entity} where the table is published)"
+            "counted by all their records together, too (trajectories); every other figure is "
+            f"about single records, which is all that can be known once {self.entity!r} is dropped "
+            f"(--drop {self.entity} when the table is published)"
         ]

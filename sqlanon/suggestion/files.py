@@ -36,14 +36,14 @@ def refuse_policy_file(path: str | Path, *, overwrite: bool = False) -> Path:
     """The policy file that is to be written.
 
     Raises:
-        SourceError: It is there already, is a folder, or cannot be written.
+        SourceError: It exists already, is a folder, or cannot be written.
     """
     file = path_of(path, "the policy file")
     if file.is_dir():
         raise SourceError(f"{str(file)!r} is a folder; name a file")
     if file.exists() and not overwrite:
         raise SourceError(
-            f"{str(file)!r} is there already; replace it with --overwrite, or name another with "
+            f"{str(file)!r} exists already; replace it with --overwrite, or name another with "
             "--output FILE"
         )
     refuse_folder(file.resolve())
@@ -91,8 +91,7 @@ def settled_columns(
             made.append(str(column.file))
         else:
             notes.append(
-                f"{column.file} is there already and covers column {each.name!r}: it serves as it "
-                "is"
+                f"{column.file} exists already and covers column {each.name!r}: it serves as it is"
             )
         taken.append(str(column.file))
         settled.append(column)

@@ -196,8 +196,8 @@ def _weight(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
         return None
     return Advice(
         Role.UNDECIDED,
-        f"its name suggests {concept.title}: it says nothing of a person by itself, but with "
-        f"{_distinct(profile)} it gives records away; round it and keep it, or drop it",
+        f"its name suggests {concept.title}: it tells nothing about a person by itself, but "
+        f"with {_distinct(profile)} it singles records out; round it and keep it, or drop it",
     )
 
 
@@ -208,14 +208,16 @@ def _sensitive(profile: ColumnProfile, concept: Concept | None) -> Advice | None
         return Advice(
             Role.IDENTIFIER,
             f"its name suggests {concept.title}, and nearly every record has a text of its own, "
-            "which gives it away; put it into groups to publish it as sensitive",
+            "which singles it out; put the texts into groups to publish them as sensitive",
         )
     reason = f"its name suggests {concept.title}{_category(concept)}"
     if _is_near(profile):
         reason += (
             f"; with {_distinct(profile)}, whoever knows a value finds the record: round it first"
         )
-    return Advice(Role.SENSITIVE, f"{reason}. Is it what must not become known of a person?")
+    return Advice(
+        Role.SENSITIVE, f"{reason}. Is it something that nobody should learn about a person?"
+    )
 
 
 def _category(concept: Concept) -> str:
@@ -282,8 +284,8 @@ def _label(profile: ColumnProfile, _: Concept | None) -> Advice | None:
         return None
     return Advice(
         Role.SENSITIVE,
-        "its name suggests that it is what others are to predict. Is it what must not become known "
-        "of a person?",
+        "its name suggests that it is what others are to predict. Is it something that nobody "
+        "should learn about a person?",
     )
 
 

@@ -94,7 +94,7 @@ class _Drafting:
 
     def drafted(self) -> Suggestion:
         """The suggestion, without a suppression limit."""
-        tell("look at the columns")
+        tell("columns: names, types and values")
         profile = profile_table(self.engine, self.table, k=self.k)
         advice = {each.name: advise(each) for each in profile.columns}
         settled = Separating(self.engine, profile).settled(advice)
@@ -144,7 +144,7 @@ class _Drafting:
         listed = [each.name for each in made if each.file is not None]
         if not listed:
             return tuple(made)
-        tell("list values to be put into groups")
+        tell("hierarchies: files to be filled in")
         subject = bind(self.engine, self.table, policy=Policy(listed))
         rows: dict[str, list[tuple[str | None, ...]]] = {
             name: [(leaf, leaf, top) for leaf, top in zip(*tree.labels, strict=True)]
@@ -237,19 +237,19 @@ def _reading_notes(profile: TableProfile) -> list[str]:
     notes = []
     if profile.is_sampled:
         notes.append(
-            f"figures are of a sample of {profile.looked_at:,} of {profile.records:,} records, but "
-            "for the share of distinct values in columns of many, which is of all"
+            f"figures are of a sample of {profile.looked_at:,} of {profile.records:,} records, "
+            "except the share of distinct values in columns with many, which is of all records"
         )
     numeric = [repr(each.name) for each in profile.columns if each.is_numeric_text]
     if numeric:
         notes.append(
-            f"column {listed(numeric)} would be numbers, but for a mark that stands for no value, "
-            "such as NA or ?; name it with nullstr (--nullstr NA), and look again"
+            f"column {listed(numeric)} would be numbers if a mark such as NA or ? did not "
+            "stand for a missing value; name it with nullstr (--nullstr NA), and run this again"
         )
     days = [repr(each.name) for each in profile.columns if each.looks_like("day")]
     if days:
         notes.append(
-            f"column {listed(days)} looks like dates; name how they are written with date_format "
-            "(--date-format %d/%m/%Y or %m/%d/%Y), and look again"
+            f"column {listed(days)} looks like dates; say how they are written with date_format "
+            "(--date-format %d/%m/%Y or %m/%d/%Y), and run this again"
         )
     return notes

@@ -20,12 +20,12 @@ from sqlanon.suggestion.toml_text import comment, toml_key, toml_value
 from sqlanon.wording import counted, did_you_mean, in_columns, listed, percent
 
 ADVISORY = (
-    "It is a draft, made from names, types and figures of the columns. Nobody but you knows what "
-    "others know of these people: read each reason, change what is wrong, and have somebody who "
-    "answers for data protection agree."
+    "It is a draft, made from the names, types and values of the columns. Only you know what "
+    "others know of these people: read each reason, change what is wrong, and ask whoever is "
+    "responsible for data protection to agree."
 )
 _TITLES = {
-    Role.IDENTIFIER: "These name a person, or give a record away alone: they are not published.",
+    Role.IDENTIFIER: "These name a person, or single a record out alone; they are not published.",
     Role.KEEP: "These are published as they are.",
     Role.DROP: "These are not published.",
 }
@@ -199,18 +199,18 @@ class Suggestion(SelfShown):
     def write(self, path: str | Path, *, overwrite: bool = False) -> Suggestion:
         """Writes the policy file, and beside it the hierarchies that are to be filled in.
 
-        A hierarchy file that is there already is never replaced: where it covers the column it
+        A hierarchy file that exists already is never replaced: where it covers the column it
         serves as it is, else the new one has another name.
 
         Args:
             path: The policy file.
-            overwrite: Whether a policy file that is there already may be replaced.
+            overwrite: Whether a policy file that exists already may be replaced.
 
         Returns:
             The suggestion as it was written, with the names of its files and notes of them.
 
         Raises:
-            SourceError: The file is there already, or cannot be written.
+            SourceError: The file exists already, or cannot be written.
         """
         file = refuse_policy_file(path, overwrite=overwrite)
         columns, notes = settled_columns(self.columns, file)
@@ -261,8 +261,10 @@ class Suggestion(SelfShown):
             f"everybody else's values coarser: here {percent(self.suppression_limit)}. 0 keeps "
             "everybody.",
             "models_remark": "k-anonymity alone does not hide a sensitive value that all records "
-            "of a group share. l-diversity asks for l different values in each group, t-closeness "
-            "for groups whose values are distributed as in the whole table, up to a distance t. "
+            "of a class share (a class: all records that are published with the same "
+            "quasi-identifiers). l-diversity asks for l different values in each class, "
+            "t-closeness for classes whose values are distributed as in the whole table, up to a "
+            "distance t. "
             "Remove the # of one, unless the sensitive columns are harmless:",
             "entity_remark": "Whose record it is: k counts persons, not records.",
             "undecided_remark": "UNDECIDED: nothing is published before each of these has a role. "
@@ -270,8 +272,8 @@ class Suggestion(SelfShown):
             "# of the lines below that you need; the last one leaves out all that have no role.",
             "quasi_remark": "Columns by which others may find a person, with their values from "
             "fine to coarse. {} keeps a value or suppresses it.",
-            "sensitive_remark": "Columns that are published as they are, and whose values must not "
-            "become known of a person.",
+            "sensitive_remark": "Columns that are published as they are, and whose values nobody "
+            "should learn about a person.",
         }
 
     def _basis(self) -> str:

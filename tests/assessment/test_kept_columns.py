@@ -118,7 +118,7 @@ def test_kept_columns_that_identify_are_told_everywhere(tmp_path):
     for name, document in documents(tmp_path).items():
         [mail] = [note for note in document["notes"] if "'mail' has" in note]
         assert "600 distinct values, more than one for every 5 records" in mail, name
-        assert "600 (100%) of the records hold one that no other has" in mail, name
+        assert "600 (100%) of the records have a value that no other record has" in mail, name
         assert any("pairs of kept columns single" in note for note in document["notes"]), name
         figures = {one["name"]: one for one in document["kept_columns"]["columns"]}
         assert (figures["mail"]["values"], figures["mail"]["unique"]) == (600, 600), name
@@ -152,7 +152,7 @@ def test_risk_says_what_it_did_not_count():
         "entity": ["who"],
     }
     page = report.to_text()
-    assert "not counted: kept columns, which stay as they are" in page
+    assert "not counted: kept columns, which are published as they are" in page
     assert "mail     600                  600 (100%)" in page
     assert "not counted: 1 sensitive column: town" in page
 

@@ -30,7 +30,7 @@ def test_columns_in_no_other_role_are_quasi_identifiers_and_that_is_said(connect
     named = call(connection, "t", Policy(["a", "b"], ["ill"], identifiers=["id"], entity="who"))
     assert report.statistics == named.statistics
     assert any(
-        "each column in no other role is taken for one, 2 in all: 'a', 'b'" in note
+        "every column without another role counts as one, 2 in all: 'a', 'b'" in note
         for note in report.notes
     )
 
@@ -39,13 +39,16 @@ def test_columns_in_no_other_role_are_quasi_identifiers_and_that_is_said(connect
 def test_columns_that_make_no_classes_are_left_out(connection, call):
     report = call(connection, "t", Policy([]))
     assert report.quasi_identifiers == ("a", "b", "id", "ill", "who")
-    assert "left out, since their types make no classes: 'list', 'span'" in report.notes
+    assert (
+        "columns left out, since values of their types cannot make classes: 'list', 'span'"
+        in report.notes
+    )
 
 
 @BOTH
 def test_table_without_a_column_to_take_is_an_error(connection, call):
     policy = Policy([], drop=["a", "b", "id", "ill", "who"])
-    with pytest.raises(PolicyError, match="no column is left to be one; name some with --qi"):
+    with pytest.raises(PolicyError, match="every column has another role; name some with --qi"):
         call(connection, "t", policy)
 
 

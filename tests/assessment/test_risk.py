@@ -80,7 +80,7 @@ def test_null_is_a_value(connection):
 def test_what_is_not_known_without_a_population_is_said(connection):
     report = risk(connection, ROWS)
     assert report.to_dict()["population"] is None
-    assert "nothing is estimated" in report.notes[0]
+    assert "without a population (--population) journalist risk is not known" in report.notes[0]
     assert "at most 50% of the records" in report.to_text()
 
 
@@ -91,7 +91,7 @@ def test_risk_is_text_for_a_reader(connection):
         "  class size      smallest 1, median 2.0, mean 2.0, largest 3",
         "  unique records  1 (16.67%)",
         "  prosecutor      highest 100%, mean 50%; records above 40%: 3 (50%)",
-        "  marketer        at most 50% of the records are matched rightly",
+        "  marketer        at most 50% of the records can be matched correctly",
     ]
 
 
@@ -151,7 +151,7 @@ def test_population_that_is_the_table_gives_prosecutor_risk(connection):
 def test_population_is_in_the_text(connection):
     text = against(connection).to_text()
     assert "journalist      highest 100%, mean 44.67%; records above 20%: 3 (60%)" in text
-    assert "44.67% of the records are matched rightly with the 11 people" in text
+    assert "44.67% of the records can be matched correctly with the 11 people" in text
     assert "true uniques    1 (33.33%) of 3 is unique in the population, too" in text
     assert "estimated" not in text
 

@@ -313,8 +313,10 @@ def test_what_was_left_out_is_said():
     names = fill([(n, tuple(f"{n}{c}" for c in "abcde")) for n in range(3)])
     report = sqlanon.risk(DATABASE, "t", Policy(names), max_columns=2)
     assert (report.subsets.looked_at, report.subsets.left_out) == (15, 16)
-    assert any("sets of more than 2 columns were left out (16)" in note for note in report.notes)
-    assert "(up to 2 columns, 15 of 31 sets)" in report.to_text()
+    assert any(
+        "sets of more than 2 columns were not looked at (16)" in note for note in report.notes
+    )
+    assert "(of up to 2 columns; 15 of 31 sets looked at)" in report.to_text()
 
 
 def test_no_sets_where_none_are_asked_for():

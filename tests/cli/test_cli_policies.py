@@ -169,7 +169,7 @@ def test_mistakes_in_options_are_reported_at_once():
         )
     message = str(caught.value)
     for part in (
-        "--hierarchy: 'zip' is no quasi-identifier or sensitive column",
+        "--hierarchy: 'zip' is neither quasi-identifier nor sensitive",
         "--hierarchy of column 'age': hierarchy 'intervals' does not nest",
         "--hierarchy 'nothing' must have the form COLUMN=VALUE",
         "--weight of column 'age': 'heavy' is not a number",
@@ -239,7 +239,7 @@ def test_a_policy_may_name_its_roles_in_lists(tmp_path):
         ("l = 3", "distinct 3-diversity needs a sensitive column; name it with sensitive"),
         ("method = 3", "method must be a text in quotes"),
         ('keep = ["a", "a"]', "column 'a' is named twice as keep"),
-        ("k = ", "no valid TOML"),
+        ("k = ", "not valid TOML"),
     ],
 )
 def test_a_policy_that_is_wrong_is_one_error(tmp_path, written, message):
@@ -297,7 +297,7 @@ def test_a_check_checks_the_rest_of_what_the_file_says(tmp_path, entry, message)
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"weight": ["zip=2"]}, "--weight: 'zip' is no quasi-identifier; name it with --qi"),
+        ({"weight": ["zip=2"]}, "--weight: 'zip' is not a quasi-identifier; name it with --qi"),
         ({"weight": ["age=0"]}, "weight 0.0 is not a number above 0"),
         ({"level": ["age"]}, "--level 'age' must have the form COLUMN=VALUE"),
         ({"max_level": ["age=x"]}, "--max-level of column 'age': level 'x' is not a whole number"),
@@ -391,7 +391,7 @@ def test_models_of_a_column_by_options_leave_the_others_as_the_file_has_them(mod
         ("l", "entropy:2:3", "--l: 'entropy:2:3' must have the form 3, entropy:3"),
         ("l", "recursive:0:3", "--l: c of recursive l-diversity is 0"),
         ("l", "diagnosis=0", "--l of column 'diagnosis': l of distinct l-diversity is 0"),
-        ("l", "age=3", "--l: 'age' is no sensitive column; name it with --sensitive"),
+        ("l", "age=3", "--l: 'age' is not a sensitive column; name it with --sensitive"),
         ("t", "1.5", "--t: t of equal t-closeness is 1.5; it must be a number between 0 and 1"),
         ("t", "nan", "--t: 'nan' is not a finite number"),
         ("t", "ordred:1", "--t: distance of t-closeness is 'ordred'; .* did you mean 'ordered'"),

@@ -371,7 +371,7 @@ def test_notes_are_told_unless_quiet(run, database, policy_file):
 
 def test_help_says_which_options_a_check_has_no_use_for(run):
     said = run("check", "--help").out
-    told = "Options of generalization and the suppression limit are checked, but make no difference"
+    told = "options for generalization, and the suppression limit, are validated but change nothing"
     assert told in " ".join(said.split())
     unused = panels(said)
     assert {"--weight", "--level", "--min-level", "--max-level"} <= {*unused["Generalization"]}

@@ -68,8 +68,8 @@ def test_a_check_without_k_does_not_speak_of_it(run, database):
 
 def test_help_says_where_the_seed_and_models_make_no_difference(run):
     words = " ".join(run("risk", "--help").out.split())
-    assert "models, generalization and suppression are checked, but make no difference" in words
-    assert "No other command or method leaves anything to it." in words
+    assert "models, generalization and suppression are validated but change nothing" in words
+    assert "Nothing else is random." in words
 
 
 @pytest.mark.slow

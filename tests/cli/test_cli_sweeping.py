@@ -38,7 +38,7 @@ def test_charts_of_a_sweep_are_written_where_they_are_asked_for(run, table, tmp_
     (tmp_path / "k.svg").write_text("mine")
     refused = run(*words)
     assert refused.code == 2
-    assert "is there already" in refused.err
+    assert "exists already" in refused.err
     assert run(*words, "--overwrite").code == 0
     assert (tmp_path / "k.svg").read_text("utf-8").startswith("<svg")
 
@@ -50,8 +50,12 @@ def test_charts_of_a_sweep_are_written_where_they_are_asked_for(run, table, tmp_
         (["--sweep", "k=2", "--sweep", "k=3"], "--sweep names k twice"),
         (["--sweep", "k=2", "--sql"], "--sql is about one plan"),
         (["--sweep", "k=2", "--save", "p.json", "--preview", "3"], "--save and --preview are"),
+        (
+            ["--sweep", "k=2", "--alternatives", "--minimal-nodes"],
+            "--alternatives and --minimal-nodes are about one plan",
+        ),
         (["--chart", "x.svg", "--k", "2"], "--chart and --overwrite belong to --sweep"),
-        (["--sweep", "j=2"], "'j' is no figure of a policy"),
+        (["--sweep", "j=2"], "'j' is not a figure of a policy"),
     ],
 )
 def test_what_a_sweep_cannot_do_is_refused(run, table, words, message):

@@ -188,7 +188,7 @@ def test_a_plan_may_replace_a_plan_and_nothing_else(run, refused, database, poli
     assert run("plan", database, *policy, "--save", saved).code == 0
     assert run("plan", database, *policy, "--save", saved).code == 0
     saved.write_text("precious")
-    assert "no plan" in refused("plan", database, *policy, "--save", saved)
+    assert "not a plan" in refused("plan", database, *policy, "--save", saved)
     assert saved.read_text() == "precious"
 
 
@@ -206,7 +206,7 @@ def test_apply_needs_a_plan(refused, database, tmp_path):
     missing = tmp_path / "plan.json"
     assert "plan.json" in refused("apply", database, missing, "--into", "released")
     missing.write_text("{}")
-    assert "no plan" in refused("apply", database, missing, "--into", "released")
+    assert "not a plan" in refused("apply", database, missing, "--into", "released")
 
 
 @pytest.mark.slow
@@ -333,7 +333,7 @@ def test_rewrite_removes_what_the_database_once_held(run, refused, database, tmp
 
 
 def test_rewrite_refuses_what_is_no_database(refused, patients, tmp_path):
-    assert "is no DuckDB database" in refused("rewrite", patients)
+    assert "is not a DuckDB database" in refused("rewrite", patients)
     assert "missing" in refused("rewrite", tmp_path / "missing.duckdb")
 
 
@@ -425,7 +425,7 @@ def test_no_recoding_within_the_bounds_is_exit_code_1(run, database):
         (["--qi", "age", "--k", "2", "--others", "maybe"], "--others is given twice"),
         (["--qi", "age", "--k", "2", "--suppressed", "maybe"], "'maybe'"),
         (["--qi", "age", "--k", "2", "--suppression-limit", "2"], "between 0 and 1"),
-        (["--qi", "age", "--k", "2", "--weight", "sex=2"], "'sex' is no quasi-identifier"),
+        (["--qi", "age", "--k", "2", "--weight", "sex=2"], "'sex' is not a quasi-identifier"),
         (["--qi", "age", "--k", "2", "--weight", "age=-1"], "weight -1.0"),
         (["--qi", "age", "--k", "2", "--max-level", "age=7"], "level 7"),
         (["--qi", "age", "--k", "2", "--method", "magic"], "magic"),

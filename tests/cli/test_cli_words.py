@@ -158,7 +158,7 @@ def test_a_policy_file_takes_sql_as_the_command_line_does():
         ({"l": ["inf"]}, "--l: 'inf' is not a finite number"),
         ({"t": [""]}, "--t: no number is given"),
         ({"nulls": ["value", "none"]}, "--nulls is given twice; keep one of them"),
-        ({"hierarchy": ["age={ prefix = [3"]}, "is no table as policy.toml has it"),
+        ({"hierarchy": ["age={ prefix = [3"]}, "is not a table as policy.toml has it"),
     ],
 )
 def test_figures_of_options_that_are_wrong_are_told(options, expected):

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import duckdb
+import numpy
 import pytest
 
 import sqlanon
@@ -18,6 +19,8 @@ from sqlanon import (
     TCloseness,
     UnsatisfiableError,
 )
+from sqlanon.comparison.sweep_report import _written
+from sqlanon.comparison.sweeping import _axes
 from sqlanon.errors import PolicyError
 from sqlanon.microdata import encoding
 from sqlanon.policy.varied import VARIED, variation
@@ -151,15 +154,19 @@ def test_charts_show_a_line_for_each_value_of_the_other_figure(swept, tmp_path):
     ("over", "message"),
     [
         ({}, "nothing is swept"),
-        ({"kk": [2]}, "'kk' is no figure of a policy that can be swept; those are k, l, t,"),
+        ({"kk": [2]}, "'kk' is not a figure of a policy that can be swept; those are k, l, t,"),
         ({"k": []}, "k has no list of values"),
         ({"k": "2"}, "k has no list of values"),
         ({"k": [2, 2]}, "k is swept over 2 twice"),
         ({"k": [0]}, "k is 0; it must be a whole number"),
-        ({"k": ["many"]}, "'many' is no number"),
+        ({"k": ["many"]}, "'many' is not a number"),
         ({"suppression_limit": [2]}, "suppression_limit 2 is not a share"),
         ({"suppression_limit": [0], "suppression-limit": [1]}, "suppression_limit is swept twice"),
         ({"l": ["entropy:x"]}, "l: "),
+        ({"k": [True]}, "must be a number or a text, not a bool"),
+        ({"k": numpy.array(2)}, "k has no list of values"),
+        ({"k": 2}, "k has no list of values"),
+        ({"suppression_limit": [0.1234567, "0.1234567"]}, "over 0.1234567 twice"),
         ({"k": list(range(1, 51)), "t": [n / 100 for n in range(50)]}, "2,500 points"),
     ],
 )
@@ -167,6 +174,33 @@ def test_what_cannot_be_swept_is_refused(people, over, message):
     with pytest.raises(PolicyError) as refused:
         sqlanon.sweep(people, "people", POLICY, over=over)
     assert message in str(refused.value)
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("name", ["minimal_nodes", "alternatives"])
+def test_what_is_about_one_plan_is_refused(people, name):
+    with pytest.raises(PolicyError, match=f"{name} is about one plan"):
+        sqlanon.sweep(people, "people", POLICY, over={"k": [2]}, **{name: True})
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("key", "values", "written"),
+    [
+        ("k", ["1234567", 2], [1234567, 2]),
+        ("suppression_limit", ["0.1234567", "0.1234568"], [0.1234567, 0.1234568]),
+        ("l", ["2", "entropy:1.2345678"], [2, "entropy:1.2345678"]),
+        ("k", numpy.array([2, 5]), [2, 5]),
+        ("t", list(numpy.array([0.25, 0.5], numpy.float32)), [0.25, 0.5]),
+        ("suppression_limit", (each / 4 for each in range(2)), [0, 0.25]),
+    ],
+)
+def test_values_are_told_as_the_numbers_that_they_are(key, values, written):
+    [own] = _axes({key: values})
+    found = [_written(each) for each in own]
+    assert found == written
+    assert {type(each) for each in found} <= {int, float, str}
+    assert len({each.label for each in own}) == len(written)
 
 
 def test_where_every_point_is_refused_the_first_reason_is_the_error(people):

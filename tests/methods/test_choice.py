@@ -57,11 +57,11 @@ def capped(**changes):
 @pytest.mark.parametrize(
     ("settings", "method", "reason"),
     [
-        ({}, "direct-cover", "covers can take 84 records as a whole"),
+        ({}, "direct-cover", "covers can handle 84 records as a whole"),
         ({"records": 250_000}, "direct-cover", "as a whole"),
-        ({"records": 250_001}, "mondrian", "more than covers can take as a whole"),
-        ({"records": 2_000, "memory": 10**6}, "mondrian", "more than covers can take"),
-        ({"records": 250_001, "block_records": 9}, "direct-cover", "more than covers can take"),
+        ({"records": 250_001}, "mondrian", "more than covers can handle as a whole"),
+        ({"records": 2_000, "memory": 10**6}, "mondrian", "more than covers can handle"),
+        ({"records": 250_001, "block_records": 9}, "direct-cover", "more than covers can handle"),
         ({"records": 10_001, "time_limit": 10}, "mondrian", "longer than the time limit"),
         ({"records": 10_000, "time_limit": 10}, "direct-cover", "as a whole"),
         ({"consistent": True}, "incognito", "one level"),

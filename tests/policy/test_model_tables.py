@@ -64,8 +64,11 @@ def test_a_check_reports_a_figure_of_every_family():
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("recursive (2, 3)-diversity", "classes of fewer values, which no c allows"),
-        ("1.5-disclosure privacy", "classes without a record of some value of the table"),
+        (
+            "recursive (2, 3)-diversity",
+            "classes of fewer than l values, for which it fails for every c",
+        ),
+        ("1.5-disclosure privacy", "classes that lack some value of the table"),
         ("enhanced 2-likeness", "a value that is more than 1 - ln q times as frequent"),
     ],
 )

@@ -74,8 +74,8 @@ def test_a_column_of_one_level_makes_no_pattern_twice():
         ([["age", "sex"], ["sex, age"]], "patterns 1 and 2 are the same"),
         ([[]], "pattern 1: it names no column; write 'none' to suppress them all"),
         ([[""]], "pattern 1: it names no column"),
-        ([["agee"]], "pattern 1: 'agee' is no quasi-identifier; did you mean 'age'?"),
-        ([["age"], ["town@2"]], "pattern 2: 'town' is no quasi-identifier"),
+        ([["agee"]], "pattern 1: 'agee' is not a quasi-identifier; did you mean 'age'?"),
+        ([["age"], ["town@2"]], "pattern 2: 'town' is not a quasi-identifier"),
         ([["age", "age@1"]], "pattern 1: column 'age' is kept twice"),
         ([["age@3"]], "level 3 of column 'age' is none that a pattern keeps; they are 0 to 2"),
         ([["zip@0"]], "level 0 of column 'zip' is none that a pattern keeps; they are 1 to 3"),
@@ -99,7 +99,7 @@ def test_what_is_no_list_of_patterns_is_refused(given):
 
 
 def test_a_rule_of_an_unknown_column_is_refused():
-    with pytest.raises(PolicyError, match="'birth' is no quasi-identifier"):
+    with pytest.raises(PolicyError, match="'birth' is not a quasi-identifier"):
         Masks.of("zip never with birth").nodes(COLUMNS)
 
 
@@ -116,12 +116,12 @@ def test_too_many_patterns_are_refused_before_they_are_made():
 
 
 def test_a_level_that_is_no_number_is_said_to_be_none():
-    with pytest.raises(PolicyError, match="'x' is no level of column 'zip'; a level is a whole"):
+    with pytest.raises(PolicyError, match="'x' is not a level of column 'zip'; a level is a whole"):
         nodes(["zip@x"])
 
 
 def test_a_level_that_is_no_number_is_said_of_a_column_with_a_comma():
-    with pytest.raises(PolicyError, match="'x' is no level of column 'b, c'"):
+    with pytest.raises(PolicyError, match="'x' is not a level of column 'b, c'"):
         Masks.of([["b, c@x"]]).nodes([MaskColumn("b, c", 0, 2)])
 
 

@@ -162,7 +162,7 @@ def test_missing_file_is_one_line(tmp_path):
 
 
 def test_file_that_is_no_toml_is_refused(written):
-    assert "is no valid TOML" in refusal(Policy.from_toml, written("k = "))
+    assert "is not valid TOML" in refusal(Policy.from_toml, written("k = "))
 
 
 def test_to_dict_is_read_back(full):

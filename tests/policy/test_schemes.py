@@ -39,5 +39,5 @@ def test_what_is_no_scheme_is_refused(given, message):
 
 
 def test_a_column_that_is_none_is_refused_with_what_was_meant():
-    with pytest.raises(PolicyError, match=r"'agee' is no quasi-identifier; .* 'age'\?"):
+    with pytest.raises(PolicyError, match=r"'agee' is not a quasi-identifier; .* 'age'\?"):
         SchemeChoice.of({"agee": "ops"}).of_columns(["age"])

@@ -172,7 +172,7 @@ def test_a_table_that_arrives_changed_is_not_published(database, monkeypatch):
 
 
 def test_a_kind_has_its_article():
-    with pytest.raises(SourceError, match=r"^an int is no source"):
+    with pytest.raises(SourceError, match=r"^an int is not a source"):
         sqlanon.check(3, None, POLICY)
 
 

@@ -137,7 +137,7 @@ def refused_at_once(connection, tmp_path, *changes, policy=POLICY):
 @pytest.mark.parametrize("kind", [None, 1, [], "'"])
 def test_a_plan_whose_columns_have_no_types_is_no_plan(connection, tmp_path, kind):
     message = refused_at_once(connection, tmp_path, put("columns", "note", kind))
-    assert "is no plan" in message
+    assert "is not a plan" in message
 
 
 def test_a_limit_below_what_a_plan_suppresses_is_refused(connection, tmp_path):

@@ -388,8 +388,8 @@ def test_a_quasi_identifier_with_categories_is_text():
         (pandas.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' .* convert or drop it"),
         (polars.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' holds objects"),
         (pandas.DataFrame(), "has no columns"),
-        (pandas.Series([1]), r"Series is no (table; make a frame of it|source; give a frame)"),
-        ([{"age": 1}], "a list is no source; give a frame"),
+        (pandas.Series([1]), r"Series is not a (table; make a frame of it|source; give a frame)"),
+        ([{"age": 1}], "a list is not a source; give a frame"),
     ],
 )
 @pytest.mark.every_row

@@ -156,7 +156,7 @@ def test_plan_publishes_its_recoding_whatever_the_report_says(plan):
 
 @pytest.mark.parametrize("node", [(), (0, 0, 0), (0, 0, 0, 2), (-1, 0, 0, 0)])
 def test_a_recoding_that_does_not_fit_the_hierarchies_is_an_error(plan, node):
-    with pytest.raises(PolicyError, match="no recoding"):
+    with pytest.raises(PolicyError, match="not a recoding"):
         replace(plan, recoding=FullDomain(node))
 
 
@@ -194,7 +194,9 @@ def test_columns_at_their_top_make_no_classes_and_are_not_judged(connection, at_
 def test_plan_says_how_many_columns_have_no_role(connection, others, notes):
     policy = Policy(["sex"], models=[KAnonymity(3)], others=others)
     report = sqlanon.plan(connection, "people", policy).report
-    assert sum("5 columns have no role, and anonymize asks" in n for n in report.notes) == notes
+    assert (
+        sum("5 columns have no role, which anonymize demands" in n for n in report.notes) == notes
+    )
 
 
 def test_plan_with_columns_without_a_role_is_not_saved(connection, tmp_path):
@@ -256,7 +258,7 @@ def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json").rounds == 2
     edited(tmp_path / "plan.json", lambda document: document.update(rounds=rounds))
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(tmp_path / "plan.json")
 
 
@@ -266,7 +268,7 @@ def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
 def test_plan_that_shows_other_levels_than_it_publishes_is_an_error(plan, tmp_path, recoding):
     plan.save(tmp_path / "plan.json")
     edited(tmp_path / "plan.json", lambda document: document.update(recoding=recoding))
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(tmp_path / "plan.json")
 
 
@@ -277,7 +279,7 @@ def test_plan_with_levels_above_the_hierarchies_is_an_error(plan, tmp_path):
 
     plan.save(tmp_path / "plan.json")
     edited(tmp_path / "plan.json", raise_levels)
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(tmp_path / "plan.json")
 
 
@@ -320,7 +322,7 @@ def test_plan_is_applied_to_its_table_under_another_name(connection, plan):
 def test_file_that_is_no_plan_is_an_error(tmp_path, content):
     path = tmp_path / "plan.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(path)
 
 
@@ -328,7 +330,7 @@ def test_plan_of_another_version_is_an_error(plan, tmp_path):
     path = tmp_path / "plan.json"
     plan.save(path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 999}))
-    with pytest.raises(SourceError, match="no plan"):
+    with pytest.raises(SourceError, match="not a plan"):
         Plan.load(path)
 
 

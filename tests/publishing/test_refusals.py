@@ -102,7 +102,7 @@ def test_only_a_database_stores_hierarchies(tmp_path, capsys):
     table = tmp_path / "t.csv"
     table.write_text("zip\n12\n34\n")
     assert status(["hierarchy", "load", str(table), "zip", "prefix:1"]) == 2
-    assert "no DuckDB database" in capsys.readouterr().err
+    assert "not a DuckDB database" in capsys.readouterr().err
 
 
 def test_threads_have_an_upper_bound(tmp_path, capsys):

@@ -62,7 +62,7 @@ def contents(folder):
     [
         ("none/out.csv", False, "there is no folder"),
         ("out.xlsx", False, "no known ending"),
-        ("there.csv", False, "is there already; replace it with --overwrite"),
+        ("there.csv", False, "exists already; replace it with --overwrite"),
         ("folder.csv", True, "is a folder"),
         ("people.csv", True, "holds the original"),
         ("./folder.csv/../people.parquet", True, "holds the original"),
@@ -73,7 +73,7 @@ def test_an_output_that_cannot_be_is_told_before_the_source_is_read(
     folder, unplanned, unread, source, output, overwrite, message
 ):
     if "original" in message and not output.endswith(source):
-        overwrite, message = False, "is there already"
+        overwrite, message = False, "exists already"
     before = contents(folder)
     table = "people" if source.endswith(".duckdb") else None
     with pytest.raises(SqlanonError, match=message):
@@ -98,8 +98,8 @@ def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ({"into": "taken"}, "is there already"),
-        ({"into": "seen"}, "is there already"),
+        ({"into": "taken"}, "exists already"),
+        ({"into": "seen"}, "exists already"),
         ({"into": "seen", "overwrite": True}, "is a view"),
         ({"into": "people", "overwrite": True}, "is the original itself"),
         ({"into": "nowhere.people"}, "there is no schema"),
@@ -175,7 +175,7 @@ def test_a_saved_plan_is_not_looked_at_before_its_target(folder, monkeypatch):
     plan = sqlanon.plan("people.parquet", None, POLICY)
     home = import_module("sqlanon.publishing.apply")
     monkeypatch.setattr(home, "refuse_stale", lambda *_, **__: pytest.fail("the source is read"))
-    with pytest.raises(SqlanonError, match="is there already"):
+    with pytest.raises(SqlanonError, match="exists already"):
         sqlanon.apply("people.parquet", plan, output="there.csv")
 
 
@@ -184,10 +184,10 @@ def test_a_saved_plan_is_not_looked_at_before_its_target(folder, monkeypatch):
     [
         (["plan", "--save", "none/plan.json"], "No such file"),
         (["plan", "--save", "folder.csv"], "is a folder"),
-        (["plan", "--save", "there.json"], "is no plan"),
+        (["plan", "--save", "there.json"], "is not a plan"),
         (["plan", "--sql", "--dialect", "klingon"], "dialect 'klingon' is not known"),
         (["plan", "--dialect", "spark"], "--dialect belongs to --sql"),
-        (["anonymize", "--dry-run", "--output", "there.csv"], "is there already"),
+        (["anonymize", "--dry-run", "--output", "there.csv"], "exists already"),
         (["anonymize", "--dry-run", "--output", "none/out.csv"], "there is no folder"),
         (["anonymize", "--output", "none/out.csv"], "there is no folder"),
         (["anonymize", "--into", "anonymous"], "is a file, not a database"),
@@ -207,7 +207,7 @@ def test_the_command_line_tells_before_the_source_is_read(
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ("there.csv", "is there already"),
+        ("there.csv", "exists already"),
         ("none/age.csv", "No such file"),
         ("folder.csv", "is a folder"),
         ("people.csv", "holds the original"),

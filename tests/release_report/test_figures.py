@@ -1,6 +1,8 @@
 """Figures of a release report, against what a few lines count from the rows."""
 
 from collections import Counter, defaultdict
+from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 from databases import empty_database, insert
@@ -11,7 +13,9 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.release_report.distributions import settled
+from sqlanon.release_report.column_views import _shares
+from sqlanon.release_report.distributions import SHOWN, _fewer, settled
+from sqlanon.release_report.figures import LabelGroup
 from sqlanon.release_report.shares import value_shares
 
 AGES = Hierarchy.intervals(10)
@@ -141,6 +145,50 @@ def test_a_failing_release_is_called_so_with_what_it_has():
     assert "NOT" in report.to_text().splitlines()[0]
 
 
+def test_a_release_with_a_column_that_the_policy_leaves_out_fails_though_every_model_holds():
+    connection = table([(1, "f", "flu"), (2, "f", "cold")])
+    connection.execute("CREATE TABLE released AS SELECT '0-9' AS age, sex, illness FROM people")
+    assert reported(connection, policy()).holds
+    connection.execute("ALTER TABLE people ADD COLUMN name TEXT DEFAULT 'x'")
+    connection.execute("ALTER TABLE released ADD COLUMN name TEXT DEFAULT 'x'")
+    report = reported(connection, policy(identifiers=["name"]))
+    assert all(each.holds for each in report.models)
+    assert not report.holds
+    assert "NOT satisfy" in report.verdict
+
+
+@pytest.mark.parametrize(("k", "shown"), [(2, [None, None, 60]), (25, [None, None, None])])
+def test_differences_below_five_records_or_k_are_hidden(k, shown):
+    sizes = {1: (44, 40), 11: (44, 40), 21: (60, 40)}
+    connection = table([(age, "f", "flu") for age, (own, _) in sizes.items() for _ in range(own)])
+    rows = [(f"{age - 1}-{age + 8}", "f", "flu") for age, (_, n) in sizes.items() for _ in range(n)]
+    table(rows, "age TEXT, sex TEXT, illness TEXT", "released", connection)
+    own = Policy(
+        {"age": AGES, "sex": Hierarchy.suppression()},
+        sensitive=["illness"],
+        models=[KAnonymity(k)],
+        suppression_limit=1,
+    )
+    age, _ = reported(connection, own).found.columns
+    assert [group.before for group in age.groups] == shown
+    assert age.hidden == max(k, 5)
+
+
+def test_groups_shown_as_one_tell_no_sum_where_one_of_them_tells_nothing():
+    groups = [LabelGroup(str(n), 100 - n, 110 - n) for n in range(SHOWN + 1)]
+    assert _fewer(groups)[-1] == LabelGroup("", 255, 285, 3)
+    hidden = [*groups[:-1], replace(groups[-1], before=None)]
+    assert _fewer(hidden)[-1] == LabelGroup("", 255, None, 3)
+
+
+def test_a_hidden_original_is_drawn_as_long_as_its_release():
+    connection = table([(1, "f", "flu")] * 8)
+    connection.execute("CREATE TABLE released AS SELECT * FROM people LIMIT 6")
+    found = reported(connection, policy(suppression_limit=1)).found
+    assert _shares(LabelGroup("1", 3, None), found) == (0.5, 0.5)
+    assert _shares(LabelGroup("1", 3, 8), found) == (1.0, 0.5)
+
+
 def test_an_empty_release_has_a_report():
     connection = table([(1, "f", "flu"), (2, "f", "cold")])
     connection.execute("CREATE TABLE released AS SELECT * FROM people WHERE FALSE")
@@ -167,6 +215,14 @@ def test_labels_that_no_hierarchy_has_leave_a_report_without_loss():
     assert report.found.loss.value is None
     assert "hierarchy does not know" in report.found.loss.missing
     assert "The released labels could not be read" in [each.title for each in report.cautions]
+
+
+def test_the_digest_of_a_released_file_is_that_of_its_bytes(tmp_path):
+    connection = table([(1, "f", "flu"), (1, "f", "cold")])
+    file = tmp_path / "released.csv"
+    connection.execute(f"COPY people TO '{file}'")
+    report = reported(connection, policy(), str(file))
+    assert report.hashes()["released"] == sha256(file.read_bytes()).hexdigest()
 
 
 def test_a_population_gives_journalist_risk():

@@ -6,11 +6,12 @@ import re
 
 import pytest
 from databases import empty_database, insert
+from sqlglot import parse_one
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.release_report import charts
-from sqlanon.release_report.statements import method_facts
+from sqlanon.release_report.statements import _is_shown, _without_values, method_facts
 
 MARKER = re.compile(r"mk[a-z]\d{3}|\b77\d{5}\b")
 ROWS = 24
@@ -125,3 +126,15 @@ def test_statements_with_own_sql_are_not_shown(people):
     facts = method_facts(plan, ())
     assert not facts.statements
     assert "SQL of its own" in facts.withheld
+
+
+def test_a_list_of_values_has_no_sign_that_is_not_released_and_no_row_twice():
+    assert _is_shown(" to ", frozenset(), in_list=False)
+    assert not _is_shown(" to ", frozenset(), in_list=True)
+    assert not _is_shown("-", frozenset(), in_list=True)
+    assert _is_shown("-", frozenset("-"), in_list=True)
+    query = parse_one("SELECT label FROM (VALUES ('x', 'a'), ('y', 'a'), ('-', 'b')) t(v, label)")
+    shown = _without_values(query, frozenset("ab")).sql("duckdb")
+    assert shown.count("('…', 'a')") == shown.count("('…', 'b')") == 1
+    assert "'x'" not in shown
+    assert "'-'" not in shown

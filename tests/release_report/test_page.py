@@ -1,6 +1,9 @@
 """The page: what every reader can use, whatever the values are."""
 
+import errno
 import json
+import os
+from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -10,7 +13,8 @@ from databases import empty_database, insert
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.cli.main import status
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.engine.files import DraftFile
+from sqlanon.errors import EngineError, PolicyError, SourceError
 from sqlanon.release_report import charts
 
 pytest.importorskip("altair")
@@ -191,6 +195,96 @@ def test_in_place_the_original_is_looked_at_before_it_is_gone(files):
     assert "Classes and risk before and after" in page.read_text()
 
 
+def database_of(files, name="people.duckdb"):
+    import duckdb
+
+    with duckdb.connect(str(files / name)) as connection:
+        connection.execute(f"CREATE TABLE people AS FROM '{files / 'people.csv'}'")
+    return files / name
+
+
+def unlucky(how, monkeypatch, folder):
+    """Makes a page fail before its release is there; what is called to confirm the release."""
+
+    def failing(*_, **__):
+        raise ValueError("label '1' cannot be drawn")
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if how == "folder":
+        return lambda *_: folder.rmdir()
+    name = {"drawing": (charts.Pictures, "bars"), "disk": (DraftFile, "fill")}[how]
+    monkeypatch.setattr(*name, failing if how == "drawing" else full)
+    return None
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize(
+    ("how", "error", "fault"),
+    [
+        ("folder", SourceError, "cannot be written: No such file"),
+        ("drawing", EngineError, "cannot be drawn"),
+        ("disk", SourceError, "make room"),
+    ],
+)
+@pytest.mark.parametrize("place", [{"in_place": True}, {"output": "out.csv"}, {"into": "out"}])
+def test_without_its_page_nothing_is_published(files, monkeypatch, how, error, fault, place):
+    database, pages = database_of(files), files / "pages"
+    pages.mkdir()
+    policy = Policy({"age": Hierarchy.intervals(10)}, drop=["sex"], models=[KAnonymity(4)])
+    plan = sqlanon.plan(database, "people", policy)
+    before = database.read_bytes()
+    confirm = unlucky(how, monkeypatch, pages)
+    if "output" in place:
+        place = {"output": files / "out.csv"}
+    with pytest.raises(error, match=fault):
+        sqlanon.apply(database, plan, report=pages / "r.html", confirm=confirm, **place)
+    left = {path.name for path in files.rglob("*")}
+    assert left - {"pages"} == {"people.csv", "people.duckdb"}
+    with reading(database) as connection:
+        assert connection.execute("SHOW TABLES").fetchall() == [("people",)]
+        assert connection.execute("SELECT count(DISTINCT age) FROM people").fetchone() == (4,)
+    assert "into" in place or database.read_bytes() == before
+
+
+def reading(database):
+    import duckdb
+
+    return duckdb.connect(str(database), read_only=True)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_page_that_does_not_get_its_name_is_a_note(files, capsys, monkeypatch):
+    def failing(self):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(DraftFile, "publish", failing)
+    asked = [*arguments(files), "--k", "2", "--output", str(files / "out.csv")]
+    assert status(["anonymize", *asked, "--report", str(files / "r.html")]) == 0
+    told = capsys.readouterr()
+    assert "the release is published, but not its report" in " ".join(told.out.split())
+    assert "report written to" not in told.err
+    assert {path.name for path in files.iterdir()} == {"people.csv", "out.csv"}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_page_has_the_digest_of_the_file_that_is_written_after_it(files):
+    policy = Policy({"age": Hierarchy.intervals(10)}, models=[KAnonymity(2)], others="keep")
+    made = sqlanon.anonymize(
+        files / "people.csv", None, policy, output=files / "out.csv", report=files / "r.html"
+    )
+    assert made.provenance.output_sha256 == sha256((files / "out.csv").read_bytes()).hexdigest()
+    page = (files / "r.html").read_text()
+    assert page.count(made.provenance.output_sha256) == 1
+    assert "people.csv" in page
+    released = sqlanon.report(
+        files / "people.csv", None, files / "out.csv", policy, effort="none"
+    ).hashes()
+    assert released["released"] == made.provenance.output_sha256
+    assert released["policy"] in page
+
+
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
@@ -221,7 +315,7 @@ def test_write_refuses_other_endings_and_files_that_are_there(tmp_path):
     own = Policy(["town"], models=[KAnonymity(2)])
     report = sqlanon.report(connection, "people", "people", own, effort="none")
     (tmp_path / "there.html").write_text("")
-    for name, fault in (("r.pdf", "ending .html"), ("there.html", "there already")):
+    for name, fault in (("r.pdf", "ending .html"), ("there.html", "exists already")):
         with pytest.raises(SourceError, match=fault):
             report.write(tmp_path / name)
 

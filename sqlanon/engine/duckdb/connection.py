@@ -380,7 +380,7 @@ class DuckDB:
     def _register(self, frame: object) -> exp.Table:
         if not is_frame(frame):
             raise SourceError(
-                f"{kind_of(frame)} is no table; give a name, a pandas or Polars frame, "
+                f"{kind_of(frame)} is not a table; give a name, a pandas or Polars frame, "
                 "or an Arrow table"
             )
         # A reader can be scanned only once.

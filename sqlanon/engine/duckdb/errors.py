@@ -58,7 +58,7 @@ _REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
     (duckdb.TransactionException, "", EngineError, "another transaction is in its way"),
     (duckdb.IOException, "lock", SourceError, "another process holds the database"),
     (duckdb.IOException, "not a valid DuckDB database", SourceError,
-     "the file is no DuckDB database"),
+     "the file is not a DuckDB database"),
     (duckdb.IOException, "Read-only file system", SourceError,
      "its file system is read-only"),
     (duckdb.IOException, "ermission denied", SourceError, "the rights of a file forbid it"),

@@ -228,7 +228,7 @@ def _kind(frame: Any) -> FrameKind:
         return PolarsFrame(frame)
     if "Series" in {name for _, name in bases}:
         raise SourceError(
-            f"a {_package(frame)} Series is no table; make a frame of it by to_frame()"
+            f"a {_package(frame)} Series is not a table; make a frame of it by to_frame()"
         )
     if isinstance(frame, duckdb.DuckDBPyRelation):
         return _Relation(frame)

@@ -258,7 +258,9 @@ def open_source(
             yield OpenedSource(engine, chosen, None, "frame", frame=source)
         return
     if not isinstance(source, str | Path):
-        raise SourceError(f"{kind_of(source)} is no source; give a frame, a connection or a path")
+        raise SourceError(
+            f"{kind_of(source)} is not a source; give a frame, a connection or a path"
+        )
     if not str(source):  # as a path it would be the working directory
         raise SourceError("the name of the source is empty; give a connection or a path")
     path = _existing(path_of(source, "the source"))

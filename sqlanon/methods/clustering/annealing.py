@@ -238,8 +238,8 @@ def annealing_notes(found: Annealing | None, options: Options[AnnealingOptions])
         return
     if found is None:
         yield (
-            "annealing did not come to clusters that satisfy the policy, or not in time: these are "
-            "those of the ordinary way"
+            "annealing found no clusters that satisfy the policy, or not in time: these are the "
+            "clusters without annealing"
         )
     elif found.is_cut:
         yield "the time limit ended annealing before its last iteration"

@@ -151,7 +151,7 @@ def _notes(policy: Policy) -> Iterator[str]:
         )
     if policy.demands:
         models = listed([f"{each.model.describe()} of {each.column!r}" for each in policy.demands])
-        yield f"{models} can only raise the loss further; the bound is that of k alone"
+        yield f"{models} can only raise the loss; the bound is that of k alone"
 
 
 @dataclass(frozen=True, slots=True)

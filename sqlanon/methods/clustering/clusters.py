@@ -263,7 +263,7 @@ def _start_notes(
     if other:
         where = f" in {other} of {len(parts)} blocks" if len(parts) > 1 else ""
         yield (
-            f"the refinement starts from a cover by reduced cost{where}: refined, it loses less "
+            f"refinement started from a cover by reduced cost{where}: once refined, it loses less "
             f"than the clusters of {options.method.name}"
         )
 

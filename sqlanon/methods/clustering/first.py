@@ -210,7 +210,7 @@ def block_notes(
     yield (
         f"the table was cut into {len(begun)} blocks of up to {counted(most, 'record')}{limit}, "
         f"along its hierarchies; {which} cross them, so the whole table at once may lose less, and "
-        "the bound is that of each column by itself: `sqlanon bound` may prove more"
+        "the bound adds up those of single columns; `sqlanon bound` may prove more"
     )
     larger = sum(len(each.records) > most for each in begun)
     if larger:

@@ -355,7 +355,7 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
 def _notes(found: Closed, cut_short: bool, *, proven: bool) -> Iterator[str]:
     """What a reader should know of the search."""
     if not proven:
-        yield "the bound is that of each column by itself: `sqlanon bound` may prove more"
+        yield "the bound adds up those of single columns; `sqlanon bound` may prove more"
     if found.lost:
         where = "at the levels that cuts began from" if found.is_lent else "at the highest levels"
         yield (

@@ -73,7 +73,7 @@ class Proof:
                 f"{limit if self.shares_limit else ''}"
             )
         if self.is_cut:
-            yield "a share of the time limit went to the bound and was over: a higher one may hold"
+            yield "the share of the time limit for the bound ran out: a higher bound may hold"
 
 
 def least_by_record(releases: Releases, begun: Sequence[Begun]) -> Numbers:

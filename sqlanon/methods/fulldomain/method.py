@@ -291,7 +291,7 @@ def _alternatives(
         return None
     from sqlanon.methods.fulldomain.alternatives import lower_columns  # rarely asked for
 
-    options.tell("alternatives: recodings with a column lower")
+    options.tell("alternatives: recodings with a column at a lower level")
     names, objective = problem.subject.names, problem.lattice.objective
     ask, settle = _asking(engine, problem, options=options)
     found = lower_columns(problem, outcome, ask=ask, settle=settle, deadline=options.deadline)

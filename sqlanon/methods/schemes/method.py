@@ -345,7 +345,7 @@ def _ended(
     ended = "the time limit ended the search of the schemes"
     if not _is_cut(outcome, options):
         ended = "the search of the schemes ended before it had looked at all recodings"
-    told = "see the bound" if is_bounded else "and nothing is proven of how much better it may be"
+    told = "see the bound" if is_bounded else "and it is not known how much better it may be"
     yield f"{ended}: a better recoding may exist, {told}"
 
 

@@ -228,7 +228,7 @@ def test_resolve_leaves_variables_alone_where_duckdb_does(engine: DuckDB) -> Non
 
 
 def test_resolve_refuses_what_is_no_table(engine: DuckDB) -> None:
-    with pytest.raises(SourceError, match="a dict is no table"):
+    with pytest.raises(SourceError, match="a dict is not a table"):
         engine.resolve({"i": [1]})
 
 

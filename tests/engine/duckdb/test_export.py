@@ -195,7 +195,7 @@ def test_an_existing_target_needs_overwrite_and_keeps_its_rights(
 def test_a_target_that_appears_meanwhile_is_not_replaced(engine: DuckDB, tmp_path: Path) -> None:
     exported = export(engine, PEOPLE, path=tmp_path / "out.csv")
     exported.target.write_text("theirs")
-    with pytest.raises(SourceError, match="is there already"):
+    with pytest.raises(SourceError, match="exists already"):
         exported.publish()
     assert exported.target.read_text() == "theirs"
     assert [one.name for one in tmp_path.iterdir()] == ["out.csv"]
@@ -211,7 +211,7 @@ def test_a_target_that_appears_in_the_last_step_is_not_replaced(
     )
     if not has_links:
         monkeypatch.setattr(os, "link", _no_links)
-    with pytest.raises(SourceError, match="is there already"):
+    with pytest.raises(SourceError, match="exists already"):
         exported.publish()
     assert exported.target.read_text() == "theirs"
     assert [one.name for one in tmp_path.iterdir()] == ["out.csv"]

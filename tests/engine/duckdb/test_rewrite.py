@@ -309,7 +309,7 @@ def test_rewrite_spills_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text("zip\n12\n34\n")
-    with pytest.raises(SourceError, match="is no DuckDB database"):
+    with pytest.raises(SourceError, match="is not a DuckDB database"):
         rewrite(path)
     assert path.read_text() == "zip\n12\n34\n"
 

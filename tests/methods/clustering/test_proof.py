@@ -76,7 +76,7 @@ def test_a_plan_proves_more_with_more_effort(people, method):
     document = found[1].to_dict()
     assert document["lower_bound"] == quick
     assert document["ratio"] == pytest.approx(document["loss"]["value"] / quick)
-    assert f"{found[1].ratio:.3g} times that" in found[1].to_text()
+    assert f"{found[1].ratio:.3g} times as much" in found[1].to_text()
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_clusters_for_k_alone_that_are_exchanged_are_not_priced(people, monkeypa
 def test_a_bound_that_was_cut_short_says_so():
     costs = CellCosts.of("lm", [], weights=[], records=1, counts=[])
     [note] = Proof(0, "quick", is_cut=True).notes(costs, 1)
-    assert note.startswith("a share of the time limit went to the bound and was over")
+    assert note.startswith("the share of the time limit for the bound ran out")
 
 
 def test_an_unknown_bound_or_effort_is_refused(people):
@@ -213,4 +213,6 @@ def test_prices_that_the_time_limit_leaves_out_are_told(people, monkeypatch):
     report = sqlanon.plan(people, "people", policy(), method="forest", bound="full").report
     assert report.search["bound"] == "records"
     assert report.is_cut
-    assert any(note.startswith("a share of the time limit went") for note in report.notes)
+    assert any(
+        note.startswith("the share of the time limit for the bound") for note in report.notes
+    )

@@ -83,7 +83,7 @@ def test_they_are_told_in_text_and_document_and_stay_in_a_saved_plan(connection,
     assert losses
     assert min(losses) >= plan.report.loss["lm"]
     text = plan.to_text()
-    assert "  alternatives    the best recoding with one column lower than here" in text
+    assert "  alternatives    the best recodings with one column at a lower level" in text
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json").to_dict()["alternatives"] == rows
 

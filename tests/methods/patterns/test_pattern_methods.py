@@ -247,7 +247,7 @@ def test_the_plan_does_not_depend_on_the_order_of_records(people):
     [
         ("pattern-greedy", None, "--pattern COLUMN"),
         ("incognito", "all", "patterns belong to pattern-greedy and pattern-exact"),
-        ("pattern-greedy", [["town"]], "'town' is no quasi-identifier"),
+        ("pattern-greedy", [["town"]], "'town' is not a quasi-identifier"),
     ],
 )
 def test_patterns_that_do_not_fit_are_refused(people, method, patterns, message):
