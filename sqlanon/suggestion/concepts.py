@@ -266,7 +266,8 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.SENSITIVE,
         "an opinion given in confidence",
-        "rating, rate *, =rate, opinion, opinions, attitude, satisfaction, satisfied, happiness, happy, meinung, "
+        "rating, rate *, =rate, "
+        "opinion, opinions, attitude, satisfaction, satisfied, happiness, happy, meinung, "
         "zufriedenheit, einstellung, avis, satisfaccion, opinion politica",
     ),
     Concept(
