@@ -6,15 +6,20 @@ asked for.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engine.files import refuse_folder
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.wording import drawable
 
 # Okabe and Ito 2008, without the yellow that no white page shows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Names inside a picture, as against the same letters in its texts.
+_NAMED = re.compile(r'(<clipPath id="|="url\(#)clip')
 FONT = "Helvetica, Arial, sans-serif"
 
 
@@ -44,13 +49,28 @@ def refuse_place(file: Path, *, overwrite: bool) -> None:
 
 
 def svg_of(chart: Any) -> str:
-    """A chart of altair as SVG, drawn without a browser or a network."""
+    """A chart of altair as SVG, drawn without a browser or a network.
+
+    What draws ends the process at characters that no XML may hold, so they are escaped here. No
+    chart asks it to cut labels (a `limit`), as it would cut them within a character.
+    """
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
+    drawn: str = vl_convert.vegalite_to_svg(_escaped(chart.to_dict()))
     return drawn
+
+
+def _escaped(part: Any) -> Any:
+    """A part of a chart's specification, its texts drawable."""
+    if isinstance(part, str):
+        return drawable(part)
+    if isinstance(part, Mapping):
+        return {_escaped(name): _escaped(each) for name, each in part.items()}
+    if isinstance(part, list | tuple):
+        return [_escaped(each) for each in part]
+    return part
 
 
 def apart(picture: str, number: int) -> str:
     """A picture whose names inside are not those inside another one on the same page."""
-    return picture.replace("clip", f"picture{number}clip")
+    return _NAMED.sub(rf"\1picture{number}clip", picture)

@@ -12,6 +12,8 @@ from importlib.resources import files
 import sqlglot
 from sqlglot import exp
 
+from sqlanon.wording import drawable
+
 DIALECT = "duckdb"
 """The dialect in which the templates are written."""
 
@@ -58,7 +60,9 @@ def render(name: str, /, **holes: exp.Expr | int) -> list[exp.Expr]:
 
 
 def html_page(name: str, /, **values: object) -> str:
-    """The page of the template templates/html/<name>.html.jinja; what it shows is escaped.
+    r"""The page of the template templates/html/<name>.html.jinja; what it shows is escaped.
+
+    Characters that no page may hold stand as escapes such as `\x1b`.
 
     Args:
         name: The template's name without its endings.
@@ -71,7 +75,7 @@ def html_page(name: str, /, **values: object) -> str:
         undefined=jinja2.StrictUndefined,
         autoescape=True,
     )
-    return environment.get_template(f"html/{name}.html.jinja").render(values)
+    return drawable(environment.get_template(f"html/{name}.html.jinja").render(values))
 
 
 def plain_text(name: str, filters: Mapping[str, Callable[..., str]], /, **values: object) -> str:

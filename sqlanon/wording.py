@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +19,8 @@ HOLDS, FAILS = "holds", "does NOT hold"
 """What is said of a model, after its name."""
 ALIKE = 0.65
 """Least likeness, from 0 to 1, of a name to the one that it may be a slip for."""
+# XML 1.0, section 2.2: what is no Char. The controls from DEL on are, but nobody sees them.
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def counted(count: int, one: str, *, more: str = "") -> str:
@@ -61,6 +64,15 @@ def width_of(text: str) -> int:
     from rich.cells import cell_len  # slow to import, and most names are ASCII
 
     return cell_len(text)
+
+
+def drawable(text: str) -> str:
+    r"""The text with its control characters, and all that no page may hold, as escapes.
+
+    >>> print(drawable("\x1b[31mred"))
+    \x1b[31mred
+    """
+    return _NO_TEXT.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def padded(text: str, width: int, side: str = "<") -> str:

@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Leaves modules and tests alone from here on: to look for garbage in them takes 4 % of all."""
+    """Looks for no garbage in modules and tests while they run, which stay until the end."""
     gc.collect()
     gc.freeze()
 

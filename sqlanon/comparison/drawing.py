@@ -186,9 +186,18 @@ def rendered(chart: Any) -> str:
     """A chart of Altair as SVG, in the fonts and colours of all charts."""
     return svg_of(
         chart.configure(font=FONT, background="white", padding=PADDING)
-        .configure_axis(labelFontSize=12, titleFontSize=13, gridColor="#e4e4e4", titlePadding=8)
+        .configure_axis(
+            labelFontSize=12, titleFontSize=13, gridColor="#e4e4e4", titlePadding=8, labelLimit=0
+        )
         .configure_title(fontSize=15, anchor="start", subtitleFontSize=12, subtitleColor="#444444")
-        .configure_legend(labelFontSize=12, titleFontSize=12, symbolSize=110, symbolStrokeWidth=2)
+        .configure_legend(
+            labelFontSize=12,
+            titleFontSize=12,
+            symbolSize=110,
+            symbolStrokeWidth=2,
+            labelLimit=0,
+            titleLimit=0,
+        )
         .configure_view(stroke="#bbbbbb")
     )
 

@@ -264,7 +264,7 @@ def _staged(
         pages_stay = target.in_place and files.file_of(engine, source) is not None
         yield _Staged(staged, {}, (STILL_THERE,) if pages_stay else ())
         if target.likeness is not None:
-            target.likeness.take(engine, staged, source=source, policy=plan.policy)
+            target.likeness.take(engine, staged, source=source, plan=plan)
             return
         place = source if target.into is None else engine.target(target.into, source)
         _move(engine, staged, place=place)

@@ -104,6 +104,15 @@ class Plan(SelfShown):
         """Whether the table was a frame of the program, registered for the time of planning."""
         return self.source.name.startswith("_sqlanon_frame_")
 
+    @property
+    def generalized(self) -> frozenset[str]:
+        """The quasi-identifiers of which any cell is not what it was: all, under kept labels."""
+        names = self.policy.attributes
+        if self.policy.suppressed == "keep" and self.report.suppressed_records:
+            return frozenset(names)
+        levels = zip(names, self.recoding.levels, strict=True)
+        return frozenset(name for name, own in levels if own != (0,))
+
     def rows(self, source: exp.Table | None = None, dialect: str | None = None) -> exp.Select:
         """The query whose rows are published.
 

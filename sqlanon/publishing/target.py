@@ -41,9 +41,9 @@ class Likeness:
     frame: HeldFrame
     made: Any = None
 
-    def take(self, engine: Engine, table: exp.Table, *, source: exp.Table, policy: Policy) -> None:
-        """Makes the frame of the rows of a table."""
-        self.made = self.frame.handed_back(engine, table, source=source, coded=policy.attributes)
+    def take(self, engine: Engine, table: exp.Table, *, source: exp.Table, plan: Plan) -> None:
+        """Makes the frame of the rows of a table that a plan has made."""
+        self.made = self.frame.handed_back(engine, table, source=source, coded=plan.generalized)
 
 
 class Witnessing(Protocol):

@@ -370,13 +370,62 @@ def test_the_index_of_pandas_is_left_behind():
     assert sqlanon.anonymize(frame, UNNAMED).index.equals(pandas.RangeIndex(12))
 
 
-def test_a_quasi_identifier_with_categories_is_text():
-    frame = TABLE.to_pandas().astype({"ill": "category"})
-    policy = {"k": 2, "quasi_identifiers": {"ill": {}}, "others": "drop"}
-    assert isinstance(sqlanon.anonymize(frame, policy).ill.dropna().iloc[0], str)
-    assert not isinstance(sqlanon.anonymize(frame, policy).ill.dtype, pandas.CategoricalDtype)
-    made = sqlanon.anonymize(polars.from_pandas(frame), policy)
-    assert made.schema["ill"] == polars.String
+GRADES = ["low", "high"] * 6
+DECLARED = ["unused", "low", "high"]
+ORDERED = pyarrow.DictionaryArray.from_arrays(
+    pyarrow.array([1, 2] * 6, pyarrow.int8()), pyarrow.array(DECLARED), ordered=True
+)
+GRADED = {
+    "pandas": lambda: pandas.DataFrame({"grade": pandas.Categorical(GRADES, DECLARED, True)}),
+    "polars": lambda: polars.DataFrame({"grade": polars.Series(GRADES, dtype=polars.Categorical)}),
+    "enum": lambda: polars.DataFrame({"grade": GRADES}, {"grade": polars.Enum(DECLARED)}),
+    "lazy": lambda: polars.LazyFrame({"grade": GRADES}, {"grade": polars.Enum(DECLARED)}),
+    "arrow": lambda: pyarrow.table({"grade": ORDERED}),
+}
+
+
+def grade_type(frame):
+    """The type of the column, and where it tells them its categories in their order."""
+    if isinstance(frame, polars.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, pyarrow.Table):
+        return frame.schema.types[0], frame["grade"].chunk(0).dictionary.to_pylist()
+    dtype = frame["grade"].dtype
+    if isinstance(dtype, pandas.CategoricalDtype):
+        return ("ordered" if dtype.ordered else "unordered"), list(dtype.categories)
+    return type(dtype), list(dtype.categories) if isinstance(dtype, polars.Enum) else None
+
+
+@pytest.mark.parametrize("kind", GRADED)
+def test_categories_that_are_not_generalized_stay_and_list_what_is_published(kind):
+    frame = GRADED[kind]()
+    made = sqlanon.anonymize(frame, {"k": 2, "quasi_identifiers": {"grade": {}}})
+    (before, listed), (now, published) = grade_type(frame), grade_type(made)
+    assert now == before
+    assert published == (None if listed is None else ["low", "high"])
+    assert rows(made) == sorted(map(repr, zip(GRADES, strict=True)))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "enum", "arrow"])
+def test_categories_that_are_generalized_become_text(kind):
+    made = sqlanon.anonymize(GRADED[kind](), {"k": 7, "quasi_identifiers": {"grade": {}}})
+    assert rows(made) == ["('*',)"] * 12
+    kinds = pyarrow.table(made).schema.types if kind != "arrow" else made.schema.types
+    assert not pyarrow.types.is_dictionary(kinds[0])
+
+
+def test_an_ordered_dictionary_that_is_kept_stays_in_its_order():
+    frame = pyarrow.table({"age": AGES, "grade": ORDERED})
+    made = sqlanon.anonymize(frame, UNNAMED)
+    assert grade_type(made.select(["grade"])) == (ORDERED.type, ["low", "high"])
+
+
+@pytest.mark.skipif(pandas.__version__ < "3", reason="pandas gives no Arrow of such categories")
+def test_categories_without_a_value_of_their_own_in_the_database_are_published_as_it_has_them():
+    months = pandas.Categorical(pandas.array(["2020-01", "2020-02"] * 6, dtype="period[M]"))
+    frame = pandas.DataFrame({"month": months})
+    made = sqlanon.anonymize(frame, {"k": 2, "quasi_identifiers": {"month": {}}})
+    assert sorted(made.month) == [600] * 6 + [601] * 6
 
 
 @pytest.mark.parametrize(

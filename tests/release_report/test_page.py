@@ -28,6 +28,7 @@ HOSTILE = [
     "x" * 5000,
     "",
     "{{ 7 * 7 }}",
+    "\x1b[31mred\x00",
     None,
 ]
 
@@ -103,6 +104,7 @@ def test_hostile_values_are_text(page):
     read = Page(page)
     assert not read.open
     assert any("<script>alert(1)</script>" in text for text in read.texts)
+    assert any(r"\x1b[31mred\x00" in text for text in read.texts)
     assert any("NULL (no value)" in text for text in read.texts)
     assert any("(empty text)" in text for text in read.texts)
     assert "x" * 200 not in page

@@ -2,11 +2,13 @@
 
 import pytest
 from databases import empty_database, tables_of
+from sqlglot import exp
 
 import sqlanon
 from sqlanon import Hierarchy, Policy
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.suggestion import profile, separating, suggesting
+from sqlanon.suggestion import hierarchies, profile, separating, suggesting
 
 PEOPLE = """
 CREATE TABLE people AS SELECT
@@ -403,3 +405,32 @@ def test_a_document_holds_roles_reasons_hierarchies_and_figures(suggestion):
 def test_its_policy_can_be_checked_at_once(connection, suggestion):
     assert isinstance(suggestion.policy, Policy)
     assert not sqlanon.check(connection, "people", suggestion.policy).holds
+
+
+def test_no_quantile_of_few_numbers_is_near_an_extreme():
+    with empty_database() as opened:
+        opened.execute("CREATE TABLE people AS SELECT range AS age FROM range(100)")
+        engine = DuckDB(opened)
+        with engine.workspace():
+            found = profile.profile_table(engine, engine.resolve("people"), k=10)
+    quantiles = found.columns[0].numbers.quantiles
+    assert sum(age <= quantiles[0] for age in range(100)) >= 10
+    assert sum(age >= quantiles[-1] for age in range(100)) >= 10
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("uniqueness", "distinct", "listed"),
+    [(0.4, 40, True), (0.8, 80, False), (0.4, hierarchies.MOST_LEAVES + 1, False)],
+)
+def test_values_that_hardly_repeat_are_listed_in_no_file(uniqueness, distinct, listed):
+    found = profile.ColumnProfile(
+        "job",
+        exp.DataType.build("VARCHAR", dialect="duckdb"),
+        round(distinct / uniqueness),
+        present=round(distinct / uniqueness),
+        distinct=distinct,
+        uniqueness=uniqueness,
+        lengths=(2, 5.0, 9),
+    )
+    assert hierarchies.draft_hierarchy(found).is_listed is listed

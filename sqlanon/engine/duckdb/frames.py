@@ -103,7 +103,7 @@ class HeldFrame:
             engine: Where the table is, and this frame as it was loaded.
             table: The table.
             source: What `loaded` returned.
-            coded: The columns that may be generalized; categories of theirs become texts.
+            coded: The columns that are generalized; categories of theirs become texts.
         """
         assert isinstance(engine, DuckDB)
         if self._kind is None:

@@ -65,6 +65,28 @@ def restored(column: Column, kind: Any) -> Column:
     return column.cast(kind)
 
 
+def in_order(column: Column, original: Column) -> Column:
+    """A column of an ordered dictionary, its values in the order that another lists them in.
+
+    Args:
+        column: The values of some records.
+        original: A column of the same type that holds them all, or an array.
+    """
+    import pyarrow
+    from pyarrow import compute
+
+    kind = column.type
+    values = column.cast(kind.value_type)
+    lists = [chunk.dictionary for chunk in getattr(original, "chunks", [original])]
+    listed = pyarrow.chunked_array(lists, kind.value_type).unique().drop_null()
+    present = listed.filter(compute.is_in(listed, value_set=values.unique()))
+    codes = compute.index_in(values, value_set=present).cast(kind.index_type)
+    return pyarrow.chunked_array(
+        [pyarrow.DictionaryArray.from_arrays(own, present, ordered=True) for own in codes.chunks],
+        kind,
+    )
+
+
 def comes_back(kind: Any) -> bool:
     """Whether every value of a type, as it is stored, is known to come back from the database."""
     import pyarrow

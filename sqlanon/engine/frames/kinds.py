@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from sqlanon.engine.frames.columns import restored
+from sqlanon.engine.frames.columns import in_order, restored
 from sqlanon.errors import SourceError
 
 Table = Any
@@ -55,9 +55,12 @@ class FrameKind(Protocol):
     def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
         """A frame of the same kind.
 
+        A column whose type lists its values comes back with those that are published, in their
+        order: any other would tell of a record that is not.
+
         Args:
             published: Its columns as the database gives them.
-            kept: The Arrow types of those that `read` gave, and that are no text now.
+            kept: The Arrow types of those that `read` gave, and that are not generalized.
         """
         ...
 
@@ -103,6 +106,10 @@ class ArrowFrame:
         import pyarrow
 
         table = in_types(published, kept)
+        for at, field in enumerate(table.schema):
+            if pyarrow.types.is_dictionary(field.type) and field.type.ordered:
+                order = self._frame[field.name]
+                table = table.set_column(at, field, in_order(table.column(at), order))
         if self._kind is pyarrow.RecordBatchReader:
             return table.to_reader()
         if self._kind is pyarrow.RecordBatch:
@@ -248,7 +255,10 @@ def _series(column: Any, dtype: Any) -> Any:
         kind = column.type.value_type if types.is_dictionary(column.type) else column.type
         is_text = types.is_string(kind) or types.is_large_string(kind)
         place = {each: at for at, each in enumerate(_texts(dtype) if is_text else dtype.categories)}
-        codes = [-1 if each is None else place[each] for each in column.to_pylist()]
+        values = column.to_pylist()
+        if not place.keys() >= {*values} - {None}:  # a period, of which a number is published
+            return column.to_pandas()
+        codes = [-1 if each is None else place[each] for each in values]
         return pandas.Series(
             pandas.Categorical.from_codes(codes, dtype=dtype)
         ).cat.remove_unused_categories()

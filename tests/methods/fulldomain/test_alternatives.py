@@ -4,6 +4,7 @@ from contextlib import closing
 
 import duckdb
 import pytest
+from databases import empty_database
 from hypothesis import HealthCheck, assume, given, settings
 from oracles.lattice import brute_force, released
 from strategies import cases
@@ -111,3 +112,19 @@ def test_where_nothing_is_generalized_there_is_nothing_to_lower(connection):
     plan = sqlanon.plan(connection, "people", policy, alternatives=True)
     assert plan.report.alternatives == ()
     assert "no column is generalized" in plan.to_text()
+
+
+def test_levels_with_the_same_best_node_have_one_row():
+    policy = Policy(
+        {"age": Hierarchy.intervals(2, 4), "sex": Hierarchy.suppression()}, models=[KAnonymity(2)]
+    )
+    with empty_database() as made:
+        made.execute(
+            "CREATE TABLE people AS SELECT 2 * age.range AS age, sex "
+            "FROM range(4) AS age, (VALUES ('f'), ('m')) AS sex(sex)"
+        )
+        report = sqlanon.plan(made, "people", policy, alternatives=True).report
+    assert report.levels == {"age": 2, "sex": 0}
+    [row] = report.alternatives
+    assert (row["column"], row["max_level"]) == ("age", 1)
+    assert row["levels"] == {"age": 0, "sex": 1}
