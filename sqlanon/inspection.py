@@ -15,7 +15,7 @@ from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Opening, searching
 from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
-from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked, asked_of_two
 from sqlanon.microdata.opening import beside, holding, is_data, reading, told
 from sqlanon.policy import release
 from sqlanon.progress import Progress, following
@@ -235,9 +235,7 @@ def measure(
     """
     from sqlanon.assessment.measure import MeasureRequest, measure_release
 
-    if policy is None:
-        original, released, policy = None, original, released
-    call = asked(connection, original, policy)
+    call, released = asked_of_two(connection, original, released, policy)
     with (
         following(progress),
         reading(*call.opened, **opening) as (source, resolved),

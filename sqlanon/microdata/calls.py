@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar, Union
+from typing import Any, Protocol, TypeVar, Union, runtime_checkable
 
 from sqlanon.arguments import is_file, kind_of, path_of
 from sqlanon.engine.base import Engine
@@ -34,6 +34,19 @@ AnyPolicy = Policies | Mapping[str, Any] | str | PathLike[str]
 columns of the table to a policy."""
 
 _ORDERS = "(frame, policy), (file, policy) or (connection, table, policy)"
+
+
+@runtime_checkable
+class PolicyDraft(Protocol):
+    """What is handed over in place of a policy, with columns that have no role yet."""
+
+    @property
+    def policy(self) -> Policy:
+        """What is settled so far; it publishes nothing as long as columns are undecided."""
+
+    @property
+    def undecided(self) -> Sequence[str]:
+        """The columns that have no role yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +95,14 @@ def asked(connection: object, table: object, policy: object) -> Call:
             f"the policy is missing; give {_ORDERS}, where the policy is a Policy, a dict with the "
             "keys of policy.toml, or the path of such a file"
         )
-    misplaced = [what for what in (connection, table) if isinstance(what, Policy | Mapping)]
-    if misplaced or is_frame(policy):
+    if is_frame(policy) or any(isinstance(what, Policy) for what in (connection, table)):
+        raise PolicyError(f"the policy comes last; give {_ORDERS}")
+    if isinstance(connection, Mapping):
+        raise SourceError(
+            f"{kind_of(connection)} is no table; make it a frame with pandas.DataFrame(...) or "
+            "pyarrow.table(...)"
+        )
+    if isinstance(table, Mapping):
         raise PolicyError(f"the policy comes last; give {_ORDERS}")
     made, said = _policy_of(policy)
     is_source = isinstance(connection, str | Path | Connection | HeldFrame)
@@ -98,6 +117,27 @@ def asked(connection: object, table: object, policy: object) -> Call:
     return Call(connection, table, made, said)
 
 
+def asked_of_two(
+    connection: object, original: object, released: object, policy: object
+) -> tuple[Call, Any]:
+    """A call with an original and a released table, by its meaning, and the released table.
+
+    Args:
+        connection: What comes first: a connection, or the original.
+        original: The original, or the released table where the original comes first.
+        released: The released table, or the policy where the original comes first.
+        policy: The policy; None where it is not the fourth.
+
+    Raises:
+        PolicyError: There is no policy, or the arguments stand in another order.
+    """
+    if policy is None:
+        original, released, policy = None, original, released
+    elif released is None:
+        original, released = None, original
+    return asked(connection, original, policy), released
+
+
 def _refuse_unless_wrapped(source: object) -> None:
     """Refuses what is no source, and does not hand its calls on to one."""
     if unwrapped(source) is source:
@@ -108,6 +148,8 @@ def _refuse_unless_wrapped(source: object) -> None:
 
 def _policy_of(given: object) -> tuple[Policies, dict[str, Any]]:
     """A policy, and what its file says besides."""
+    if isinstance(given, PolicyDraft):
+        return given.policy, {}
     if isinstance(given, Policy) or callable(given):
         return given, {}
     if isinstance(given, Mapping):

@@ -309,7 +309,7 @@ def _verified(engine: Engine, plan: Plan, *, table: exp.Table) -> TableResults:
     declared = plan.policy.published(list(plan.columns))
     if list(engine.columns(table)) != declared:
         raise VerificationError("the columns written are not those declared; nothing is published")
-    records, expected = engine.rows(rows_of(table))[0][0], _promised(plan)
+    records, expected = engine.rows(rows_of(table))[0][0], plan.promised_records
     if records != expected:
         raise VerificationError(
             f"{counted(records, 'record')} of the table would be left where the plan promises "
@@ -356,16 +356,6 @@ def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> 
             f"{counted(found, 'record')} would be published with every quasi-identifier "
             f"suppressed, where the plan promises {promised:,}; nothing is published"
         )
-
-
-def _promised(plan: Plan) -> int:
-    """Records that a plan publishes, those that lose all cells included."""
-    if plan.policy.suppressed == "keep":
-        return plan.report.records
-    if plan.recoding.published_records is not None:
-        return plan.recoding.published_records
-    report = plan.report
-    return report.records - report.suppressed_records
 
 
 def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> None:

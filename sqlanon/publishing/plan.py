@@ -105,6 +105,15 @@ class Plan(SelfShown):
         return self.source.name.startswith("_sqlanon_frame_")
 
     @property
+    def promised_records(self) -> int:
+        """Records that are published, those that lose all cells included."""
+        if self.policy.suppressed == "keep":
+            return self.report.records
+        if self.recoding.published_records is not None:
+            return self.recoding.published_records
+        return self.report.records - self.report.suppressed_records
+
+    @property
     def generalized(self) -> frozenset[str]:
         """The quasi-identifiers of which any cell is not what it was: all, under kept labels."""
         names = self.policy.attributes

@@ -21,7 +21,7 @@ from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import MissingTableError, PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CELL_LOSSES, MEASURES
 from sqlanon.methods.options import deadline_after
-from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked_of_two
 from sqlanon.microdata.opening import beside, reading, told
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import Progress, following
@@ -31,6 +31,7 @@ from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import Gathered, ReportOptions, gather, with_persons
+from sqlanon.release_report.of_plan import refuse_other, with_bound
 from sqlanon.release_report.page import html_of, on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
 from sqlanon.release_report.statements import method_facts
@@ -92,9 +93,7 @@ def report(
     Raises:
         SqlanonError: A table, the policy or the population is at fault; the message says how.
     """
-    if policy is None:
-        original, released, policy = None, original, released
-    call = asked(connection, original, policy)
+    call, released = asked_of_two(connection, original, released, policy)
     measure = _loss_of(loss or call.said.get("loss", ""), plan)
     if effort not in (None, *EFFORTS):
         raise PolicyError(f"effort {effort!r} is not known; choose none, quick or full")
@@ -112,7 +111,11 @@ def report(
         options = ReportOptions(threshold, identifying, measure, against)
         with engine.transaction():
             found = gather(engine, source.table, released=table, policy=resolved, options=options)
+        if plan is not None:
+            refuse_other(engine, source.table, plan=plan, found=found)
         bounded = _bounded(engine, source.table, found=found, effort=effort)
+        if plan is not None:
+            bounded = with_bound(bounded, plan.report)
         method = None if plan is None else _facts(engine, table, plan=plan)
         file = _data_file(engine, released)
         name = "released frame" if file is None else file.name
@@ -146,10 +149,11 @@ def _bounded(
     engine: Engine, original: exp.Table, *, found: Gathered, effort: str | None
 ) -> Gathered:
     """The figures with what any recoding loses at least, where that can be proved."""
-    if effort is None and found.records > BOUNDED:
+    if effort == "none":
         return found
-    if effort == "none" or not _can_be_bounded(found):
-        return found
+    reason = _unbounded(found, effort)
+    if reason:
+        return _noted(found, f"no lower bound on the loss was looked for: {reason}")
     from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
 
     wanted = BoundRequest(found.loss.name, effort or "quick")
@@ -157,8 +161,8 @@ def _bounded(
     try:
         with searching(engine, deadline), engine.limited(deadline):
             bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
-    except (UnsatisfiableError, TimeLimitError):
-        return found
+    except (UnsatisfiableError, TimeLimitError) as error:
+        return _noted(found, f"no lower bound on the loss was found: {error}")
     k = found.policy.k
     loss = replace(
         found.loss,
@@ -169,14 +173,34 @@ def _bounded(
     return replace(found, loss=loss, notes=(*found.notes, *cut))
 
 
-def _can_be_bounded(found: Gathered) -> bool:
-    """Whether a bound of recodings into nodes is one of this release."""
-    policy = found.policy
-    asked = any(isinstance(model, KAnonymity) for model in policy.models)
-    within = (found.suppressed or 0) <= policy.allowance(found.records)
-    known = found.loss.name in CELL_LOSSES and bool(found.columns) and not found.is_grouped
-    counted = found.uncounted is None and found.after.statistics.smallest >= policy.k
-    return asked and within and known and counted
+def _noted(found: Gathered, note: str) -> Gathered:
+    return replace(found, notes=(*found.notes, note))
+
+
+def _unbounded(found: Gathered, effort: str | None) -> str:
+    """Why no bound of recodings into nodes is one of this release; empty where one is."""
+    policy, name = found.policy, found.loss.name
+    known = ", ".join(CELL_LOSSES)
+    reasons = {
+        f"none is known for loss {name!r}; choose one of {known} (--loss)": name not in CELL_LOSSES,
+        "the policy asks for no k (--k)": not any(
+            isinstance(model, KAnonymity) for model in policy.models
+        ),
+        "the labels of the release could not be read": not found.columns,
+        "a column is released in groups of values that no hierarchy has": found.is_grouped,
+        "more records are left out than the policy's limit (--suppression-limit) allows": (
+            found.suppressed or 0
+        )
+        > policy.allowance(found.records),
+        "whose records are whose cannot be told of the release": found.uncounted is not None,
+        f"the release has classes below k = {policy.k}": (
+            found.after.statistics.smallest < policy.k
+        ),
+        f"the table has more than {BOUNDED:,} records; ask for one with --effort quick": (
+            effort is None and found.records > BOUNDED
+        ),
+    }
+    return next((reason for reason, applies in reasons.items() if applies), "")
 
 
 def _facts(engine: Engine, table: exp.Table, *, plan: Plan) -> MethodFacts:

@@ -85,7 +85,10 @@ class ReleaseReport(SelfShown):
         found = self.found
         after = replace(found.after, statistics=report.statistics, models=report.models)
         loss = replace(
-            found.loss, name=report.loss_name, lower_bound=report.lower_bound, bound_of=_of(report)
+            found.loss,
+            name=report.loss_name,
+            lower_bound=report.lower_bound,
+            bound_of=bound_text(report),
         )
         return replace(
             self,
@@ -273,7 +276,7 @@ _FIGURES: Mapping[str, Callable[[TableSide], str]] = {
 }
 
 
-def _of(report: Report) -> str:
+def bound_text(report: Report) -> str:
     """What the lower bound of a plan is proven of, as the beginning of a sentence."""
     if "used_patterns" in report.search:
         return "no choice of these patterns that satisfies the policy"

@@ -193,6 +193,8 @@ CONCEPTS: Sequence[Concept] = (
         "allerg*, blood, blood type, blood pressure, cholesterol, glucose, hospital*, cause "
         "death, vaccin*, covid, infect*, krank*, erkrank*, gesundheit*, behandlung*, befund*, "
         "medikament*, arznei*, schwanger*, behinder*, raucher, impf*, blutdruck, blutgruppe, "
+        "treat*, arm, dose, dosage, =cd, hemo*, haemo*, hamo*, karnof*, systolic, diastolic, "
+        "creatinin*, viral load, bmi, body mass index, blutzucker, "
         "todesursache, pflegegrad, maladie*, sante, traitement*, medicament*, handicape, "
         "enceinte, grossesse, fumeur, symptome, groupe sanguin, cause deces, enfermedad*, "
         "salud, tratamiento*, medicamento, embaraz*, fumador, discapacidad, minusvalia, "
@@ -221,7 +223,8 @@ CONCEPTS: Sequence[Concept] = (
         "sexual life",
         "sexual orientation, sexual, orientation, gender identity, transgender, sexuelle "
         "orientierung, sexualitat, sexualitaet, orientation sexuelle, orientacion sexual, "
-        "identidad genero, std, sti",
+        "identidad genero, std, sti, affair, extramarital, infidel*, adulter*, homosexual*, "
+        "heterosexual*, bisexual*, lesbian, lgbt*, liaison",
         special=True,
     ),
     Concept(
@@ -263,6 +266,7 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.SENSITIVE,
         "an opinion given in confidence",
+        "rating, rate *, =rate, "
         "opinion, opinions, attitude, satisfaction, satisfied, happiness, happy, meinung, "
         "zufriedenheit, einstellung, avis, satisfaccion, opinion politica",
     ),
@@ -335,7 +339,7 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.KNOWN,
         "what a person looks like or owns",
-        "height, body height, body weight, weight kg, bmi, groesse, grosse, korpergrosse, "
+        "height, body height, body weight, weight kg, groesse, grosse, korpergrosse, "
         "koerpergroesse, koerpergewicht, taille, altura, estatura, peso, eye colo*, hair colo*, "
         "augenfarbe, haarfarbe, housing, home ownership, dwelling, wohnung*, logement, "
         "vivienda, car, cars, vehicle, auto, veteran, military, militaer, militar, pet, pets",

@@ -86,7 +86,7 @@ def _of_numbers(profile: ColumnProfile) -> Draft:
     if is_code and profile.is_whole:
         return _listed(profile)
     assert profile.numbers is not None
-    found = grid(profile.numbers.quantiles, is_whole=profile.is_whole)
+    found = grid(profile.numbers.quantiles, is_whole=profile.numbers.is_nearly_whole)
     if found is None:
         return Draft(
             Hierarchy.suppression(),

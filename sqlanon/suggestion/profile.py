@@ -38,6 +38,8 @@ MANY = 1_000
 """Values of a column in a sample from which the whole table is asked how many there are."""
 TAIL = 0.02
 """Share of the numbers that lie beyond the outer quantiles, at least."""
+NEARLY = 0.9
+"""Share of whole numbers from which a column counts by whole numbers."""
 LONGEST = 16
 """Characters of the longest texts that count as codes."""
 
@@ -101,6 +103,11 @@ class NumberFigures:
     def is_whole(self) -> bool:
         """Whether all are whole numbers."""
         return self.whole == self.finite
+
+    @property
+    def is_nearly_whole(self) -> bool:
+        """Whether nearly all are whole, so that no interval needs to be narrower than those."""
+        return self.whole >= NEARLY * self.finite
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ SUPPRESSION_LIMIT = 0.02
 """Share of the records that may be suppressed where nothing is said."""
 FILES = 30
 """Hierarchy files that are to be filled in, at most."""
+CROWD = 12
+"""Quasi-identifiers from which little is left to publish."""
 TWINS = 60
 """Quasi-identifiers that are held against each other, at most."""
 
@@ -104,7 +106,11 @@ class _Drafting:
             looked_at=profile.looked_at,
             k=self.k,
             suppression_limit=0.0,
-            notes=(*_size_notes(profile, self.k), *_reading_notes(profile)),
+            notes=(
+                *_size_notes(profile, self.k),
+                *_crowd_notes(columns),
+                *_reading_notes(profile),
+            ),
         )
 
     def _with_twins(self, profile: TableProfile, advice: dict[str, Advice]) -> dict[str, Advice]:
@@ -212,6 +218,17 @@ def _size_notes(profile: TableProfile, k: int) -> list[str]:
     return [
         f"the table has {counted(profile.records, 'record')}, fewer than k = {k}: nothing of it "
         "can be published; take a table of more records, or a smaller k (--k) of at least 2"
+    ]
+
+
+def _crowd_notes(columns: Sequence[ColumnSuggestion]) -> list[str]:
+    """A note on more quasi-identifiers than a useful table can be published with."""
+    number = sum(each.role is Role.QUASI_IDENTIFIER for each in columns)
+    if number <= CROWD:
+        return []
+    return [
+        f"so many quasi-identifiers ({number}) leave little to publish, and a search over all "
+        "their levels can take long: drop those that nobody needs, or that nobody can know"
     ]
 
 

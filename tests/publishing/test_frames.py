@@ -504,6 +504,7 @@ def test_a_source_with_one_table_needs_no_name(tmp_path):
         (lambda: sqlanon.check(TABLE), "policy is missing"),
         (lambda: sqlanon.anonymize(POLICY, TABLE), "policy comes last"),
         (lambda: sqlanon.check(TABLE, POLICY, TABLE), "policy comes last"),
+        (lambda: sqlanon.check({"age": [1]}, POLICY), "a dict is no table"),
         (lambda: sqlanon.check(TABLE, "people", POLICY), "frame is the table itself"),
         (lambda: sqlanon.check("people.csv", "people"), "no policy file 'people'"),
         (lambda: sqlanon.check(TABLE, 5), "not an int"),
@@ -521,8 +522,20 @@ def test_a_source_with_one_table_needs_no_name(tmp_path):
 )
 @pytest.mark.every_row
 def test_arguments_that_are_mixed_up_are_told(call, fault):
-    with pytest.raises(PolicyError, match=fault):
+    with pytest.raises((PolicyError, SourceError), match=fault):
         call()
+
+
+def test_the_policy_of_two_tables_may_be_a_keyword():
+    named = sqlanon.measure(TABLE, TABLE, policy=POLICY)
+    assert named.records == sqlanon.measure(TABLE, TABLE, POLICY).records == TABLE.num_rows
+
+
+def test_a_draft_is_taken_for_its_policy_once_every_column_has_a_role():
+    draft = sqlanon.suggest(TABLE)
+    assert sqlanon.check(TABLE, draft).statistics == sqlanon.check(TABLE, draft.policy).statistics
+    with pytest.raises(PolicyError, match="no role: 'ill'"):
+        sqlanon.anonymize(TABLE, draft)
 
 
 @pytest.mark.parametrize("name", ["check", "risk", "mine", "bound", "plan", "anonymize", "compare"])

@@ -71,6 +71,33 @@ def test_the_furthest_class_and_its_shares_are_those_of_the_rows(drawn):
     assert shares.class_size == held.total()
 
 
+def test_of_classes_equally_far_the_largest_then_the_first_by_its_labels_is_told():
+    rows = [(1, sex, illness) for sex, illness in (("b", "x"), ("a", "y"))]
+    connection = table([*rows, *rows])
+    own = Policy(["sex"], sensitive=["illness"], others="drop")
+
+    def furthest():
+        with open_source(connection, "people", read_only=True) as source:
+            shares = value_shares(source.engine, source.table, policy=own, name="illness")
+        return shares.class_labels["sex"], shares.class_size
+
+    assert furthest() == ("a", 2)
+    # As far from the table as the smaller class: half of all records hold x, half y.
+    connection.execute("DELETE FROM people")
+    insert(connection, "people", [(1, sex, "xy"[sex == "c"]) for sex in "accb"])
+    assert furthest() == ("c", 2)
+
+
+def test_a_kept_column_that_joins_the_records_of_a_person_is_a_caution():
+    people = [(1, "f", "flu", f"p{n}", f"j{n}") for n in (1, 2, 3) for _ in range(2)]
+    connection = table(people, "age INT, sex TEXT, illness TEXT, person TEXT, joins TEXT")
+    kept = policy(entity="person", keep=["joins"], others="keep")
+    title = "A kept column joins the records of a person"
+    assert title in [each.title for each in reported(connection, kept, "people").cautions]
+    connection.execute("UPDATE people SET joins = 'same'")
+    assert title not in [each.title for each in reported(connection, kept, "people").cautions]
+
+
 def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
     rows = [(number % 2, "f", 0) for number in range(40)]
     rows = [(age, sex, None if n == 7 else n * n) for n, (age, sex, _) in enumerate(rows)]
@@ -242,6 +269,69 @@ def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp
     assert report.hashes()["plan"] == plan.digest
     assert "source" not in report.hashes()
     assert 0 < report.found.loss.lower_bound <= report.found.loss.value
+
+
+def test_the_bound_of_a_plan_stands_where_no_other_is_looked_for():
+    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
+    plan = sqlanon.plan(connection, "people", policy())
+    sqlanon.apply(connection, plan, into="released")
+    loss = reported(connection, policy(), plan=plan).found.loss
+    assert loss.lower_bound == plan.report.lower_bound > 0
+    assert loss.bound_of == "no full-domain recoding"
+    assert reported(connection, policy(), plan=plan, loss="discernibility").found.loss.ratio is None
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ("ALTER TABLE people ADD COLUMN name TEXT", "other columns"),
+        ("INSERT INTO people VALUES (1, 'f', 'flu')", "of 4 records, the original has 5"),
+        ("INSERT INTO released VALUES ('0-9', '*', 'flu')", "publishes 4 records"),
+        ("UPDATE released SET age = '*'", "promises 2 classes, the release has 1"),
+    ],
+)
+def test_a_plan_that_the_release_was_not_made_by_is_refused(change, fault):
+    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
+    plan = sqlanon.plan(connection, "people", policy())
+    sqlanon.apply(connection, plan, into="released")
+    connection.execute(change)
+    with pytest.raises(PolicyError, match=f"not made by this plan: .*{fault}"):
+        reported(connection, policy(drop=["name"] if "name" in change else []), plan=plan)
+
+
+def test_a_plan_of_another_policy_is_refused():
+    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
+    plan = sqlanon.plan(connection, "people", policy())
+    sqlanon.apply(connection, plan, into="released")
+    other = Policy(["age"], sensitive=["illness"], others="drop", models=[KAnonymity(1)])
+    with pytest.raises(PolicyError, match=r"quasi-identifiers are .*k = 2, the policy for k = 1"):
+        reported(connection, other, plan=plan)
+
+
+@pytest.mark.parametrize(
+    ("models", "how", "reason"),
+    [
+        ([KAnonymity(2)], {"loss": "discernibility"}, "none is known for loss 'discernibility'"),
+        ([LDiversity(1)], {}, "asks for no k"),
+        ([KAnonymity(3)], {}, "classes below k = 3"),
+    ],
+)
+def test_a_bound_that_is_not_looked_for_has_its_reason(models, how, reason):
+    connection = table([(1, "f", "flu"), (1, "f", "cold"), (2, "m", "flu"), (2, "m", "cold")])
+    own = Policy(["age", "sex"], sensitive=["illness"], models=models)
+    report = reported(connection, own, "people", effort="quick", **how)
+    assert report.found.loss.lower_bound is None
+    assert any(reason in note for note in report.other_notes)
+
+
+def test_more_left_out_than_the_limit_is_a_caution_and_has_no_bound():
+    connection = table([(1, "f", "flu")] * 4)
+    connection.execute("CREATE TABLE released AS SELECT * FROM people LIMIT 2")
+    report = reported(connection, policy(), effort="quick")
+    title = "More records are left out than the policy's limit"
+    assert title in [each.title for each in report.cautions]
+    assert report.found.loss.lower_bound is None
+    assert any("policy's limit" in note for note in report.notes)
 
 
 @pytest.mark.parametrize(

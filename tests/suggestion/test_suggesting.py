@@ -154,6 +154,23 @@ def test_one_sensitive_value_of_all_is_told_of_everybody(connection):
     assert "tells it of everybody" in found["diagnosis"].reason
 
 
+def test_more_quasi_identifiers_than_a_table_can_have_are_told_of(connection):
+    for number, is_told in ((12, False), (13, True)):
+        names = ", ".join(f"range % 3 AS age_{one}" for one in range(number))
+        connection.execute(f"CREATE OR REPLACE TABLE drawn AS SELECT {names} FROM range(60)")
+        notes = sqlanon.suggest(connection, "drawn").notes
+        assert any("leave little to publish" in note for note in notes) is is_told
+
+
+def test_numbers_that_are_nearly_all_whole_get_whole_widths(connection):
+    own = of(
+        connection,
+        "SELECT CASE WHEN range % 30 = 0 THEN 17.5 ELSE 18 + range % 14 END::DOUBLE AS age "
+        "FROM range(900)",
+    )["age"]
+    assert own.described().startswith("intervals of 2, 4")
+
+
 def test_a_repeated_number_of_a_person_is_the_entity(connection):
     connection.execute(
         "CREATE OR REPLACE TABLE visits AS SELECT range // 4 AS patient_id, range % 30 AS age "

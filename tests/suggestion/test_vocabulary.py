@@ -16,7 +16,8 @@ KNOWN = {
     Hint.WEIGHT: "fnlwgt, survey_weight, Gewichtungsfaktor, pondération, factor de expansión",
     Hint.SENSITIVE: "income, monthly_salary, Einkommen, salaire_net, ingresos, diagnosis, ICD10, "
     "Krankheit, maladie, enfermedad, religion, Konfession, croyances, HIV_status, "
-    "sexual_orientation, trade_union, criminal_record, party_vote, smoker, creditScore",
+    "sexual_orientation, extramarital_affairs, rate_marriage, rating, cd40, hemoglobin, arms, "
+    "treat, bmi, systolic_bp, trade_union, criminal_record, party_vote, smoker, creditScore",
     Hint.KNOWN: "age, Alter, edad, dateOfBirth, Geburtsdatum, date de naissance, ZIP, PLZ, "
     "code_postal, sex, Geschlecht, sexe, género, race, ethnicity, marital-status, Familienstand, "
     "état civil, estado_civil, occupation, Beruf, profesión, education_level, native_country, "
@@ -33,7 +34,17 @@ def test_names_are_known_in_four_languages(hint):
 
 
 def test_names_of_other_things_are_not_taken_for_those_of_people():
-    others = ["product_name", "file_name", "score_3", "x", "total", "agency", "sexton", "raceway"]
+    others = [
+        "product_name",
+        "file_name",
+        "score_3",
+        "x",
+        "takeup_rate",
+        "total",
+        "agency",
+        "sexton",
+        "raceway",
+    ]
     assert {name: concept_of(name) for name in others} == dict.fromkeys(others)
 
 
