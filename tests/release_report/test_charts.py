@@ -1,5 +1,6 @@
 """Charts: whatever a label holds, a picture comes of it that XML can read."""
 
+import doctest
 import xml.etree.ElementTree as Xml
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
+from sqlanon import pictures
 from sqlanon.pictures import apart, lines_of
 from sqlanon.release_report.charts import BarRow, Pictures
 from sqlanon.wording import drawable, width_of
@@ -69,3 +71,7 @@ def test_labels_that_are_cut_alike_are_told_apart():
     rows = [BarRow(" + ".join(["education", "occupation", "x" * 99, end]), (0.5,)) for end in "ab"]
     shown = texts(Pictures().bars(rows, labels=186, lines=2))
     assert [text[:2] for text in shown if "education" in text] == ["1.", "2."]
+
+
+def test_examples_in_docstrings_are_true():
+    assert doctest.testmod(pictures).failed == 0
