@@ -19,7 +19,7 @@ from .options import RunOptions
 from .output import printable, standing_aside
 from .terminal import console_of, draws_on
 
-PATIENCE = 0.4
+PATIENCE = 1.0
 """What a command takes at least to be shown [seconds]."""
 REDRAWN = 0.25
 """Time between two drawings [seconds]."""

@@ -75,6 +75,10 @@ def drawable(text: str) -> str:
     return _NO_TEXT.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
+def _on_one_line(cell: str) -> str:
+    return drawable(cell).replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
+
+
 def padded(text: str, width: int, side: str = "<") -> str:
     """A text with blanks to a width, at the left ("<") or right (">") end of it.
 
@@ -100,14 +104,19 @@ def fitting(width: int | None) -> Iterator[None]:
 
 
 def in_columns(rows: Sequence[Sequence[str]], aligned: str) -> list[str]:
-    """Rows of cells as lines of columns, each aligned by "<" or ">".
+    r"""Rows of cells as lines of columns, each aligned by "<" or ">".
 
     On a page that is too narrow (`fitting`), a long text in the last column goes on in lines of its
     own, and columns without room follow below, beside the first one again.
 
+    Line breaks in cells and what else no page may hold become escapes, so that a row stays one.
+
     >>> in_columns([["age", "12"], ["sex", "7"]], "<>")
     ['  age  12', '  sex   7']
+    >>> in_columns([["a\nb", "1"], ["c", "2"]], "<>")
+    ['  a\\nb  1', '  c     2']
     """
+    rows = [[_on_one_line(cell) for cell in row] for row in rows]
     widths = [max(map(width_of, cells)) for cells in zip(*rows, strict=True)]
     page, lines = _page_width.get(), list[str]()
     room = math.inf if page is None else page - SLACK
