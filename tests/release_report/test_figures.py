@@ -159,6 +159,41 @@ def test_nested_labels_are_counted_within_the_widest():
     assert {use.level: use.records for use in age.levels} == {0: 15, 1: 30, 2: 15}
 
 
+@pytest.mark.parametrize("suppressed", ["drop", "keep"])
+def test_labels_levels_and_shares_are_of_all_released_records(suppressed):
+    rows = [(age, sex, "flu") for age in [1, 2, 3, 11, 12, 13] * 2 for sex in "ffmf"]
+    connection = table([*rows, *[(21, "m", "flu")] * 7], "age INT, sex TEXT, town TEXT")
+    own = Policy(
+        {"age": AGES, "sex": Hierarchy.suppression(), "town": Hierarchy.suppression()},
+        models=[KAnonymity(2)],
+        suppression_limit=1,
+        suppressed=suppressed,
+    )
+    connection.execute(
+        "CREATE TABLE released AS SELECT age // 10 * 10 || '-' || age // 10 * 10 + 9 AS age, "
+        "CASE age WHEN 3 THEN '*' ELSE sex END AS sex, town FROM people WHERE age < 20"
+    )
+    if suppressed == "keep":
+        connection.execute("INSERT INTO released SELECT '*', '*', '*' FROM range(7)")
+    report = reported(connection, own)
+    for column in report.found.columns:
+        held = dict(
+            connection.execute(
+                f"SELECT {column.name}, count(*) FROM released GROUP BY 1"
+            ).fetchall()
+        )
+        assert {group.label: group.after for group in column.groups} == held
+        assert column.labels == len(held)
+        assert sum(use.records for use in column.levels) == sum(held.values())
+        at_top = [use.records for use in column.levels if use.name == "fully suppressed"]
+        assert sum(at_top) == held.get("*", 0)
+        assert [group.after for group in column.groups if group.is_top] == at_top
+    # Where the only value's label is that of suppressed records, they are shown together.
+    connection.execute("UPDATE released SET town = '*'")
+    town = reported(connection, own).found.columns[2]
+    assert [(group.label, group.after) for group in town.groups] == [("*", report.found.released)]
+
+
 def test_a_failing_release_is_called_so_with_what_it_has():
     connection = table([(1, "f", "flu"), (2, "f", "flu"), (30, "m", "cold")])
     connection.execute("ALTER TABLE people ADD COLUMN name TEXT DEFAULT 'x'")
