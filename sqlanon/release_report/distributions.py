@@ -4,7 +4,8 @@ A released column can hold nested labels. Those that no other label but the top 
 groups: the original's records of a group are counted beside the released ones of all labels in it.
 
 How many records of a group are missing tells of the records that were left out. So a difference of
-few records is not shown, nor what would let a reader work it out: see `settled`.
+few records is not shown, nor what would let a reader work it out: see `settled`. Where no label of
+a column has any missing, both tables tell so themselves.
 """
 
 from __future__ import annotations
@@ -54,14 +55,19 @@ def settled(befores: Sequence[int], afters: Sequence[int], *, least: int) -> lis
 
     A difference below `least` is hidden. What is hidden can be worked out as a sum from the records
     left out in all, so the next smallest differences are hidden, too, until two counts or more
-    share at least so many.
+    share at least so many. Where there is no difference at all, as the tables' sizes tell, nothing
+    is hidden.
 
+    >>> settled([50, 50], [50, 50], least=5)
+    [50, 50]
     >>> settled([100, 50, 30], [90, 50, 28], least=5)
     [None, None, None]
     >>> settled([100, 50, 40, 30], [90, 47, 30, 28], least=5)
     [100, None, 40, None]
     """
     apart = [abs(before - after) for before, after in zip(befores, afters, strict=True)]
+    if not any(apart):
+        return list(befores)
     hidden = {place for place, number in enumerate(apart) if number < least}
     for place in sorted(range(len(apart)), key=lambda each: apart[each]):
         together = sum(apart[each] for each in hidden)
