@@ -36,7 +36,7 @@ class BarRow:
     Args:
         label: What it is of.
         shares: One bar or two, each a share in [0, 1].
-        texts: What stands behind each bar; its share in per cent where left out.
+        texts: What stands behind each bar; its share in per cent where empty or left out.
     """
 
     label: str
@@ -46,7 +46,8 @@ class BarRow:
     @property
     def figures(self) -> tuple[str, ...]:
         """What stands behind each bar."""
-        return self.texts or tuple(map(_rounded, self.shares))
+        texts = self.texts or ("",) * len(self.shares)
+        return tuple(t or _rounded(s) for t, s in zip(texts, self.shares, strict=True))
 
 
 class Pictures:

@@ -85,19 +85,12 @@ def _group_row(group: LabelGroup, found: Gathered) -> tuple[list[str], BarRow]:
     released = part_of(group.after, found.released)
     if group.is_top:
         name = f"{name} (fully suppressed)"
-        return [name, "–", released], BarRow(
-            clipped(name, LABEL), (0.0, group.after / found.released)
-        )
-    before = "difference not shown"
-    if group.before is not None:
-        before = part_of(group.before, found.records)
-    bars = BarRow(clipped(name, LABEL), _shares(group, found))
-    return [name, before, released], bars
-
-
-def _shares(group: LabelGroup, found: Gathered) -> tuple[float, float]:
-    after = group.after / found.released
-    return (after if group.before is None else group.before / found.records), after
+    share = group.after / found.released
+    if group.is_top or group.before is None:
+        cell, behind = ("–", "–") if group.is_top else ("difference not shown", "not shown")
+        return [name, cell, released], BarRow(clipped(name, LABEL), (0.0, share), (behind, ""))
+    cell, shares = part_of(group.before, found.records), (group.before / found.records, share)
+    return [name, cell, released], BarRow(clipped(name, LABEL), shares)
 
 
 def label_text(label: str | None, several: int = 1) -> str:

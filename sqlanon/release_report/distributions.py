@@ -4,14 +4,15 @@ A released column can hold nested labels. Those that no other label but the top 
 groups: the original's records of a group are counted beside the released ones of all labels in it.
 
 How many records of a group are missing tells of the records that were left out. So a difference of
-few records is not shown, nor what would let a reader work it out: see `settled`.
+few records is not shown, nor what would let a reader work it out: see `settled`. Where no label of
+a column has any missing, both tables tell so themselves.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlanon.assessment.measure import ReadRelease
 from sqlanon.assessment.release import Labels
@@ -30,11 +31,21 @@ FEWEST = 5
 """Differences below this many records are never shown, whatever k is [records]."""
 
 
-def released_columns(found: ReadRelease, policy: Policy) -> tuple[ReleasedColumn, ...]:
-    """Every quasi-identifier before and after."""
+def released_columns(
+    found: ReadRelease, policy: Policy, *, records: int
+) -> tuple[ReleasedColumn, ...]:
+    """Every quasi-identifier before and after.
+
+    Args:
+        found: The release as it was read.
+        policy: What it was asked to satisfy.
+        records: Records of the released table, those without any quasi-identifier among them
+            [records].
+    """
     release = found.release
     return tuple(
-        _released_column(column, labels, release=release, policy=policy)
+        _released_column(_Published(column, labels, bare, policy), release)
+        for bare in [records - release.statistics.records]
         for column, labels in zip(release.columns, found.labels, strict=True)
     )
 
@@ -44,14 +55,19 @@ def settled(befores: Sequence[int], afters: Sequence[int], *, least: int) -> lis
 
     A difference below `least` is hidden. What is hidden can be worked out as a sum from the records
     left out in all, so the next smallest differences are hidden, too, until two counts or more
-    share at least so many.
+    share at least so many. Where there is no difference at all, as the tables' sizes tell, nothing
+    is hidden.
 
+    >>> settled([50, 50], [50, 50], least=5)
+    [50, 50]
     >>> settled([100, 50, 30], [90, 50, 28], least=5)
     [None, None, None]
     >>> settled([100, 50, 40, 30], [90, 47, 30, 28], least=5)
     [100, None, 40, None]
     """
     apart = [abs(before - after) for before, after in zip(befores, afters, strict=True)]
+    if not any(apart):
+        return list(befores)
     hidden = {place for place, number in enumerate(apart) if number < least}
     for place in sorted(range(len(apart)), key=lambda each: apart[each]):
         together = sum(apart[each] for each in hidden)
@@ -61,11 +77,32 @@ def settled(befores: Sequence[int], afters: Sequence[int], *, least: int) -> lis
     return [None if place in hidden else before for place, before in enumerate(befores)]
 
 
-def _released_column(
-    column: Column, labels: Labels, *, release: Release, policy: Policy
-) -> ReleasedColumn:
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """A quasi-identifier of the released table.
+
+    Args:
+        column: The column as its classes hold it.
+        labels: Its labels there.
+        bare: Released records without any quasi-identifier, which are in no class [records].
+        policy: What the release was asked to satisfy.
+    """
+
+    column: Column
+    labels: Labels
+    bare: int
+    policy: Policy
+
+    @property
+    def known(self) -> set[Label]:
+        """All labels of the column."""
+        return {*self.labels.places, *([self.policy.suppressed_label] if self.bare else [])}
+
+
+def _released_column(published: _Published, release: Release) -> ReleasedColumn:
+    column, policy = published.column, published.policy
     name, least = column.tree.column, max(policy.k, FEWEST)
-    groups, rest = _groups(column, labels)
+    groups, rest = _groups(published)
     afters = [group.after for group in groups] + [0]
     befores = [group.about for group in groups] + [rest]
     tops = [place for place, group in enumerate(groups) if group.is_top]
@@ -87,9 +124,9 @@ def _released_column(
         name=name,
         hierarchy=hierarchy_text(rule),
         height=column.tree.height,
-        levels=() if column.is_grouped else _levels(column, labels, rule),
+        levels=() if column.is_grouped else _levels(published, rule),
         groups=tuple(_fewer(told)),
-        labels=len(labels.places),
+        labels=len(published.known),
         unpublished=shown[len(groups)],
         loss={
             key(measure): float(cell_measure(measure, one, weights=[1.0]))
@@ -101,8 +138,9 @@ def _released_column(
     )
 
 
-def _groups(column: Column, labels: Labels) -> tuple[list[LabelGroup], int]:
+def _groups(published: _Published) -> tuple[list[LabelGroup], int]:
     """The groups in the order of the hierarchy, and the original's records in none."""
+    column, labels = published.column, published.labels
     named: dict[tuple[int, int], Label] = {}
     released: Counter[tuple[int, int]] = Counter()
     for label, place in labels.places.items():
@@ -111,9 +149,13 @@ def _groups(column: Column, labels: Labels) -> tuple[list[LabelGroup], int]:
         released[labels.nodes.run(place)] += records
     groups: list[LabelGroup] = []
     covered, reached, every = 0, 0, (0, column.domain)
+    top = published.bare
+    name: Label = published.policy.suppressed_label
+    if column.domain > 1 and every in released:
+        top, name = top + released.pop(every), named[every]
+    elif column.domain == 1 and name in labels.places:  # the label of the only value
+        top, released[every] = 0, released[every] + top
     for first, leaves in sorted(released, key=lambda run: (run[0], -run[1])):
-        if (first, leaves) == every and column.domain > 1:
-            continue
         if first + leaves <= reached:  # within the group before
             groups[-1] = replace(groups[-1], after=groups[-1].after + released[first, leaves])
             continue
@@ -121,8 +163,8 @@ def _groups(column: Column, labels: Labels) -> tuple[list[LabelGroup], int]:
         before = sum(column.counts[first:reached])
         covered += before
         groups.append(LabelGroup(named[first, leaves], released[first, leaves], before))
-    if column.domain > 1 and every in released:
-        groups.append(LabelGroup(named[every], released[every], None, is_top=True))
+    if top:
+        groups.append(LabelGroup(name, top, None, is_top=True))
     return groups, sum(column.counts) - covered
 
 
@@ -144,13 +186,16 @@ def _fewer(groups: Sequence[LabelGroup]) -> list[LabelGroup]:
     return [*shown, together, *(group for group in groups if group.is_top)]
 
 
-def _levels(column: Column, labels: Labels, rule: Rule) -> tuple[LevelUse, ...]:
+def _levels(published: _Published, rule: Rule) -> tuple[LevelUse, ...]:
+    column, labels = published.column, published.labels
     examples: dict[int, list[Label]] = {}
     for label, (level, _) in labels.places.items():
         examples.setdefault(level, []).append(label)
     records: Counter[int] = Counter()
     for (level, _), held in column.records.items():
         records[level] += held
+    if published.bare:
+        records[column.tree.height] += published.bare
     return tuple(
         LevelUse(level, _level_title(rule, place, labels=examples.get(level, ())), records[level])
         for level in sorted(records)

@@ -151,7 +151,7 @@ def gather(
         identifying=identifying,
         population=_against(engine, released, policy=present, options=options) if count else None,
         kept=None if check is None else check.kept_columns,
-        columns=() if found is None else released_columns(found, policy),
+        columns=() if found is None else released_columns(found, policy, records=count),
         sensitive=tuple(
             value_shares(engine, released, policy=present, name=name) for name in names
         ),

@@ -13,7 +13,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.release_report.column_views import _shares
+from sqlanon.release_report.column_views import _group_row
 from sqlanon.release_report.distributions import SHOWN, _fewer, settled
 from sqlanon.release_report.figures import LabelGroup
 from sqlanon.release_report.shares import value_shares
@@ -111,7 +111,8 @@ def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
 
 
 def test_settled_hides_differences_of_few_and_what_would_tell_them():
-    assert settled([20, 30], [20, 30], least=5) == [None, None]
+    assert settled([20, 30], [20, 29], least=5) == [None, None]
+    assert settled([20, 30], [20, 30], least=5) == [20, 30]
     assert settled([30, 21, 50], [20, 20, 40], least=5) == [None, None, 50]
     assert settled([30, 40], [20, 30], least=5) == [30, 40]
 
@@ -123,6 +124,9 @@ def test_no_hidden_difference_can_be_worked_out(pairs, least):
     afters = [after for after, _ in pairs]
     shown = settled(befores, afters, least=least)
     hidden = [b - a for b, a, s in zip(befores, afters, shown, strict=True) if s is None]
+    if befores == afters:  # which both tables tell
+        assert shown == befores
+        return
     for before, after, told in zip(befores, afters, shown, strict=True):
         assert told is None or (told == before and before - after >= least)
     # Who knows how many records are left out knows the sum of what is hidden, and no more.
@@ -157,6 +161,41 @@ def test_nested_labels_are_counted_within_the_widest():
     groups = {group.label: (group.before, group.after) for group in age.groups}
     assert groups == {"0-9": (None, 30), "10-19": (30, 15), "*": (None, 15)}
     assert {use.level: use.records for use in age.levels} == {0: 15, 1: 30, 2: 15}
+
+
+@pytest.mark.parametrize("suppressed", ["drop", "keep"])
+def test_labels_levels_and_shares_are_of_all_released_records(suppressed):
+    rows = [(age, sex, "flu") for age in [1, 2, 3, 11, 12, 13] * 2 for sex in "ffmf"]
+    connection = table([*rows, *[(21, "m", "flu")] * 7], "age INT, sex TEXT, town TEXT")
+    own = Policy(
+        {"age": AGES, "sex": Hierarchy.suppression(), "town": Hierarchy.suppression()},
+        models=[KAnonymity(2)],
+        suppression_limit=1,
+        suppressed=suppressed,
+    )
+    connection.execute(
+        "CREATE TABLE released AS SELECT age // 10 * 10 || '-' || age // 10 * 10 + 9 AS age, "
+        "CASE age WHEN 3 THEN '*' ELSE sex END AS sex, town FROM people WHERE age < 20"
+    )
+    if suppressed == "keep":
+        connection.execute("INSERT INTO released SELECT '*', '*', '*' FROM range(7)")
+    report = reported(connection, own)
+    for column in report.found.columns:
+        held = dict(
+            connection.execute(
+                f"SELECT {column.name}, count(*) FROM released GROUP BY 1"
+            ).fetchall()
+        )
+        assert {group.label: group.after for group in column.groups} == held
+        assert column.labels == len(held)
+        assert sum(use.records for use in column.levels) == sum(held.values())
+        at_top = [use.records for use in column.levels if use.name == "fully suppressed"]
+        assert sum(at_top) == held.get("*", 0)
+        assert [group.after for group in column.groups if group.is_top] == at_top
+    # Where the only value's label is that of suppressed records, they are shown together.
+    connection.execute("UPDATE released SET town = '*'")
+    town = reported(connection, own).found.columns[2]
+    assert [(group.label, group.after) for group in town.groups] == [("*", report.found.released)]
 
 
 def test_a_failing_release_is_called_so_with_what_it_has():
@@ -208,12 +247,22 @@ def test_groups_shown_as_one_tell_no_sum_where_one_of_them_tells_nothing():
     assert _fewer(hidden)[-1] == LabelGroup("", 255, None, 3)
 
 
-def test_a_hidden_original_is_drawn_as_long_as_its_release():
+def test_a_hidden_original_has_no_bar():
     connection = table([(1, "f", "flu")] * 8)
     connection.execute("CREATE TABLE released AS SELECT * FROM people LIMIT 6")
     found = reported(connection, policy(suppression_limit=1)).found
-    assert _shares(LabelGroup("1", 3, None), found) == (0.5, 0.5)
-    assert _shares(LabelGroup("1", 3, 8), found) == (1.0, 0.5)
+    cells, bars = _group_row(LabelGroup("1", 3, None), found)
+    assert (cells, bars.shares) == (["1", "difference not shown", "3 (50%)"], (0.0, 0.5))
+    assert bars.figures == ("not shown", "50%")
+    cells, bars = _group_row(LabelGroup("1", 3, 8), found)
+    assert (cells[1], bars.shares, bars.figures) == ("8 (100%)", (1.0, 0.5), ("100%", "50%"))
+
+
+def test_where_no_record_is_missing_every_original_is_shown():
+    connection = table([(1, sex, "flu") for sex in "fm" * 5])
+    _, sex = reported(connection, policy(), "people").found.columns
+    assert [(group.before, group.after) for group in sex.groups] == [(5, 5), (5, 5)]
+    assert sex.unpublished == 0
 
 
 def test_an_empty_release_has_a_report():
