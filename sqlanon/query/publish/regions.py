@@ -150,7 +150,7 @@ class _Keyed:
         for name, (word, factor) in parts:
             place = column(PLACE, labels_of(name))
             words.setdefault(word, []).append(times(place, exp.Literal.number(factor)))
-        return [exp.Paren(this=added(own)) for own in words.values()]
+        return [exp.Paren(this=added(words[word])) for word in sorted(words)]
 
     def records(self, figures: Sequence[exp.Expr]) -> exp.Select:
         """Figures of every record, from its columns and those of its values."""
