@@ -9,6 +9,7 @@ from sqlanon.release_report.charts import BarRow, Pictures
 from sqlanon.release_report.figures import LabelGroup, ReleasedColumn, ValueShares
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.release_report.shown import Picture, ReportTable, clipped
+from sqlanon.release_report.wordings import plain
 from sqlanon.wording import counted, part_of, percent
 
 DRAWN = 24
@@ -63,9 +64,9 @@ def _column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
             for use in column.levels
         )
         yield f"Levels used, by share of the released records: {shares}."
-    lost = column.loss["suppressed_cells"]
+    lost, lm = column.loss["suppressed_cells"], plain(column.loss["lm"], digits=3)
     yield (
-        f"{counted(column.labels, 'label')} published. Loss (lm) {column.loss['lm']:.3g}; "
+        f"{counted(column.labels, 'label')} published. Loss (lm) {lm}; "
         f"{percent(lost)} of the cells are fully suppressed."
     )
 

@@ -18,6 +18,8 @@ from sqlanon.reports.trajectories import Trajectories
 Severity = Literal["error", "warning", "info"]
 OF_RECORDS = " of records"
 """What follows the name of a model that is asked of records where the policy counts persons."""
+FAR = 10
+"""Times the bound above which a loss is so far from it that a search cut short proved nothing."""
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
@@ -259,6 +261,7 @@ class LossFigures:
             is proven.
         bound_of: What the bound is proven of, in words.
         missing: Why nothing was measured; empty where it was.
+        is_cut: Whether a time limit ended the search for the bound.
     """
 
     name: str = "lm"
@@ -266,6 +269,7 @@ class LossFigures:
     lower_bound: float | None = None
     bound_of: str = ""
     missing: str = ""
+    is_cut: bool = False
 
     @property
     def value(self) -> float | None:
@@ -278,6 +282,13 @@ class LossFigures:
         if self.value is None or not self.lower_bound:
             return None
         return self.value / self.lower_bound
+
+    @property
+    def is_void(self) -> bool:
+        """Whether the bound says next to nothing, since there was no time to prove more."""
+        if not self.is_cut or not self.value or self.lower_bound is None:
+            return False
+        return self.ratio is None or self.ratio > FAR
 
     def to_dict(self) -> dict[str, Any]:
         """The key `loss` of the JSON document."""

@@ -113,9 +113,10 @@ def report(
             found = gather(engine, source.table, released=table, policy=resolved, options=options)
         if plan is not None:
             refuse_other(engine, source.table, plan=plan, found=found)
-        bounded = _bounded(engine, source.table, found=found, effort=effort)
-        if plan is not None:
-            bounded = with_bound(bounded, plan.report)
+        proved = _bounded(engine, source.table, found=found, effort=effort)
+        bounded = proved if plan is None else with_bound(proved, plan.report)
+        if bounded is proved and proved.loss.is_cut:
+            bounded = _noted(proved, _CUT)
         method = None if plan is None else _facts(engine, table, plan=plan)
         file = _data_file(engine, released)
         name = "released frame" if file is None else file.name
@@ -168,9 +169,9 @@ def _bounded(
         found.loss,
         lower_bound=bound.lower_bound,
         bound_of=f"no {k}-anonymous recoding into nodes of the hierarchies within the limit",
+        is_cut=bound.is_cut,
     )
-    cut = [_CUT] if bound.is_cut else []
-    return replace(found, loss=loss, notes=(*found.notes, *cut))
+    return replace(found, loss=loss)
 
 
 def _noted(found: Gathered, note: str) -> Gathered:

@@ -63,9 +63,11 @@ def _broken(plan: Plan, found: Gathered) -> Iterator[str]:
 
 
 def with_bound(found: Gathered, report: Report) -> Gathered:
-    """The figures with the bound of the plan, where no bound of every recoding is known."""
-    loss = found.loss
-    if loss.lower_bound is not None or report.lower_bound is None or loss.name != report.loss_name:
+    """The figures with the bound of the plan, where no bound of every recoding says more."""
+    loss, own = found.loss, report.lower_bound
+    if own is None or loss.name != report.loss_name:
         return found
-    bound = replace(loss, lower_bound=report.lower_bound, bound_of=bound_text(report))
+    if loss.lower_bound is not None and not (loss.is_void and own > loss.lower_bound):
+        return found
+    bound = replace(loss, lower_bound=own, bound_of=bound_text(report), is_cut=report.is_cut)
     return replace(found, loss=bound)

@@ -12,12 +12,13 @@ from sqlanon.release_report.cautions import cautions
 from sqlanon.release_report.figures import Caution, MethodFacts, TableSide
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.release_report.units import heads_of, unit_of
+from sqlanon.release_report.wordings import UNPROVED, least_text, plain
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
-from sqlanon.wording import at_least, counted, figure, in_columns, part_of, percent
+from sqlanon.wording import counted, in_columns, part_of, percent
 
 LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
 """What figures are worked out by, whose versions a report names."""
@@ -89,6 +90,7 @@ class ReleaseReport(SelfShown):
             name=report.loss_name,
             lower_bound=report.lower_bound,
             bound_of=bound_text(report),
+            is_cut=report.is_cut,
         )
         return replace(
             self,
@@ -242,13 +244,15 @@ class ReleaseReport(SelfShown):
         if loss.value is None:
             yield f"loss: not measured ({loss.missing})"
             return
-        yield f"loss: {loss.name} {figure(loss.value)}"
-        if loss.lower_bound is not None:
-            yield f"  {loss.bound_of} loses less than {at_least(loss.lower_bound)}"
+        yield f"loss: {loss.name} {plain(loss.value)}"
+        if loss.is_void:
+            yield f"  {UNPROVED}"
+        elif loss.lower_bound is not None:
+            yield f"  {loss.bound_of} loses less than {least_text(loss.lower_bound)}"
         for column in self.found.columns:
             share = column.loss.get("lm")
             levels = ", ".join(f"{use.name}: {use.records:,}" for use in column.levels)
-            yield f"  {column.name}: lm {figure(share or 0.0)}{f' ({levels})' if levels else ''}"
+            yield f"  {column.name}: lm {plain(share or 0.0)}{f' ({levels})' if levels else ''}"
 
     def _sensitive_lines(self) -> Iterator[str]:
         for shares in self.found.sensitive:

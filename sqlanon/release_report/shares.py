@@ -46,7 +46,7 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
         found = engine.rows(select([*labels, column(query.DISTANCE)], furthest))
         is_ranged = values > SHOWN and kind.this in _ORDERED
         if is_ranged:
-            rows = _ranges(engine, held, kind=kind, records=records)
+            rows = _ranges(engine, held, kind)
         else:
             rows = _frequent(engine, held, kind=kind, totals=(values, records, size))
     [(*texts, distance)] = found
@@ -74,11 +74,9 @@ def _frequent(
     return tuple(rows)
 
 
-def _ranges(
-    engine: Engine, held: exp.Table, *, kind: exp.DataType, records: int
-) -> tuple[ShareRow, ...]:
+def _ranges(engine: Engine, held: exp.Table, kind: exp.DataType) -> tuple[ShareRow, ...]:
     """Ranges of values that hold about as many records each."""
-    found = engine.rows(query.in_parts(held, kind, parts=PARTS, records=records))
+    found = engine.rows(query.in_parts(held, kind, parts=PARTS))
     return tuple(
         ShareRow(low if low == high else f"{low} to {high}", own, inside)
         for low, high, own, inside in found

@@ -12,9 +12,15 @@ from sqlanon.release_report.figures import OF_RECORDS
 from sqlanon.release_report.reported import ReportedRelease
 from sqlanon.release_report.shown import Picture, ReportTable, clipped
 from sqlanon.release_report.units import heads_of, unit_of
-from sqlanon.release_report.wordings import MEASURES, model_text
+from sqlanon.release_report.wordings import (
+    MEASURES,
+    UNPROVED,
+    least_text,
+    model_text,
+    plain,
+)
 from sqlanon.reports.kept import LISTED
-from sqlanon.wording import at_least, counted, figure, part_of, percent
+from sqlanon.wording import counted, part_of, percent
 
 SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
 """Class sizes that are told together: the least and the greatest [records]."""
@@ -55,7 +61,7 @@ class PageViews:
         before, after = found.before, found.after
         kept = found.records - report.left_out
         loss = found.loss
-        lost = "not measured" if loss.value is None else figure(round(loss.value, 4))
+        lost = "not measured" if loss.value is None else plain(round(loss.value, 4))
         bound = "0 keeps everything, 1 nothing" if loss.name in ("lm", "tree", "hdm") else loss.name
         return [
             ("Records released", f"{kept:,}", f"of {found.records:,}"),
@@ -269,13 +275,15 @@ class PageViews:
         loss = self.report.found.loss
         if loss.value is None or loss.lower_bound is None:
             return ""
-        least = at_least(loss.lower_bound)
+        if loss.is_void:
+            return UNPROVED
+        least = least_text(loss.lower_bound)
         bound = f"{loss.bound_of} loses less than {least}"
-        told = f"this release loses {figure(loss.value)}"
+        told = f"this release loses {plain(loss.value)}"
         if loss.ratio is not None and loss.ratio < EXACT:
             told = "this release loses exactly that, the least possible"
         elif loss.ratio is not None:
-            told = f"{told}, which is {loss.ratio:.3g} times as much"
+            told = f"{told}, which is {plain(loss.ratio, digits=3)} times as much"
         return f"{bound[0].upper()}{bound[1:]}; {told}."
 
     @cached_property
@@ -289,9 +297,9 @@ class PageViews:
         cells = [
             [
                 each.name,
-                figure(round(each.loss["lm"], 6)),
+                plain(round(each.loss["lm"], 6)),
                 percent(each.loss["suppressed_cells"]),
-                f"{each.loss['monotone_entropy']:.3g}",
+                plain(each.loss["monotone_entropy"], digits=3),
             ]
             for each in ranked
         ]
@@ -359,7 +367,7 @@ def _short(size: float) -> str:
 
 def _measured(value: float) -> str:
     """A measure for a reader, large ones without places."""
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else figure(value)
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else plain(value)
 
 
 def _size_text(low: int, high: int | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlanon.wording import at_least, figure
+
 MEASURES = {
     "lm": "share of the values that a cell may stand for, averaged; 0: nothing lost, 1: all",
     "tree": "level divided by the height of the hierarchy, averaged over cells",
@@ -33,6 +35,31 @@ _MODELS = {
     "likeness": "how much more frequent a value may be in a class",
     "disclosure": "how much more or less frequent a value may be in a class",
 }
+
+
+UNPROVED = "There was no time to prove how much other recodings lose at least."
+"""What stands for a bound that says next to nothing."""
+
+
+def plain(value: float, *, digits: int = 6) -> str:
+    """A measure for a reader: as `figure`, but never as a power of ten.
+
+    >>> plain(0.0000147737), plain(27918.9, digits=3), plain(0.25), plain(12345.0)
+    ('0.0000147737', '27,900', '0.25', '12,345')
+    """
+    from decimal import Decimal  # slow to import, and few reports need it
+
+    text = figure(value) if digits == 6 else f"{value:.{digits}g}"
+    return f"{Decimal(text):,f}" if "e" in text else text
+
+
+def least_text(bound: float) -> str:
+    """A lower bound for a reader: rounded down, and never as a power of ten.
+
+    >>> least_text(0.0000147737789), least_text(12.0)
+    ('0.0000147737', '12')
+    """
+    return plain(float(at_least(bound).replace(",", "")))
 
 
 def model_text(name: str) -> str:

@@ -1,5 +1,6 @@
 """Figures of a release report, against what a few lines count from the rows."""
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from hashlib import sha256
@@ -13,10 +14,13 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, SourceError
+from sqlanon.release_report.charts import Pictures
 from sqlanon.release_report.column_views import _group_row
 from sqlanon.release_report.distributions import SHOWN, _fewer, settled
-from sqlanon.release_report.figures import LabelGroup
+from sqlanon.release_report.figures import LabelGroup, LossFigures
+from sqlanon.release_report.of_plan import with_bound
 from sqlanon.release_report.shares import value_shares
+from sqlanon.release_report.views import PageViews
 
 AGES = Hierarchy.intervals(10)
 
@@ -108,6 +112,16 @@ def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
     assert shares.rows[-1].label is None
     assert shares.rows[0].label == "0 to 9"
     assert len(shares.rows) <= 11
+
+
+def test_records_without_a_value_leave_as_many_ranges_of_the_others():
+    rows = [(1, "f", None if number < 120 else number % 15) for number in range(300)]
+    connection = table(rows, "age INT, sex TEXT, illness INT")
+    [shares] = reported(connection, policy(), "people").found.sensitive
+    *ranges, of_null = shares.rows
+    assert (of_null.label, of_null.records) == (None, 120)
+    assert len(ranges) == 10
+    assert sum(row.records for row in ranges) == 180
 
 
 def test_settled_hides_differences_of_few_and_what_would_tell_them():
@@ -320,7 +334,39 @@ def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp
     assert 0 < report.found.loss.lower_bound <= report.found.loss.value
 
 
-def test_the_bound_of_a_plan_stands_where_no_other_is_looked_for():
+@pytest.mark.parametrize(
+    ("bound", "is_cut", "told"),
+    [
+        (1.47737e-05, True, "There was no time to prove"),
+        (0.0, True, "There was no time to prove"),
+        (1.47737e-05, False, "less than 0.0000147737; .* loses 0.5, which is 33,800 times as much"),
+        (0.25, True, "less than 0.25; .* which is 2 times as much"),
+    ],
+)
+def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, told):
+    connection = table([(1, "f", "flu"), (1, "f", "cold")])
+    report = reported(connection, policy(), "people")
+    loss = LossFigures("lm", {"lm": 0.5}, bound, "no recoding", is_cut=is_cut)
+    report = replace(report, found=replace(report.found, loss=loss))
+    shown = PageViews(report, Pictures()).bound
+    assert re.search(told, shown)
+    text = report.to_text()
+    assert told.split(";")[0] in text
+    assert "e-0" not in shown + text
+
+
+def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
+    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
+    plan = sqlanon.plan(connection, "people", policy())
+    sqlanon.apply(connection, plan, into="released")
+    found = reported(connection, policy()).found
+    for is_cut, is_own in ((True, True), (False, False)):
+        loss = replace(found.loss, lower_bound=1e-9, is_cut=is_cut)
+        bound = with_bound(replace(found, loss=loss), plan.report).loss.lower_bound
+        assert (bound == plan.report.lower_bound) == is_own
+
+
+def test_the_bound_of_a_plan_stands_where_no_no_other_is_looked_for():
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     plan = sqlanon.plan(connection, "people", policy())
     sqlanon.apply(connection, plan, into="released")

@@ -134,7 +134,7 @@ def frequent(values: exp.Table, kind: exp.DataType, *, most: int) -> exp.Select:
     return query.limit(most, copy=False)
 
 
-def in_parts(values: exp.Table, kind: exp.DataType, *, parts: int, records: int) -> exp.Select:
+def in_parts(values: exp.Table, kind: exp.DataType, *, parts: int) -> exp.Select:
     """Values in order, cut into parts of about as many records each.
 
     Rows of the least and the greatest value as texts, RECORDS and HELD; NULL is a part by itself.
@@ -142,12 +142,13 @@ def in_parts(values: exp.Table, kind: exp.DataType, *, parts: int, records: int)
     Args:
         values: Rows of VALUE, RECORDS and HELD.
         kind: The column's type.
-        parts: How many parts.
-        records: All records of the values.
+        parts: How many parts besides that of NULL.
     """
+    is_value = exp.Not(this=is_null(column(VALUE)))
+    records = over(exp.Sum(this=when(is_value, column(RECORDS))))
     before = over(summed(RECORDS), order=[ascending(column(VALUE))])
     reached = minus(before, column(RECORDS))
-    part = whole_part(times(exp.Paren(this=reached), number(parts)), number(records))
+    part = whole_part(times(exp.Paren(this=reached), number(parts)), records)
     rank = when(is_null(column(VALUE)), number(parts), default=part)
     ranked = select([exp.Star(), alias(rank, RANK)], values)
     figures = [
