@@ -48,6 +48,10 @@ class PolicyDraft(Protocol):
     def undecided(self) -> Sequence[str]:
         """The columns that have no role yet."""
 
+    @property
+    def method(self) -> str | None:
+        """The method that is suggested; None for the default one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -149,7 +153,7 @@ def _refuse_unless_wrapped(source: object) -> None:
 def _policy_of(given: object) -> tuple[Policies, dict[str, Any]]:
     """A policy, and what its file says besides."""
     if isinstance(given, PolicyDraft):
-        return given.policy, {}
+        return given.policy, {} if given.method is None else {"method": given.method}
     if isinstance(given, Policy) or callable(given):
         return given, {}
     if isinstance(given, Mapping):

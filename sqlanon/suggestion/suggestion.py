@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ ADVISORY = (
     "others know of these people: read each reason, change what is wrong, and ask whoever is "
     "responsible for data protection to agree."
 )
+MANY_NODES = 1_000_000
+"""Nodes of a lattice that take too long to search for a first look at what publishing costs."""
 _TITLES = {
     Role.IDENTIFIER: "These name a person, or single a record out alone; they are not published.",
     Role.KEEP: "These are published as they are.",
@@ -108,6 +111,18 @@ class Suggestion(SelfShown):
         return next((each.name for each in self.columns if each.is_entity), None)
 
     @property
+    def nodes(self) -> int:
+        """The choices of one level per quasi-identifier, of which full-domain search takes one."""
+        return math.prod(
+            each.hierarchy.height + 1 for each in self.columns if each.hierarchy is not None
+        )
+
+    @property
+    def method(self) -> str | None:
+        """The method that is suggested; None where the default one serves."""
+        return "mondrian" if self.nodes > MANY_NODES else None
+
+    @property
     def files(self) -> dict[str, Hierarchy]:
         """The hierarchies that are to be filled in, by the names of their files."""
         return {
@@ -187,6 +202,7 @@ class Suggestion(SelfShown):
                 k=self.k,
                 limit=self.suppression_limit,
                 entity=self.entity,
+                method=self.method,
                 lists=lists,
                 settled=bool(self.of(Role.DROP) or self.of(Role.KEEP)),
                 undecided=self.of(Role.UNDECIDED),
@@ -227,6 +243,7 @@ class Suggestion(SelfShown):
             "k": self.k,
             "suppression_limit": self.suppression_limit,
             "entity": self.entity,
+            "method": self.method,
             "columns": {each.name: each.to_dict() for each in self.columns},
             "undecided": list(self.undecided),
             "files": list(self.files),
@@ -266,6 +283,9 @@ class Suggestion(SelfShown):
             "t-closeness for classes whose values are distributed as in the whole table, up to a "
             "distance t. "
             "Remove the # of one, unless the sensitive columns are harmless:",
+            "method_remark": f"One level for each quasi-identifier can be chosen in {self.nodes:,} "
+            "ways, which take long to search. mondrian generalizes part by part instead: it soon "
+            "ends, and loses less, but values of one column come out at several levels.",
             "entity_remark": "Whose record it is: k counts persons, not records.",
             "undecided_remark": "UNDECIDED: nothing is published before each of these has a role. "
             "Name each in identifiers, keep, drop, [quasi_identifiers] or [sensitive]. Remove the "

@@ -1,5 +1,8 @@
 """Suggested roles and hierarchies, on tables whose columns say what they are, or do not."""
 
+import math
+import tomllib
+
 import pytest
 from databases import empty_database, tables_of
 from sqlglot import exp
@@ -434,3 +437,16 @@ def test_values_that_hardly_repeat_are_listed_in_no_file(uniqueness, distinct, l
         lengths=(2, 5.0, 9),
     )
     assert hierarchies.draft_hierarchy(found).is_listed is listed
+
+
+def test_a_method_that_ends_soon_is_suggested_for_a_large_lattice(connection, monkeypatch):
+    draft = sqlanon.suggest(connection, "people")
+    heights = [own.hierarchy.height for own in draft.policy.quasi_identifiers.values()]
+    assert draft.nodes == math.prod(height + 1 for height in heights)
+    monkeypatch.setattr("sqlanon.suggestion.suggestion.MANY_NODES", draft.nodes)
+    assert (draft.method, "method =" in draft.to_toml()) == (None, False)
+    monkeypatch.setattr("sqlanon.suggestion.suggestion.MANY_NODES", draft.nodes - 1)
+    assert tomllib.loads(draft.to_toml())["method"] == draft.to_dict()["method"] == "mondrian"
+    for name in draft.undecided:
+        draft = draft.with_column(name, "drop")
+    assert sqlanon.plan(connection, "people", draft).report.method == "mondrian"
