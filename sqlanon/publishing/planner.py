@@ -323,7 +323,7 @@ def _with_findings(
                 found = table_spelling_notes(engine, table, columns=plan.columns, roles=roles)
         except TimeLimitError:
             where = listed(_named(roles))
-            found = [f"no value in several spellings was looked for in {where} (time limit)"]
+            found = [f"no value in several spellings was looked for in {where} for lack of time"]
     report = replace(report, notes=(*report.notes, *found))
     if not kept or len(plan.columns) == len(policy.attributes):
         return report

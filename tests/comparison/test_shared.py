@@ -6,7 +6,6 @@ import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
-from sqlanon.comparison import comparing
 from sqlanon.comparison.comparing import BRIEF
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
@@ -112,7 +111,7 @@ def test_blocks_are_not_kept_beyond_their_size(connection, monkeypatch):
 
 @pytest.mark.slow
 def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
-    monkeypatch.setattr(comparing, "RECORD_BYTES", 10**9)
+    monkeypatch.setattr("sqlanon.methods.options.RECORD_BYTES", 10**9)
     calls, methods = counting(monkeypatch), ["set-cover", "direct-cover"]
     path = str(tmp_path / "people.parquet")
     connection.execute(f"COPY people TO '{path}'")

@@ -85,7 +85,7 @@ def harmless(hierarchy):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "other"), zip(NAMES[::2], NAMES[1::2], strict=True))
+@pytest.mark.parametrize(("name", "other"), [*zip(NAMES[::2], NAMES[1::2], strict=True)])
 def test_quasi_identifiers_of_any_names_give_the_rows_of_harmless_ones(connection, name, other):
     found = published(connection, "t", name, GROUPS, other)
     assert found == harmless(GROUPS)
