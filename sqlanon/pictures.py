@@ -13,6 +13,7 @@ from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any
 
+from sqlanon.arguments import path_of
 from sqlanon.engine.files import refuse_folder
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.wording import drawable, width_of
@@ -43,8 +44,27 @@ def can_draw() -> bool:
     return all(find_spec(name) is not None for name in ("altair", "vl_convert"))
 
 
-def refuse_place(file: Path, *, overwrite: bool) -> None:
-    """Refuses, by a `SourceError`, a file that cannot be written, or not without leave."""
+def refuse_file(
+    path: str | Path, what: str, *, endings: Sequence[str], overwrite: bool = False
+) -> Path:
+    """Refuses a file that nothing drawn can be written to.
+
+    Args:
+        path: The file.
+        what: What is written to it, such as `chart`.
+        endings: Those that it may have.
+        overwrite: Whether one that exists already may be replaced.
+
+    Raises:
+        PolicyError: What draws is not installed.
+        SourceError: The file has another ending, exists already or cannot be written.
+    """
+    file = path_of(path, f"the {what}")
+    if file.suffix.lower() not in endings:
+        raise SourceError(
+            f"{file.name!r} cannot be a {what}; give it the ending {' or '.join(endings)}"
+        )
+    refuse_undrawn()
     if not file.parent.is_dir():
         raise SourceError(f"there is no folder {str(file.parent)!r}")
     if file.exists() and not file.is_file():
@@ -52,6 +72,7 @@ def refuse_place(file: Path, *, overwrite: bool) -> None:
     if file.exists() and not overwrite:
         raise SourceError(f"{str(file)!r} exists already; replace it with --overwrite")
     refuse_folder(file.resolve())
+    return file
 
 
 def svg_of(chart: Any) -> str:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlanon.arguments import path_of
 from sqlanon.engine.files import write_file
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_MEASURES
 from sqlanon.methods.registry import AUTO, METHODS
-from sqlanon.pictures import COLOURS, FONT, apart, refuse_place, refuse_undrawn, svg_of
+from sqlanon.pictures import COLOURS, FONT, apart, refuse_file, svg_of
 from sqlanon.resources import html_page
 
 ENDINGS = (".svg", ".html")
@@ -147,12 +146,7 @@ def refuse_chart(path: str | Path, *, overwrite: bool = False) -> Path:
         PolicyError: What draws is not installed.
         SourceError: The file has another ending, exists already or cannot be written.
     """
-    file = path_of(path, "the chart")
-    if file.suffix.lower() not in ENDINGS:
-        raise SourceError(f"{file.name!r} cannot be a chart; name it {' or '.join(ENDINGS)}")
-    refuse_undrawn()
-    refuse_place(file, overwrite=overwrite)
-    return file
+    return refuse_file(path, "chart", endings=ENDINGS, overwrite=overwrite)
 
 
 def draw(drawing: Drawing, path: str | Path, *, overwrite: bool = False) -> None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlanon.arguments import path_of
 from sqlanon.errors import EngineError, SourceError
-from sqlanon.pictures import refuse_place, refuse_undrawn
+from sqlanon.pictures import refuse_file, refuse_undrawn
 from sqlanon.release_report.charts import Pictures
 from sqlanon.release_report.reported import ReportedRelease
 from sqlanon.release_report.views import PageViews
@@ -25,14 +24,7 @@ def refuse_page(path: str | Path, *, overwrite: bool = False) -> Path:
         PolicyError: What draws is not installed.
         SourceError: The file has another ending, exists already or cannot be written.
     """
-    file = path_of(path, "the report")
-    if file.suffix.lower() not in ENDINGS:
-        raise SourceError(
-            f"{file.name!r} cannot be a page; give the report's file the ending .html"
-        )
-    refuse_undrawn()
-    refuse_place(file, overwrite=overwrite)
-    return file
+    return refuse_file(path, "page", endings=ENDINGS, overwrite=overwrite)
 
 
 def html_of(report: ReportedRelease) -> str:
