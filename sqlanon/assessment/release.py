@@ -43,11 +43,6 @@ class Labels:
     records: Mapping[Place, int]
     classes: Mapping[Place, int]
 
-    @property
-    def positions(self) -> dict[Place, int]:
-        """The published nodes by number."""
-        return {place: position for position, place in enumerate(self.records)}
-
     def targets(self) -> dict[int, Place]:
         """The node that each leaf became."""
         runs = {place: self.nodes.run(place) for place in self.records}
@@ -122,15 +117,13 @@ class Published:
         return count
 
     def _read(self) -> exp.Table:
-        """The node that each label stands for, and the leaves under it, as a table."""
-        names = (encode.ATTRIBUTE, measure.LABEL, release.PLACE, measure.LEAVES)
+        """The node that each label stands for, by its first leaf, and its leaves, as a table."""
+        names = (encode.ATTRIBUTE, measure.LABEL, measure.LEAVES, *self._place_words())
         rows: list[tuple[object, ...]] = []
         for number, labels in enumerate(self.labels):
-            positions = labels.positions
-            rows += [
-                (number, label, positions[place], labels.nodes.run(place)[1])
-                for label, place in labels.places.items()
-            ]
+            codes = self.encoded.layout.leaf_codes(number, self.subject.trees[number])
+            runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
+            rows += [(number, label, n, *codes[first]) for label, (first, n) in runs.items()]
         return self.engine.load_rows("read", by_column(names, rows), {measure.LABEL: TEXT})
 
     def _origins(self) -> Sequence[Origins | None]:
@@ -156,43 +149,51 @@ class Published:
         Raises:
             SourceError: Classes that are larger than in the original.
         """
-        number = len(self.labels)
-        masks = [self.encoded.layout.column_masks(column, 0) for column in range(number)]
+        layout, read = self.encoded.layout, self._read()
+        masks = [layout.column_masks(number, 0) for number in range(len(self.labels))]
         rows = self.engine.materialize(
             "mapped", release.mapped(self.encoded.table, self._targets(), columns=masks)
         )
-        held = self.engine.materialize("held", release.place_sizes(rows, number))
+        held = self.engine.materialize("held", release.place_sizes(rows, words=layout.words))
         there = self.engine.materialize(
-            "released", release.released_places(self.classes, self._read(), columns=number)
+            "released", release.released_places(self.classes, read, columns=masks)
         )
-        surplus = self.engine.rows(release.surplus(there, held, columns=number))[0][0]
+        surplus = self.engine.rows(release.surplus(there, held, words=layout.words))[0][0]
         if surplus:
             raise SourceError(
                 f"{counted(surplus, 'class', more='classes')} of the released table "
                 f"{'holds' if surplus == 1 else 'hold'} more records than the original has there: "
                 "it is not a release of this original"
             )
+        parts = self.engine.materialize(
+            "parts", release.published_parts(rows, there, held=held, words=layout.words)
+        )
         linked: list[Origins] = [[] for _ in self.labels]
         targets = [labels.targets() for labels in self.labels]
-        for column, leaf, whole, part in self.engine.rows(
-            release.origins(rows, there, held=held, columns=number)
-        ):
-            linked[column].append((leaf, targets[column][leaf], whole + part))
+        leaves = [
+            {code: leaf for leaf, code in enumerate(layout.leaf_codes(number, tree))}
+            for number, tree in enumerate(self.subject.trees)
+        ]
+        for number, whole, part, *code in self.engine.rows(release.origins(parts, columns=masks)):
+            leaf = leaves[number][tuple(code)]
+            linked[number].append((leaf, targets[number][leaf], whole + part))
         return linked
 
     def _targets(self) -> exp.Table:
         """Which node each leaf became, as a table; a leaf that is not published is left out."""
         layout, trees = self.encoded.layout, self.subject.trees
-        words = map(encode.word, range(layout.words))
-        names = (encode.ATTRIBUTE, encode.LEAF, release.PLACE, *words)
+        names = (encode.ATTRIBUTE, *map(encode.word, range(layout.words)), *self._place_words())
         rows: list[tuple[object, ...]] = []
         for number, labels in enumerate(self.labels):
-            positions, codes = labels.positions, layout.leaf_codes(number, trees[number])
+            codes = layout.leaf_codes(number, trees[number])
             rows += [
-                (number, leaf, positions[place], *codes[leaf])
+                (number, *codes[leaf], *codes[labels.nodes.run(place)[0]])
                 for leaf, place in labels.targets().items()
             ]
         return self.engine.load_rows("targets", by_column(names, rows))
+
+    def _place_words(self) -> list[str]:
+        return [release.place(w) for w in range(self.encoded.layout.words)]
 
 
 def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:

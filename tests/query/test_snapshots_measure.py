@@ -40,9 +40,12 @@ CREATE TABLE classes (label_0 VARCHAR, label_1 VARCHAR, class_size BIGINT, small
 INSERT INTO classes VALUES
     ('30-39', 'f', 2, FALSE), ('45', 'f', 1, FALSE), (NULL, 'm', 1, FALSE), ('*', '*', 9, TRUE);
 
-CREATE TABLE read (attribute BIGINT, label VARCHAR, place BIGINT, leaves BIGINT);
+CREATE TABLE read (
+    attribute BIGINT, label VARCHAR, leaves BIGINT, place_0 BIGINT, place_1 BIGINT
+);
 INSERT INTO read VALUES
-    (0, '30-39', 0, 5), (0, '45', 1, 1), (0, NULL, 2, 1), (1, 'f', 0, 1), (1, 'm', 1, 1);
+    (0, '30-39', 5, 0, 0), (0, '45', 1, 1, 0), (0, NULL, 1, 2, 0), (1, 'f', 1, 0, 0),
+    (1, 'm', 1, 0, 1);
 
 CREATE TABLE held (leaf VARCHAR, records BIGINT, classes BIGINT);
 INSERT INTO held VALUES ('30-39', 2, 1), ('045', 1, 1), (NULL, 1, 1), ('new', 4, 2);
@@ -52,28 +55,24 @@ INSERT INTO nodes VALUES
     (0, '31', 1, 0), (0, '45', 1, 1), (0, NULL, 1, 2), (0, '30-39', 0, 3), (0, NULL, 0, 4),
     (1, '30-39', 0, 0);
 
-CREATE TABLE targets (attribute BIGINT, leaf BIGINT, word_0 BIGINT, word_1 BIGINT, place BIGINT);
-INSERT INTO targets VALUES (0, 0, 1, 0, 7), (0, 1, 2, 0, 7), (1, 0, 0, 0, 8), (1, 1, 0, 1, 9);
+CREATE TABLE targets (
+    attribute BIGINT, word_0 BIGINT, word_1 BIGINT, place_0 BIGINT, place_1 BIGINT
+);
+INSERT INTO targets VALUES (0, 1, 0, 1, 0), (0, 2, 0, 1, 0), (1, 0, 0, 0, 0);
 
 CREATE TABLE mapped (
-    leaf_0 BIGINT, place_0 BIGINT, leaf_1 BIGINT, place_1 BIGINT, size BIGINT
+    word_0 BIGINT, word_1 BIGINT, place_0 BIGINT, place_1 BIGINT, size BIGINT
 );
-INSERT INTO mapped VALUES (0, 7, 0, 8, 3), (1, 7, 0, 8, 1), (1, 7, 1, 9, 2);
+INSERT INTO mapped VALUES (1, 0, 1, 0, 3), (2, 0, 1, 0, 1), (3, 0, 3, 0, 2), (0, 1, NULL, 0, 1);
 
 CREATE TABLE there (place_0 BIGINT, place_1 BIGINT, released BIGINT);
-INSERT INTO there VALUES (7, 8, 2), (7, 9, 2);
-
-CREATE TABLE one_mapped (leaf_0 BIGINT, place_0 BIGINT, size BIGINT);
-INSERT INTO one_mapped VALUES (0, 7, 3), (1, 7, 1), (2, 8, 2);
-
-CREATE TABLE one_there (place_0 BIGINT, released BIGINT);
-INSERT INTO one_there VALUES (7, 2), (8, 2);
-
-CREATE TABLE one_original (place_0 BIGINT, held BIGINT);
-INSERT INTO one_original VALUES (7, 4), (8, 2);
+INSERT INTO there VALUES (1, 0, 2), (3, 0, 2);
 
 CREATE TABLE original (place_0 BIGINT, place_1 BIGINT, held BIGINT);
-INSERT INTO original VALUES (7, 8, 4), (7, 9, 2);
+INSERT INTO original VALUES (1, 0, 4), (3, 0, 2);
+
+CREATE TABLE parts (word_0 BIGINT, word_1 BIGINT, whole BIGINT, part DOUBLE);
+INSERT INTO parts VALUES (1, 0, 0, 1.5), (2, 0, 0, 0.5), (3, 0, 2, 0), (3, 1, 1, 0);
 """
 CODES, NODE, CLASSES, MAPPED = table("codes"), table("node"), table("classes"), table("mapped")
 
@@ -206,29 +205,32 @@ SNAPSHOTS = [
     Snapshot(
         "mapped",
         release.mapped(CODES, table("targets"), columns=[(3, 0), (0, 1)]),
-        [(0, 7, 0, 8, 2), (0, 7, 1, 9, 1), (1, 7, 0, 8, 1), (1, 7, 1, 9, 1)],
+        [(1, 0, 1, 0, 2), (1, 1, 1, None, 1), (2, 0, 1, 0, 1), (6, 1, 1, None, 1)],
     ),
     Snapshot(
         "place_sizes",
-        release.place_sizes(MAPPED, 2),
-        [(7, 8, 4), (7, 9, 2)],
+        release.place_sizes(MAPPED, words=2),
+        [(1, 0, 4), (3, 0, 2), (None, 0, 1)],
     ),
     Snapshot(
         "released_places",
-        release.released_places(CLASSES, table("read"), columns=2),
+        release.released_places(CLASSES, table("read"), columns=[(3, 0), (0, 1)]),
         [(0, 0, 2), (1, 0, 1), (2, 1, 1)],
     ),
     Snapshot(
         "surplus",
-        release.surplus(table("there"), table("original"), columns=2),
+        release.surplus(table("there"), table("original"), words=2),
         [(0,)],
     ),
     Snapshot(
+        "published_parts",
+        release.published_parts(MAPPED, table("there"), held=table("original"), words=2),
+        [(1, 0, 0, 1.5), (2, 0, 0, 0.5), (3, 0, 2, 0.0)],
+    ),
+    Snapshot(
         "origins",
-        release.origins(
-            table("one_mapped"), table("one_there"), held=table("one_original"), columns=1
-        ),
-        [(0, 0, 0, 1.5), (0, 1, 0, 0.5), (0, 2, 2, 0.0)],
+        release.origins(table("parts"), columns=[(3, 0), (0, 1)]),
+        [(0, 0, 1.5, 1, 0), (0, 0, 0.5, 2, 0), (0, 3, 0, 3, 0), (1, 2, 2, 0, 0), (1, 1, 0, 0, 1)],
     ),
 ]
 

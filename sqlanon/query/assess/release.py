@@ -23,12 +23,15 @@ from sqlanon.query.encoding.encode import (
     same_words,
     union_all,
     values_of,
+    word,
 )
 from sqlanon.query.syntax import (
+    added,
     alias,
     bigint,
     column,
     count_all,
+    masked,
     named,
     nested,
     select,
@@ -41,17 +44,13 @@ PLACE = "place"
 IS_LEAF = "is_leaf"
 RECORDS = "records"
 RELEASED = "released"
+WHOLE, PART = "whole", "part"
 SOURCE = "source"
 
 
 def place(number: int) -> str:
-    """Name of the column that says which node a column's value became."""
+    """Name of the column that holds a word of a place: the nodes that a row's values became."""
     return f"place_{number}"
-
-
-def leaf(number: int) -> str:
-    """Name of the column that says which leaf a column's value is."""
-    return f"leaf_{number}"
 
 
 def table_classes(
@@ -141,81 +140,106 @@ def readings(held: exp.Table, nodes: exp.Table, *, number: int, kind: exp.DataTy
 
 
 def mapped(encoded: exp.Table, targets: exp.Table, *, columns: Sequence[Masks]) -> exp.Select:
-    """The encoded original with the leaf and the place of every column; without what has no place.
+    """The encoded original with the place of every row: its words are sums of those of its values.
 
-    `targets` has rows of ATTRIBUTE, LEAF (its number), its words, and PLACE; a column is given by
-    its bits at level 0.
+    `targets` has rows of ATTRIBUTE, the words of a leaf, and those of its place; a column is given
+    by its bits at level 0. A row with a value that has no place has none.
     """
     relations = [f"target_{number}" for number in range(len(columns))]
-    figures = [
-        alias(column(of, name), shown(number))
-        for number, name in enumerate(relations)
-        for of, shown in ((LEAF, leaf), (PLACE, place))
-    ]
-    query = select([*figures, column(SIZE, SOURCE)], named(encoded, SOURCE))
+    held = range(len(columns[0]))
+    codes = [column(word(w), SOURCE) for w in held]
+    query = select(
+        [*codes, *_places(relations, columns), column(SIZE, SOURCE)], named(encoded, SOURCE)
+    )
     for number, (name, masks) in enumerate(zip(relations, columns, strict=True)):
         own = column(ATTRIBUTE, name).eq(number)
         same = exp.and_(own, *same_words(masks, SOURCE, other=name), copy=False)
-        query.join(named(targets, name), on=same, copy=False)
+        query.join(named(targets, name), on=same, join_type="left", copy=False)
     return query
 
 
-def place_sizes(rows: exp.Table, columns: int) -> exp.Select:
-    """Records of the original per combination of places: HELD beside the places."""
-    keys: list[exp.Expr] = [column(place(number)) for number in range(columns)]
+def _places(relations: Sequence[str], columns: Sequence[Masks]) -> list[exp.Expr]:
+    """The words of the place that some relations give the parts of, one of each column."""
+    parts = [
+        [column(place(w), name) for name, masks in zip(relations, columns, strict=True) if masks[w]]
+        for w in range(len(columns[0]))
+    ]
+    return [alias(added(each), place(w)) for w, each in enumerate(parts)]
+
+
+def place_sizes(rows: exp.Table, *, words: int) -> exp.Select:
+    """Records of the original per place: HELD beside its words."""
+    keys: list[exp.Expr] = [column(place(w)) for w in range(words)]
     return select([*keys, alias(total(column(SIZE)), HELD)], rows, by=keys)
 
 
-def released_places(classes: exp.Table, read: exp.Table, *, columns: int) -> exp.Select:
-    """Published records (RELEASED) per combination of places; `read` gives a label its PLACE."""
-    labels = [Sized.by_label(number) for number in range(columns)]
-    keys: list[exp.Expr] = [column(PLACE, each.name) for each in labels]
-    names = [alias(key, place(number)) for number, key in enumerate(keys)]
-    size = alias(total(column(CLASS_SIZE)), RELEASED)
-    query = select([*names, size], named(classes, CLASSES), by=keys)
+def released_places(classes: exp.Table, read: exp.Table, *, columns: Sequence[Masks]) -> exp.Select:
+    """Published records (RELEASED) per place; `read` gives a label the words of its place."""
+    labels = [Sized.by_label(number) for number in range(len(columns))]
+    places = _places([each.name for each in labels], columns)
+    query = select([*places, column(CLASS_SIZE, CLASSES)], named(classes, CLASSES))
     for each in labels:
         query.join(each.join(read), copy=False)
-    return query.where(kept(CLASSES), copy=False)
+    rows = nested(query.where(kept(CLASSES), copy=False), CLASSES)
+    keys: list[exp.Expr] = [column(place(w)) for w in range(len(columns[0]))]
+    return select([*keys, alias(total(column(CLASS_SIZE)), RELEASED)], rows, by=keys)
 
 
-def surplus(released: exp.Table, held: exp.Table, *, columns: int) -> exp.Select:
-    """Number of combinations of places that more records are published under than there are."""
+def surplus(released: exp.Table, held: exp.Table, *, words: int) -> exp.Select:
+    """Number of places that more records are published under than there are."""
     more = exp.or_(
         column(HELD, HELD).is_(exp.null()),
         column(RELEASED, RELEASED) > column(HELD, HELD),
     )
     query = select([bigint(count_all())], named(released, RELEASED))
-    same = _same_places(RELEASED, HELD, columns=columns)
+    same = _same_places(RELEASED, HELD, words=words)
     query.join(named(held, HELD), on=same, join_type="left", copy=False)
     return query.where(more, copy=False)
 
 
-def origins(rows: exp.Table, released: exp.Table, *, held: exp.Table, columns: int) -> exp.Expr:
-    """Published records per leaf of every column.
+def published_parts(
+    rows: exp.Table, released: exp.Table, *, held: exp.Table, words: int
+) -> exp.Select:
+    """How many records of every row are published: its code, WHOLE and PART.
 
-    Rows of number, leaf, records of classes that are published whole, and shares of the others.
+    WHOLE are the records of places that are published whole, PART the share of the others.
     """
     whole = column(RELEASED, RELEASED).eq(column(HELD, HELD))
     size = column(SIZE, SOURCE)
     share = exp.Div(
         this=double(size) * column(RELEASED, RELEASED), expression=double(column(HELD, HELD))
     )
-    parts = []
-    for number in range(columns):
-        key = column(leaf(number), SOURCE)
+    none, nothing = exp.Literal.number(0), exp.Literal.number("0.0")
+    codes = [column(word(w), SOURCE) for w in range(words)]
+    parts = [
+        alias(when(whole, size, default=none), WHOLE),
+        alias(when(whole, nothing, default=share), PART),
+    ]
+    query = select([*codes, *parts], named(rows, SOURCE))
+    for relation, name in ((released, RELEASED), (held, HELD)):
+        same = _same_places(SOURCE, name, words=words)
+        query.join(named(relation, name), on=same, copy=False)
+    return query
+
+
+def origins(parts: exp.Table, *, columns: Sequence[Masks]) -> exp.Expr:
+    """Published records per leaf of every column; `parts` are those of `published_parts`.
+
+    Rows of number, records of places that are published whole, share of the others, and the words
+    of the leaf.
+    """
+    queries = []
+    for number, masks in enumerate(columns):
+        keys: list[exp.Expr] = [masked(word(w), mask) for w, mask in enumerate(masks)]
         figures = [
             exp.Literal.number(number),
-            key,
-            total(when(whole, size)),
-            double(exp.Sum(this=when(whole, exp.Literal.number("0.0"), default=share))),
+            total(column(WHOLE)),
+            double(exp.Sum(this=column(PART))),
+            *keys,
         ]
-        query = select(figures, named(rows, SOURCE), by=[key])
-        for relation, name in ((released, RELEASED), (held, HELD)):
-            same = _same_places(SOURCE, name, columns=columns)
-            query.join(named(relation, name), on=same, copy=False)
-        parts.append(query)
-    return union_all(parts)
+        queries.append(select(figures, parts, by=keys))
+    return union_all(queries)
 
 
-def _same_places(left: str, right: str, *, columns: int) -> exp.Expr:
-    return same_columns(left, right, names=[place(number) for number in range(columns)])
+def _same_places(left: str, right: str, *, words: int) -> exp.Expr:
+    return same_columns(left, right, names=[place(w) for w in range(words)])
