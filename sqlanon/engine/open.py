@@ -20,12 +20,14 @@ from sqlanon.engine.duckdb.source import (
     unwrapped,
 )
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
+from sqlanon.engine.duckdb.text_layout import ROW_NAMES
 from sqlanon.engine.frames.kinds import ArrowStreamed, LazilyCollected
 from sqlanon.errors import EngineError
 
 Connection = duckdb.DuckDBPyConnection | DuckDB
 """What a caller may have open."""
 __all__ = [
+    "ROW_NAMES",
     "ArrowStreamed",
     "Connection",
     "HeldFrame",

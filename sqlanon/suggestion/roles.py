@@ -77,6 +77,17 @@ def advise(profile: ColumnProfile) -> Advice | None:
     return None
 
 
+def advise_row_names(profile: ColumnProfile) -> Advice | None:
+    """The role of a first column without a name; None where its values are kinds of records."""
+    if not profile.present or _is_kind(profile):
+        return None
+    return Advice(
+        Role.IDENTIFIER,
+        "it has no name in the header, as the numbers or names of records that R and pandas write "
+        f"in front of the columns; it holds {_distinct(profile)}",
+    )
+
+
 def advise_by_sets(name: str, risk: SubsetRisk) -> Advice | None:
     """The role of a column that nothing is known of, from the sets that make records unique.
 

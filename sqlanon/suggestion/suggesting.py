@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.arguments import checked, is_whole_number
 from sqlanon.engine.base import Engine, Opening, Use
-from sqlanon.engine.open import is_frame, open_source, owned
+from sqlanon.engine.open import ROW_NAMES, is_frame, open_source, owned
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.microdata.binding import bind
@@ -24,7 +25,7 @@ from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.suggestion.files import file_name
 from sqlanon.suggestion.hierarchies import draft_hierarchy
 from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile, profile_table
-from sqlanon.suggestion.roles import Advice, Role, advise
+from sqlanon.suggestion.roles import Advice, Role, advise, advise_row_names
 from sqlanon.suggestion.separating import Separating
 from sqlanon.suggestion.suggestion import Suggestion
 from sqlanon.wording import counted, listed
@@ -96,7 +97,11 @@ class _Drafting:
         """The suggestion, without a suppression limit."""
         tell("columns: names, types and values")
         profile = profile_table(self.engine, self.table, k=self.k)
-        advice = {each.name: advise(each) for each in profile.columns}
+        rows = _row_names(profile)
+        advice = {
+            each.name: (advise_row_names(each) if each is rows else None) or advise(each)
+            for each in profile.columns
+        }
         settled = Separating(self.engine, profile).settled(advice)
         settled = self._with_twins(profile, _one_entity(settled))
         columns = self._with_hierarchies(profile, settled)
@@ -151,6 +156,13 @@ class _Drafting:
             for name, tree in zip(subject.names, subject.trees, strict=True)
         }
         return _named(made, rows)
+
+
+def _row_names(profile: TableProfile) -> ColumnProfile | None:
+    """A first column that alone has its name from a reader; others have where no header was."""
+    numbered = [each for each in profile.columns if re.fullmatch(r"column\d+", each.name)]
+    first = profile.columns[0]
+    return first if numbered == [first] and first.name == ROW_NAMES else None
 
 
 def _suggested(profile: ColumnProfile, advice: Advice) -> ColumnSuggestion:

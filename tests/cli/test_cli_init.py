@@ -225,3 +225,32 @@ def test_a_table_smaller_than_k_has_no_next_commands(run, few, tmp_path):
 def test_what_is_left_open_is_said_beside_the_next_commands(run, few):
     assert "--others" not in run("init", few).out
     assert "can only be kept or suppressed" in run("init", few, "--overwrite").out
+
+
+@pytest.mark.slow
+def test_row_names_without_a_name_pass_through_every_command(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = (f'"{row}",{20 + row % 40},"{"mf"[row % 2]}"' for row in range(200))
+    lines = ('"","age","sex"', *rows)
+    (tmp_path / "r.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "released.csv").write_text(f"{lines[0]}\n" + '"1","*","*"\n' * 200)
+    drafted = run("init", "r.csv", "--json").document
+    assert drafted["columns"]["column0"]["role"] == "identifier"
+    assert sum("no name for its first column" in note for note in drafted["notes"]) == 1
+    policy = ("--policy", "policy.toml")
+    keeping = ("--qi", "age,sex", "--keep", "column0", "--k", "3")
+    for words in (
+        ("check", "r.csv", *policy),
+        ("plan", "r.csv", *policy),
+        ("anonymize", "r.csv", *keeping, "--output", "kept.csv"),
+        ("check", "released.csv", "--qi", "age,sex", "--k", "3"),
+        ("measure", "r.csv", "released.csv", *policy),
+        ("report", "r.csv", "--released", "released.csv", *keeping),
+    ):
+        outcome = run(*words)
+        told = outcome.out.count("has no name for its first column")
+        assert outcome.code == 0, words
+        assert told == sum(word in ("r.csv", "released.csv") for word in words), words
+    assert (tmp_path / "kept.csv").read_text().startswith("column0,age,sex\n")
+    taken = run("plan", "r.csv", "--qi", "age,sex", "--drop", "colum0")
+    assert "column0" in taken.err

@@ -450,3 +450,18 @@ def test_a_method_that_ends_soon_is_suggested_for_a_large_lattice(connection, mo
     for name in draft.undecided:
         draft = draft.with_column(name, "drop")
     assert sqlanon.plan(connection, "people", draft).report.method == "mondrian"
+
+
+@pytest.mark.parametrize(
+    ("query", "role"),
+    [
+        ("range % 60 AS column0, range % 7 AS age", "identifier"),
+        ("'row ' || range % 60 AS column0, range % 7 AS age", "identifier"),
+        ("range % 3 AS column0, range % 7 AS age", "quasi-identifier"),
+        ("range % 60 AS column0, range % 7 AS column1", "quasi-identifier"),
+    ],
+)
+def test_a_first_column_without_a_name_holds_row_names(connection, query, role):
+    found = of(connection, f"SELECT {query} FROM range(300)")["column0"]
+    assert (found.role.value == "identifier") == (role == "identifier")
+    assert ("no name in the header" in found.reason) == (role == "identifier")

@@ -82,6 +82,7 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
     """
     layout = layout_of(path, how.form)
     use = how.use(layout.columns)
+    engine.notes += [note for note in layout.notes() if note not in engine.notes]
     refuse_date_format(engine, how.form)
     kinds = {
         name: csv_kinds(how.form, layout.decimals.get(name), exact=use.is_exact(name))

@@ -21,6 +21,8 @@ _DELIMITERS = (",", ";", "\t", "|")
 # What no column is called where its values are numbers or dates: a figure itself.
 _FIGURE = re.compile(r"\s*[-+]?[0-9][0-9.,:/ T-]*(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
 _SHOWN = 5
+ROW_NAMES = "column0"
+"""What DuckDB calls a first column without a name, as R and pandas write the names of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class TextLayout:
         columns: The names in its first line.
         decimals: By column name the number of digits behind the point, where the first rows all
             have as many; 0 where some have no point.
+        has_row_names: Whether the first column has no name there, and is called ROW_NAMES.
     """
 
     path: Path
@@ -41,6 +44,16 @@ class TextLayout:
     delimiter: str
     columns: tuple[str, ...]
     decimals: dict[str, int]
+    has_row_names: bool = False
+
+    def notes(self) -> list[str]:
+        """What to know of the names of its columns."""
+        if not self.has_row_names:
+            return []
+        return [
+            f"the header of {self.path.name!r} has no name for its first column, which is called "
+            f"{ROW_NAMES!r} here, as DuckDB calls it"
+        ]
 
     def refuse_headless(self, typed: Sequence[str]) -> None:
         """Refuses a file whose first line looks like data.
@@ -51,7 +64,8 @@ class TextLayout:
         Raises:
             SourceError: All of these are called by a figure.
         """
-        if typed and all(_FIGURE.fullmatch(name) for name in typed):
+        given = typed if not self.has_row_names else [name for name in typed if name != ROW_NAMES]
+        if given and all(_FIGURE.fullmatch(name) for name in given):
             raise SourceError(
                 f"{self.path.name!r} has no header: its first line looks like data; "
                 "put the column names there"
@@ -76,9 +90,12 @@ def layout_of(path: Path, form: TextFormat) -> TextLayout:
     if text[0] in "\r\n":
         raise SourceError(f"the first line of {path.name!r} is blank; it must name the columns")
     delimiter = form.mark or _delimiter(text)
-    columns = _header(text, delimiter)
-    _refuse_names(path, columns)
-    return TextLayout(path, form, delimiter, columns, _decimals(text, delimiter, names=columns))
+    given = _header(text, delimiter)
+    has_row_names = _has_row_names(given)
+    columns = (ROW_NAMES, *given[1:]) if has_row_names else given
+    _refuse_names(path, columns, has_row_names=has_row_names)
+    decimals = _decimals(text, delimiter, names=columns)
+    return TextLayout(path, form, delimiter, columns, decimals, has_row_names)
 
 
 def refuse_alike(path: Path, names: Sequence[str]) -> None:
@@ -130,8 +147,19 @@ def _header(text: str, delimiter: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _refuse_names(path: Path, names: Sequence[str]) -> None:
+def _has_row_names(names: Sequence[str]) -> bool:
+    """Whether the first column has no name, and all others have one."""
+    first, *others = (name.strip() for name in names)
+    return not first and bool(others) and all(others)
+
+
+def _refuse_names(path: Path, names: Sequence[str], *, has_row_names: bool) -> None:
     """Refuses columns without a name, and columns whose names DuckDB takes for one."""
+    if has_row_names and fold(ROW_NAMES) in map(fold, names[1:]):
+        raise SourceError(
+            f"the first line of {path.name!r} has no name for column 1, which would be called "
+            f"{ROW_NAMES!r}, and another column that is called so; give column 1 a name there"
+        )
     blank = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
     faults = []
     if blank:

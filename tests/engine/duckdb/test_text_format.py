@@ -5,6 +5,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from sqlglot import exp
 
@@ -257,13 +258,29 @@ def test_a_broken_line_is_told_by_its_number(tmp_path, data, message, name):
         ("a,b,a\n1,2,3\n", "several columns called 'a'"),
         ("Age,age\n1,2\n", "several columns called 'Age', 'age'"),
         (",a,\n1,2,3\n", "no name for column 1, 3"),
-        ('"",a\n1,2\n', "no name for column 1"),
+        (",,a\n1,2,3\n", "no name for column 1, 2"),
+        ('""\n1\n', "no name for column 1"),
         ("a,b,\n1,2,\n", "no name for column 3"),
+        (",Column0\n1,2\n", "no name for column 1, which would be called 'column0', and another"),
+        (",1,2\n1,2,3\n", "has no header"),
     ],
 )
 def test_a_header_names_every_column_once(tmp_path, text, message):
     with pytest.raises(SourceError, match=message), open_source(file(tmp_path, text)):
         pass
+
+
+@pytest.mark.parametrize("first", ["", '""', " ", '" "'])
+@pytest.mark.parametrize("mark", [",", "\t"])
+def test_row_names_without_a_name_are_column0(tmp_path, first, mark):
+    path = file(tmp_path, f"{first}{mark}age\n7{mark}41\n9{mark}42\n")
+    with open_source(path) as source:
+        assert list(source.engine.columns(source.table)) == ["column0", "age"]
+        assert all_rows(source) == [(7, 41), (9, 42)]
+        [note] = source.engine.notes
+        assert note.startswith("the header of 'people.csv' has no name for its first column")
+    [as_duckdb, _] = duckdb.read_csv(str(path)).columns
+    assert as_duckdb == "column0"
 
 
 def test_names_that_differ_for_the_database_are_two(tmp_path):
