@@ -84,6 +84,7 @@ def counting(monkeypatch):
     return calls
 
 
+@pytest.mark.slow
 def test_each_thing_is_found_once_for_a_loss_and_a_k(connection, monkeypatch):
     calls, methods = counting(monkeypatch), ["set-cover", "direct-cover", "forest", "agglomerative"]
     found = sqlanon.compare(connection, "people", policy(), methods=methods, ks=[3, 5])

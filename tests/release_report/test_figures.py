@@ -95,6 +95,7 @@ def test_of_classes_equally_far_the_largest_then_the_first_by_its_labels_is_told
     assert furthest() == ("c", 2)
 
 
+@pytest.mark.slow
 def test_a_kept_column_that_joins_the_records_of_a_person_is_a_caution():
     people = [(1, "f", "flu", f"p{n}", f"j{n}") for n in (1, 2, 3) for _ in range(2)]
     connection = table(people, "age INT, sex TEXT, illness TEXT, person TEXT, joins TEXT")
@@ -228,6 +229,7 @@ def test_a_failing_release_is_called_so_with_what_it_has():
     assert "NOT" in report.to_text().splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_release_with_a_column_that_the_policy_leaves_out_fails_though_every_model_holds():
     connection = table([(1, "f", "flu"), (2, "f", "cold")])
     connection.execute("CREATE TABLE released AS SELECT '0-9' AS age, sex, illness FROM people")
@@ -325,6 +327,7 @@ def test_a_population_gives_journalist_risk():
     assert report.to_dict()["population"]["journalist_max"] == 1 / 8
 
 
+@pytest.mark.slow
 def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp_path):
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     sqlanon.plan(connection, "people", policy()).save(tmp_path / "plan.json")
@@ -372,6 +375,7 @@ def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
         assert (bound == plan.report.lower_bound) == is_own
 
 
+@pytest.mark.slow
 def test_the_bound_of_a_plan_stands_where_no_no_other_is_looked_for():
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     plan = sqlanon.plan(connection, "people", policy())
@@ -471,6 +475,7 @@ def test_a_report_shows_itself_in_a_line_and_in_a_notebook():
     assert "<b>" not in report._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_frame_is_reported_beside_its_original():
     import pandas
 

@@ -89,6 +89,7 @@ def page():
     return sqlanon.report(connection, "people", "released", policy, effort="none").html
 
 
+@pytest.mark.slow
 def test_a_page_needs_nothing_else_and_runs_nothing(page):
     read = Page(page)
     assert not read.of("script", "link", "iframe", "img", "object", "embed")
@@ -195,6 +196,7 @@ def test_a_release_that_fails_exits_with_1(files, capsys):
     assert "NOT satisfy" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_in_place_the_original_is_looked_at_before_it_is_gone(files):
     import duckdb
@@ -233,6 +235,7 @@ def unlucky(how, monkeypatch, folder):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("how", "error", "fault"),
@@ -282,6 +285,7 @@ def test_a_page_that_does_not_get_its_name_is_a_note(files, capsys, monkeypatch)
     assert {path.name for path in files.iterdir()} == {"people.csv", "out.csv"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_the_page_has_the_digest_of_the_file_that_is_written_after_it(files):
     policy = Policy({"age": Hierarchy.intervals(10)}, models=[KAnonymity(2)], others="keep")

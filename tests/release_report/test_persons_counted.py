@@ -37,6 +37,7 @@ def copies_of_ten(copies=6):
     return [(n, 20 + n, "mf"[n % 2]) for n in range(10) for _ in range(copies)]
 
 
+@pytest.mark.slow
 def test_no_verdict_where_records_are_counted_and_a_person_makes_up_a_class():
     connection = people(copies_of_ten())
     connection.execute("CREATE TABLE released AS SELECT age::TEXT AS age, sex FROM people")
@@ -83,6 +84,7 @@ def drawn_people():
     return people([(n % 40, 20 + drawn.randrange(10), drawn.choice("mf")) for n in range(100)])
 
 
+@pytest.mark.slow
 def test_a_publication_counts_the_persons_of_the_release_by_their_smallest_class(tmp_path):
     connection, page = drawn_people(), tmp_path / "report.html"
     made = sqlanon.anonymize(
