@@ -144,6 +144,18 @@ def test_nothing_released_and_everything_suppressed_make_a_page(kept, monkeypatc
     assert not Page(html).open
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_a_page_says_which_part_the_time_limit_left_out(tmp_path):
+    connection = people([("a", "x")] * 5, "a TEXT, ill TEXT")
+    asked = Policy(["a"], sensitive=["ill"], models=[KAnonymity(5)])
+    report = sqlanon.report(connection, "people", "people", asked, time_limit=1e-9)
+    report.write(tmp_path / "page.html")
+    told = (tmp_path / "page.html").read_text("utf-8")
+    identify = told.split('<h2 id="identify">')[1].split("</section>")[0]
+    assert "The time limit came before this was counted" in identify
+    assert "no lower bound on the loss was found in time" in told
+
+
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "people.csv").write_text("age,sex\n" + "1,f\n2,f\n11,m\n12,m\n" * 2)
