@@ -216,6 +216,15 @@ def at_least(value: float) -> str:
     return figure(float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal_from_float(value)))
 
 
+def clipped(text: str, most: int) -> str:
+    """A text, cut where it is longer.
+
+    >>> clipped("abcdef", 4), clipped("abc", 4)
+    ('abc…', 'abc')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def shown(value: str | None) -> str:
     """A value or label for a reader."""
     return "NULL" if value is None else value

@@ -37,7 +37,7 @@ from sqlanon.reports.risk import PopulationRisk
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.wording import key
 
-_CUT = "the time limit ended the look at the columns of the original"
+_CUT = "the time limit came before {} counted, so the report"
 COUNTED_ROWS = 400_000_000
 """Records times sets of columns that are looked at; a tenth of a second for a million of both."""
 
@@ -187,11 +187,20 @@ def with_identifying(
         with searching(engine, deadline), engine.limited(deadline):
             identifying = identifying_sets(engine, original, policy=policy, options=wanted)
     except TimeLimitError:
-        notes, told = (*found.notes, f"{_CUT}: it does not tell which columns identify"), None
+        notes, told = (
+            (
+                *found.notes,
+                f"{_CUT.format('sets of columns were')} does not tell which columns identify",
+            ),
+            None,
+        )
     else:
         notes, told = found.notes, identifying
         if identifying.largest < whole:
-            notes = (*notes, f"{_CUT}: it looks at single columns and at all of them together")
+            notes = (
+                *notes,
+                f"{_CUT.format('all sets of columns were')} knows single columns and all together",
+            )
     return replace(
         found,
         identifying=told,

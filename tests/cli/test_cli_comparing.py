@@ -140,7 +140,7 @@ def test_where_no_recoding_satisfies_the_policy_the_reasons_are_shown(run, datab
         (["--methods", "pattern-greedy"], "needs patterns"),
         (["--methods", "incognito", "--beta", 2], "none of the methods that are compared"),
         (["--time-limit", 0], "above 0"),
-        (["--chart", "x.png"], "name it .svg or .html"),
+        (["--chart", "x.png"], "give it the ending .svg or .html"),
         (["--chart", "missing/x.svg"], "no folder"),
     ],
 )
