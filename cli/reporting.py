@@ -58,6 +58,11 @@ class ReportCommandOptions:
         "How much work to put into a lower bound on the loss. Default: ten seconds' work, for "
         "tables of up to 50,000 records.",
     )
+    time_limit: float | None = option(
+        "SECONDS",
+        "Stop looking for columns that identify, and for a lower bound, this long after the start "
+        "of the command; the verdict, risks and losses are always counted.",
+    )
     risk_threshold: float | None = option(
         "RISK", "Records with a higher risk count as at risk; above 0 and at most 1. Default: 0.2."
     )
@@ -79,7 +84,7 @@ class ReportCommandOptions:
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
         threshold = {} if self.risk_threshold is None else {"threshold": self.risk_threshold}
-        names = ("released_table", "population", "effort", "identifying")
+        names = ("released_table", "population", "effort", "identifying", "time_limit")
         return threshold | given(self, *names)
 
 

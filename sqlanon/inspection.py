@@ -158,7 +158,8 @@ def risk(
     Raises:
         SqlanonError: The source, the policy or the population is at fault; the message says how.
     """
-    from sqlanon.assessment.risk import RiskOptions, assess, opened_population
+    from sqlanon.assessment.population import opened_population
+    from sqlanon.assessment.risk import RiskOptions, assess
 
     options = RiskOptions(
         threshold, identifying, max_columns, max_sets, every_subset, tell=progress

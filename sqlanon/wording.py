@@ -15,6 +15,8 @@ NARROWEST = 24
 _page_width: ContextVar[int | None] = ContextVar("page_width", default=None)
 _NARROW = "–—…→≥≤·"
 """Signs of reports beyond Latin letters."""
+NOISE = 1e-12
+"""Figures below it are what sums and logarithms of floating point leave of a zero."""
 HOLDS, FAILS = "holds", "does NOT hold"
 """What is said of a model, after its name."""
 ALIKE = 0.65
@@ -191,17 +193,36 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.6g}"
 
 
+def without_noise(value: float) -> float:
+    """A figure as it is, and 0 where it is what rounding leaves of a zero.
+
+    >>> without_noise(1e-17), without_noise(0.25)
+    (0.0, 0.25)
+    """
+    return 0.0 if abs(value) < NOISE else value
+
+
 def at_least(value: float) -> str:
     """A lower bound for a reader: `figure`, rounded down.
 
-    >>> at_least(0.45876289), at_least(12.0), at_least(0.0)
+    >>> at_least(0.45876289), at_least(12.0), at_least(1e-17)
     ('0.458762', '12', '0')
     """
     from decimal import ROUND_FLOOR, Context  # slow to import, and few reports need it
 
+    value = without_noise(value)
     if value.is_integer():
         return figure(value)
     return figure(float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal_from_float(value)))
+
+
+def clipped(text: str, most: int) -> str:
+    """A text, cut where it is longer.
+
+    >>> clipped("abcdef", 4), clipped("abc", 4)
+    ('abc…', 'abc')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def shown(value: str | None) -> str:

@@ -97,6 +97,7 @@ def test_a_search_of_the_lattice_tells_how_many_nodes_are_settled(people):
     assert shares[-1] > shares[0]
 
 
+@pytest.mark.slow
 def test_publishing_tells_that_it_writes_and_checks(people):
     lines = []
     sqlanon.anonymize(people, "people", POLICY, into="published", progress=lines.append)

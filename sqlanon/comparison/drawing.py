@@ -16,6 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_MEASURES
 from sqlanon.methods.registry import AUTO, METHODS
 from sqlanon.pictures import COLOURS, FONT, apart, refuse_file, svg_of
+from sqlanon.reports.shown import ShownTable
 from sqlanon.resources import html_page
 
 ENDINGS = (".svg", ".html")
@@ -89,21 +90,6 @@ class ChartPanel:
 
 
 @dataclass(frozen=True, slots=True)
-class PageTable:
-    """A table of a page.
-
-    Args:
-        title: What it is of.
-        heads: Its columns.
-        rows: Its cells.
-    """
-
-    title: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True, slots=True)
 class PageSection:
     """The charts of a loss with their tables.
 
@@ -114,8 +100,8 @@ class PageSection:
     """
 
     panel: ChartPanel
-    tables: Sequence[PageTable]
-    measures: Sequence[PageTable]
+    tables: Sequence[ShownTable]
+    measures: Sequence[ShownTable]
 
 
 @dataclass(frozen=True, slots=True)

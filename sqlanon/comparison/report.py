@@ -346,7 +346,7 @@ class Comparison(SelfShown):
 
     def _drawn(self, loss: str) -> Iterator[PageSection]:
         """The charts and tables of one loss, where a method has a result."""
-        from sqlanon.comparison.drawing import ChartPanel, ChartPoint, PageSection, PageTable
+        from sqlanon.comparison.drawing import ChartPanel, ChartPoint, PageSection
 
         rows = [row for row in self.done if row.asked.loss == loss]
         points = [
@@ -361,14 +361,14 @@ class Comparison(SelfShown):
         for k in self.ks:
             done = [row for row in self.section(loss, k) if row.report is not None]
             cells = [self.cells(row) for row in done]
-            tables.append(PageTable(self.caption(loss, k), self.heads(loss), cells))
+            tables.append(ShownTable(cells, self.heads(loss), self.caption(loss, k)))
             known = dict.fromkeys(n for row in done if row.report for n in row.report.loss)
             shown = [
                 [row.asked.method, *(_measure(row.report, name) for name in known)]
                 for row in done
                 if row.report
             ]
-            measures.append(PageTable(f"{loss}, k = {k:,}", ["method", *known], shown))
+            measures.append(ShownTable(shown, ["method", *known], f"{loss}, k = {k:,}"))
         yield PageSection(ChartPanel(loss, tuple(points), bounds), tables, measures)
 
 

@@ -11,7 +11,6 @@ from sqlanon.comparison.drawing import (
     HEIGHT,
     MARKS,
     WIDTH,
-    PageTable,
     refuse_chart,
     rendered,
     values_of,
@@ -19,6 +18,7 @@ from sqlanon.comparison.drawing import (
 from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError
 from sqlanon.pictures import COLOURS
+from sqlanon.reports.shown import ShownTable
 from sqlanon.resources import html_page
 
 
@@ -107,8 +107,8 @@ class SweepSection:
     """The charts of a sweep with their tables."""
 
     panel: SweepPanel
-    tables: Sequence[PageTable]
-    measures: Sequence[PageTable] = ()
+    tables: Sequence[ShownTable]
+    measures: Sequence[ShownTable] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlanon.comparison.report import Failure
 from sqlanon.policy.varied import Variation
@@ -15,9 +15,6 @@ from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.plan import Report
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import counted, figure, in_columns, key, part_of
-
-if TYPE_CHECKING:
-    from sqlanon.comparison.drawing import PageTable
 
 NOTHING = "–"
 
@@ -216,12 +213,11 @@ class Sweep(SelfShown):
         drawing = SweepDrawing(self.title, [section], lines, self.notes, created)
         draw_sweep(drawing, path, overwrite=overwrite)
 
-    def tables(self) -> list[PageTable]:
+    def tables(self) -> list[ShownTable]:
         """The tables of the page, for who does not see the charts."""
-        from sqlanon.comparison.drawing import PageTable
-
-        made = [PageTable(title, rows[0], rows[1:]) for title, rows in self._grids()]
-        return [*made, PageTable("Each point", *self.listing())]
+        made = [ShownTable(rows[1:], rows[0], title) for title, rows in self._grids()]
+        heads, rows = self.listing()
+        return [*made, ShownTable(rows, heads, "Each point")]
 
 
 def _written(value: Variation) -> float | str:

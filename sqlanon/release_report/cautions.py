@@ -123,7 +123,7 @@ def _of_sensitive(found: Gathered) -> Iterator[Caution]:
             yield Caution(
                 "warning",
                 f"Some classes give {name!r} away",
-                f"{counted(figures.homogeneous_records, 'released record')} "
+                f"{counted(figures.homogeneous_records, f'released {found.after.unit[:-1]}')} "
                 f"{'is' if figures.homogeneous_records == 1 else 'are'} in classes whose members "
                 f"all have the same value of {name!r}. Whoever knows that a person is in such a "
                 "class knows the value, without finding the record.",

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from sqlanon.release_report.charts import BarRow, Pictures
 from sqlanon.release_report.figures import LabelGroup, ReleasedColumn, ValueShares
 from sqlanon.release_report.gathering import Gathered
-from sqlanon.release_report.shown import Picture, ReportTable, clipped
+from sqlanon.release_report.shown import Picture
 from sqlanon.release_report.wordings import plain
-from sqlanon.wording import counted, part_of, percent
+from sqlanon.reports.shown import ShownTable
+from sqlanon.wording import clipped, counted, part_of, percent
 
 DRAWN = 24
 """Most columns that have a chart; the others have a table alone."""
@@ -31,7 +32,7 @@ class ShownColumn:
 
     name: str
     lines: tuple[str, ...]
-    table: ReportTable
+    table: ShownTable
     picture: Picture | None = None
 
 
@@ -40,7 +41,7 @@ def shown_columns(found: Gathered, pictures: Pictures) -> Iterator[ShownColumn]:
     for number, column in enumerate(found.columns):
         rows = _group_rows(column, found)
         heads = ["label", "original", "release"]
-        table = ReportTable(f"Labels of {column.name}", heads, [cells for cells, _ in rows])
+        table = ShownTable([cells for cells, _ in rows], heads, f"Labels of {column.name}")
         picture = None
         if number < DRAWN:
             told = (
@@ -118,7 +119,7 @@ def shown_shares(shares: ValueShares, pictures: Pictures) -> ShownColumn:
         cells.append([name, held, part_of(row.records, shares.records)])
     what = "values, in ranges" if shares.is_ranged else "value"
     heads = [what, "furthest class", "whole release"]
-    table = ReportTable(f"Values of {shares.name}", heads, cells)
+    table = ShownTable(cells, heads, f"Values of {shares.name}")
     told = (
         f"Shares of the values of {shares.name} in the class that is furthest from the released "
         f"table, beside the whole table: {percent(shares.distance)} of the class would have to "

@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, SensitiveFigures
-from sqlanon.reports.document import finite, rounded
+from sqlanon.reports.document import bound_figure, finite, rounded
 from sqlanon.reports.risk import Persons
 from sqlanon.reports.trajectories import Trajectories
+from sqlanon.wording import without_noise
 
 Severity = Literal["error", "warning", "info"]
 OF_RECORDS = " of records"
@@ -279,7 +280,7 @@ class LossFigures:
     @property
     def ratio(self) -> float | None:
         """How many times the bound is lost; None without a bound above 0."""
-        if self.value is None or not self.lower_bound:
+        if self.value is None or not self.lower_bound or not without_noise(self.lower_bound):
             return None
         return self.value / self.lower_bound
 
@@ -295,7 +296,7 @@ class LossFigures:
         return {
             "name": self.name,
             "value": None if self.value is None else finite(self.value),
-            "lower_bound": None if self.lower_bound is None else finite(self.lower_bound),
+            "lower_bound": bound_figure(self.lower_bound),
             "bound_of": self.bound_of or None,
             "not_measured": self.missing or None,
             **{name: finite(value) for name, value in self.measures.items()},

@@ -10,11 +10,12 @@ from sqlglot import exp
 
 from sqlanon.assessment.check import check_table, table_results
 from sqlanon.assessment.measure import MeasureRequest, ReadRelease, read_release
-from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess
+from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifying_sets
 from sqlanon.assessment.subsets import DEFAULT_SETS
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
-from sqlanon.engine.base import Engine
-from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.engine.base import Engine, searching
+from sqlanon.errors import HierarchyError, PolicyError, SourceError, TimeLimitError
 from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
@@ -36,6 +37,7 @@ from sqlanon.reports.risk import PopulationRisk
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.wording import key
 
+_CUT = "the time limit came before {} counted, so the report"
 COUNTED_ROWS = 400_000_000
 """Records times sets of columns that are looked at; a tenth of a second for a million of both."""
 
@@ -72,7 +74,8 @@ class Gathered:
             some person has several, so that its classes and models count records; None elsewhere.
         before: The original.
         after: The release.
-        identifying: Which columns of the original tell people apart.
+        identifying: Which columns of the original tell people apart; None where nobody looked, or
+            a time limit came first.
         population: Risks against a population; None where none was given.
         kept: Whom columns single out that no model counts; None without any.
         columns: The quasi-identifiers before and after; empty where labels cannot be read.
@@ -82,6 +85,7 @@ class Gathered:
         sha256: Digest of the release's content.
         notes: What a reader should know besides.
         seconds: How long it took.
+        is_cut: Whether a time limit ended the search for columns that tell people apart.
     """
 
     policy: Policy
@@ -103,6 +107,7 @@ class Gathered:
     sha256: str
     notes: tuple[str, ...]
     seconds: float
+    is_cut: bool = False
 
     @property
     def is_grouped(self) -> bool:
@@ -118,7 +123,7 @@ def gather(
     policy: Policy,
     options: ReportOptions,
 ) -> Gathered:
-    """Counts all that a report of a release shows.
+    """Counts all that a verdict on a release needs; `with_identifying` counts what is besides.
 
     Raises:
         PolicyError: No quasi-identifier is named, or the tables lack columns of the policy.
@@ -129,7 +134,7 @@ def gather(
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
     tell("counting the original")
     columns, records = list(engine.columns(released)), engine.rows(rows_of(original))[0][0]
-    before, identifying = _original(engine, original, policy=policy, options=options)
+    before = _original(engine, original, policy=policy)
     tell("checking the released table")
     count = engine.rows(rows_of(released))[0][0]
     present = _present(policy, columns)
@@ -148,7 +153,7 @@ def gather(
         uncounted=uncounted,
         before=before,
         after=_after(check, of_records=uncounted is not None),
-        identifying=identifying,
+        identifying=None,
         population=_against(engine, released, policy=present, options=options) if count else None,
         kept=None if check is None else check.kept_columns,
         columns=() if found is None else released_columns(found, policy, records=count),
@@ -166,6 +171,45 @@ def gather(
     return replace(with_persons(engine, gathered, released), seconds=time.monotonic() - started)
 
 
+def with_identifying(
+    engine: Engine, original: exp.Table, *, found: Gathered, deadline: Deadline = NEVER
+) -> Gathered:
+    """The figures with the columns of the original that tell people apart.
+
+    Where the deadline comes first, there are fewer of them or none, and a note says so.
+    """
+    started = time.monotonic()
+    sets = max(1, min(DEFAULT_SETS, COUNTED_ROWS // found.records))
+    wanted = RiskOptions(found.options.threshold, found.options.identifying, max_sets=sets)
+    whole = wanted.largest(len(found.policy.attributes))
+    policy = _classes_only(found.policy)
+    try:
+        with searching(engine, deadline), engine.limited(deadline):
+            identifying = identifying_sets(engine, original, policy=policy, options=wanted)
+    except TimeLimitError:
+        notes, told = (
+            (
+                *found.notes,
+                f"{_CUT.format('sets of columns were')} does not tell which columns identify",
+            ),
+            None,
+        )
+    else:
+        notes, told = found.notes, identifying
+        if identifying.largest < whole:
+            notes = (
+                *notes,
+                f"{_CUT.format('all sets of columns were')} knows single columns and all together",
+            )
+    return replace(
+        found,
+        identifying=told,
+        notes=notes,
+        seconds=found.seconds + time.monotonic() - started,
+        is_cut=len(notes) > len(found.notes),
+    )
+
+
 def with_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
     """The figures with the persons of the release, each by the smallest class of theirs.
 
@@ -180,6 +224,23 @@ def with_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
     return replace(found, after=after, uncounted=None)
 
 
+def with_sensitive_of_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
+    """The figures of `with_persons`, those of sensitive columns among them.
+
+    Args:
+        engine: Where the rows are.
+        found: The figures.
+        rows: The rows of the release, sensitive columns and the entity column of the policy
+            among them.
+    """
+    counted = with_persons(engine, found, rows)
+    if not found.after.sensitive:
+        return counted
+    policy = _present(found.policy, list(engine.columns(rows)))
+    results = table_results(engine, rows, policy=policy)
+    return replace(counted, after=replace(counted.after, sensitive=results.sensitive))
+
+
 def _uncounted(policy: Policy, check: CheckReport | None, *, before: TableSide) -> str | None:
     """The entity, where records of the release are not known to be persons."""
     if check is None or check.entity is not None or before.persons is None:
@@ -188,21 +249,15 @@ def _uncounted(policy: Policy, check: CheckReport | None, *, before: TableSide) 
     return None if alone else policy.entity
 
 
-def _original(
-    engine: Engine, original: exp.Table, *, policy: Policy, options: ReportOptions
-) -> tuple[TableSide, SubsetRisk | None]:
-    """The original's classes and models, and the columns that identify there."""
+def _original(engine: Engine, original: exp.Table, *, policy: Policy) -> TableSide:
+    """The original's classes, models and persons."""
     results = table_results(engine, original, policy=policy)
-    records = results.statistics.records
-    sets = max(1, min(DEFAULT_SETS, COUNTED_ROWS // records))
-    risk = assess(
-        engine,
-        original,
-        policy=_classes_only(policy),
-        options=RiskOptions(options.threshold, options.identifying, max_sets=sets),
-    )
-    side = TableSide(results.statistics, results.models, results.sensitive, risk.persons)
-    return side, risk.subsets
+    side = TableSide(results.statistics, results.models, results.sensitive)
+    if policy.entity is None:
+        return side
+    wanted = RiskOptions(max_columns=0)
+    persons = assess(engine, original, policy=_classes_only(policy), options=wanted).persons
+    return replace(side, persons=persons)
 
 
 def _against(

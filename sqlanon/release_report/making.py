@@ -13,8 +13,10 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.arguments import checked, is_file, kind_of
-from sqlanon.assessment.risk import IDENTIFYING, opened_population
+from sqlanon.assessment.population import opened_population
+from sqlanon.assessment.risk import IDENTIFYING
 from sqlanon.classes import RISK_THRESHOLD
+from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Engine, Opening, searching
 from sqlanon.engine.files import DraftFile, digest
 from sqlanon.engine.open import is_database, second_table
@@ -30,7 +32,13 @@ from sqlanon.publishing.target import UNWRITTEN
 from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
-from sqlanon.release_report.gathering import Gathered, ReportOptions, gather, with_persons
+from sqlanon.release_report.gathering import (
+    Gathered,
+    ReportOptions,
+    gather,
+    with_identifying,
+    with_sensitive_of_persons,
+)
 from sqlanon.release_report.of_plan import refuse_other, with_bound
 from sqlanon.release_report.page import html_of, on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
@@ -44,10 +52,7 @@ EFFORTS = ("none", "quick", "full")
 BOUNDED, BOUND_SECONDS = 50_000, 10.0
 """Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
 
-_CUT = (
-    "the lower bound is what there was time to prove; effort quick or full (--effort) proves a "
-    "higher one"
-)
+_CUT = "the lower bound is what there was time to prove; {} may prove a higher one"
 
 
 @checked
@@ -62,6 +67,7 @@ def report(
     population: Any = None,
     loss: str = "",
     effort: str | None = None,
+    time_limit: float | None = None,
     threshold: float = RISK_THRESHOLD,
     identifying: float = IDENTIFYING,
     progress: Progress | None = None,
@@ -86,6 +92,8 @@ def report(
         loss: The measure that comes first; that of the plan, or `lm`.
         effort: How hard to look for a lower bound on the loss: `none`, `quick` or `full`; what ten
             seconds prove of up to 50,000 records where left out.
+        time_limit: Seconds after which neither columns that identify nor a bound are looked for any
+            more, and notes say so; the verdict, risks and losses are always counted.
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         progress: Called with a line that says how far the report is.
@@ -95,8 +103,7 @@ def report(
     """
     call, released = asked_of_two(connection, original, released, policy)
     measure = _loss_of(loss or call.said.get("loss", ""), plan)
-    if effort not in (None, *EFFORTS):
-        raise PolicyError(f"effort {effort!r} is not known; choose none, quick or full")
+    asked = BoundSearch(effort, deadline_after(time_limit))
     with (
         following(progress),
         reading(*call.opened, **opening) as (source, resolved),
@@ -107,25 +114,76 @@ def report(
             source.engine, call.alike(population), how=beside(source, resolved, is_alike=True)
         ) as against,
     ):
-        engine = source.engine
-        options = ReportOptions(threshold, identifying, measure, against)
+        engine, options = source.engine, ReportOptions(threshold, identifying, measure, against)
         with engine.transaction():
             found = gather(engine, source.table, released=table, policy=resolved, options=options)
         if plan is not None:
             refuse_other(engine, source.table, plan=plan, found=found)
-        proved = _bounded(engine, source.table, found=found, effort=effort)
-        bounded = proved if plan is None else with_bound(proved, plan.report)
-        if bounded is proved and proved.loss.is_cut:
-            bounded = _noted(proved, _CUT)
+        searched = _searched(engine, source.table, found=found, asked=asked, plan=plan)
         method = None if plan is None else _facts(engine, table, plan=plan)
         file = _data_file(engine, released)
-        name = "released frame" if file is None else file.name
-        if file is None and isinstance(released, str):
-            name = released
-        made = told(source, ReleaseReport(bounded, method, name, bounded.notes), resolved)
+        name = _name_of(released, file)
+        made = told(source, ReleaseReport(searched, method, name, searched.notes), resolved)
     if file is None or is_database(file):
         return made
     return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSearch:
+    """How hard a bound is looked for, and until when.
+
+    Args:
+        effort: `none`, `quick` or `full`; None for what is quick enough for any report.
+        deadline: When all that a verdict does without ends.
+
+    Raises:
+        PolicyError: The effort is not known.
+    """
+
+    effort: str | None
+    deadline: Deadline
+
+    def __post_init__(self) -> None:
+        if self.effort not in (None, *EFFORTS):
+            raise PolicyError(f"effort {self.effort!r} is not known; choose none, quick or full")
+
+    @property
+    def until(self) -> Deadline:
+        """When the search for a bound ends."""
+        own = Deadline.after(BOUND_SECONDS if self.effort is None else None)
+        return min(own, self.deadline, key=lambda each: each.end)
+
+    @property
+    def way_out(self) -> str:
+        """How a higher bound is proved than one that was cut short."""
+        if self.deadline.is_limited:
+            return "a longer time limit (--time-limit)"
+        return "effort quick or full (--effort)"
+
+
+def _searched(
+    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, plan: Plan | None
+) -> Gathered:
+    """The figures with what takes a search: the columns that identify, and a bound on the loss."""
+    reason = "" if asked.effort == "none" else _unbounded(found, asked.effort)
+    is_bounded = asked.effort != "none" and not reason
+    half = asked.deadline.share(0.5) if is_bounded else asked.deadline
+    told = with_identifying(engine, original, found=found, deadline=half)
+    if reason:
+        told = _noted(told, f"no lower bound on the loss was looked for: {reason}")
+    proved = _bounded(engine, original, found=told, asked=asked) if is_bounded else told
+    bounded = proved if plan is None else with_bound(proved, plan.report)
+    if bounded is proved and proved.loss.is_cut:
+        bounded = _noted(proved, _CUT.format(asked.way_out))
+    return bounded
+
+
+def _name_of(released: object, file: Path | None) -> str:
+    """What a report calls the release: a file without its folder, or a table."""
+    if file is not None:
+        return file.name
+    return released if isinstance(released, str) else "released frame"
 
 
 def _loss_of(loss: str, plan: Plan | None) -> str:
@@ -147,22 +205,19 @@ def _loss_of(loss: str, plan: Plan | None) -> str:
 
 
 def _bounded(
-    engine: Engine, original: exp.Table, *, found: Gathered, effort: str | None
+    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch
 ) -> Gathered:
-    """The figures with what any recoding loses at least, where that can be proved."""
-    if effort == "none":
-        return found
-    reason = _unbounded(found, effort)
-    if reason:
-        return _noted(found, f"no lower bound on the loss was looked for: {reason}")
+    """The figures with what any recoding loses at least, where that can be proved in time."""
     from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
 
-    wanted = BoundRequest(found.loss.name, effort or "quick")
-    deadline = deadline_after(BOUND_SECONDS if effort is None else None)
+    wanted, deadline = BoundRequest(found.loss.name, asked.effort or "quick"), asked.until
     try:
         with searching(engine, deadline), engine.limited(deadline):
             bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
-    except (UnsatisfiableError, TimeLimitError) as error:
+    except TimeLimitError:
+        late = replace(found, is_cut=True)
+        return _noted(late, f"no lower bound on the loss was found in time; allow {asked.way_out}")
+    except UnsatisfiableError as error:
         return _noted(found, f"no lower bound on the loss was found: {error}")
     k = found.policy.k
     loss = replace(
@@ -264,12 +319,14 @@ class Witness:
         """Gathers the figures of a release that is written, but not yet to be seen."""
         options = ReportOptions(loss=plan.report.loss_name)
         found = gather(engine, original, released=table, policy=plan.policy, options=options)
+        found = with_identifying(engine, original, found=found)
         entity = plan.policy.entity
         if entity is not None and found.released:
-            names = list(dict.fromkeys([*plan.policy.attributes, entity]))
+            names = [*plan.policy.attributes, *found.after.sensitive, entity]
             with engine.workspace():
-                rows = engine.materialize("recoded", plan.recoded(names, original))
-                found = with_persons(engine, found, rows)
+                query = plan.recoded(list(dict.fromkeys(names)), original)
+                rows = engine.materialize("recoded", query)
+                found = with_sensitive_of_persons(engine, found, rows)
         self._seen = ReleaseReport(
             found,
             _facts(engine, table, plan=plan),

@@ -72,6 +72,11 @@ class ReleaseReport(SelfShown):
         return tuple(note for note in told if not note.startswith(_TOLD))
 
     @property
+    def is_cut(self) -> bool:
+        """Whether a time limit ended the look at columns that identify, or for a bound."""
+        return self.found.is_cut or self.found.loss.is_cut
+
+    @property
     def left_out(self) -> int:
         """Records that the release does not hold, or holds without any quasi-identifier."""
         known = self.found.suppressed
@@ -140,6 +145,7 @@ class ReleaseReport(SelfShown):
             "sensitive": {each.name: each.to_dict() for each in found.sensitive},
             "kept_columns": None if found.kept is None else found.kept.to_dict(),
             "loss": found.loss.to_dict(),
+            "cut_short": self.is_cut,
             "method": None if self.method is None else self.method.to_dict(),
             "findings": [each.to_dict() for each in self.cautions],
             "versions": self.versions(),

@@ -10,7 +10,7 @@ from sqlanon.release_report.charts import BarRow, Pictures
 from sqlanon.release_report.column_views import ShownColumn, shown_columns, shown_shares
 from sqlanon.release_report.figures import OF_RECORDS
 from sqlanon.release_report.reported import ReportedRelease
-from sqlanon.release_report.shown import Picture, ReportTable, clipped
+from sqlanon.release_report.shown import Picture
 from sqlanon.release_report.units import heads_of, unit_of
 from sqlanon.release_report.wordings import (
     MEASURES,
@@ -20,7 +20,8 @@ from sqlanon.release_report.wordings import (
     plain,
 )
 from sqlanon.reports.kept import LISTED
-from sqlanon.wording import counted, part_of, percent
+from sqlanon.reports.shown import ShownTable
+from sqlanon.wording import clipped, counted, part_of, percent
 
 SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
 """Class sizes that are told together: the least and the greatest [records]."""
@@ -84,7 +85,7 @@ class PageViews:
         ]
 
     @property
-    def models(self) -> ReportTable:
+    def models(self) -> ShownTable:
         """The models of the policy, held against both tables."""
         before = {(each.model, each.column): each for each in self.report.found.before.models}
         rows = []
@@ -101,10 +102,10 @@ class PageViews:
                 ]
             )
         heads = ["model", "about", "asked for", "original has", "release has", "in the release"]
-        return ReportTable("Privacy models of the policy", heads, rows)
+        return ShownTable(rows, heads, "Privacy models of the policy")
 
     @property
-    def roles(self) -> ReportTable:
+    def roles(self) -> ShownTable:
         """The columns of the policy, their roles and what becomes of them."""
         policy, rows = self.report.found.policy, []
         shown = {each.name: each.hierarchy for each in self.report.found.columns}
@@ -125,7 +126,7 @@ class PageViews:
         if policy.entity is not None:
             rows.append([policy.entity, "entity", "says whose record it is; dropped", "–"])
         heads = ["column", "role", "what happens to it", "weight"]
-        return ReportTable("Columns and their roles", heads, rows, is_text=True)
+        return ShownTable(rows, heads, "Columns and their roles", is_text=True)
 
     @property
     def settings(self) -> list[tuple[str, str]]:
@@ -149,7 +150,7 @@ class PageViews:
         return [*facts, *((title.capitalize(), text) for title, text in method.search)]
 
     @property
-    def risks(self) -> ReportTable:
+    def risks(self) -> ShownTable:
         """Classes and risks of both tables."""
         found = self.report.found
         sides = (found.before, found.after)
@@ -165,7 +166,7 @@ class PageViews:
             *self._of_others(),
         ]
         heads = ["", *heads_of(found, ["original", "release"])]
-        return ReportTable("Classes and risk before and after", heads, rows)
+        return ShownTable(rows, heads, "Classes and risk before and after")
 
     def _of_others(self) -> Iterator[list[str]]:
         """Journalist and marketer risk: of a population, or what they are at most."""
@@ -206,7 +207,7 @@ class PageViews:
             f"of the release has {found.after.statistics.smallest:,}."
         )
         heads = ["class size", *heads_of(found, ["original", "release"])]
-        table = ReportTable(title, heads, cells)
+        table = ShownTable(cells, heads, title)
         return Picture(self.pictures.bars(rows), title, told, table, is_pair=True)
 
     @cached_property
@@ -233,11 +234,11 @@ class PageViews:
             f"{percent(subsets.identifying)} of the {self.unit} unique, and the sets of each size "
             "that make the most unique."
         )
-        table = ReportTable(title, ["columns", "unique", "share"], cells)
+        table = ShownTable(cells, ["columns", "unique", "share"], title)
         return Picture(self.pictures.bars(rows, whole=1.0, labels=186, lines=3), title, told, table)
 
     @property
-    def kept(self) -> ReportTable | None:
+    def kept(self) -> ShownTable | None:
         """Columns that are released unchanged."""
         kept = self.report.found.kept
         if kept is None:
@@ -247,7 +248,7 @@ class PageViews:
             for one in kept.columns[:LISTED]
         ]
         heads = ["kept column", "different values", "records unique by it alone"]
-        return ReportTable("Columns that are released unchanged", heads, rows)
+        return ShownTable(rows, heads, "Columns that are released unchanged")
 
     @cached_property
     def columns(self) -> list[ShownColumn]:
@@ -260,14 +261,14 @@ class PageViews:
         return [shown_shares(each, self.pictures) for each in self.report.found.sensitive]
 
     @property
-    def losses(self) -> ReportTable:
+    def losses(self) -> ShownTable:
         """Every measure that is known."""
         measures = self.report.found.loss.measures
         rows = [
             [name.replace("_", "-"), _measured(value), MEASURES.get(name, "")]
             for name, value in measures.items()
         ]
-        return ReportTable("Information loss by measure", ["measure", "release", "meaning"], rows)
+        return ShownTable(rows, ["measure", "release", "meaning"], "Information loss by measure")
 
     @property
     def bound(self) -> str:
@@ -310,7 +311,7 @@ class PageViews:
             "any value. Records left out count as 1."
         )
         picture = self.pictures.bars(rows, whole=1.0)
-        return Picture(picture, title, told, ReportTable(title, heads, cells))
+        return Picture(picture, title, told, ShownTable(cells, heads, title))
 
     @property
     def left_out(self) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.document import Provenance, bound_figure, page
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import at_least, counted
 
@@ -59,9 +59,9 @@ class BoundReport(SelfShown):
         return {
             **self.provenance.head(),
             "loss": self.loss,
-            "lower_bound": self.lower_bound,
+            "lower_bound": bound_figure(self.lower_bound),
             "effort": self.effort,
-            "single_record_bound": self.single_records,
+            "single_record_bound": bound_figure(self.single_records),
             "k": self.k,
             "records": self.records,
             "candidates": self.candidates,

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.policy.policy import Policy
+from sqlanon.wording import without_noise
 
 SCHEMA_VERSION = 1
 
@@ -109,8 +110,12 @@ def rounded(value: float) -> float | None:
     """A figure for JSON: counts as they are, others to twelve digits, and no infinity."""
     if isinstance(value, int):
         return value
-    # Below it is noise that logarithms leave of a zero.
-    return finite(0.0 if abs(value) < 1e-12 else float(f"{value:.12g}"))
+    return finite(float(f"{without_noise(value):.12g}"))
+
+
+def bound_figure(value: float | None) -> float | None:
+    """A lower bound for JSON: as it was proved, 0 where it is none, and no infinity."""
+    return None if value is None else finite(without_noise(value))
 
 
 def page(lines: Iterable[str], notes: Iterable[str] = ()) -> str:

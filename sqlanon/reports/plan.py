@@ -15,7 +15,7 @@ from sqlanon.reports.alternatives import (
 )
 from sqlanon.reports.annealing import annealing_lines
 from sqlanon.reports.check import ModelResult, counted_by
-from sqlanon.reports.document import Provenance, finite, page, size_line
+from sqlanon.reports.document import Provenance, bound_figure, finite, page, size_line
 from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of, step_lines
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
@@ -29,6 +29,7 @@ from sqlanon.wording import (
     part_of,
     percent,
     width_of,
+    without_noise,
 )
 
 GIVEN_UP = "given_up"
@@ -136,7 +137,7 @@ class Report(SelfShown):
     @property
     def ratio(self) -> float | None:
         """How many times its lower bound the loss is; None without a bound, or where that is 0."""
-        if not self.lower_bound:
+        if not self.lower_bound or not without_noise(self.lower_bound):
             return None
         return self.loss[key(self.loss_name)] / self.lower_bound
 
@@ -164,7 +165,7 @@ class Report(SelfShown):
                 "value": finite(self.loss[key(self.loss_name)]),
                 **{name: finite(value) for name, value in self.loss.items()},
             },
-            "lower_bound": None if self.lower_bound is None else finite(self.lower_bound),
+            "lower_bound": bound_figure(self.lower_bound),
             "ratio": None if self.ratio is None else finite(self.ratio),
             "records": self.records,
             "suppressed_records": self.suppressed_records,

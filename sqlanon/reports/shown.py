@@ -1,4 +1,7 @@
-"""Reports as notebooks show them: a line, and a small table with the whole page folded below it."""
+"""Reports as they show themselves: the tables of pages, and what a notebook shows.
+
+That is a line, and a small table with the whole page folded below it.
+"""
 
 from __future__ import annotations
 
@@ -44,17 +47,19 @@ class JudgedModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """Figures to be shown in a notebook.
+    """Figures to be shown in a notebook or on a page.
 
     Args:
         rows: Cells, the first of each row its name.
         heads: Names of the columns; empty for rows of a name and a figure.
         caption: What it is of.
+        is_text: Whether its cells are texts, not figures.
     """
 
     rows: Sequence[Sequence[str]]
     heads: Sequence[str] = ()
     caption: str = ""
+    is_text: bool = False
 
 
 class SelfShown:

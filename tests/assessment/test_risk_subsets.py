@@ -351,7 +351,7 @@ HOSTILE = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "other"), zip(HOSTILE[::2], [*HOSTILE[1::2]], strict=True))
+@pytest.mark.parametrize(("name", "other"), list(zip(HOSTILE[::2], HOSTILE[1::2], strict=True)))
 def test_columns_of_any_names_give_the_figures_of_harmless_ones(name, other):
     assert figures_of_two_columns(name, other) == figures_of_two_columns("harmless", "other")
 

@@ -88,6 +88,7 @@ def hospital():
     return [(n // 5, *place, chance.choice("pqrst")) for n, place in enumerate(draws)]
 
 
+@pytest.mark.slow
 def test_patients_who_are_alone_with_their_visits_are_told():
     fill(hospital())
     alone = sum(count == 1 for count in Counter(bags(hospital()).values()).values())

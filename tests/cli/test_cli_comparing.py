@@ -97,6 +97,7 @@ def test_without_names_every_method_has_a_row(run, database):
     assert {row["asked"]["method"] for row in outcome.document["methods"]} == set(METHODS)
 
 
+@pytest.mark.slow
 def test_the_page_is_sorted_by_loss_and_aligned(compared):
     lines = compared().out.splitlines()
     assert lines[0].startswith("people, 10 records: 2 of 2 searches done")
@@ -139,7 +140,7 @@ def test_where_no_recoding_satisfies_the_policy_the_reasons_are_shown(run, datab
         (["--methods", "pattern-greedy"], "needs patterns"),
         (["--methods", "incognito", "--beta", 2], "none of the methods that are compared"),
         (["--time-limit", 0], "above 0"),
-        (["--chart", "x.png"], "name it .svg or .html"),
+        (["--chart", "x.png"], "give it the ending .svg or .html"),
         (["--chart", "missing/x.svg"], "no folder"),
     ],
 )
@@ -212,6 +213,7 @@ def test_a_file_of_data_is_compared_by_its_name(run, patients):
     assert run("compare", patients, *words).document["table"] == "patients.csv"
 
 
+@pytest.mark.slow
 def test_a_quiet_comparison_says_nothing(compared):
     outcome = compared("--quiet", methods="incognito")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")

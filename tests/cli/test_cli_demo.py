@@ -118,6 +118,7 @@ def test_the_least_demo_runs(run, folder):
     assert run("demo", folder, "--records", 5).code == 0
 
 
+@pytest.mark.slow
 def test_a_demo_that_fails_leaves_nothing(run, folder, monkeypatch):
     def broken(*_, **__):
         raise SourceError("no room")

@@ -65,6 +65,7 @@ def test_a_failure_tells_version_and_time_too(run):
     assert datetime.fromisoformat(document["created"])
 
 
+@pytest.mark.slow
 def test_documents_are_the_same_but_for_their_times(run, here):
     def document():
         found = run(*COMMANDS["plan"], "--json").document
@@ -73,6 +74,7 @@ def test_documents_are_the_same_but_for_their_times(run, here):
     assert document() == document()
 
 
+@pytest.mark.slow
 def test_the_digest_of_a_published_file_is_that_of_its_bytes(run, here):
     document = run(*COMMANDS["anonymize"], "--json").document
     expected = hashlib.sha256((here / "o.csv").read_bytes()).hexdigest()
@@ -91,6 +93,7 @@ def test_the_digest_of_a_published_table_is_that_of_its_content(run, here):
     assert other != digests[0]
 
 
+@pytest.mark.slow
 def test_the_digest_of_a_policy_tells_another_hierarchy_file(run, here):
     def digest(label):
         (here / "sex.csv").write_text(f"f;{label}\nm;{label}\n")
@@ -118,6 +121,7 @@ def test_the_policy_of_a_document_holds_no_rows_and_no_values():
     assert report.to_dict()["source"] is None
 
 
+@pytest.mark.slow
 def test_a_saved_plan_keeps_when_and_of_what_it_was_made(run, here):
     made = run("plan", "small.duckdb", *QI, "--others", "drop", "--save", "p.json", "--json")
     plan = sqlanon.Plan.load("p.json")

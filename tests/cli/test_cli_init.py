@@ -62,6 +62,7 @@ def test_three_commands_lead_from_a_raw_file_to_a_published_table(run, staff, tm
     assert run("check", "staff_anonymous.csv", "--policy", "policy.toml").code == 0
 
 
+@pytest.mark.slow
 def test_the_page_says_what_is_left_to_do_and_what_comes_next(run, staff):
     page = run("init", staff).out
     assert "600 records, 15 columns" in page
@@ -90,6 +91,7 @@ def test_files_are_for_their_owner_and_say_no_more_than_they_must(run, few, tmp_
     assert lines[1] == "job 0;job 0;*"
 
 
+@pytest.mark.slow
 def test_an_existing_policy_is_kept_unless_told_otherwise(run, refused, few, tmp_path):
     (tmp_path / "policy.toml").write_text("k = 7\n")
     assert "--overwrite" in refused("init", few)
@@ -100,6 +102,7 @@ def test_an_existing_policy_is_kept_unless_told_otherwise(run, refused, few, tmp
     assert Policy.from_toml(tmp_path / "other.toml").suppression_limit == 0
 
 
+@pytest.mark.slow
 def test_a_filled_hierarchy_file_serves_again_and_another_is_never_replaced(run, few, tmp_path):
     run("init", few, "-q")
     file = tmp_path / "hierarchy_job.csv"
@@ -134,6 +137,7 @@ def test_init_refuses_in_one_line_and_writes_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["staff.csv"]
 
 
+@pytest.mark.slow
 def test_options_of_a_text_file_go_along_into_the_next_commands(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"{number % 40};{number % 28 + 1:02}/02/1980;-" for number in range(200)]
@@ -213,6 +217,7 @@ def test_who_leaves_the_questions_leaves_nothing_behind(run, few, monkeypatch, t
     assert [path.name for path in tmp_path.iterdir()] == ["few.csv"]
 
 
+@pytest.mark.slow
 def test_a_table_smaller_than_k_has_no_next_commands(run, few, tmp_path):
     duckdb.execute("COPY (FROM 'few.csv' LIMIT 4) TO 'four.csv'")
     outcome = run("init", "four.csv")
@@ -222,6 +227,7 @@ def test_a_table_smaller_than_k_has_no_next_commands(run, few, tmp_path):
     assert "sqlanon plan" in run("init", "four.csv", "--k", "4", "--overwrite").out
 
 
+@pytest.mark.slow
 def test_what_is_left_open_is_said_beside_the_next_commands(run, few):
     assert "--others" not in run("init", few).out
     assert "can only be kept or suppressed" in run("init", few, "--overwrite").out

@@ -32,6 +32,7 @@ def test_a_sweep_that_nothing_satisfies_exits_with_1(run, table):
     assert "0 of 2 points done" in outcome.out
 
 
+@pytest.mark.slow
 def test_charts_of_a_sweep_are_written_where_they_are_asked_for(run, table, tmp_path):
     pytest.importorskip("altair")
     words = ["plan", table, *ROLES, "--sweep", "k=2,3", "--chart", tmp_path / "k.svg"]
@@ -64,6 +65,7 @@ def test_what_a_sweep_cannot_do_is_refused(run, table, words, message):
     assert message in outcome.err
 
 
+@pytest.mark.slow
 def test_alternatives_are_listed_on_request(run, table):
     words = ["plan", table, *ROLES, "--hierarchy", "age=intervals:4,8", "--k", 3]
     assert "alternatives    the best recoding" in run(*words, "--alternatives").out

@@ -31,6 +31,7 @@ def test_every_method_is_in_the_legend_and_every_k_on_the_axis():
     assert {"lm (average per cell)", "seconds (logarithmic)"} <= set(texts(drawn))
 
 
+@pytest.mark.slow
 def test_with_one_k_each_method_is_a_row_with_its_figure():
     shown = texts(svg([panel(5)]))
     # Those that lose least stand on top, in both charts.
@@ -49,6 +50,7 @@ def test_titles_of_both_charts_stand_at_one_height(ks):
     assert len(set(heights)) == 1
 
 
+@pytest.mark.slow
 def test_a_picture_has_a_part_for_each_loss():
     titles = texts(svg([panel(2, 3), panel(2, 3)]))
     assert titles.count("Loss: lm") == 2

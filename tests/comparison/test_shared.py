@@ -9,7 +9,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, 
 from sqlanon.comparison.comparing import BRIEF
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering import covers, linkage
+from sqlanon.methods.clustering import covers, first, linkage
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.registry import METHODS
 from sqlanon.methods.shared import SharedWork
@@ -23,6 +23,7 @@ FOUND_ONCE = {
     "prices": (covers, "dual_bound"),
     "cover by reduced cost": (covers, "reduced_cost_cover"),
     "full-domain node": (fulldomain, "lent_node"),
+    "quick clusters": (first, "cut_clusters"),
 }
 
 
@@ -84,6 +85,7 @@ def counting(monkeypatch):
     return calls
 
 
+@pytest.mark.slow
 def test_each_thing_is_found_once_for_a_loss_and_a_k(connection, monkeypatch):
     calls, methods = counting(monkeypatch), ["set-cover", "direct-cover", "forest", "agglomerative"]
     found = sqlanon.compare(connection, "people", policy(), methods=methods, ks=[3, 5])
@@ -121,11 +123,11 @@ def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
 
 def test_a_row_counts_what_it_takes_by_itself(connection):
     found = sqlanon.compare(connection, "people", policy(), methods=["forest", "diameter-cover"])
-    first, second = found.rows
-    assert first.seconds_alone == first.seconds
-    assert second.seconds_alone == second.seconds + second.shared_seconds > second.seconds
+    one, other = found.rows
+    assert one.seconds_alone == one.seconds
+    assert other.seconds_alone == other.seconds + other.shared_seconds > other.seconds
     entries = found.to_dict()["methods"]
-    assert [each["shared_seconds"] for each in entries] == [0.0, second.shared_seconds]
+    assert [each["shared_seconds"] for each in entries] == [0.0, other.shared_seconds]
 
 
 def test_what_is_kept_is_whole_and_of_the_same_table():

@@ -64,7 +64,6 @@ def planned(people, point, **settings):
     return sqlanon.plan(people, "people", policy, **settings).report
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("over", "settings"),
     [
@@ -87,6 +86,7 @@ def test_every_point_is_what_its_plan_reports(people, over, settings):
     assert swept.done
 
 
+@pytest.mark.slow
 def test_a_full_domain_sweep_encodes_once_and_checks_fewer_nodes(people, monkeypatch):
     combined, original = [], encoding._combinations
 
@@ -108,6 +108,7 @@ def test_a_sweep_leaves_no_tables_behind(people):
     assert people.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == before
 
 
+@pytest.mark.slow
 def test_the_page_has_the_loss_by_both_figures_and_every_point(swept):
     text = swept.to_text()
     assert "lm by k (down) and suppression_limit (across)" in text

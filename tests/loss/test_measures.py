@@ -587,6 +587,7 @@ def people(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "released", ["people.csv", "people.csv.gz", "people.parquet", "people.json", "one.duckdb"]
 )
@@ -664,6 +665,7 @@ def test_a_release_that_is_not_there_is_refused(people, monkeypatch, released, t
         sqlanon.measure("people.duckdb", "people", released, Policy(["a"]), released_table=table)
 
 
+@pytest.mark.slow
 def test_a_path_that_leads_nowhere_is_refused(people):
     with pytest.raises(SourceError, match="there is no file"):
         sqlanon.measure(people / "people.duckdb", "people", people / "no.csv", Policy(["a"]))

@@ -164,6 +164,7 @@ def test_rules_speak_for_methods_that_there_are():
     assert {rule.method for rule in RULES} <= METHODS.keys()
 
 
+@pytest.mark.slow
 def test_the_report_names_the_method_and_says_why(connection):
     plan = sqlanon.plan(connection, "people", POLICY, method="auto")
     asked = sqlanon.plan(connection, "people", POLICY, method="direct-cover")

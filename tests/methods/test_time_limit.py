@@ -181,6 +181,7 @@ def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
     assert min(losses) == losses[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["units_of", "cut_large", "batches"])
 def test_mondrian_loses_no_more_than_full_domain_where_its_time_is_over_later(
     people, monkeypatch, place

@@ -107,6 +107,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_a_plan_that_was_changed_is_refused_and_says_so(connection, tmp_path, change):
     file, document = saved(connection, tmp_path)
@@ -194,6 +195,7 @@ def test_a_plan_is_held_to_its_policy_by_what_it_publishes(
     assert words in str(error)
 
 
+@pytest.mark.slow
 def test_models_that_need_no_suppression_are_held_against_the_published_table(connection, tmp_path):
     policy = replace(POLICY, suppression_limit=0.0, models=[KAnonymity(2), LDiversity(2)])
     error = refused_when_applied(connection, tmp_path, put("policy", "l", 6), policy=policy)

@@ -100,6 +100,7 @@ def planned(name):
     return connection, sqlanon.plan(connection, "people", KEPT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
 @pytest.mark.parametrize("name", NESTED)
 def test_nested_type_is_kept_or_text(tmp_path, name, ending):

@@ -59,6 +59,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.every_row
 def test_a_frame_of_the_same_kind_comes_back(kind):
@@ -103,6 +104,7 @@ def test_a_relation_without_its_connection_comes_back_on_it_or_is_refused():
             sqlanon.anonymize(bits, UNNAMED)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not QUERIES_LEAVE_NOTHING, reason="it takes its connection")
 @pytest.mark.every_row
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
@@ -136,6 +138,7 @@ def test_a_relation_of_another_connection_is_refused():
             sqlanon.anonymize(other, one.table("people"), UNNAMED)
 
 
+@pytest.mark.slow
 def test_any_frame_may_be_published_within_a_connection():
     with empty_database() as connection:
         published = sqlanon.anonymize(connection, polars.from_arrow(TABLE), POLICY)
@@ -168,6 +171,7 @@ def test_the_report_of_the_proof_comes_where_it_is_asked_for():
     assert found.report.output == "pyarrow Table"
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_frame_is_applied_to_it():
     plan = sqlanon.plan(TABLE, POLICY)
     published, report = sqlanon.apply(TABLE, plan, with_report=True)
@@ -215,6 +219,7 @@ def test_a_frame_of_a_derived_class_is_one_of_the_class_that_it_is_derived_from(
     assert type(sqlanon.anonymize(derived(TABLE.to_pandas()), POLICY)) is pandas.DataFrame
 
 
+@pytest.mark.slow
 def test_rows_say_nothing_of_the_order_that_they_had():
     assert sqlanon.anonymize(shuffled(TABLE), POLICY).equals(sqlanon.anonymize(TABLE, POLICY))
 
@@ -271,6 +276,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.slow
 def test_columns_of_polars_that_are_kept_have_the_types_that_they_had():
     columns = {n: polars.Series(own * 4).cast(dtype) for n, (own, dtype) in COLUMNS.items()}
     frame = polars.DataFrame({"age": AGES, **columns})
@@ -312,6 +318,7 @@ def arrow_array(values, kind):
     )
 
 
+@pytest.mark.slow
 def test_columns_of_arrow_that_are_kept_have_the_types_that_they_had():
     values = {name: VALUES.get(name, ["a", None, "b"]) * 4 for name in TYPES}
     kept = {name: arrow_array(own, TYPES[name]) for name, own in values.items()}
@@ -479,6 +486,7 @@ def test_a_policy_is_a_path_a_dict_a_policy_or_a_function(tmp_path):
         assert (found.statistics, found.models) == (expected.statistics, expected.models)
 
 
+@pytest.mark.slow
 def test_method_and_loss_of_a_policy_file_count():
     said = POLICY | {"method": "mondrian", "loss": "tree", "scheme": "ghs"}
     report = sqlanon.plan(TABLE, said).report
@@ -488,6 +496,7 @@ def test_method_and_loss_of_a_policy_file_count():
     assert sqlanon.compare(TABLE, said, methods=["mondrian"]).losses == ("tree",)
 
 
+@pytest.mark.slow
 def test_a_source_with_one_table_needs_no_name(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age\n" + "".join(f"{age}\n" for age in AGES))
@@ -531,6 +540,7 @@ def test_the_policy_of_two_tables_may_be_a_keyword():
     assert named.records == sqlanon.measure(TABLE, TABLE, POLICY).records == TABLE.num_rows
 
 
+@pytest.mark.slow
 def test_a_draft_is_taken_for_its_policy_once_every_column_has_a_role():
     draft = sqlanon.suggest(TABLE)
     assert sqlanon.check(TABLE, draft).statistics == sqlanon.check(TABLE, draft.policy).statistics

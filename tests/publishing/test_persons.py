@@ -40,6 +40,7 @@ def documents(connection, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_classes_risk_and_models_count_persons_wherever_they_are_told(connection, tmp_path):
     dropped = replace(POLICY, drop=["person"])
     checked = sqlanon.check(connection, "visits", dropped).to_dict()

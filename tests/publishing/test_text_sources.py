@@ -183,6 +183,7 @@ def typed_files(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "value"),
     [("delimiter", ";"), ("encoding", "latin-1"), ("nullstr", "NA"), ("date-format", "%d/%m/%Y")],

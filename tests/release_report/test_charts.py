@@ -42,6 +42,7 @@ def test_what_a_page_may_hold_stays():
     assert drawable(kept) == kept
 
 
+@pytest.mark.slow
 def test_labels_escape_what_they_may_not_hold():
     drawn = Pictures().bars([BarRow(f"{letter}{n}", (0.5,)) for n, letter in enumerate(UNSEEN)])
     assert [drawable(f"{letter}{n}") for n, letter in enumerate(UNSEEN)] == texts(drawn)[

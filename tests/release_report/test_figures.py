@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from hashlib import sha256
+from itertools import count
 
 import pytest
 from databases import empty_database, insert
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
+from sqlanon.deadline import Deadline
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.release_report.charts import Pictures
 from sqlanon.release_report.column_views import _group_row
 from sqlanon.release_report.distributions import SHOWN, _fewer, settled
 from sqlanon.release_report.figures import LabelGroup, LossFigures
+from sqlanon.release_report.gathering import with_identifying
 from sqlanon.release_report.of_plan import with_bound
 from sqlanon.release_report.shares import value_shares
 from sqlanon.release_report.views import PageViews
@@ -92,6 +95,7 @@ def test_of_classes_equally_far_the_largest_then_the_first_by_its_labels_is_told
     assert furthest() == ("c", 2)
 
 
+@pytest.mark.slow
 def test_a_kept_column_that_joins_the_records_of_a_person_is_a_caution():
     people = [(1, "f", "flu", f"p{n}", f"j{n}") for n in (1, 2, 3) for _ in range(2)]
     connection = table(people, "age INT, sex TEXT, illness TEXT, person TEXT, joins TEXT")
@@ -225,6 +229,7 @@ def test_a_failing_release_is_called_so_with_what_it_has():
     assert "NOT" in report.to_text().splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_release_with_a_column_that_the_policy_leaves_out_fails_though_every_model_holds():
     connection = table([(1, "f", "flu"), (2, "f", "cold")])
     connection.execute("CREATE TABLE released AS SELECT '0-9' AS age, sex, illness FROM people")
@@ -322,6 +327,7 @@ def test_a_population_gives_journalist_risk():
     assert report.to_dict()["population"]["journalist_max"] == 1 / 8
 
 
+@pytest.mark.slow
 def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp_path):
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     sqlanon.plan(connection, "people", policy()).save(tmp_path / "plan.json")
@@ -341,6 +347,7 @@ def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp
         (0.0, True, "There was no time to prove"),
         (1.47737e-05, False, "less than 0.0000147737; .* loses 0.5, which is 33,800 times as much"),
         (0.25, True, "less than 0.25; .* which is 2 times as much"),
+        (1e-17, False, "less than 0; this release loses 0.5"),
     ],
 )
 def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, told):
@@ -353,6 +360,8 @@ def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, t
     text = report.to_text()
     assert told.split(";")[0] in text
     assert "e-0" not in shown + text
+    noise = bound < 1e-12
+    assert (loss.to_dict()["lower_bound"], loss.ratio is None) == (0.0 if noise else bound, noise)
 
 
 def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
@@ -366,6 +375,7 @@ def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
         assert (bound == plan.report.lower_bound) == is_own
 
 
+@pytest.mark.slow
 def test_the_bound_of_a_plan_stands_where_no_no_other_is_looked_for():
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     plan = sqlanon.plan(connection, "people", policy())
@@ -465,6 +475,7 @@ def test_a_report_shows_itself_in_a_line_and_in_a_notebook():
     assert "<b>" not in report._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_frame_is_reported_beside_its_original():
     import pandas
 
@@ -473,3 +484,37 @@ def test_a_frame_is_reported_beside_its_original():
     report = sqlanon.report(frame, None, made, policy(), effort="none")
     assert report.holds
     assert report.release == "released frame"
+
+
+def test_a_time_limit_leaves_the_verdict_and_says_what_it_ended():
+    connection = table([(20, "fm"[n % 2], "flu") for n in range(40)])
+    connection.execute("CREATE TABLE released AS SELECT '20-29' AS age, sex, illness FROM people")
+    whole = reported(connection, policy(), effort="quick")
+    late = reported(connection, policy(), effort="full", time_limit=1e-9)
+    told, document = whole.to_dict(), late.to_dict()
+    assert (told["cut_short"], document["cut_short"]) == (False, True)
+    same = ("holds", "models", "original", "release", "columns", "sensitive", "left_out")
+    assert [document[name] for name in same] == [told[name] for name in same]
+    assert told["loss"] == document["loss"] | {
+        name: told["loss"][name] for name in ("lower_bound", "bound_of")
+    }
+    assert (document["identifying"], document["loss"]["lower_bound"]) == ({}, None)
+    first, second = (note for note in late.to_text().splitlines() if "time" in note)
+    assert first.endswith("does not tell which columns identify")
+    assert second.endswith("in time; allow a longer time limit (--time-limit)")
+
+
+def test_the_largest_sets_of_columns_are_left_out_first():
+    connection = table([(n % 7, "fm"[n % 2], "flu") for n in range(40)])
+    own = policy(others="drop")
+    found = reported(connection, own, "people").found
+    seen = []
+    with open_source(connection, "people", read_only=True) as source:
+        for looks in range(8, 20):  # of the engine at the time
+            deadline = Deadline(looks, count().__next__)
+            told = with_identifying(source.engine, source.table, found=found, deadline=deadline)
+            seen.append(0 if told.identifying is None else told.identifying.largest)
+            assert told.is_cut == (seen[-1] < 2)
+            assert told.identifying in (None, found.identifying) or seen[-1] == 1
+    assert sorted({*seen}) == [0, 1, 2]
+    assert seen == sorted(seen)

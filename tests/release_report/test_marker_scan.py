@@ -85,6 +85,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "how", "asked"), METHODS)
 def test_the_page_holds_no_marker_that_the_release_does_not(
     people, tmp_path, drawn_as_text, method, how, asked

@@ -89,6 +89,7 @@ def page():
     return sqlanon.report(connection, "people", "released", policy, effort="none").html
 
 
+@pytest.mark.slow
 def test_a_page_needs_nothing_else_and_runs_nothing(page):
     read = Page(page)
     assert not read.of("script", "link", "iframe", "img", "object", "embed")
@@ -143,6 +144,18 @@ def test_nothing_released_and_everything_suppressed_make_a_page(kept, monkeypatc
     assert not Page(html).open
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_a_page_says_which_part_the_time_limit_left_out(tmp_path):
+    connection = people([("a", "x")] * 5, "a TEXT, ill TEXT")
+    asked = Policy(["a"], sensitive=["ill"], models=[KAnonymity(5)])
+    report = sqlanon.report(connection, "people", "people", asked, time_limit=1e-9)
+    report.write(tmp_path / "page.html")
+    told = (tmp_path / "page.html").read_text("utf-8")
+    identify = told.split('<h2 id="identify">')[1].split("</section>")[0]
+    assert "The time limit came before this was counted" in identify
+    assert "no lower bound on the loss was found in time" in told
+
+
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "people.csv").write_text("age,sex\n" + "1,f\n2,f\n11,m\n12,m\n" * 2)
@@ -183,6 +196,7 @@ def test_a_release_that_fails_exits_with_1(files, capsys):
     assert "NOT satisfy" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_in_place_the_original_is_looked_at_before_it_is_gone(files):
     import duckdb
@@ -221,6 +235,7 @@ def unlucky(how, monkeypatch, folder):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("how", "error", "fault"),
@@ -270,6 +285,7 @@ def test_a_page_that_does_not_get_its_name_is_a_note(files, capsys, monkeypatch)
     assert {path.name for path in files.iterdir()} == {"people.csv", "out.csv"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_the_page_has_the_digest_of_the_file_that_is_written_after_it(files):
     policy = Policy({"age": Hierarchy.intervals(10)}, models=[KAnonymity(2)], others="keep")

@@ -37,6 +37,7 @@ def copies_of_ten(copies=6):
     return [(n, 20 + n, "mf"[n % 2]) for n in range(10) for _ in range(copies)]
 
 
+@pytest.mark.slow
 def test_no_verdict_where_records_are_counted_and_a_person_makes_up_a_class():
     connection = people(copies_of_ten())
     connection.execute("CREATE TABLE released AS SELECT age::TEXT AS age, sex FROM people")
@@ -83,6 +84,7 @@ def drawn_people():
     return people([(n % 40, 20 + drawn.randrange(10), drawn.choice("mf")) for n in range(100)])
 
 
+@pytest.mark.slow
 def test_a_publication_counts_the_persons_of_the_release_by_their_smallest_class(tmp_path):
     connection, page = drawn_people(), tmp_path / "report.html"
     made = sqlanon.anonymize(
@@ -113,3 +115,21 @@ def test_a_release_that_says_whose_its_records_are_counts_persons():
     assert after.members == 40
     assert after.mean_risk == pytest.approx(sum(1 / size for size in sizes) / 40)
     assert after.in_classes(1, None) == report.found.before.in_classes(1, None) == 40
+
+
+def test_a_publication_counts_the_persons_whose_sensitive_value_a_class_gives_away(tmp_path):
+    connection, page = drawn_people(), tmp_path / "report.html"
+    connection.execute("ALTER TABLE people ADD COLUMN illness TEXT")
+    connection.execute(
+        "UPDATE people SET illness = CASE WHEN age < 25 THEN 'flu' ELSE pid::TEXT END"
+    )
+    asked = policy(sensitive=["illness"])
+    sqlanon.anonymize(connection, "people", asked, into="released", method="incognito", report=page)
+    persons, records = connection.execute(
+        "SELECT sum(persons), sum(size) FROM (SELECT age // 5, sex, count(DISTINCT pid) AS persons,"
+        " count(*) AS size FROM people WHERE age < 25 GROUP BY ALL)"
+    ).fetchone()
+    assert persons < records
+    assert f"{persons} released persons are in classes whose members all" in text_of(
+        page.read_text()
+    )

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.classes import ClassStatistics
+from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.check import CheckReport, ModelResult
 from sqlanon.reports.plan import Report
 from sqlanon.wording import key
@@ -268,3 +269,11 @@ def test_levels_of_single_records_are_named_where_they_have_names():
     lines = [line.split() for line in found.to_text().splitlines()]
     assert ["age", "50%", "50%", "intervals", "of", "5", "0%", "*"] in lines
     assert ["sex", "100%", "0%"] in lines
+
+
+def test_a_bound_that_rounding_leaves_of_zero_is_zero_in_text_and_in_json():
+    report = BoundReport("lm", 1e-17, 5, 100, 10, single_records=-3e-18)
+    document = report.to_dict()
+    assert (document["lower_bound"], document["single_record_bound"]) == (0.0, 0.0)
+    assert "loses at least lm 0 (" in report.to_text()
+    assert "e-1" not in repr(report) + report.to_text() + json.dumps(document)

@@ -92,6 +92,7 @@ def sqlanon_role():
     return Role.QUASI_IDENTIFIER
 
 
+@pytest.mark.slow
 def test_nothing_is_published_before_all_is_decided(connection, suggestion):
     with pytest.raises(PolicyError, match="6 columns have no role"):
         sqlanon.anonymize(connection, "people", suggestion.policy, into="published")
@@ -124,6 +125,7 @@ def test_lines_without_their_mark_settle_what_is_undecided(suggestion, tmp_path)
         assert policy.drop == (settled or ())
 
 
+@pytest.mark.slow
 def test_the_table_is_left_as_it_is_and_nothing_stays_beside_it(connection):
     before = tables_of(connection)
     sqlanon.suggest(connection, "people")
@@ -157,6 +159,7 @@ def test_one_sensitive_value_of_all_is_told_of_everybody(connection):
     assert "tells it of everybody" in found["diagnosis"].reason
 
 
+@pytest.mark.slow
 def test_more_quasi_identifiers_than_a_table_can_have_are_told_of(connection):
     for number, is_told in ((12, False), (13, True)):
         names = ", ".join(f"hash(range, {one}) % 3 AS age_{one}" for one in range(number))
@@ -284,6 +287,7 @@ def test_numbers_of_a_panel_are_persons(connection):
     assert not of(connection, "SELECT range % 5 AS code FROM range(1000)")["code"].is_entity
 
 
+@pytest.mark.slow
 def test_a_frame_is_a_table(connection):
     frame = connection.sql("SELECT * EXCLUDE (listed, picture) FROM people").to_arrow_table()
     found = sqlanon.suggest(frame)
@@ -371,6 +375,7 @@ def test_an_empty_table_is_refused(connection):
         sqlanon.suggest(connection, "empty")
 
 
+@pytest.mark.slow
 def test_a_large_table_is_sampled_and_says_so(connection, suggestion, monkeypatch):
     monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
     monkeypatch.setattr(profile, "SAMPLE", 500)
@@ -389,6 +394,7 @@ def test_a_large_table_is_sampled_and_says_so(connection, suggestion, monkeypatc
     assert own["n"].figures["uniqueness"] == pytest.approx(0.25, abs=0.05)
 
 
+@pytest.mark.slow
 def test_neither_threads_nor_the_order_of_the_rows_change_a_draft(suggestion):
     with empty_database(threads=2) as other:
         other.execute(PEOPLE.replace("CREATE TABLE people AS", "CREATE TABLE made AS"))
@@ -488,6 +494,7 @@ def test_values_that_hardly_repeat_are_listed_in_no_file(uniqueness, distinct, l
     assert hierarchies.draft_hierarchy(found).is_listed is listed
 
 
+@pytest.mark.slow
 def test_a_method_that_ends_soon_is_suggested_for_a_large_lattice(connection, monkeypatch):
     draft = sqlanon.suggest(connection, "people")
     heights = [own.hierarchy.height for own in draft.policy.quasi_identifiers.values()]

@@ -265,6 +265,7 @@ def test_a_table_that_refers_to_itself_is_named(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_file_with_a_second_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "census.duckdb"
     replace_marked_table(path)

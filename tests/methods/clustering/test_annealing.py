@@ -65,6 +65,7 @@ def test_annealing_satisfies_the_models_and_never_loses_more(people, method, mod
     assert told["loss"]["clusters_of_k"] <= told["loss"]["exchanged"] + 1e-12
 
 
+@pytest.mark.slow
 def test_the_report_tells_what_annealing_came_to(people):
     model = LDiversity(2.5, "entropy")
     plan = sqlanon.plan(
@@ -137,6 +138,7 @@ def test_the_schedule_and_the_seed_reach_the_search(people, monkeypatch):
     assert schedules == [Schedule(30, 0.5, 0.25, 2.0, seed=7), Schedule(seed=7)]
 
 
+@pytest.mark.slow
 def test_blocks_are_annealed_each_on_its_own(people):
     report = sqlanon.plan(
         people, "people", policy(LDiversity(2)), method="direct-cover", improve="anneal",
@@ -156,6 +158,7 @@ def test_annealing_is_refused_where_there_is_no_model_to_anneal_for(people, meth
         sqlanon.compare(people, "people", policy(), methods=[method], improve="anneal")
 
 
+@pytest.mark.slow
 def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
     def hurried(problem, demands, *, label, schedule):
         late = replace(problem, deadline=Deadline(4, itertools.count(1).__next__))

@@ -142,6 +142,7 @@ def test_a_bound_looks_at_the_lowest_and_highest_level():
     assert "records within the levels allowed that suppresses no record" in report.to_text()
 
 
+@pytest.mark.slow
 def test_records_that_fit_no_class_within_the_levels_are_suppressed_or_refused():
     connection, _ = table_of("11123")
     quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(AGES), 1, 0, 1)}
@@ -197,6 +198,7 @@ def test_effort_is_as_asked_for_or_full_under_a_time_limit(asked):
     assert not report.notes
 
 
+@pytest.mark.slow
 def test_with_a_time_limit_prices_are_raised_until_that_helps_no_more(monkeypatch):
     connection, policy = table_of("111233344")
     full = sqlanon.bound(connection, "people", policy, effort="full")
@@ -230,6 +232,7 @@ def test_an_effort_that_the_time_limit_ends_is_not_told(monkeypatch):
     assert report.lower_bound >= quick.lower_bound
 
 
+@pytest.mark.slow
 def test_a_node_that_a_branch_repeats_costs_what_the_lowest_level_says():
     connection, policy = opened([[("1", "*")]], [(1, 1)], [1.0], [("1", 0)] * 3, 2, 0.0)
     asked = {"loss": "suppressed-cells"}

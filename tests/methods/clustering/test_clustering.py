@@ -126,6 +126,7 @@ def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     assert "the table was cut into 2 blocks of up to 3 records, along" in report.notes[0]
 
 
+@pytest.mark.slow
 def test_a_memory_limit_makes_blocks_smaller(people, tmp_path, monkeypatch):
     """Five records of 100 MB each do not fit where three do."""
     monkeypatch.setattr("sqlanon.methods.clustering.first.RECORD_BYTES", 100_000_000)
@@ -322,6 +323,7 @@ def test_what_no_candidate_of_blocks_covers_is_noted_once_with_all_records(lonel
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "ending"), [(6, " within the same blocks"), (12, "")])
 def test_the_guarantee_of_set_cover_is_told_for_what_it_holds(lonely, most, ending):
     plan = sqlanon.plan(lonely[0], "people", lonely[1], method="set-cover", block_records=most)
@@ -396,6 +398,7 @@ def test_nobody_is_left_out_where_clusters_stay_as_they_were_found(people):
     assert plan.report.search["left_out"] == 0
 
 
+@pytest.mark.slow
 def test_kept_records_are_left_out_only_as_a_class_that_satisfies_the_policy(people):
     """NULL alone would lose less outside, but one record is no class of two."""
     more = {"suppression_limit": 0.4, "suppressed": "keep", "suppressed_label": "gone"}

@@ -57,6 +57,7 @@ def people():
         yield connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

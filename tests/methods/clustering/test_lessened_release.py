@@ -32,6 +32,7 @@ def published(records, quasi, *models, limit, way, suppressed="drop"):
         return report, connection.execute("FROM released ORDER BY ALL").fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_record_too_many_of_one_value_is_left_out(way):
     records = [("x", ill) for ill in "aaabb"]

@@ -157,6 +157,7 @@ def test_the_distances_of_the_option_are_those_that_there_are():
     assert list(CLUSTER_DISTANCES) == list(DISTANCES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["agglomerative", "agglomerative-modified"])
 def test_distances_give_clusters_of_their_own(people, method):
     settings = {"method": method, "refine": False}

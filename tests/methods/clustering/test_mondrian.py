@@ -51,6 +51,7 @@ def published(connection, policy, **settings):
     return report, rows
 
 
+@pytest.mark.slow
 def test_combinations_that_take_several_numbers_keep_their_order(monkeypatch):
     """The first column has the most values, so its places are in the last number."""
     records = [(str(n * n % 11), "fm"[n // 5 % 2], "xyz"[n % 7 % 3], "job") for n in range(80)]
@@ -124,6 +125,7 @@ def people():
 AGE = Hierarchy.intervals(5, 10, 20)
 
 
+@pytest.mark.slow
 def test_highest_levels_leave_out_who_can_be_in_no_class(people):
     """Nobody else is as old as the oldest, whatever the interval allowed."""
     quasi = {"age": QuasiIdentifier(AGE, max_level=2), "sex": Hierarchy.suppression()}
@@ -269,6 +271,7 @@ def test_annealing_is_told_and_never_loses_more(people, partitioning):
     assert report.loss["lm"] == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_strict_parts_are_annealed_as_far_as_memory_holds_records(people, monkeypatch):
     monkeypatch.setattr("sqlanon.methods.clustering.part_records.BLOCK_RECORDS", 400)
     policy = Policy(
@@ -283,6 +286,7 @@ def test_strict_parts_are_annealed_as_far_as_memory_holds_records(people, monkey
     assert sqlanon.plan(people, "people", policy, **asked, partitioning="relaxed").report.holds
 
 
+@pytest.mark.slow
 def test_relaxed_parts_leave_out_what_others_are_better_without(people):
     people.execute("INSERT INTO people SELECT 1000 + 300 * range, 'f', 1, 'a' FROM range(3)")
     quasi = {"age": Hierarchy.intervals(4, 20, 100, 500), "sex": Hierarchy.suppression()}
@@ -305,6 +309,7 @@ def test_relaxed_parts_leave_out_what_others_are_better_without(people):
     assert 0 < report.suppressed_records <= 20
 
 
+@pytest.mark.slow
 def test_a_time_limit_leaves_parts_as_they_are(people, monkeypatch):
     """Here it comes when the table has just been read, so classes stay those of one node."""
     home = "sqlanon.methods.clustering.mondrian"

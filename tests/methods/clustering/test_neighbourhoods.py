@@ -39,7 +39,6 @@ def policy(*models, **more):
     return Policy(hierarchies, sensitive=sensitive, keep=keep, models=models, **more)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("method", "asked"),
     [
@@ -96,6 +95,7 @@ def asked_of_search(monkeypatch):
     return given
 
 
+@pytest.mark.slow
 @pytest.mark.every_row
 @pytest.mark.parametrize(("method", "suppressed"), [("direct-cover", 0), ("forest", 0.05)])
 def test_a_search_is_given_what_records_are_worth(people, asked_of_search, method, suppressed):

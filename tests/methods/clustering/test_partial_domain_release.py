@@ -40,6 +40,7 @@ def policy_of(*models, sensitive=("ill",), **more):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("models", [(), (LDiversity(2),)])
 def test_e_is_no_worse_than_that_of_the_best_node(people, models):
     policy = policy_of(*models)
@@ -74,6 +75,7 @@ def test_a_sensitive_column_decides_with_k_alone(people):
     assert kept([]) == {"a": 12, "b": 0}
 
 
+@pytest.mark.slow
 def test_refinement_takes_it_as_a_start(people):
     found = [
         sqlanon.plan(people, "people", policy_of(), method="partial-domain", refine=refine).report

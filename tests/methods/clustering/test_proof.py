@@ -63,6 +63,7 @@ def test_no_plan_proves_more_than_the_least_loss(case, method, bound):
         assert report.lower_bound <= float(possible / len(records)) + ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [*METHODS, "agglomerative-modified", "partial-domain"])
 def test_a_plan_proves_more_with_more_effort(people, method):
     found = [
@@ -79,6 +80,7 @@ def test_a_plan_proves_more_with_more_effort(people, method):
     assert f"{found[1].ratio:.3g} times as much" in found[1].to_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more", [{"entity": "c"}, {"sensitive": {"c": Sensitive([LDiversity(2)])}}], ids=["entity", "l"]
 )
@@ -90,6 +92,7 @@ def test_what_the_bound_does_not_look_at_does_not_lower_it(people, more):
     assert alone <= report.loss["lm"]
 
 
+@pytest.mark.slow
 def test_blocks_have_a_bound_of_their_own(people):
     asked = {"method": "set-cover", "block_records": 25}
     report = sqlanon.plan(people, "people", policy(), **asked).report
@@ -131,6 +134,7 @@ def test_prices_are_raised_in_full_where_refinement_takes_longer():
     assert effort(1, bound="columns") is None
 
 
+@pytest.mark.slow
 def test_a_small_table_is_priced_unasked_and_a_large_one_on_request(people, monkeypatch):
     def by(**asked):
         return sqlanon.plan(people, "people", policy(), method="forest", **asked).report
@@ -191,6 +195,7 @@ def test_an_unknown_bound_or_effort_is_refused(people):
         sqlanon.plan(people, "people", policy(), method="incognito", bound="quick")
 
 
+@pytest.mark.slow
 def test_a_chain_below_the_lowest_level_costs_what_that_level_does():
     """`a0` repeats no label but every value of its node, so it is one node at both levels."""
     tree = Hierarchy.from_rows([("a0", "a_1", "*"), ("b0", "b_1", "*"), ("b1", "b_1", "*")])

@@ -36,6 +36,7 @@ def lowest_within(case, number, most):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(cases())
 def test_each_alternative_is_the_best_of_its_part_of_the_lattice(case):

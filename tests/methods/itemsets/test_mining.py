@@ -291,6 +291,7 @@ def test_null_is_a_value_of_its_own():
     assert found[frozenset([None]), frozenset("f")] == 2
 
 
+@pytest.mark.slow
 def test_there_is_no_itemset_of_more_records_than_the_table_has():
     assert itemsets([("a", "f")] * 3, [BRANCHY, FLAT], 4) == {}
 

@@ -146,6 +146,7 @@ def test_a_deadline_leaves_parts_as_they_are():
     assert (found.parts, found.ended) == (1, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", RULES)
 def test_whenever_the_time_is_over_parts_without_a_turn_stay_as_they_are(monkeypatch, cuts):
     """Between the columns of some parts, or between these and the next ones of a round."""

@@ -26,12 +26,15 @@ class Joins:
         self._taxonomies = taxonomies
         random = np.random.default_rng(0)
         self._odd = random.integers(0, 2**63, len(taxonomies), np.uint64) * 2 + 1
-        self._nodes = [_leaf_joins(taxonomy) for taxonomy in taxonomies]
+        joins = [_leaf_joins(taxonomy) for taxonomy in taxonomies]
+        self._nodes = [None if each is None else each.ravel() for each in joins]
         self._keys = [
             None if nodes is None else nodes.astype(np.uint64) * odd
             for nodes, odd in zip(self._nodes, self._odd, strict=True)
         ]
-        self._costs = [_join_costs(taxonomy) for taxonomy in taxonomies]
+        self._costs = [
+            _join_costs(taxonomy, each) for taxonomy, each in zip(taxonomies, joins, strict=True)
+        ]
 
     def of(self, column: int, first: Numbers, *, second: Numbers) -> Numbers:
         """The lowest node that holds both leaves, element by element."""
@@ -67,17 +70,25 @@ class Joins:
 
 
 def _leaf_joins(taxonomy: Taxonomy) -> Numbers | None:
-    """The closure of each pair of leaves in one row; None where it would be long."""
+    """The closure of each two leaves; None where the table would be large."""
     if taxonomy.leaves**2 > TABLE:
         return None
-    first, second = np.meshgrid(np.arange(taxonomy.leaves), np.arange(taxonomy.leaves))
-    return taxonomy.closure(np.minimum(first, second), np.maximum(first, second)).ravel()
+    joins = np.empty((taxonomy.leaves, taxonomy.leaves), np.int64)
+    # A node has a lower number than those that hold it.
+    for node in reversed(range(len(taxonomy.cost))):
+        own = slice(taxonomy.low[node], taxonomy.high[node] + 1)
+        joins[own, own] = node
+    return joins
 
 
-def _join_costs(taxonomy: Taxonomy) -> Floats | None:
-    """The cost of the closure of each two nodes; None where the table would be large."""
-    nodes = np.arange(len(taxonomy.cost))
-    if len(nodes) ** 2 > TABLE:
+def _join_costs(taxonomy: Taxonomy, joins: Numbers | None) -> Floats | None:
+    """The cost of the closure of each two nodes; None where the table would be large.
+
+    The closure is that of their first leaves, or the one of them that holds the other; and costs
+    never shrink on the way up.
+    """
+    if joins is None or len(taxonomy.cost) ** 2 > TABLE:
         return None
-    first, second = np.meshgrid(nodes, nodes)
-    return taxonomy.cost[taxonomy.join(first, second)].astype(np.float32)
+    cost = taxonomy.cost.astype(np.float32)
+    least = cost[joins[np.ix_(taxonomy.low, taxonomy.low)]]
+    return np.maximum(least, np.maximum.outer(cost, cost), out=least)

@@ -89,6 +89,7 @@ def test_cells_of_a_recoding_cost_what_they_cost_in_its_blocks(table, loss):
             assert np.array_equal(problem.cell_prices(0, partition), prices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["lm", "hdm"])
 @pytest.mark.parametrize("scheme", ["bhs", "ghs", "gops"])
 def test_blocks_of_thousands_of_values_take_no_memory_by_value(scheme, loss):
