@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 POLICY = "policy.toml"
 WIDTH = 98
+EXPLAINED = 12
+"""Undecided columns whose reasons are printed; those of others are in the file."""
 _ROLES = {
     "i": ("identifier", "names a person; not published"),
     "q": ("quasi-identifier", "known to others, who may find a person by it; generalized"),
@@ -134,13 +136,17 @@ def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
 
     width = columns_of(sys.stdout) or WIDTH
     rows = [("column", "role", "generalized by")]
-    rows += [(each.name, each.role.value, each.described()) for each in written.columns]
+    rows += [
+        (each.name, each.role.value, each.described())
+        for each in written.columns
+        if each.role.value != "undecided" or len(written.undecided) <= EXPLAINED
+    ]
     lines = [
         f"{counted(written.records, 'record')}, {counted(len(written.columns), 'column')}",
         *in_columns(rows, "<<<"),
         "",
         *wrap(f"{file} is written, with the reason of each role. {ADVISORY}", width),
-        *_left_to_do(written, width),
+        *_left_to_do(written, file, width=width),
         *(line for note in written.notes for line in wrap(f"note: {note}", width)),
         *_shown_next(written, commands, width),
     ]
@@ -162,7 +168,7 @@ def _shown_next(written: Suggestion, commands: list[str], width: int) -> list[st
     return lines
 
 
-def _left_to_do(written: Suggestion, width: int) -> list[str]:
+def _left_to_do(written: Suggestion, file: Path, *, width: int) -> list[str]:
     """What the user has to settle or to confirm."""
     from sqlanon.suggestion.roles import Role
 
@@ -170,9 +176,13 @@ def _left_to_do(written: Suggestion, width: int) -> list[str]:
     undecided = written.of(Role.UNDECIDED)
     if undecided:
         lines += ["", "To decide, before anything is published (--others drop leaves them out):"]
-        for each in undecided:
+        for each in undecided[:EXPLAINED]:
             text = f"  {each.name}: {each.reason}"
             lines += wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
+    if undecided[EXPLAINED:]:
+        names = ", ".join(each.name for each in undecided[EXPLAINED:])
+        text = f"  and {len(undecided) - EXPLAINED} more, with their reasons in {file}: {names}"
+        lines += wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
     sensitive = written.of(Role.SENSITIVE)
     if sensitive:
         names = ", ".join(each.name for each in sensitive)

@@ -1,9 +1,10 @@
 """Vocabulary: what names of columns usually mean, in English, German, French and Spanish.
 
 A name is parted into words at signs, digits and capitals, without accents. A phrase is found where
-its words stand in the name one after the other, or are the whole name written as one; a word that
-ends in `*` stands for all that begin so, and one that begins with `=` must be the whole name.
-Phrases of one concept are parted by commas.
+its words stand in the name one after the other, or are the whole name written as one. A word that
+ends in `*` stands for all that begin so, one that begins with `*` for all that end so, as compounds
+do; a phrase that begins with `=` must be the whole name. Phrases of one concept are parted by
+commas.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Hint(Enum):
     WEIGHT = "survey weight"
     SENSITIVE = "sensitive"
     LABEL = "class label"
+    MEASURE = "score or measurement"
     KNOWN = "known to others"
 
 
@@ -186,7 +188,7 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.SENSITIVE,
         "health",
-        "diagnos*, disease, diseases, illness, icd, icd code, icd 9, icd 10, symptom*, "
+        "diagnos*, disease, diseases, illness*, icd, icd code, icd 9, icd 10, symptom*, "
         "syndrome, health, medical, medication*, medicine, drug, drugs, therap*, treatment, "
         "surgery, operation, hiv, aids, cancer, tumor, tumour, diabet*, depress*, psych*, "
         "mental, disab*, handicap*, pregnan*, abortion, smok*, tobacco, alcohol*, drink*, "
@@ -197,6 +199,9 @@ CONCEPTS: Sequence[Concept] = (
         "creatinin*, viral load, bmi, body mass index, blutzucker, "
         "todesursache, pflegegrad, maladie*, sante, traitement*, medicament*, handicape, "
         "enceinte, grossesse, fumeur, symptome, groupe sanguin, cause deces, enfermedad*, "
+        "asthma*, stroke, heart, hypertens*, hepatit*, tubercul*, pneumon*, arthrit*, dement*, "
+        "epileps*, migraine*, headache*, cough*, pain, suicid*, addict*, sick*, chronic*, doctor*, "
+        "physician*, medic*, medec*, prescri*, hosp*, arzt, aerzt*, schmerz*, sucht*, "
         "salud, tratamiento*, medicamento, embaraz*, fumador, discapacidad, minusvalia, "
         "sintoma*, grupo sanguineo, causa muerte",
         special=True,
@@ -254,7 +259,9 @@ CONCEPTS: Sequence[Concept] = (
         "vermoegen, vermogen, schulden, kredit*, steuer*, rente, sozialhilfe, nettoeinkommen, "
         "bruttoeinkommen, umsatz, revenu, revenus, salaire*, remuneration, dette*, pret, impot, "
         "impots, patrimoine, prestation*, ingreso, ingresos, sueldo, salario*, renta, deuda*, "
-        "prestamo*, impuesto*, patrimonio, nomina",
+        "prestamo*, impuesto*, patrimonio, nomina, hourly rate, daily rate, weekly rate, monthly "
+        "rate, annual rate, pay rate, *einkommen, *gehalt, *lohn, *salary, *income, stock, "
+        "stocks, shares",
     ),
     Concept(
         Hint.SENSITIVE,
@@ -273,7 +280,7 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.KNOWN,
         "race or ethnic origin",
-        "race, races, ethnic*, ethn, hispanic, hispanic origin, latino, skin colo*, =white, "
+        "race, races, ethnic*, ethn, hisp*, hispanic origin, latino, skin colo*, =white, "
         "=black, rasse, ethnie, ethnisch*, hautfarbe, origine ethnique, raza, etnia, origen "
         "etnico, indigena, indigenous, tribe, caste",
         nominal=True,
@@ -296,13 +303,14 @@ CONCEPTS: Sequence[Concept] = (
         "departement, pays, nationalite, citoyennete, quartier, ciudad, municipio, provincia, "
         "pais, nacionalidad, ciudadania, barrio, localidad, comunidad, distrito, language, "
         "mother tongue, sprache, muttersprache, langue, langue maternelle, idioma, lengua, "
-        "immigra*, migra*",
+        "immigra*, migra*, distance, entfernung, distancia",
         nominal=True,
     ),
     Concept(
         Hint.KNOWN,
         "family and household",
-        "marital, marital status, married, marriage, civil status, spouse, partner, divorced, "
+        "marital, marital status, =single, married, marriage, civil status, spouse, partner, "
+        "divorced, "
         "widowed, relationship, family, family size, household*, children, child, child number, "
         "kids, dependents, parents, parent, siblings, single parent, familienstand, ehestand, "
         "verheiratet, haushalt*, kinder, kinderzahl, anzahl kinder, familie*, eltern, etat "
@@ -316,7 +324,7 @@ CONCEPTS: Sequence[Concept] = (
         "qualification, study, studies, major field, bildung*, schulabschluss, abschluss, "
         "schule, ausbildung*, studium, hochschule, universitaet, universitat, etudes, niveau "
         "etudes, diplome, ecole, formation, educacion, estudios, nivel estudios, escuela, "
-        "titulo, escolaridad",
+        "titulo, escolaridad, literacy, literate, alphabet*, alfabet*",
     ),
     Concept(
         Hint.KNOWN,
@@ -333,7 +341,10 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.KNOWN,
         "time at work",
-        "tenure, years service, seniority, experience, working hours, dienstjahre, "
+        "tenure, years service, years, yrs, jahre, annees, anos, companies worked, seniority, "
+        "experience, working hours, work hours, hours per week, "
+        "hours week, weekly hours, hours worked, weeks worked, wochenstunden, arbeitszeit, "
+        "arbeitsstunden, heures travail, horas trabajo, dienstjahre, "
         "berufserfahrung, betriebszugehoerigkeit, anciennete, antiguedad, experiencia",
     ),
     Concept(
@@ -342,6 +353,17 @@ CONCEPTS: Sequence[Concept] = (
         "height, body height, body weight, weight kg, groesse, grosse, korpergrosse, "
         "koerpergroesse, koerpergewicht, taille, altura, estatura, peso, eye colo*, hair colo*, "
         "augenfarbe, haarfarbe, housing, home ownership, dwelling, wohnung*, logement, "
-        "vivienda, car, cars, vehicle, auto, veteran, military, militaer, militar, pet, pets",
+        "vivienda, car, cars, vehicle, auto, veteran, military, militaer, militar, pet, pets, "
+        "*area, acre*, hectare*, farm, *flaeche, *flache, superficie",
+    ),
+    Concept(
+        Hint.MEASURE,
+        "a score or a measurement",
+        "score, scores, scale, index, ratio, percent*, pct, prob, probability, likelihood, risk, "
+        "rate, mean, average, avg, sum, total, minimum, maximum, amount, measure*, reading, "
+        "*score, *scale, *index, *ratio, days, duration, elapsed, =time, ratio, quotient, anteil, "
+        "quote, prozent, betrag, "
+        "messwert, punktzahl, dauer, risiko, taux, pourcentage, moyenne, montant, mesure, duree, "
+        "risque, tasa, porcentaje, promedio, monto, importe, medida, puntuacion, duracion, riesgo",
     ),
 )

@@ -1,7 +1,7 @@
 """Roles: what a column is taken for, and why, from its name, its type and its figures.
 
 Rules are tried in their order, and the first that has something to say decides. What none of them
-decides is left to the sets of columns that make records unique.
+decides is left to the sets of columns that make records unique (`suggestion.by_figures`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlanon.reports.separation import SubsetRisk
 from sqlanon.suggestion.concepts import Concept, Hint
 from sqlanon.suggestion.profile import ColumnProfile, Form
 from sqlanon.suggestion.vocabulary import (
@@ -21,7 +20,7 @@ from sqlanon.suggestion.vocabulary import (
     is_record_number,
     words_of,
 )
-from sqlanon.wording import listed, percent
+from sqlanon.wording import percent
 
 NEAR_UNIQUE = 0.9
 """Distinct values over values from which nearly every record has its own."""
@@ -35,10 +34,20 @@ FEW = 10
 """Values up to which a column that is named like an identifier is rather a kind of it."""
 CLASSES = 50
 """Most values of what others are to predict."""
-IDENTIFYING = 0.05
-"""Share of unique records from which a set of columns tells people apart."""
-ADDED = 0.01
-"""Share of the records that a column, beside all others, must make unique to count."""
+FINE = 20
+"""Values above which numbers with fractions count as measurements."""
+MANY = 100
+"""Values above which whole numbers do."""
+LARGEST_AGE = 120
+"""The largest of whole numbers that are looked at as ages, hours and the like are."""
+YEARS = (1800, 2100)
+"""Whole numbers that are looked at as years are."""
+CODE = 4
+"""Digits from which whole numbers that all have as many are looked at as codes are."""
+TOLD = 0.01
+"""Share of distinct values from which a measurement can find a record."""
+SHARED = 5
+"""Records of an address on average, from which it is rather a place."""
 
 
 class Role(Enum):
@@ -60,11 +69,13 @@ class Advice:
         role: The role.
         reason: A sentence without its full stop, which holds no value of the table.
         is_entity: Whether the column says whose record it is, and persons have several.
+        is_counted: Whether figures of sets of columns alone decide, not its name or its values.
     """
 
     role: Role
     reason: str
     is_entity: bool = False
+    is_counted: bool = False
 
 
 def advise(profile: ColumnProfile) -> Advice | None:
@@ -85,43 +96,6 @@ def advise_row_names(profile: ColumnProfile) -> Advice | None:
         Role.IDENTIFIER,
         "it has no name in the header, as the numbers or names of records that R and pandas write "
         f"in front of the columns; it holds {_distinct(profile)}",
-    )
-
-
-def advise_by_sets(name: str, risk: SubsetRisk) -> Advice | None:
-    """The role of a column that nothing is known of, from the sets that make records unique.
-
-    None where it is in none of the smallest sets, and adds little to all other columns.
-    """
-    sets = [one for one in risk.minimal if name in one.columns]
-    if sets:
-        best = max(sets, key=lambda one: (-len(one.columns), one.unique))
-        others = [one for one in best.columns if one != name]
-        return together(others, best.unique, best.total)
-    [own] = [one for one in risk.columns if one.name == name]
-    if own.lost < ADDED * own.total:
-        return None
-    return Advice(
-        Role.QUASI_IDENTIFIER,
-        f"beside all other columns it makes another {percent(own.lost, own.total)} of the records "
-        "unique",
-    )
-
-
-def unknown() -> Advice:
-    """The advice where neither a name nor figures tell what a column is."""
-    return Advice(
-        Role.UNDECIDED,
-        "it adds little to what tells records apart, and its name does not say what it is; is it "
-        "sensitive, may it be published as it is (keep), or is it not needed (drop)?",
-    )
-
-
-def together(others: Sequence[str], unique: int, records: int) -> Advice:
-    """The advice for a column that makes so many records unique, together with others."""
-    beside = f"together with {listed(list(map(repr, others)))}" if others else "alone"
-    return Advice(
-        Role.QUASI_IDENTIFIER, f"{beside} it makes {percent(unique, records)} of the records unique"
     )
 
 
@@ -173,8 +147,15 @@ def _naming(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
             return Advice(Role.IDENTIFIER, f"its values look like {what}")
     if concept is None or concept.hint is not Hint.NAMES or _is_kind(profile):
         return None
-    if concept.title == "an address" and profile.form is not Form.TEXT and not _is_near(profile):
-        return None
+    if concept.title == "an address" and not _is_near(profile):
+        if profile.form is not Form.TEXT:
+            return None
+        if profile.uniqueness <= 1 / SHARED:
+            return Advice(
+                Role.QUASI_IDENTIFIER,
+                f"its name suggests {concept.title}, but each has {1 / profile.uniqueness:.3g} "
+                "records on average, so it is rather the place where somebody lives",
+            )
     return Advice(Role.IDENTIFIER, f"its name suggests {concept.title}")
 
 
@@ -252,15 +233,48 @@ def _known(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     return Advice(Role.QUASI_IDENTIFIER, f"its name suggests {concept.title}{special}")
 
 
+def _measured(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    is_named = concept is not None and concept.hint is Hint.MEASURE
+    is_number = profile.form is Form.NUMBER or profile.is_numeric_text
+    if not is_number or is_record_number(profile.name) or not (is_named or _is_fine(profile)):
+        return None
+    what = "its name suggests a score or a measurement" if is_named else "it holds figures"
+    finding = (
+        f"; whoever does, as from another file of the same source, finds the record, with "
+        f"{_distinct(profile)}"
+        if profile.uniqueness >= TOLD
+        else ""
+    )
+    return Advice(
+        Role.UNDECIDED,
+        f"{what}, which others seldom know exactly{finding}. Is it what nobody should learn about "
+        "a person (sensitive, rounded first), may others know it (quasi-identifier, in intervals), "
+        "or is it not needed (drop)?",
+    )
+
+
+def _is_fine(profile: ColumnProfile) -> bool:
+    """Whether numbers are many, and neither years, ages nor codes."""
+    numbers = profile.numbers
+    if numbers is None or not numbers.quantiles:
+        return profile.distinct > MANY
+    least, most = numbers.quantiles[0], numbers.quantiles[-1]
+    if not numbers.is_nearly_whole:
+        return profile.distinct > FINE
+    shortest, _, longest = profile.lengths
+    is_age = least >= 0 and most <= LARGEST_AGE
+    is_year = least >= YEARS[0] and most <= YEARS[1]
+    is_code = shortest == longest >= CODE
+    is_every = numbers.is_whole and profile.uniqueness >= NEAR_UNIQUE
+    return profile.distinct > MANY and not (is_age or is_year or is_code or is_every)
+
+
 def _near_unique(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     if profile.form in (Form.DATE, Form.INSTANT) or not _is_near(profile):
         return None
     if is_record_number(profile.name):
         return Advice(Role.IDENTIFIER, f"it numbers the records, with {_distinct(profile)}")
-    reason = f"nearly every record has its own value ({_distinct(profile)})"
-    if profile.form is Form.NUMBER and not profile.is_whole:
-        reason += "; to publish a measurement, make it a quasi-identifier with intervals"
-    return Advice(Role.IDENTIFIER, reason)
+    return Advice(Role.IDENTIFIER, f"nearly every record has its own value ({_distinct(profile)})")
 
 
 def _prose(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
@@ -308,6 +322,7 @@ _RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
     _weight,
     _sensitive,
     _known,
+    _measured,
     _near_unique,
     _prose,
     _sparse,

@@ -11,8 +11,15 @@ from sqlanon.engine.base import Engine
 from sqlanon.progress import tell
 from sqlanon.query.classes.column_sets import set_counts
 from sqlanon.reports.separation import SubsetRisk
+from sqlanon.suggestion.by_figures import (
+    IDENTIFYING,
+    advise_by_sets,
+    left_undecided,
+    together,
+    unknown,
+)
 from sqlanon.suggestion.profile import BATCH, TableProfile
-from sqlanon.suggestion.roles import IDENTIFYING, Advice, Role, advise_by_sets, together, unknown
+from sqlanon.suggestion.roles import Advice, Role
 
 SETS = 500
 """Sets of columns that are counted, at most."""
@@ -24,6 +31,10 @@ CANDIDATES = 30
 """Columns among which sets are looked for, at most: those of most values."""
 FEW = 6
 """Columns beside which each of many others is looked at, at most."""
+CROWD = 12
+"""Quasi-identifiers up to which columns become some by figures alone."""
+LEAST_COUNTED = 5
+"""Columns that may become some by figures alone, however many there are."""
 CROWDED = 0.3
 """Share of unique records that such columns make at most, so that others can add to it."""
 
@@ -55,7 +66,8 @@ class Separating:
             asked = [name for name in advice if name not in settled]
             if asked:
                 settled |= step(asked, settled)
-        return {name: settled.get(name, unknown()) for name in advice}
+        found = {name: settled.get(name, unknown()) for name in advice}
+        return self._with_few_counted(found)
 
     def _by_sets(self, asked: Sequence[str], settled: Mapping[str, Advice]) -> dict[str, Advice]:
         names = self._of_most_values(self._beside(asked, settled))
@@ -82,6 +94,24 @@ class Separating:
                 found[name] = together(others[name], both, self.profile.looked_at)
         return found
 
+    def _with_few_counted(self, advice: Mapping[str, Advice]) -> dict[str, Advice]:
+        """Advice with few quasi-identifiers that figures alone speak for, where there are many.
+
+        They are those that make most records unique, or part the table into most classes, beside
+        the columns of which others know by their names.
+        """
+        quasi = [name for name, own in advice.items() if own.role is Role.QUASI_IDENTIFIER]
+        counted = [name for name in quasi if advice[name].is_counted]
+        named = [name for name in quasi if name not in counted]
+        room = max(CROWD - len(named), LEAST_COUNTED)
+        if len(counted) <= room or len(quasi) <= CROWD:
+            return dict(advice)
+        few = self._few(named)
+        told = dict(zip(counted, self._counts([[*few, name] for name in counted]), strict=True))
+        ranked = sorted(counted, key=lambda name: told[name], reverse=True)
+        left = {name: left_undecided(advice[name], room, len(counted)) for name in ranked[room:]}
+        return {**advice, **left}
+
     def _few(self, names: Sequence[str]) -> list[str]:
         """The columns of most values that leave enough records for others to make unique."""
         near = {one.name for one in self.profile.columns if one.uniqueness >= CROWDED}
@@ -97,9 +127,13 @@ class Separating:
 
     def _unique(self, sets: Sequence[Sequence[str]]) -> Iterator[int]:
         """Records that are alone by each set of columns."""
+        yield from (unique for unique, _ in self._counts(sets))
+
+    def _counts(self, sets: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+        """Records that are alone by each set of columns, and classes."""
         for start in range(0, len(sets), BATCH):
             query = set_counts(self.profile.table, sets[start : start + BATCH])
-            yield from (unique for _, _, unique in sorted(self.engine.rows(query)))
+            yield from ((unique, classes) for _, classes, unique in sorted(self.engine.rows(query)))
 
     def _risk(self, names: Sequence[str], *, largest: int) -> SubsetRisk:
         """What sets of columns tell, all together and those of up to so many."""

@@ -21,10 +21,11 @@ from sqlanon.microdata.opening import told
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
 from sqlanon.query.classes.column_sets import set_counts
+from sqlanon.suggestion.by_figures import doubled
 from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.suggestion.files import file_name
 from sqlanon.suggestion.hierarchies import draft_hierarchy
-from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile, profile_table
+from sqlanon.suggestion.profile import BATCH, ColumnProfile, Form, TableProfile, profile_table
 from sqlanon.suggestion.roles import Advice, Role, advise, advise_row_names
 from sqlanon.suggestion.separating import Separating
 from sqlanon.suggestion.suggestion import Suggestion
@@ -119,25 +120,23 @@ class _Drafting:
         )
 
     def _with_twins(self, profile: TableProfile, advice: dict[str, Advice]) -> dict[str, Advice]:
-        """Advice that tells of two quasi-identifiers each of whose values go with one another."""
+        """Advice with one of two quasi-identifiers each of whose values go with one another."""
         own = [one for one in profile.columns if advice[one.name].role is Role.QUASI_IDENTIFIER]
         pairs = [
             (one, other)
             for one, other in combinations(own[:TWINS], 2)
-            if one.values == other.values > 2
+            if one.values == other.values > 1
         ]
-        told = dict(advice)
+        told, source = dict(advice), profile.table
         for start in range(0, len(pairs), BATCH):
             batch = pairs[start : start + BATCH]
             names = [[one.name, other.name] for one, other in batch]
-            for number, classes, _ in self.engine.rows(set_counts(profile.table, names)):
-                one, other = batch[number]
-                if classes == one.values:
-                    told[other.name] = replace(
-                        told[other.name],
-                        reason=f"{told[other.name].reason}; each of its values goes with one of "
-                        f"{one.name!r}, so one of the two is enough",
-                    )
+            for number, classes, unique in sorted(self.engine.rows(set_counts(source, names))):
+                kept, other = sorted(batch[number], key=lambda one: one.form is not Form.TEXT)
+                is_chance = 2 * unique >= classes
+                is_open = told[kept.name].role is told[other.name].role is Role.QUASI_IDENTIFIER
+                if classes == kept.values and is_open and not is_chance:
+                    told[other.name] = doubled(kept.name)
         return told
 
     def _with_hierarchies(

@@ -29,6 +29,8 @@ LABELS = _set(
 CODES = _set("code codes recode coded cod kode codigo category cat type typ kategorie")
 """Words that say that numbers are codes, without an order."""
 _PARTING = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
+# A number of something, written as one word: nbenfants, numchildren.
+_COUNTED = re.compile(r"(?:nb|num|anz|n)([a-z]{4,})")
 _FILLERS = _set(
     "of the a an in on at by for to de la le les du des d l el los las del y et und der die das "
     "von im am zur zum s self"
@@ -53,6 +55,12 @@ def words_of(name: str) -> tuple[str, ...]:
 def concept_of(name: str) -> Concept | None:
     """What a name is about; None where the vocabulary does not know it."""
     words = words_of(name)
+    counted = _COUNTED.fullmatch("".join(words))
+    found = _concept(words)
+    return _concept((counted[1],)) if found is None and counted is not None else found
+
+
+def _concept(words: Sequence[str]) -> Concept | None:
     whole = "".join(words)
     for concept, names, phrases in _index():
         if whole in names or any(_stands_in(phrase, words) for phrase in phrases):
@@ -99,4 +107,6 @@ def _is(pattern: str, word: str) -> bool:
     """Whether a word is one of the vocabulary, or its plural."""
     if pattern.endswith("*"):
         return word.startswith(pattern[:-1])
+    if pattern.startswith("*"):
+        return word.endswith(pattern[1:])
     return word in (pattern, f"{pattern}s")

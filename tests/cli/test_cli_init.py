@@ -233,6 +233,16 @@ def test_what_is_left_open_is_said_beside_the_next_commands(run, few):
     assert "can only be kept or suppressed" in run("init", few, "--overwrite").out
 
 
+def test_of_many_undecided_columns_the_page_explains_a_few(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ", ".join(f"NULL AS x{number}" for number in range(20))
+    duckdb.execute(f"COPY (SELECT range % 9 AS age, {names} FROM range(50)) TO 'wide.csv'")
+    page = run("init", "wide.csv").out
+    assert page.count("no record has a value") == command.EXPLAINED
+    assert "  and 8 more, with their reasons in policy.toml: x12, x13," in page
+    assert "\n  age     quasi-identifier" in page
+
+
 @pytest.mark.slow
 def test_row_names_without_a_name_pass_through_every_command(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -127,7 +127,7 @@ def test_a_row_counts_what_it_takes_by_itself(connection):
     assert one.seconds_alone == one.seconds
     assert other.seconds_alone == other.seconds + other.shared_seconds > other.seconds
     entries = found.to_dict()["methods"]
-    assert [each["shared_others"] for each in entries] == [0.0, second.shared_seconds]
+    assert [each["shared_seconds"] for each in entries] == [0.0, other.shared_seconds]
 
 
 def test_what_is_kept_is_whole_and_of_the_same_table():

@@ -162,7 +162,7 @@ def test_one_sensitive_value_of_all_is_told_of_everybody(connection):
 @pytest.mark.slow
 def test_more_quasi_identifiers_than_a_table_can_have_are_told_of(connection):
     for number, is_told in ((12, False), (13, True)):
-        names = ", ".join(f"range % 3 AS age_{one}" for one in range(number))
+        names = ", ".join(f"hash(range, {one}) % 3 AS age_{one}" for one in range(number))
         connection.execute(f"CREATE OR REPLACE TABLE drawn AS SELECT {names} FROM range(60)")
         notes = sqlanon.suggest(connection, "drawn").notes
         assert any("leave little to publish" in note for note in notes) is is_told
@@ -222,14 +222,63 @@ def test_places_are_generalized_on_a_round_grid_without_ends(connection):
     assert found["latitude"].described() == "intervals of 0.01, 0.05, 0.1"
 
 
-def test_columns_that_say_the_same_are_told_of(connection):
+@pytest.mark.parametrize("text", ["'level ' || range % 16", "range % 16"])
+def test_of_columns_that_say_the_same_one_is_left_out(connection, text):
     found = of(
         connection,
-        "SELECT range % 16 AS education, 30 - range % 16 AS education_num, range % 17 AS age "
-        "FROM range(1000)",
+        f"SELECT 30 - range % 16 AS education_num, {text} AS education, range % 17 AS age, "
+        "DATE '2000-01-01' + range::INTEGER AS born, DATE '2020-01-01' - range::INTEGER AS died, "
+        "range = 7 AS is_married, range = 7 AS is_veteran FROM range(1000)",
     )
-    assert "goes with one of 'education', so one of the two" in found["education_num"].reason
-    assert "so one of the two" not in found["education"].reason + found["age"].reason
+    kept, left = sorted(["education", "education_num"], reverse="level" not in text)
+    assert (found[left].role.value, found[kept].role.value) == ("drop", "quasi-identifier")
+    assert f"it says the same as {kept!r}" in found[left].reason
+    by_chance = ("age", "born", "died", "is_married", "is_veteran")
+    assert {found[name].role.value for name in by_chance} == {"quasi-identifier"}
+
+
+@pytest.mark.parametrize(
+    ("values", "role"),
+    [
+        ("hash(range) % 700 / 10", "undecided"),
+        (
+            "CASE range % 50 WHEN 0 THEN 'NA' ELSE (hash(range) % 700 / 10)::VARCHAR END",
+            "undecided",
+        ),
+        ("100 + hash(range) % 3000", "undecided"),
+        ("1900 + hash(range) % 110", "quasi-identifier"),
+        ("hash(range) % 110", "quasi-identifier"),
+        ("10000 + hash(range) % 700", "quasi-identifier"),
+        ("hash(range) % 18 / 2.0", "quasi-identifier"),
+    ],
+)
+def test_measurements_of_unknown_meaning_are_left_to_whoever_knows_it(connection, values, role):
+    query = f"SELECT 20 + range % 50 AS age, range % 2 AS sex, {values} AS figure FROM range(900)"
+    found = of(connection, query)["figure"]
+    assert found.role.value == role
+    assert ("others seldom know exactly" in found.reason) == (role == "undecided")
+
+
+def test_a_named_score_of_few_values_is_undecided_and_an_address_of_many_a_place(connection):
+    found = of(
+        connection,
+        "SELECT range % 7 AS score, 20 + range % 61 AS age, 'lane ' || range % 40 AS address "
+        "FROM range(500)",
+    )
+    assert "suggests a score" in found["score"].reason
+    assert "finds the record" in found["score"].reason
+    assert found["address"].role.value == "quasi-identifier"
+    assert "12.5 records on average" in found["address"].reason
+
+
+def test_of_many_columns_those_that_tell_most_are_quasi_identifiers(connection):
+    names = ", ".join(f"hash(range, {one}) % {one} AS x{one}" for one in range(3, 23))
+    found = of(connection, f"SELECT range % 50 AS age, {names} FROM range(1000)")
+    quasi = [name for name, own in found.items() if own.role.value == "quasi-identifier"]
+    assert len(quasi) == separating.CROWD
+    assert "age" in quasi
+    assert {"x22", "x21", "x20"} < {*quasi}
+    assert "columns that figures alone speak for, the 11" in found["x3"].reason
 
 
 def test_numbers_of_a_panel_are_persons(connection):

@@ -17,11 +17,14 @@ KNOWN = {
     Hint.SENSITIVE: "income, monthly_salary, Einkommen, salaire_net, ingresos, diagnosis, ICD10, "
     "Krankheit, maladie, enfermedad, religion, Konfession, croyances, HIV_status, "
     "sexual_orientation, extramarital_affairs, rate_marriage, rating, cd40, hemoglobin, arms, "
-    "treat, bmi, systolic_bp, trade_union, criminal_record, party_vote, smoker, creditScore",
+    "treat, bmi, systolic_bp, trade_union, criminal_record, party_vote, smoker, creditScore, "
+    "nbaffairs, Jahreseinkommen, HourlyRate, hospdays, prescriptions",
     Hint.KNOWN: "age, Alter, edad, dateOfBirth, Geburtsdatum, date de naissance, ZIP, PLZ, "
     "code_postal, sex, Geschlecht, sexe, género, race, ethnicity, marital-status, Familienstand, "
     "état civil, estado_civil, occupation, Beruf, profesión, education_level, native_country, "
-    "Staatsangehörigkeit, latitude, household_size, admission_date, age_at_diagnosis",
+    "Staatsangehörigkeit, latitude, household_size, admission_date, age_at_diagnosis, "
+    "hours_per_week, weeks_worked_in_year, YearsInCurrentRole, nbenfants, Wohnfläche",
+    Hint.MEASURE: "score_3, takeup_rate, total, risk_index, hscore, Messwert, taux, puntuación",
 }
 
 
@@ -37,10 +40,7 @@ def test_names_of_other_things_are_not_taken_for_those_of_people():
     others = [
         "product_name",
         "file_name",
-        "score_3",
         "x",
-        "takeup_rate",
-        "total",
         "agency",
         "sexton",
         "raceway",

@@ -1,0 +1,77 @@
+"""Roles by figures: what a column is taken for beside the other columns of its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlanon.reports.separation import SubsetRisk
+from sqlanon.suggestion.roles import Advice, Role
+from sqlanon.wording import listed, percent
+
+IDENTIFYING = 0.05
+"""Share of records that a set makes unique, or a column beside all others, to count."""
+
+
+def advise_by_sets(name: str, risk: SubsetRisk) -> Advice | None:
+    """The role of a column that nothing is known of, from the sets that make records unique.
+
+    None where it is in none of the smallest sets, and adds little to all other columns.
+    """
+    sets = [one for one in risk.minimal if name in one.columns]
+    if sets:
+        best = max(sets, key=lambda one: (-len(one.columns), one.unique))
+        others = [one for one in best.columns if one != name]
+        return together(others, best.unique, best.total)
+    [own] = [one for one in risk.columns if one.name == name]
+    if own.lost < IDENTIFYING * own.total:
+        return None
+    return Advice(
+        Role.QUASI_IDENTIFIER,
+        f"beside all other columns it makes another {percent(own.lost, own.total)} of the records "
+        "unique",
+        is_counted=True,
+    )
+
+
+def unknown() -> Advice:
+    """The advice where neither a name nor figures tell what a column is."""
+    return Advice(
+        Role.UNDECIDED,
+        "it adds little to what tells records apart, and its name does not say what it is; is it "
+        "sensitive, may it be published as it is (keep), or is it not needed (drop)?",
+    )
+
+
+def together(others: Sequence[str], unique: int, records: int) -> Advice:
+    """The advice for a column that makes so many records unique, together with others."""
+    beside = f"together with {listed(list(map(repr, others)))}" if others else "alone"
+    return Advice(
+        Role.QUASI_IDENTIFIER,
+        f"{beside} it makes {percent(unique, records)} of the records unique",
+        is_counted=True,
+    )
+
+
+def left_undecided(own: Advice, chosen: int, asked: int) -> Advice:
+    """The advice for a column that is not among those of most figures.
+
+    Args:
+        own: What its figures say.
+        chosen: How many columns were chosen by theirs.
+        asked: Among how many.
+    """
+    return Advice(
+        Role.UNDECIDED,
+        f"{own.reason}, but so do others: of {asked} columns that figures alone speak for, the "
+        f"{chosen} that tell most records apart are quasi-identifiers. May others know this one, "
+        "too (quasi-identifier), is it sensitive, or is it not needed (drop)?",
+    )
+
+
+def doubled(kept: str) -> Advice:
+    """The advice for a column each of whose values goes with one of another that is kept."""
+    return Advice(
+        Role.DROP,
+        f"it says the same as {kept!r}: each value of one goes with one value of the other, so one "
+        "of them is enough. To publish this one, let them change places",
+    )
