@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.release_report.figures import SEVERITIES, Caution
 from sqlanon.release_report.gathering import Gathered
@@ -116,28 +116,18 @@ def _of_columns(found: Gathered) -> Iterator[Caution]:
 
 
 def _of_sensitive(found: Gathered) -> Iterator[Caution]:
-    """What classes tell of sensitive columns."""
+    """What classes tell of sensitive columns: one caution for all that are alike."""
     asked = {demand.column for demand in found.policy.demands}
-    for name, figures in found.after.sensitive.items():
-        if figures.homogeneous_records:
-            yield Caution(
-                "warning",
-                f"Some classes give {name!r} away",
-                f"{counted(figures.homogeneous_records, f'released {found.after.unit[:-1]}')} "
-                f"{'is' if figures.homogeneous_records == 1 else 'are'} in classes whose members "
-                f"all have the same value of {name!r}. Whoever knows that a person is in such a "
-                "class knows the value, without finding the record.",
-                f"Ask for l-diversity of the column: --l {name}=2 or more.",
-            )
-        elif name not in asked:
-            yield Caution(
-                "warning",
-                f"No model protects {name!r}",
-                "k-anonymity hides which record is whose, not what the records of a class have in "
-                f"common.{_furthest(found, name)}",
-                f"Ask for l-diversity (--l {name}=3) or t-closeness (--t {name}=0.3) if the value "
-                "of a person must stay unknown.",
-            )
+    given = {
+        name: figures.homogeneous_records
+        for name, figures in found.after.sensitive.items()
+        if figures.homogeneous_records
+    }
+    open_ones = [name for name in found.after.sensitive if name not in {*given, *asked}]
+    if given:
+        yield _given_away(found, given)
+    if open_ones:
+        yield _unprotected(found, open_ones)
     if found.after.trajectories is not None and found.after.trajectories.sharing.unique:
         trajectories = found.after.trajectories
         yield Caution(
@@ -150,15 +140,61 @@ def _of_sensitive(found: Gathered) -> Iterator[Caution]:
         )
 
 
-def _furthest(found: Gathered, name: str) -> str:
-    """How far the furthest class is from the table, where that is far."""
-    for shares in found.sensitive:
-        if shares.name == name and shares.distance >= FAR:
-            return (
-                f" In the class furthest from the table {percent(shares.distance)} of the records "
-                "would have to hold another value to look like the whole table."
-            )
-    return ""
+def _given_away(found: Gathered, given: Mapping[str, int]) -> Caution:
+    """The caution for columns of which some classes have one value, with records of these."""
+    names, unit = list(given), found.after.unit[:-1]
+    if len(names) == 1:
+        [(name, number)] = given.items()
+        what = repr(name)
+        where = (
+            f"{counted(number, f'released {unit}')} {'is' if number == 1 else 'are'} in classes "
+            f"whose members all have the same value of {name!r}."
+        )
+    else:
+        what = "sensitive columns"
+        where = (
+            f"Of each of these columns, released {unit}s are in classes whose members all have the "
+            f"same value: {listed([f'{name!r} ({number:,})' for name, number in given.items()])}."
+        )
+    models = " ".join(f"--l {name}=2" for name in names)
+    return Caution(
+        "warning",
+        f"Some classes give {what} away",
+        f"{where} Whoever knows that a person is in such a class knows the value, without finding "
+        "the record.",
+        f"Ask for l-diversity of {'the column' if len(names) == 1 else 'each'}: {models} or more.",
+    )
+
+
+def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
+    """The caution for sensitive columns without a model, with what their furthest classes tell."""
+    far = {
+        shares.name: percent(shares.distance)
+        for shares in found.sensitive
+        if shares.name in names and shares.distance >= FAR
+    }
+    if len(names) == 1:
+        shares_of = "".join(far.values())
+    else:
+        shares_of = listed([f"{share} ({name!r})" for name, share in far.items()])
+    furthest = (
+        f" In the class furthest from the table {shares_of} of the records would have to hold "
+        "another value to look like the whole table."
+        if far
+        else ""
+    )
+    l_diversity, t_closeness = (
+        " ".join(f"{option} {name}={bound}" for name in names)
+        for option, bound in (("--l", "3"), ("--t", "0.3"))
+    )
+    return Caution(
+        "warning",
+        f"No model protects {_named(list(names))}",
+        f"k-anonymity hides which record is whose, not what the records of a class have in common."
+        f"{furthest}",
+        f"Ask for l-diversity ({l_diversity}) or t-closeness ({t_closeness}) if the value of a "
+        "person must stay unknown.",
+    )
 
 
 def _of_use(found: Gathered) -> Iterator[Caution]:

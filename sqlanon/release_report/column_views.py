@@ -27,7 +27,7 @@ class ShownColumn:
         name: The column.
         lines: What is to be said of it.
         table: Its figures.
-        picture: Its chart; None for a column of many.
+        picture: Its chart; None for a column of many, or one that says nothing.
     """
 
     name: str
@@ -43,7 +43,7 @@ def shown_columns(found: Gathered, pictures: Pictures) -> Iterator[ShownColumn]:
         heads = ["label", "original", "release"]
         table = ShownTable([cells for cells, _ in rows], heads, f"Labels of {column.name}")
         picture = None
-        if number < DRAWN:
+        if number < DRAWN and not _is_silent(column):
             told = (
                 f"Shares of records by published label of {column.name}, original beside release."
             )
@@ -65,6 +65,9 @@ def _column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
             for use in column.levels
         )
         yield f"Levels used, by share of the released records: {shares}."
+    if _is_silent(column):
+        yield "Every released cell is fully suppressed, so the release says nothing of this column."
+        return
     lost, lm = column.loss["suppressed_cells"], plain(column.loss["lm"], digits=3)
     yield (
         f"{counted(column.labels, 'label')} published. Loss (lm) {lm}; "
@@ -72,10 +75,15 @@ def _column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
     )
 
 
+def _is_silent(column: ReleasedColumn) -> bool:
+    """Whether all of its released cells are fully suppressed."""
+    return bool(column.groups) and all(group.is_top for group in column.groups)
+
+
 def _group_rows(column: ReleasedColumn, found: Gathered) -> list[tuple[list[str], BarRow]]:
     rows = [_group_row(group, found) for group in column.groups]
     rest = column.unpublished
-    if rest:
+    if rest and not _is_silent(column):
         name = "values without a label of their own"
         cells = [name, part_of(rest, found.records), "0 (0%)"]
         rows.append((cells, BarRow(name, (rest / found.records, 0.0))))

@@ -73,5 +73,5 @@ def doubled(kept: str) -> Advice:
     return Advice(
         Role.DROP,
         f"it says the same as {kept!r}: each value of one goes with one value of the other, so one "
-        "of them is enough. To publish this one, let them change places",
+        "of them is enough. To publish this one instead, let both change places in the policy",
     )

@@ -294,6 +294,16 @@ CONCEPTS: Sequence[Concept] = (
     ),
     Concept(
         Hint.KNOWN,
+        "a number of years, or of employers",
+        "years, yrs, jahre, annees, anos, companies worked, employers",
+    ),
+    Concept(
+        Hint.KNOWN,
+        "how far somebody lives from a place",
+        "distance, commute, entfernung, arbeitsweg, trajet, distancia",
+    ),
+    Concept(
+        Hint.KNOWN,
         "where somebody lives or comes from",
         "city, town, municipality, village, county, state, province, region, district, country, "
         "nation*, citizenship, citizen, origin, =place, location, =area, neighborhood, "
@@ -303,7 +313,7 @@ CONCEPTS: Sequence[Concept] = (
         "departement, pays, nationalite, citoyennete, quartier, ciudad, municipio, provincia, "
         "pais, nacionalidad, ciudadania, barrio, localidad, comunidad, distrito, language, "
         "mother tongue, sprache, muttersprache, langue, langue maternelle, idioma, lengua, "
-        "immigra*, migra*, distance, entfernung, distancia",
+        "immigra*, migra*",
         nominal=True,
     ),
     Concept(
@@ -341,7 +351,7 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.KNOWN,
         "time at work",
-        "tenure, years service, years, yrs, jahre, annees, anos, companies worked, seniority, "
+        "tenure, years service, seniority, "
         "experience, working hours, work hours, hours per week, "
         "hours week, weekly hours, hours worked, weeks worked, wochenstunden, arbeitszeit, "
         "arbeitsstunden, heures travail, horas trabajo, dienstjahre, "

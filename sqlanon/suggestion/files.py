@@ -17,6 +17,8 @@ from sqlanon.microdata.inspect import write_paths
 from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.wording import listed
 
+NAMED = 3
+"""Files that a note names; of more it says how many there are."""
 _LONGEST = 60
 
 
@@ -97,7 +99,7 @@ def settled_columns(
         settled.append(column)
     if made:
         notes.append(
-            f"{listed(made)} {'holds' if len(made) == 1 else 'hold'} values of the table, to be "
+            f"{_named(made)} {'holds' if len(made) == 1 else 'hold'} values of the table, to be "
             "put into groups: keep them as safe as the table"
         )
     return tuple(settled), notes
@@ -114,6 +116,11 @@ def _found(column: ColumnSuggestion, folder: Path, taken: Sequence[str]) -> Colu
     if not {row[0] for row in _rows(column)} <= covered:
         return None
     return replace(column, hierarchy=found, file=name)
+
+
+def _named(files: Sequence[str]) -> str:
+    """Files as a note names them: the number of many, which are listed elsewhere."""
+    return listed(files) if len(files) <= NAMED else f"the {len(files)} hierarchy files beside it"
 
 
 def _written(

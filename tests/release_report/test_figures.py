@@ -17,7 +17,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.release_report.charts import Pictures
-from sqlanon.release_report.column_views import _group_row
+from sqlanon.release_report.column_views import _group_row, shown_columns
 from sqlanon.release_report.distributions import SHOWN, _fewer, settled
 from sqlanon.release_report.figures import LabelGroup, LossFigures
 from sqlanon.release_report.gathering import with_identifying
@@ -427,6 +427,33 @@ def test_a_bound_that_is_not_looked_for_has_its_reason(models, how, reason):
     report = reported(connection, own, "people", effort="quick", **how)
     assert report.found.loss.lower_bound is None
     assert any(reason in note for note in report.other_notes)
+
+
+def test_cautions_about_sensitive_columns_are_one_of_each_kind():
+    """Of two columns that classes give away, and of two that far classes tell much about."""
+    columns = "age INT, sex TEXT, ill TEXT, pay INT, vote INT, debt INT"
+    rows = [(number // 2, "f", number // 2, number // 2, number, number) for number in range(8)]
+    connection = table(rows, columns)
+    own = Policy(["age", "sex"], sensitive=["ill", "pay", "vote", "debt"], models=[KAnonymity(2)])
+    given, unprotected = reported(connection, own, "people").cautions[:2]
+    assert given.title == "Some classes give sensitive columns away"
+    assert "the same value: 'ill' (8) and 'pay' (8)." in given.text
+    assert "--l ill=2 --l pay=2 or more" in given.remedy
+    assert unprotected.title == "No model protects 'vote' and 'debt'"
+    assert "75% ('vote') and 75% ('debt') of the records would" in unprotected.text
+    assert "(--t vote=0.3 --t debt=0.3)" in unprotected.remedy
+
+
+def test_a_column_that_the_release_says_nothing_of_is_a_sentence():
+    connection = table([(1, "f", "flu"), (1, "m", "cold")])
+    connection.execute(
+        "CREATE TABLE released AS SELECT '0-9' AS age, '*' AS sex, illness FROM people"
+    )
+    found = reported(connection, policy()).found
+    age, sex = shown_columns(found, Pictures())
+    assert any("says nothing of this column" in line for line in sex.lines)
+    assert (len(sex.table.rows), sex.picture) == (1, None)
+    assert age.picture is not None
 
 
 def test_more_left_out_than_the_limit_is_a_caution_and_has_no_bound():

@@ -54,6 +54,12 @@ def test_health_is_a_special_category_and_money_is_not():
     assert not concept_of("income").special
 
 
+def test_years_and_distances_are_quantities_wherever_they_are_spent():
+    assert not concept_of("YearsAtCompany").nominal
+    assert not concept_of("DistanceFromHome").nominal
+    assert concept_of("company").nominal
+
+
 def test_numbers_of_records_and_labels_are_told_by_the_name():
     assert all(map(is_record_number, ["id", "rowid", "order_id", "Unnamed: 0", "id_order", "nr"]))
     assert not any(map(is_record_number, ["idea", "width", "age", "number of children"]))

@@ -58,7 +58,8 @@ def test_what_is_published_keeps_to_the_whole_policy_and_is_no_worse_than_full_d
         try:
             report = sqlanon.anonymize(connection, "people", case.policy, into="released", **asked)
         except UnsatisfiableError:
-            assert best is None
+            # Clusters leave something; a node may leave nothing, where the limit is all records.
+            assert best is None or best.suppressed_records == len(case.records)
             return
         rows = connection.execute("SELECT * FROM released").fetchall()
         if rows:
