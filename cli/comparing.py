@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
@@ -21,6 +21,10 @@ from .options import (
 from .policies import PolicyMaker, policy_document
 from .progress import progress
 from .search_options import WantedOfAll, method_settings
+
+if TYPE_CHECKING:
+    from sqlanon.comparison.report import Comparison
+    from sqlanon.comparison.sweep_report import Sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +83,23 @@ def compare(
             **how,
             **run.opening(given.text),
         )
+    show_drawn(run, report, command="compare", charts=charts, overwrite=compared.overwrite)
+
+
+def show_drawn(
+    run: RunOptions,
+    report: Comparison | Sweep,
+    *,
+    command: str,
+    charts: list[Path],
+    overwrite: bool,
+) -> None:
+    """Draws and shows what was planned side by side; exits with 1 where nothing has a result."""
     if report.done:
         for path in charts:
-            report.chart(path, overwrite=compared.overwrite)
+            report.chart(path, overwrite=overwrite)
             output.say(run, f"chart written to {path}")
-    output.timings(run, {"compare": report.seconds}, search={})
+    output.timings(run, {command: report.seconds}, search={})
     output.show(run, report.to_dict(), text=report.to_text)
     if not report.done:
         raise typer.Exit(1)

@@ -81,6 +81,33 @@ def given(group: Any, *names: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class RiskFigures:
+    """Whom records are found among, and from which share on that counts as a risk."""
+
+    panel: ClassVar[str] = "Risk"
+    population: str | None = option(
+        "FILE|TABLE",
+        "The whole population from which the records were drawn, generalized like the released "
+        "table: a table of the source, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file; gives "
+        "journalist risk.",
+    )
+    risk_threshold: float | None = option(
+        "RISK", "Records with a higher risk count as at risk; above 0 and at most 1. Default: 0.2."
+    )
+    identifying: float | None = option(
+        "SHARE",
+        "Share of unique records from which on a set of columns counts as identifying; 1 finds "
+        "keys. Default: 0.05.",
+    )
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The options that were given, as the library takes them."""
+        threshold = {} if self.risk_threshold is None else {"threshold": self.risk_threshold}
+        return threshold | given(self, "population", "identifying")
+
+
+@dataclass(frozen=True, slots=True)
 class TextFileOptions:
     """How a source is written, where it is a text file."""
 

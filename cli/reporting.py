@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from .options import (
     Overwrite,
     PolicyOptions,
     PublishingOptions,
+    RiskFigures,
     RunOptions,
     given,
     option,
@@ -41,11 +42,6 @@ class ReportCommandOptions:
         "The saved plan by which the release was made; adds its method, bound and SQL to the "
         "report.",
     )
-    population: str | None = option(
-        "FILE|TABLE",
-        "The whole population from which the records were drawn, generalized like the release; "
-        "adds journalist risk to the report.",
-    )
     loss: str | None = option(
         "LOSS",
         (
@@ -63,14 +59,7 @@ class ReportCommandOptions:
         "Stop looking for columns that identify, and for a lower bound, this long after the start "
         "of the command; the verdict, risks and losses are always counted.",
     )
-    risk_threshold: float | None = option(
-        "RISK", "Records with a higher risk count as at risk; above 0 and at most 1. Default: 0.2."
-    )
-    identifying: float | None = option(
-        "SHARE",
-        "Share of unique records from which on a set of columns counts as identifying. Default: "
-        "0.05.",
-    )
+    figures: RiskFigures = field(default_factory=RiskFigures)
     output: Path | None = option(
         "FILE",
         "Write the report as one .html file that can be read offline (pip install "
@@ -83,9 +72,7 @@ class ReportCommandOptions:
     @property
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
-        threshold = {} if self.risk_threshold is None else {"threshold": self.risk_threshold}
-        names = ("released_table", "population", "effort", "identifying", "time_limit")
-        return threshold | given(self, *names)
+        return self.figures.asked | given(self, "released_table", "effort", "time_limit")
 
 
 def report(

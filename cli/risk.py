@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from . import output
-from .options import Input, PolicyOptions, RunOptions, given, option, switch
+from .options import Input, PolicyOptions, RiskFigures, RunOptions, given, option, switch
 from .policies import PolicyMaker, policy_document
 from .progress import progress
 
 
 @dataclass(frozen=True, slots=True)
 class RiskCommandOptions:
-    """Thresholds of risk, and the sets of columns that are looked at."""
+    """Figures of risk, and the sets of columns that are looked at."""
 
     panel: ClassVar[str] = "Risk"
-    population: str | None = option(
-        "FILE|TABLE",
-        "The whole population from which the records were drawn, generalized like them: a table "
-        "of the source, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file.",
-    )
-    risk_threshold: float | None = option(
-        "RISK", "Records with a higher risk count as at risk; above 0 and at most 1. Default: 0.2."
-    )
-    identifying: float | None = option(
-        "SHARE",
-        "Share of unique records from which on a set of columns counts as identifying; 1 finds "
-        "keys. Default: 0.05.",
-    )
+    figures: RiskFigures = field(default_factory=RiskFigures)
     max_columns: int | None = option(
         "N",
         "Most columns in a set; 0 looks at no sets. Default: as many as --max-sets allows.",
@@ -45,10 +33,7 @@ class RiskCommandOptions:
     @property
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
-        threshold = {} if self.risk_threshold is None else {"threshold": self.risk_threshold}
-        return threshold | given(
-            self, "population", "identifying", "max_columns", "max_sets", "every_subset"
-        )
+        return self.figures.asked | given(self, "max_columns", "max_sets", "every_subset")
 
 
 def risk(

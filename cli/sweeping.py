@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import typer
-
 from sqlanon.errors import PolicyError
 from sqlanon.wording import listed
 
-from . import output
-from .comparing import tried_charts
+from .comparing import show_drawn, tried_charts
 from .options import Input, Overwrite, PlanOutput, RunOptions, repeatable
 from .progress import progress
 from .search_options import Wanted, search_and_policy
@@ -62,14 +59,7 @@ def sweep(
             **how,
             **run.opening(given.text),
         )
-    if report.done:
-        for path in charts:
-            report.chart(path, overwrite=swept.overwrite)
-            output.say(run, f"chart written to {path}")
-    output.timings(run, {"sweep": report.seconds}, search={})
-    output.show(run, report.to_dict(), text=report.to_text)
-    if not report.done:
-        raise typer.Exit(1)
+    show_drawn(run, report, command="sweep", charts=charts, overwrite=swept.overwrite)
 
 
 def _refuse_single(wanted: Wanted, written: PlanOutput) -> None:

@@ -281,7 +281,8 @@ def _labels(
     nodes, places = _load_nodes(engine, subject, suppressed=suppressed)
     found, faults = [], []
     for number, name in enumerate(subject.names):
-        held = engine.materialize("held", release.held_labels(classes, number))
+        query = release.held_labels(classes, number)
+        held, labels = engine.materialize_counted("held", query)
         kind = subject.columns[name]
         matches = [
             LabelMatch(label, places[number][place], records, n)
@@ -291,7 +292,9 @@ def _labels(
         ]
         tree = Nodes(subject.trees[number], encoded.counts[number])
         reading = read(tree, matches)
-        faults += _unknown(engine, held, name=name, matches=matches)
+        known = {match.label: match.records for match in matches}
+        if labels > len(known):
+            faults.append(_unknown(engine, held, name=name, known=known))
         faults += _unclear(name, reading.ambiguous, excessive=reading.excessive)
         found.append(_labelled(tree, reading.places, matches=matches))
     if faults:
@@ -326,19 +329,15 @@ def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:
     return listed
 
 
-def _unknown(
-    engine: Engine, held: exp.Table, *, name: str, matches: Sequence[LabelMatch]
-) -> list[str]:
+def _unknown(engine: Engine, held: exp.Table, *, name: str, known: Mapping[Label, int]) -> str:
+    """What is wrong with a column that has other labels than the known ones, with their records."""
     labels, records = engine.rows(release.held_totals(held))[0]
-    known = {match.label: match.records for match in matches}
-    if labels == len(known):
-        return []
-    return [
+    return (
         f"column {name!r} of the released table has "
         f"{counted(labels - len(known), 'label')}, of "
         f"{counted(records - sum(known.values()), 'record')}, that its hierarchy does not know; "
         "add them to the hierarchy, or name the label of suppressed values with --suppressed-label"
-    ]
+    )
 
 
 def _unclear(name: str, ambiguous: int, *, excessive: int) -> list[str]:

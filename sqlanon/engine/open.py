@@ -11,10 +11,10 @@ from sqlanon.engine.base import Engine
 from sqlanon.engine.duckdb.catalog import is_frame
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.frames import HeldFrame, owned
+from sqlanon.engine.duckdb.resources import Resources
 from sqlanon.engine.duckdb.second_table import opened_beside
 from sqlanon.engine.duckdb.source import (
     OpenedSource,
-    Resources,
     is_database,
     open_source,
     unwrapped,

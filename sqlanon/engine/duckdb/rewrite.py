@@ -17,7 +17,7 @@ from sqlanon.engine.duckdb.catalog import entries, qualified
 from sqlanon.engine.duckdb.generated_columns import generated_columns
 from sqlanon.engine.duckdb.held_files import held_database
 from sqlanon.engine.duckdb.leftovers import leftovers
-from sqlanon.engine.duckdb.source import Resources, refuse_unwritable
+from sqlanon.engine.duckdb.resources import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync
 from sqlanon.errors import EngineError, SourceError, SqlanonError

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.source import Resources
+from sqlanon.engine.duckdb.resources import Resources
 from sqlanon.engine.duckdb.syntax import set_option
 from sqlanon.errors import EngineError
 

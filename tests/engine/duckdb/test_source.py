@@ -15,7 +15,8 @@ from pyarrow import feather, ipc
 from sqlglot import exp
 
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.source import OpenedSource, Resources, open_source
+from sqlanon.engine.duckdb.resources import Resources
+from sqlanon.engine.duckdb.source import OpenedSource, open_source
 from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.sqlglot_version import drop
