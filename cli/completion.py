@@ -24,6 +24,8 @@ from .output import write
 NAME = "sqlanon"
 ASKED = "_SQLANON_COMPLETE"
 """The variable by which a shell asks for words."""
+WIDTH = "COLUMNS"
+"""The variable that says how wide a terminal is."""
 SHELLS = ("bash", "zsh", "fish", "powershell")
 Words = list[tuple[str, str]]
 Completer = Callable[[typer.Context, str], Words]
@@ -43,10 +45,17 @@ def answer(program: typer.Typer) -> None:
         Exit: All is told; fish looks at the code.
     """
     import_module("typer.completion").completion_init()
+    width = os.environ.get(WIDTH)
+    # What is told of a word is one line: fish would take a second one for a word.
+    os.environ[WIDTH] = "1000"
     try:
         typer.main.get_command(program).main(args=[], prog_name=NAME)
     except SystemExit as leave:
         raise typer.Exit(leave.code if isinstance(leave.code, int) else 0) from None
+    finally:
+        del os.environ[WIDTH]
+        if width is not None:
+            os.environ[WIDTH] = width
 
 
 def _shell(value: str) -> str:

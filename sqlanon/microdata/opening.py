@@ -103,7 +103,10 @@ def told(source: OpenedSource, report: R, policy: Policy | None = None) -> R:
         policy: What they were asked with; None where there is none.
     """
     provenance = replace(report.provenance, source=source.name, policy=policy)
-    changes = {"provenance": provenance, "notes": (*source.engine.notes, *report.notes)}
+    # A plan that is carried out has the notes of the source that it was made from.
+    found = tuple(source.engine.notes)
+    notes = (*found, *(note for note in report.notes if note not in found))
+    changes = {"provenance": provenance, "notes": notes}
     return replace(report, **changes)  # type: ignore[type-var]
 
 

@@ -14,6 +14,8 @@ USELESS = 0.5
 """Share of a column's cells that say nothing from which a reader is told."""
 FAR = 0.5
 """Share of a class that would have to hold other values from which it tells much."""
+ASKED = 3
+"""Most columns whose options a sentence writes out."""
 NAMED = 5
 """Most columns that a sentence names."""
 
@@ -156,7 +158,7 @@ def _given_away(found: Gathered, given: Mapping[str, int]) -> Caution:
             f"Of each of these columns, released {unit}s are in classes whose members all have the "
             f"same value: {listed([f'{name!r} ({number:,})' for name, number in given.items()])}."
         )
-    models = " ".join(f"--l {name}=2" for name in names)
+    models = _options("--l", names, bound="2")
     return Caution(
         "warning",
         f"Some classes give {what} away",
@@ -184,8 +186,7 @@ def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
         else ""
     )
     l_diversity, t_closeness = (
-        " ".join(f"{option} {name}={bound}" for name in names)
-        for option, bound in (("--l", "3"), ("--t", "0.3"))
+        _options(option, names, bound=bound) for option, bound in (("--l", "3"), ("--t", "0.3"))
     )
     return Caution(
         "warning",
@@ -195,6 +196,12 @@ def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
         f"Ask for l-diversity ({l_diversity}) or t-closeness ({t_closeness}) if the value of a "
         "person must stay unknown.",
     )
+
+
+def _options(option: str, names: Sequence[str], *, bound: str) -> str:
+    """What asks for a model of columns; of many, how each is asked for."""
+    shown = names if len(names) <= ASKED else ["COLUMN"]
+    return " ".join(f"{option} {name}={bound}" for name in shown)
 
 
 def _of_use(found: Gathered) -> Iterator[Caution]:

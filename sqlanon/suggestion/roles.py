@@ -94,8 +94,8 @@ def advise_row_names(profile: ColumnProfile) -> Advice | None:
         return None
     return Advice(
         Role.IDENTIFIER,
-        "it has no name in the header, as the numbers or names of records that R and pandas write "
-        f"in front of the columns; it holds {_distinct(profile)}",
+        "so a first column without a name is called, into which R and pandas write the numbers or "
+        f"names of records; it holds {_distinct(profile)}",
     )
 
 

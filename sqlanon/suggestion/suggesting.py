@@ -123,21 +123,28 @@ class _Drafting:
         """Advice with one of two quasi-identifiers each of whose values go with one another."""
         own = [one for one in profile.columns if advice[one.name].role is Role.QUASI_IDENTIFIER]
         pairs = [
-            (one, other)
-            for one, other in combinations(own[:TWINS], 2)
-            if one.values == other.values > 1
+            tuple(sorted(pair, key=lambda one: one.form is not Form.TEXT))
+            for pair in combinations(own[:TWINS], 2)
+            if pair[0].values == pair[1].values > 1
         ]
-        told, source = dict(advice), profile.table
+        told = dict(advice)
         for start in range(0, len(pairs), BATCH):
             batch = pairs[start : start + BATCH]
-            names = [[one.name, other.name] for one, other in batch]
-            for number, classes, unique in sorted(self.engine.rows(set_counts(source, names))):
-                kept, other = sorted(batch[number], key=lambda one: one.form is not Form.TEXT)
-                is_chance = 2 * unique >= classes
+            names = [[one.name for one in pair] for pair in batch]
+            counts = sorted(self.engine.rows(set_counts(profile.table, names)))
+            for (kept, other), (_, classes, unique) in zip(batch, counts, strict=True):
                 is_open = told[kept.name].role is told[other.name].role is Role.QUASI_IDENTIFIER
-                if classes == kept.values and is_open and not is_chance:
+                is_chance = classes != kept.values or 2 * unique >= classes
+                if is_open and not is_chance and self._go_together(profile, kept.name, other.name):
                     told[other.name] = doubled(kept.name)
         return told
+
+    def _go_together(self, profile: TableProfile, one: str, other: str) -> bool:
+        """Whether what a sample tells of two columns holds of the whole table."""
+        if not profile.is_sampled:
+            return True
+        counts = self.engine.rows(set_counts(self.table, [[one], [other], [one, other]]))
+        return len({classes for _, classes, _ in counts}) == 1
 
     def _with_hierarchies(
         self, profile: TableProfile, advice: dict[str, Advice]

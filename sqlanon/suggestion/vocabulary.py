@@ -29,8 +29,11 @@ LABELS = _set(
 CODES = _set("code codes recode coded cod kode codigo category cat type typ kategorie")
 """Words that say that numbers are codes, without an order."""
 _PARTING = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
-# A number of something, written as one word: nbenfants, numchildren.
-_COUNTED = re.compile(r"(?:nb|num|anz|n)([a-z]{4,})")
+# A number or a group of something, written as one word: nbenfants, numchildren, agegrp, racecat.
+_WITHIN = (
+    re.compile(r"(?:nb|num|anz|n)([a-z]{4,})"),
+    re.compile(r"([a-z]{3,})(?:grp|group|gruppe|cat|code|status|level|lvl)"),
+)
 _FILLERS = _set(
     "of the a an in on at by for to de la le les du des d l el los las del y et und der die das "
     "von im am zur zum s self"
@@ -55,9 +58,11 @@ def words_of(name: str) -> tuple[str, ...]:
 def concept_of(name: str) -> Concept | None:
     """What a name is about; None where the vocabulary does not know it."""
     words = words_of(name)
-    counted = _COUNTED.fullmatch("".join(words))
     found = _concept(words)
-    return _concept((counted[1],)) if found is None and counted is not None else found
+    if found is not None:
+        return found
+    within = next(filter(None, (each.fullmatch("".join(words)) for each in _WITHIN)), None)
+    return None if within is None else _concept((within[1],))
 
 
 def _concept(words: Sequence[str]) -> Concept | None:

@@ -1,5 +1,6 @@
 """Completion in shells: what a shell is told for the words so far."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,17 @@ def completed(run, folder, monkeypatch):
 )
 def test_words_that_fit_are_told(completed, line, words):
     assert completed(line) == words
+
+
+def test_what_fish_is_told_of_a_word_is_one_line(run, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv(ASKED, "complete_fish")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "sqlanon plan people.csv --method ")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    words = [line.split("\t")[0] for line in run().out.splitlines()]
+    assert sorted(words) == sorted(["auto", *METHODS])
+    assert os.environ["COLUMNS"] == "80"
 
 
 def test_every_method_is_offered(completed):

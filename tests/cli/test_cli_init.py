@@ -257,7 +257,8 @@ def test_row_names_without_a_name_pass_through_every_command(run, tmp_path, monk
     keeping = ("--qi", "age,sex", "--keep", "column0", "--k", "3")
     for words in (
         ("check", "r.csv", *policy),
-        ("plan", "r.csv", *policy),
+        ("plan", "r.csv", *policy, "--save", "plan.json"),
+        ("apply", "r.csv", "plan.json", "--output", "out.csv"),
         ("anonymize", "r.csv", *keeping, "--output", "kept.csv"),
         ("check", "released.csv", "--qi", "age,sex", "--k", "3"),
         ("measure", "r.csv", "released.csv", *policy),

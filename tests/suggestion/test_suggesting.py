@@ -237,6 +237,19 @@ def test_of_columns_that_say_the_same_one_is_left_out(connection, text):
     assert {found[name].role.value for name in by_chance} == {"quasi-identifier"}
 
 
+def test_columns_that_differ_beyond_the_sample_are_both_kept(connection, monkeypatch):
+    monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
+    monkeypatch.setattr(profile, "SAMPLE", 500)
+    monkeypatch.setattr(profile, "LEAST_SAMPLE", 100)
+    query = "SELECT range AS id, range % 9 AS age, {} AS age_group FROM range(4000)"
+    assert of(connection, query.format("range % 9"))["age_group"].role.value == "drop"
+    differing = {
+        of(connection, query.format(f"if(range = {row}, 3, range % 9)"))["age_group"].role.value
+        for row in (1, 2, 4)
+    }
+    assert differing == {"quasi-identifier"}
+
+
 @pytest.mark.parametrize(
     ("values", "role"),
     [
@@ -520,4 +533,4 @@ def test_a_method_that_ends_soon_is_suggested_for_a_large_lattice(connection, mo
 def test_a_first_column_without_a_name_holds_row_names(connection, query, role):
     found = of(connection, f"SELECT {query} FROM range(300)")["column0"]
     assert (found.role.value == "identifier") == (role == "identifier")
-    assert ("no name in the header" in found.reason) == (role == "identifier")
+    assert ("first column without a name" in found.reason) == (role == "identifier")

@@ -23,7 +23,8 @@ KNOWN = {
     "code_postal, sex, Geschlecht, sexe, género, race, ethnicity, marital-status, Familienstand, "
     "état civil, estado_civil, occupation, Beruf, profesión, education_level, native_country, "
     "Staatsangehörigkeit, latitude, household_size, admission_date, age_at_diagnosis, "
-    "hours_per_week, weeks_worked_in_year, YearsInCurrentRole, nbenfants, Wohnfläche",
+    "hours_per_week, weeks_worked_in_year, YearsInCurrentRole, nbenfants, "
+    "racegrp, educlevel, Wohnfläche",
     Hint.MEASURE: "score_3, takeup_rate, total, risk_index, hscore, Messwert, taux, puntuación",
 }
 

@@ -20,6 +20,11 @@ from sqlanon.wording import counted
 
 _WIDEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 20
+_FIRST_ROW = 2
+_ROW_NAMES = (
+    '; if its first field is the name of a row, as write.table of R writes it, put ""{} in front '
+    "of the header"
+)
 # What DuckDB raises where a file is not what its name says.
 BAD_INPUT = duckdb.InvalidInputException | duckdb.ConversionException
 
@@ -114,7 +119,9 @@ def _broken_line(layout: TextLayout) -> str | None:
                 # DuckDB takes a delimiter at the end of a line for no field.
                 if row and len(row) != width and not (len(row) == width + 1 and not row[-1]):
                     fields = counted(len(row), "field")
-                    return f" at line {line}: it has {fields} where the header has {width}"
+                    found = f" at line {line}: it has {fields} where the header has {width}"
+                    is_named = line == _FIRST_ROW and len(row) == width + 1
+                    return found + (_ROW_NAMES.format(layout.delimiter) if is_named else "")
     finally:
         csv.field_size_limit(old)
 

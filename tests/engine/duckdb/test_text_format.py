@@ -233,7 +233,8 @@ def test_nonsense_is_refused(tmp_path, said, message):
     ("data", "message"),
     [
         (b"a,b\n1,2\n3\n", "at line 3: it has 1 field where the header has 2"),
-        (b"a,b\n1,2\n3,4,5\n", "at line 3: it has 3 fields where the header has 2"),
+        (b"a,b\n1,2\n3,4,5\n", "at line 3: it has 3 fields where the header has 2$"),
+        (b"a;b\n1;2;3\n", 'at line 2: .* write.table of R writes it, put "";'),
         (b'a,b\n1,"x\ny"\n\n3\n', "at line 5: it has 1 field"),
         (b'a,b\n1,"x\ny"\n3,"Alice\n4,5\n', "at line 4: a quote is not closed"),
         (b'a,b\n1,"Alice"w\n', "at line 2: a quote is not closed, or something follows"),
