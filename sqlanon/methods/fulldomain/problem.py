@@ -83,21 +83,13 @@ def problem_of(
     name = _name(subject, policy, valued=valued)
     shared = options.shared if encode is encode_subject else SharedWork()
     encoded = shared.stored_once(("encoded", name), lambda: encode(engine, subject, policy, valued))
-    costs, cells = None, "tree" if weighed else options.loss
-    if cells in CELL_LOSSES:
-        costs = CellCosts.of(
-            cells,
-            subject.trees,
-            weights=subject.weights,
-            records=subject.records,
-            counts=encoded.counts,
-        )
+    costs = _costs(subject, encoded, loss="tree" if weighed else options.loss)
     entropies = encoded.entropies(subject.trees)
-    if costs is not None:
-        objective = _cell_objective(subject, encoded, costs=costs)
-    else:
+    if costs is None:
         heights = [tree.height for tree in subject.trees]
         objective = _CLASS_OBJECTIVES[options.loss](subject.records, policy.k, heights)
+    else:
+        objective = _cell_objective(subject, encoded, costs=costs)
     gains, ratio = None, None
     if weighed:
         from sqlanon.methods.fulldomain.gains import GainCounter  # no other loss needs it
@@ -137,6 +129,16 @@ def _name(subject: Subject, policy: Policy, *, valued: Sequence[str]) -> tuple[H
     """What the codes of a table follow from besides its trees, where only limits differ, or k."""
     demands = tuple((demand.column, repr(demand.model)) for demand in policy.demands)
     return subject.low, subject.high, demands, policy.entity, tuple(valued)
+
+
+def _costs(subject: Subject, encoded: Encoded, *, loss: str) -> CellCosts | None:
+    """What cells cost by a loss; None for one of classes."""
+    if loss not in CELL_LOSSES:
+        return None
+    weights, counts = subject.weights, encoded.counts
+    return CellCosts.of(
+        loss, subject.trees, weights=weights, records=subject.records, counts=counts
+    )
 
 
 def _model_checks(
