@@ -47,7 +47,7 @@ def shown_columns(found: Gathered, pictures: Pictures) -> Iterator[ShownColumn]:
             told = (
                 f"Shares of records by published label of {column.name}, original beside release."
             )
-            svg = pictures.bars([bars for _, bars in rows])
+            svg = pictures.bars([bars for _, bars in rows], lines=2)
             picture = Picture(svg, f"{column.name} before and after", told, table, is_pair=True)
         yield ShownColumn(column.name, tuple(_column_lines(column, found)), table, picture)
 
@@ -134,7 +134,7 @@ def shown_shares(shares: ValueShares, pictures: Pictures) -> ShownColumn:
         "hold another value to look like the table."
     )
     names = ("furthest class", "whole release")
-    svg = pictures.bars(rows)
+    svg = pictures.bars(rows, lines=2)
     picture = Picture(svg, f"{shares.name}: release and class", told, table, True, names)
     labels = ", ".join(
         f"{name} {clipped(label_text(text), LABEL)}" for name, text in shares.class_labels.items()
