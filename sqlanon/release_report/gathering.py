@@ -51,12 +51,18 @@ class ReportOptions:
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         loss: The measure that the report puts first.
         population: Everybody that the records were drawn from; None where nobody knows.
+
+    Raises:
+        PolicyError: A share out of range.
     """
 
     threshold: float = RISK_THRESHOLD
     identifying: float = IDENTIFYING
     loss: str = "lm"
     population: exp.Table | None = None
+
+    def __post_init__(self) -> None:
+        RiskOptions(self.threshold, self.identifying)  # which refuses what is no share
 
 
 @dataclass(frozen=True, slots=True)

@@ -473,6 +473,8 @@ def test_more_left_out_than_the_limit_is_a_caution_and_has_no_bound():
         ({"loss": "lmm"}, "did you mean 'lm'"),
         ({"plan": "plan.json"}, "must be a Plan"),
         ({"threshold": 0}, "share above 0"),
+        ({"identifying": 2}, "share above 0"),
+        ({"time_limit": 0}, "number above 0"),
     ],
 )
 def test_arguments_are_refused_with_the_way_out(how, fault):
