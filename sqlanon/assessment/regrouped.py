@@ -52,8 +52,10 @@ def regrouped(
 
 def _regrouped(tree: Tree, labels: Collection[Label]) -> Regrouping | None:
     """The tree of a column's groups; None where every label is one of its hierarchy, or unknown."""
-    reader = GroupReader(tree)
     known = {label for level in tree.labels for label in level}
+    if known.issuperset(labels):
+        return None
+    reader = GroupReader(tree)
     groups = {label: leaves for label in labels if (leaves := reader.read(label)) is not None}
     if groups.keys() <= known:
         return None
