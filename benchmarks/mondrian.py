@@ -15,6 +15,7 @@ import importlib.util
 import sys
 import time
 import types
+from contextlib import contextmanager
 
 import duckdb
 import numpy as np
@@ -58,16 +59,28 @@ def of_anonypy(frame, k):
     return [part.to_numpy() for part in found]
 
 
+@contextmanager
+def spark_or_nothing():
+    """Empty modules in place of pyspark, where it is not installed and only has to be imported."""
+    names = ("pyspark", "pyspark.sql", "pyspark.sql.functions")
+    if "pyspark" in sys.modules or importlib.util.find_spec("pyspark") is not None:
+        yield
+        return
+    modules = {name: types.ModuleType(name) for name in names}
+    modules[names[-1]].pandas_udf = modules[names[-1]].PandasUDFType = None
+    sys.modules.update(modules)
+    try:
+        yield
+    finally:
+        for name in names:
+            del sys.modules[name]
+
+
 def of_polarfrost(frame, k):
     """Its parts: rows are told apart by a column that it carries along as the sensitive one."""
-    # Its functions for Spark alone need this.
-    if "pyspark" not in sys.modules and importlib.util.find_spec("pyspark") is None:
-        names = ("pyspark", "pyspark.sql", "pyspark.sql.functions")
-        modules = {name: types.ModuleType(name) for name in names}
-        modules[names[-1]].pandas_udf = modules[names[-1]].PandasUDFType = None
-        sys.modules.update(modules)
     polars = importlib.import_module("polars")
-    mondrian = importlib.import_module("polarfrost.mondrian")
+    with spark_or_nothing():
+        mondrian = importlib.import_module("polarfrost.mondrian")
     names = [name for name in frame.columns if name != "age"]
     held = polars.from_pandas(frame.astype(dict.fromkeys(names, str)).assign(row=range(len(frame))))
     found = mondrian.mondrian_k_anonymity_polars(held, list(frame.columns), "row", k, names)
