@@ -151,6 +151,7 @@ def test_every_public_name_and_keyword_is_in_the_reference(hooks):
         assert f"| `{keyword}` |" in page
 
 
+@pytest.mark.slow
 def test_every_paper_that_the_code_cites_is_listed_with_the_modules(hooks):
     page = hooks["papers"].page(DOCS / "papers.toml")
     listed = hooks["papers"].papers(DOCS / "papers.toml")

@@ -157,6 +157,7 @@ def test_risk_says_what_it_did_not_count():
     assert "not counted: 1 sensitive column: town" in page
 
 
+@pytest.mark.slow
 def test_a_column_that_is_one_to_one_with_the_entity_is_found():
     people()
     policy = Policy(
@@ -210,6 +211,7 @@ def test_kept_columns_of_nested_types_are_counted(values):
     assert (x.values, x.unique) == (9, 9)
 
 
+@pytest.mark.slow
 def test_the_plan_that_is_shown_before_a_table_is_replaced_tells_them():
     people()
     shown = []

@@ -286,6 +286,7 @@ def as_measured(levels, table, keep):
     return [None if place == heights else place for place in levels]
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(table=tables(repeats=False), draw=st.data(), keep=st.booleans())
 def test_measures_of_any_release_are_those_of_the_formulas(table, draw, keep):

@@ -41,6 +41,7 @@ def frame_and_report(rows):
     return frame, sqlanon.check(DATABASE, frame, Policy(QUASI, sensitive=["s", "n"]))
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(tables)
 def test_k_l_and_t_agree_with_pycanon(rows):
@@ -118,6 +119,7 @@ def test_delta_agrees_with_pycanon_where_every_class_has_every_value(held, more)
     assert bounds_agree(frame, report, QUASI, "s")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "comparable"), [("income", True), ("occupation", False)])
 def test_alpha_beta_and_delta_of_adult_agree_with_pycanon(column, comparable):
     path = DATA / "adult.csv.gz"

@@ -233,6 +233,7 @@ def test_what_is_left_open_is_said_beside_the_next_commands(run, few):
     assert "can only be kept or suppressed" in run("init", few, "--overwrite").out
 
 
+@pytest.mark.slow
 def test_of_many_undecided_columns_the_page_explains_a_few(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = ", ".join(f"NULL AS x{number}" for number in range(20))

@@ -66,6 +66,7 @@ def test_measure_prints_every_measure_in_one_document(run, database, released):
     assert {name.replace("-", "_") for name in MEASURES} < outcome.document.keys()
 
 
+@pytest.mark.slow
 def test_measure_prints_the_losses_asked_for(run, database, released):
     given = [*QUASI, "--loss", "lm", "--loss", "average-class-size", "--json"]
     document = run("measure", database, "released", "--table", "people", *given).document
@@ -91,6 +92,7 @@ def test_measure_leaves_the_database_as_it_is(run, database, released):
     assert database.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "part"),
     [

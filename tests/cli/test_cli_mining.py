@@ -110,6 +110,7 @@ def test_a_time_limit_that_is_none_is_refused(refused, database, command):
     assert "above 0" in refused(command, database, "people", *QUASI, "--time-limit", 0)
 
 
+@pytest.mark.slow
 def test_a_bound_within_its_time_limit_has_no_note(run, database):
     given = ["bound", database, "people", *QUASI, "--json"]
     limited = run(*given, "--time-limit", 600).document
@@ -128,6 +129,7 @@ def test_bound_takes_the_loss_of_the_policy_file(run, database, policy_file):
     }
 
 
+@pytest.mark.slow
 def test_bound_takes_an_effort(run, refused, database):
     given = ["bound", database, "people", *QUASI, "--json"]
     quick = run(*given, "--effort", "quick").document
@@ -137,6 +139,7 @@ def test_bound_takes_an_effort(run, refused, database):
     assert "effort" in refused("bound", database, "people", *QUASI, "--effort", "long")
 
 
+@pytest.mark.slow
 def test_the_options_of_a_plan_fit_the_bound(run, database):
     given = ["bound", database, "people", *QUASI, "--json"]
     alone = run(*given).document["lower_bound"]

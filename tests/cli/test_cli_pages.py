@@ -61,6 +61,7 @@ def checked(stream, folder, *words):
     return stream.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "verdict", "code"), [(2, "holds", 32), (3, "does NOT hold", 31)])
 def test_a_verdict_is_said_in_words_and_coloured(tmp_path, k, verdict, code):
     words = ("--qi", "age", "--k", str(k))
@@ -71,6 +72,7 @@ def test_a_verdict_is_said_in_words_and_coloured(tmp_path, k, verdict, code):
     assert "\x1b" not in checked(Terminal(), tmp_path, *words, "--json")
 
 
+@pytest.mark.slow
 def test_lines_are_no_wider_than_the_terminal(tmp_path, monkeypatch):
     words = ("--qi", "age", "--sensitive", "a long name of a column", "--k", "2")
     monkeypatch.setenv("COLUMNS", "50")

@@ -34,6 +34,7 @@ def test_the_policy_file_says_the_schemes(schemes, tmp_path):
     assert schemes("--policy", file, "--scheme", "sps")["scheme"] == {"age": "ops", "sex": "sps"}
 
 
+@pytest.mark.slow
 def test_the_policy_file_says_the_direction(schemes, tmp_path, refused, database):
     file = tmp_path / "schemes.toml"
     file.write_text('method = "scheme"\ndirection = "top-down"\n')
@@ -59,6 +60,7 @@ def test_another_method_leaves_the_schemes_of_the_policy_file_alone(schemes, tmp
     assert (report["scheme"], report["groups"]) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_release_in_groups_is_measured(run, schemes, database):
     report = schemes("--method", "scheme", "--scheme", "sps", "--order", "sex=f,m")
     words = ("--table", "people", "--qi", "age,sex", "--json")

@@ -189,6 +189,7 @@ def test_a_first_look_refines_briefly_whatever_the_clock_says(
     assert found.to_dict()["passes"] == found.passes
 
 
+@pytest.mark.slow
 def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(connection):
     names = ["mondrian", "direct-cover"]
     given = {"methods": names, "improve": "lns"}
@@ -241,6 +242,7 @@ def test_a_bound_that_a_cover_proves_is_not_looked_for_again(connection, monkeyp
     assert found.bound("lm", 2) == found.rows[1].report.lower_bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "efforts"),
     [({}, ["quick"]), ({"bound": "full"}, ["full"]), ({"bound": "columns"}, [])],
@@ -265,6 +267,7 @@ def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
     assert "(the time limit ended mining: a higher bound may hold)" in found.to_text()
 
 
+@pytest.mark.slow
 def test_a_row_whose_prices_were_cut_is_marked_and_its_bound_sought_again(connection, monkeypatch):
     priced = Mine.priced
 
@@ -386,6 +389,7 @@ def test_a_bound_of_nothing_is_not_told(connection):
     assert "lm, k = 2: no lower bound above 0 of all recodings is known" in found.to_text()
 
 
+@pytest.mark.slow
 def test_auto_is_compared_by_its_own_option(connection):
     found = sqlanon.compare(
         connection, "people", POLICY, methods=["auto", "mondrian"], consistent=True

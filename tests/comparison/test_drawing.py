@@ -40,6 +40,7 @@ def test_with_one_k_each_method_is_a_row_with_its_figure():
     assert "0.15" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ks", [(5,), (5, 20)])
 def test_titles_of_both_charts_stand_at_one_height(ks):
     # Where the highest loss is the end of its axis, labels and marks reach above the chart.
@@ -66,6 +67,7 @@ def test_no_two_methods_look_alike():
     assert len(looks) == len(METHODS) + 1
 
 
+@pytest.mark.slow
 def test_losses_and_times_of_nothing_are_drawn():
     drawn = svg([ChartPanel("lm", (ChartPoint("incognito", 2, 0.0, 0.0),), {})])
     assert "incognito" in texts(drawn)

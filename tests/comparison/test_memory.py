@@ -14,6 +14,7 @@ def begun():
         pytest.skip("the system's kernel cannot begin a peak anew")
 
 
+@pytest.mark.slow
 def test_a_peak_holds_what_was_given_back(begun):
     before = memory.peak()
     block = np.ones(100 * MB, np.int8)

@@ -121,6 +121,7 @@ def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
     assert calls["itemsets"] == 2
 
 
+@pytest.mark.slow
 def test_a_row_counts_what_it_takes_by_itself(connection):
     found = sqlanon.compare(connection, "people", policy(), methods=["forest", "diameter-cover"])
     one, other = found.rows
@@ -160,6 +161,7 @@ def test_what_a_deadline_ended_is_not_kept():
     assert shared.borrowed > 0
 
 
+@pytest.mark.slow
 def test_a_node_that_was_cut_short_is_not_lent_to_others(connection, monkeypatch):
     calls, lent = Counter(), fulldomain.lent_node
 

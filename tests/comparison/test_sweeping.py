@@ -124,6 +124,7 @@ def test_the_page_has_the_loss_by_both_figures_and_every_point(swept):
     assert document["points"][0]["loss"]["value"] == swept.points[0].loss
 
 
+@pytest.mark.slow
 def test_a_point_that_nothing_satisfies_says_so(people):
     swept = sqlanon.sweep(people, "people", POLICY, over={"l": [2, 9]})
     assert [point.report is None for point in swept.points] == [False, True]
@@ -141,6 +142,7 @@ def test_progress_tells_which_point_it_is(people):
     ]
 
 
+@pytest.mark.slow
 def test_charts_show_a_line_for_each_value_of_the_other_figure(swept, tmp_path):
     pytest.importorskip("altair")
     swept.chart(tmp_path / "sweep.html")

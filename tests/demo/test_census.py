@@ -101,6 +101,7 @@ def test_another_seed_gives_other_people(people, seed):
     assert not set(other) & set(first)
 
 
+@pytest.mark.slow
 def test_a_person_id_is_unique_and_has_eleven_digits(people):
     assert value(people, "COUNT(DISTINCT person_id)") == RECORDS
     assert value(people, "MIN(LENGTH(person_id::VARCHAR))") == 11

@@ -122,6 +122,7 @@ def test_labels_of_several_nodes_need_whole_columns(situation):
     assert "labels of 'a' stand for different nodes" in found.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [{"max_level": 1}, {"min_level": 2}])
 @pytest.mark.parametrize("method", ["auto", "mondrian", "forest", "direct-cover", "pattern-greedy"])
 def test_labels_of_several_nodes_that_cannot_mix_are_no_fault(connection, method, levels):

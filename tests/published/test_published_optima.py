@@ -68,6 +68,7 @@ def test_adult_loss_is_the_published_one(adult_plans, k, limit, levels, lm, chec
     assert round(adult_plans(k, limit).loss["lm"], 6) == lm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "limit", "levels", "lm", "checked"), ADULT_OPTIMA)
 def test_adult_optimum_is_proven(adult_plans, k, limit, levels, lm, checked):
     report = adult_plans(k, limit)

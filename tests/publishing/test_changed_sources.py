@@ -162,6 +162,7 @@ def test_a_database_file_that_is_replaced_is_neither_published_nor_overwritten(
         assert connection.execute("SELECT DISTINCT note FROM people").fetchall() == [("new",)]
 
 
+@pytest.mark.slow
 def test_a_database_that_is_replaced_while_it_is_rewritten_is_not_lost(tmp_path, monkeypatch):
     path = tmp_path / "people.duckdb"
     write(path, "old")
@@ -291,6 +292,7 @@ def test_a_text_file_that_changes_while_it_is_loaded_is_refused(tmp_path, monkey
         sqlanon.check(path, None, POLICY)
 
 
+@pytest.mark.slow
 def test_a_database_stays_locked_while_another_table_of_it_is_read(tmp_path):
     path = tmp_path / "people.duckdb"
     write(path, "old")

@@ -393,6 +393,7 @@ def test_statements_are_refused_where_rows_would_differ_in_silence(dialect):
         plan.sql(dialect)
 
 
+@pytest.mark.slow
 def test_a_syntax_that_an_engine_lacks_is_refused_in_one_line():
     _, plan = next(case for case in CASES if case.name == "rounds").plan()
     with pytest.raises(EngineError, match="cannot be written for bigquery: 'NULLS LAST'") as error:

@@ -117,6 +117,7 @@ def test_a_plan_that_was_changed_is_refused_and_says_so(connection, tmp_path, ch
         Plan.load(file)
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_not_changed_is_applied_however_it_is_laid_out(connection, tmp_path):
     file, document = saved(connection, tmp_path)
     file.write_text(json.dumps(dict(reversed(document.items())), indent=7))

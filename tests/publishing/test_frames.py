@@ -249,6 +249,7 @@ SERIES = {
 }
 
 
+@pytest.mark.slow
 def test_columns_of_pandas_that_are_kept_have_the_types_that_they_had():
     frame = pandas.DataFrame({"age": AGES, **SERIES})
     made = sqlanon.anonymize(frame, UNNAMED)

@@ -542,6 +542,7 @@ def large(connection):
     return sqlanon.plan(connection, "crowd", policy)
 
 
+@pytest.mark.slow
 def test_large_table_is_sorted_by_places_of_few_labels(large):
     assert large.few == ("age", "zip", "job", "diagnosis")
     assert "DENSE_RANK" in large.sql()

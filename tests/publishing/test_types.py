@@ -371,6 +371,7 @@ def type_is_text(cell):
     return isinstance(cell, str) or (cell is not None and isinstance(cell.as_py(), str))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_values_of_a_type_are_found_again_in_their_groups(family, monkeypatch):
     """A map lists them as texts, and `measure` reads its labels."""

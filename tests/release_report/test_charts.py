@@ -57,6 +57,7 @@ def test_pictures_are_told_apart_by_names_not_by_texts():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["a" * 20 + "🦆" * 20, "🦆" * 40, "👩🏽‍🚀" * 30, "e\u0301" * 60])
 def test_long_labels_are_cut_between_letters(label):
     [line] = lines_of(label, 114, size=12)

@@ -152,6 +152,7 @@ def test_no_hidden_difference_can_be_worked_out(pairs, least):
     assert sum(hidden) == 0 or len(hidden) > 1 or len(befores) == 1
 
 
+@pytest.mark.slow
 def test_the_original_is_counted_by_the_labels_of_the_release():
     rows = [(age, "f", "flu") for age in [1, 2, 3, 11, 12, 13] * 10] + [(21, "m", "flu")] * 9
     connection = table(rows)
@@ -181,6 +182,7 @@ def test_nested_labels_are_counted_within_the_widest():
     assert {use.level: use.records for use in age.levels} == {0: 15, 1: 30, 2: 15}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suppressed", ["drop", "keep"])
 def test_labels_levels_and_shares_are_of_all_released_records(suppressed):
     rows = [(age, sex, "flu") for age in [1, 2, 3, 11, 12, 13] * 2 for sex in "ffmf"]
@@ -242,6 +244,7 @@ def test_a_release_with_a_column_that_the_policy_leaves_out_fails_though_every_m
     assert "NOT satisfy" in report.verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "shown"), [(2, [None, None, 60]), (25, [None, None, None])])
 def test_differences_below_five_records_or_k_are_hidden(k, shown):
     sizes = {1: (44, 40), 11: (44, 40), 21: (60, 40)}
@@ -312,6 +315,7 @@ def test_labels_that_no_hierarchy_has_leave_a_report_without_loss():
     assert "The released labels could not be read" in [each.title for each in report.cautions]
 
 
+@pytest.mark.slow
 def test_the_digest_of_a_released_file_is_that_of_its_bytes(tmp_path):
     connection = table([(1, "f", "flu"), (1, "f", "cold")])
     file = tmp_path / "released.csv"
@@ -320,6 +324,7 @@ def test_the_digest_of_a_released_file_is_that_of_its_bytes(tmp_path):
     assert report.hashes()["released"] == sha256(file.read_bytes()).hexdigest()
 
 
+@pytest.mark.slow
 def test_a_population_gives_journalist_risk():
     connection = table([(1, "f", "flu"), (1, "f", "cold")])
     table([(1, "f", "x")] * 8, connection=connection, name="everybody")
@@ -364,6 +369,7 @@ def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, t
     assert (loss.to_dict()["lower_bound"], loss.ratio is None) == (0.0 if noise else bound, noise)
 
 
+@pytest.mark.slow
 def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     plan = sqlanon.plan(connection, "people", policy())
@@ -386,6 +392,7 @@ def test_the_bound_of_a_plan_stands_where_no_no_other_is_looked_for():
     assert reported(connection, policy(), plan=plan, loss="discernibility").found.loss.ratio is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
@@ -404,6 +411,7 @@ def test_a_plan_that_the_release_was_not_made_by_is_refused(change, fault):
         reported(connection, policy(drop=["name"] if "name" in change else []), plan=plan)
 
 
+@pytest.mark.slow
 def test_a_plan_of_another_policy_is_refused():
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     plan = sqlanon.plan(connection, "people", policy())
@@ -429,6 +437,7 @@ def test_a_bound_that_is_not_looked_for_has_its_reason(models, how, reason):
     assert any(reason in note for note in report.other_notes)
 
 
+@pytest.mark.slow
 def test_cautions_about_sensitive_columns_are_one_of_each_kind():
     """Of two columns that classes give away, and of two that far classes tell much about."""
     columns = "age INT, sex TEXT, ill TEXT, pay INT, vote INT, debt INT"
@@ -444,6 +453,7 @@ def test_cautions_about_sensitive_columns_are_one_of_each_kind():
     assert "(--t vote=0.3 --t debt=0.3)" in unprotected.remedy
 
 
+@pytest.mark.slow
 def test_a_column_that_the_release_says_nothing_of_is_a_sentence():
     connection = table([(1, "f", "flu"), (1, "m", "cold")])
     connection.execute(
@@ -515,6 +525,7 @@ def test_a_frame_is_reported_beside_its_original():
     assert report.release == "released frame"
 
 
+@pytest.mark.slow
 def test_a_time_limit_leaves_the_verdict_and_says_what_it_ended():
     connection = table([(20, "fm"[n % 2], "flu") for n in range(40)])
     connection.execute("CREATE TABLE released AS SELECT '20-29' AS age, sex, illness FROM people")
@@ -533,6 +544,7 @@ def test_a_time_limit_leaves_the_verdict_and_says_what_it_ended():
     assert second.endswith("in time; allow a longer time limit (--time-limit)")
 
 
+@pytest.mark.slow
 def test_the_largest_sets_of_columns_are_left_out_first():
     connection = table([(n % 7, "fm"[n % 2], "flu") for n in range(40)])
     own = policy(others="drop")

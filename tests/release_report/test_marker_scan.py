@@ -114,6 +114,7 @@ def test_text_document_and_statement_hold_no_marker_that_the_release_does_not(pe
     assert markers(plan.sql())
 
 
+@pytest.mark.slow
 def test_statements_of_single_records_are_not_shown(people):
     facts = method_facts(sqlanon.plan(people, "people", policy(), method="mondrian"), ())
     assert not facts.statements

@@ -101,6 +101,7 @@ def test_a_page_needs_nothing_else_and_runs_nothing(page):
     assert "@import" not in page
 
 
+@pytest.mark.slow
 def test_hostile_values_are_text(page):
     read = Page(page)
     assert not read.open
@@ -271,6 +272,7 @@ def reading(database):
     return duckdb.connect(str(database), read_only=True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_a_page_that_does_not_get_its_name_is_a_note(files, capsys, monkeypatch):
     def failing(self):
@@ -318,6 +320,7 @@ def test_a_page_that_cannot_be_is_refused_before_any_work(files, capsys, words, 
     assert not (files / "out.csv").exists()
 
 
+@pytest.mark.slow
 def test_without_the_extra_text_and_json_remain(files, capsys, monkeypatch):
     monkeypatch.setattr("sqlanon.pictures.can_draw", lambda: False)
     asked = ["report", *arguments(files), "--k", "2", "--effort", "none"]

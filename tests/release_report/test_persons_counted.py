@@ -117,6 +117,7 @@ def test_a_release_that_says_whose_its_records_are_counts_persons():
     assert after.in_classes(1, None) == report.found.before.in_classes(1, None) == 40
 
 
+@pytest.mark.slow
 def test_a_publication_counts_the_persons_whose_sensitive_value_a_class_gives_away(tmp_path):
     connection, page = drawn_people(), tmp_path / "report.html"
     connection.execute("ALTER TABLE people ADD COLUMN illness TEXT")

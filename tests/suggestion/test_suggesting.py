@@ -284,6 +284,7 @@ def test_a_named_score_of_few_values_is_undecided_and_an_address_of_many_a_place
     assert "12.5 records on average" in found["address"].reason
 
 
+@pytest.mark.slow
 def test_of_many_columns_those_that_tell_most_are_quasi_identifiers(connection):
     names = ", ".join(f"hash(range, {one}) % {one} AS x{one}" for one in range(3, 23))
     found = of(connection, f"SELECT range % 50 AS age, {names} FROM range(1000)")

@@ -108,6 +108,7 @@ def test_the_loss_keeps_no_cluster_from_the_models(pairs, weight):
     assert state["after"]["failing"] == 0
 
 
+@pytest.mark.slow
 def test_no_exchange_leaves_all_to_mending(people):
     model = LDiversity(2.5, "entropy")
     report = sqlanon.plan(

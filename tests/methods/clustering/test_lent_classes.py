@@ -84,6 +84,7 @@ def test_covers_would_lose_more_by_themselves(people, method, monkeypatch):
     assert not any(note.startswith(LOST) for note in alone.notes)
 
 
+@pytest.mark.slow
 def test_clusters_that_stay_as_they_were_found_ask_for_nothing_else(people, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError
@@ -116,6 +117,7 @@ def checked(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
     people, checked, monkeypatch
 ):

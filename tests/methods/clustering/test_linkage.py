@@ -82,6 +82,7 @@ def test_clusters_of_near_records_satisfy_models_of_sensitive_columns(people, me
     assert not any("at most" in note for note in report.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", LINKAGES)
 def test_clusters_do_not_cross_what_the_highest_levels_keep_apart(people, method):
     policy = policy_of(4)
@@ -102,6 +103,7 @@ def test_clusters_do_not_cross_what_the_highest_levels_keep_apart(people, method
     assert sqlanon.bound(people, "people", policy).lower_bound <= report.loss["lm"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", LINKAGES)
 def test_more_combinations_than_can_be_compared_are_refused_but_not_blocks_of_them(
     people, method, monkeypatch

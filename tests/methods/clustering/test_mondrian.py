@@ -167,6 +167,7 @@ def test_lowest_levels_are_kept_to(people):
     assert plan.recoding.levels[0][0] == 1
 
 
+@pytest.mark.slow
 def test_persons_are_counted(people):
     quasi = {"age": AGE, "sex": Hierarchy.suppression()}
     policy = Policy(

@@ -68,6 +68,7 @@ def test_pools_parted_anew_never_lose_more(people, method, asked):
         assert told["better_pools"]
 
 
+@pytest.mark.slow
 def test_progress_tells_loss_bound_and_ratio(people, monkeypatch):
     monkeypatch.setattr(search, "TOLD", 2)
     lines, own = [], {"method": "direct-cover", "passes": 1, "bound": "quick"}

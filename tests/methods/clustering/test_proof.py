@@ -166,6 +166,7 @@ def test_prices_leave_time_for_the_search(people, monkeypatch):
     assert 0 < left[0] < 40
 
 
+@pytest.mark.slow
 def test_clusters_for_k_alone_that_are_exchanged_are_not_priced(people, monkeypatch):
     times, priced = [], Mine.priced
 

@@ -34,7 +34,7 @@ def bounded(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     bounded(),
     st.sampled_from(WHOLE),

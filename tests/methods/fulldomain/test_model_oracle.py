@@ -56,7 +56,7 @@ def agrees(case, best):
         assert sorted(rows, key=repr) == sorted(best.released.rows.elements(), key=repr)
 
 
-@settings(max_examples=22, **SLOW)
+@settings(max_examples=30, **SLOW)
 @given(cases())
 def test_anonymize_equals_brute_force_under_every_model(case):
     best = brute_force(case)
@@ -73,6 +73,7 @@ THREE_ROUNDS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", THREE_ROUNDS, ids=lambda model: model.describe())
 @pytest.mark.parametrize("enough", [True, False])
 def test_what_suppression_brings_about_is_suppressed_within_the_limit(model, enough):
@@ -94,7 +95,7 @@ def test_what_suppression_brings_about_is_suppressed_within_the_limit(model, eno
 
 
 @pytest.mark.slow
-@settings(max_examples=12, **SLOW)
+@settings(max_examples=18, **SLOW)
 @given(cases())
 def test_minimal_nodes_equal_brute_force_under_every_model(case):
     """Minimal are the lowest nodes that suppress no more than the limit; all of them are found."""
@@ -143,7 +144,7 @@ def plan_of(case, *patches, threads=2, records=None):
 
 
 @pytest.mark.slow
-@settings(max_examples=15, **SLOW)
+@settings(max_examples=22, **SLOW)
 @given(cases(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
 def test_the_same_is_chosen_however_it_is_counted(case, ways):
     patches = [change for way in ways for change in WAYS[way]]

@@ -126,6 +126,7 @@ def test_what_all_records_together_violate_cannot_be_published(people):
         sqlanon.plan(people, "people", policy, method="pattern-greedy", patterns="all")
 
 
+@pytest.mark.slow
 def test_weights_decide_which_pattern_comes_first(people):
     heavy = {**HIERARCHIES, "sex": sqlanon.QuasiIdentifier(Hierarchy.suppression(), weight=5)}
     policy = Policy(heavy, keep=("ill",), models=[KAnonymity(2)], suppression_limit=0.2)

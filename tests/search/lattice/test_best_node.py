@@ -159,6 +159,7 @@ def test_search_without_a_limit_proves_its_best_node(case, largest):
     assert outcome.bound == (UNKNOWN if outcome.best is None else outcome.best.value)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(cases(), largest_boxes, st.booleans())
 def test_no_node_is_asked_twice(case, largest, minimal_nodes):
