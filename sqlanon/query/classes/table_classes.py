@@ -140,6 +140,12 @@ def person_classes(rows: exp.Table, words: int) -> exp.Select:
     return select([*words_of(words), _SIZE], nested(persons, "persons"), by=words_of(words))
 
 
+def most_records(source: exp.Table, entity: str) -> exp.Select:
+    """The most records of one person of a table, in one row; those without one are one person's."""
+    persons = select([_SIZE], source, by=[column(entity)])
+    return select([bigint(exp.Max(this=column(CLASS_SIZE)))], nested(persons, "persons"))
+
+
 def sizes_histogram(classes: exp.Table) -> exp.Select:
     """Number of classes of each size."""
     return histogram(select([column(CLASS_SIZE)], classes))
