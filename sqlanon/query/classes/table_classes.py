@@ -187,6 +187,16 @@ def single_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
     return query.where(column(CLASS_SIZE).eq(1), copy=False)
 
 
+def persons_given_away(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
+    """Persons with records in classes of one value or none, in one row; NULL is no value."""
+    values = exp.Count(this=exp.Distinct(expressions=[value]))
+    classes = select(words_of(words), rows, by=words_of(words)).having(values <= 1, copy=False)
+    same = same_columns("rows", "classes", names=[word(w) for w in range(words)])
+    held = select([column(ENTITY, "rows")], named(rows, "rows")).distinct(copy=False)
+    held.join(nested(classes, "classes"), on=same, copy=False)
+    return select([bigint(count_all())], nested(held, "persons"))
+
+
 def pair_value(one: int, other: int, *, values: int) -> exp.Expr:
     """The ranks of two attributes, the second with so many values, as one number, else NULL."""
     return column(value_of(one)) * values + column(value_of(other))
