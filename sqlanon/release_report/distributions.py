@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.measure import ReadRelease
-from sqlanon.assessment.release import Labels
 from sqlanon.hierarchy.label_nodes import Label
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule
 from sqlanon.loss.cells import CELL_MEASURES, LEVEL_MEASURES

@@ -279,7 +279,7 @@ def test_a_named_score_of_few_values_is_undecided_and_an_address_of_many_a_place
         "FROM range(500)",
     )
     assert "suggests a score" in found["score"].reason
-    assert "finds the record" in found["score"].reason
+    assert "is left with 71.4 records on average" in found["score"].reason
     assert found["address"].role.value == "quasi-identifier"
     assert "12.5 records on average" in found["address"].reason
 
