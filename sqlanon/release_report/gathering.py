@@ -20,6 +20,7 @@ from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
+from sqlanon.query.classes.table_classes import most_records
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.syntax import rows_of
 from sqlanon.release_report.distributions import released_columns
@@ -163,7 +164,11 @@ def gather(
         identifying=None,
         population=_against(engine, released, policy=present, options=options) if count else None,
         kept=None if check is None else check.kept_columns,
-        columns=() if found is None else released_columns(found, policy, records=count),
+        columns=()
+        if found is None
+        else released_columns(
+            found, policy, records=count, most=_most_of_one(engine, original, policy=policy)
+        ),
         sensitive=tuple(
             value_shares(engine, released, policy=present, name=name) for name in names
         ),
@@ -277,6 +282,14 @@ def _original(engine: Engine, original: exp.Table, *, policy: Policy) -> TableSi
     wanted = RiskOptions(max_columns=0)
     persons = assess(engine, original, policy=_classes_only(policy), options=wanted).persons
     return replace(side, persons=persons)
+
+
+def _most_of_one(engine: Engine, original: exp.Table, *, policy: Policy) -> int:
+    """The most records that one person has; 1 where records are counted [records]."""
+    if policy.entity is None:
+        return 1
+    most: int = engine.rows(most_records(original, policy.entity))[0][0]
+    return most
 
 
 def _against(

@@ -456,6 +456,16 @@ def test_cautions_about_sensitive_columns_are_one_of_each_kind():
     assert "(--t vote=0.3 --t debt=0.3)" in unprotected.remedy
 
 
+def test_of_unprotected_columns_that_no_class_tells_much_about_there_is_no_figure():
+    rows = [(number // 4, "f", number % 4, number % 4) for number in range(8)]
+    connection = table(rows, "age INT, sex TEXT, ill INT, pay INT")
+    own = Policy(["age", "sex"], sensitive=["ill", "pay"], models=[KAnonymity(2)])
+    [unprotected] = [
+        each for each in reported(connection, own, "people").cautions if "No model" in each.title
+    ]
+    assert unprotected.text.endswith("have in common.")
+
+
 @pytest.mark.slow
 def test_a_column_that_the_release_says_nothing_of_is_a_sentence():
     connection = table([(1, "f", "flu"), (1, "m", "cold")])
