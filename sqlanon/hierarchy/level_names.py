@@ -1,11 +1,12 @@
 """Level names: what each level of a hierarchy is called in a report.
 
-A rule's names follow from the rule, and explicit rows have labels that their user wrote: no value
-of a table is among them.
+A rule's names follow from the rule, and explicit rows have labels that their user wrote. A label
+that is also a leaf is a value of the table, which nobody may have published: it names no level.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import chain, islice
 
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Rule
@@ -15,6 +16,8 @@ ORIGINAL = "original value"
 TOP = "*"
 EXAMPLES = 2
 """Labels that tell a level of explicit rows."""
+UNGROUPED = "no groups yet"
+"""What the levels are called of rows that put no value into a group."""
 
 
 def level_names(rule: Rule) -> list[str]:
@@ -25,7 +28,8 @@ def level_names(rule: Rule) -> list[str]:
     """
     match rule:
         case Rows():
-            between = [_labels(rule, level) for level in range(1, rule.height)]
+            leaves = {path[0] for path in rule.paths}
+            between = [_labels(rule, level, leaves) for level in range(1, rule.height)]
             return [ORIGINAL, *between, str(rule.paths[0][-1])]
         case Intervals():
             between = [f"intervals of {width:f}" for width in rule.widths]
@@ -43,9 +47,13 @@ def level_names(rule: Rule) -> list[str]:
     return [ORIGINAL, *between, TOP]
 
 
-def _labels(rule: Rows, level: int) -> str:
-    """The first labels of a level."""
+def _labels(rule: Rows, level: int, leaves: Collection[str | None]) -> str:
+    """The first labels of a level that are no leaves; where there are none, how many it has."""
+    if rule.is_ungrouped:
+        return UNGROUPED
     listed = (path[level] for path in rule.paths if path[level] is not None)
     labels = dict.fromkeys(chain(listed, (rule.others or ())[level - 1 : level]))
-    first = list(islice(map(str, labels), EXAMPLES))
+    first = list(islice((str(each) for each in labels if each not in leaves), EXAMPLES))
+    if not first:
+        return f"level {level} ({counted(len(labels), 'group')})"
     return ", ".join([*first, *(["…"] if len(labels) > len(first) else [])])

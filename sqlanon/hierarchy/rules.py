@@ -74,12 +74,20 @@ class Rows:
         """Number of levels above the leaves."""
         return len(self.paths[0]) - 1
 
+    @property
+    def is_ungrouped(self) -> bool:
+        """Whether there are levels for groups, and each value is still alone in all of them."""
+        if self.height == 1 or self.others is not None:
+            return False
+        return all(set(path[1:-1]) == {path[0]} for path in self.paths)
+
     def describe(self) -> str:
         """One phrase for people."""
         origin = f" of {self.name}" if self.name else ""
         leaves = counted(len(self.paths), "leaf", more="leaves")
         more = "" if self.others is None else " and a row for all other values"
-        return f"rows{origin} ({leaves}{more}, {counted(self.height, 'level')})"
+        levels = "no groups yet" if self.is_ungrouped else counted(self.height, "level")
+        return f"rows{origin} ({leaves}{more}, {levels})"
 
     def to_dict(self) -> dict[str, object]:
         """The form of a saved plan: the rows themselves, so that the file is not needed again."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sqlanon.hierarchy.rules import Rows
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TCloseness, ValueModel
-from sqlanon.wording import counted
+from sqlanon.wording import counted, listed
 
 
 def policy_notes(policy: Policy) -> list[str]:
@@ -26,7 +27,23 @@ def policy_notes(policy: Policy) -> list[str]:
     for name in dict.fromkeys(demand.column for demand in policy.demands):
         notes += _replaced(policy, name)
         notes += _passing(policy, name)
-    return notes
+    return [*notes, *_ungrouped(policy)]
+
+
+def _ungrouped(policy: Policy) -> Iterator[str]:
+    """Note of the hierarchies whose rows put no value into a group."""
+    rules = {name: own.hierarchy.rule for name, own in policy.attributes.items()}
+    files = [
+        rule.name or f"the hierarchy of {name!r}"
+        for name, rule in rules.items()
+        if isinstance(rule, Rows) and rule.is_ungrouped
+    ]
+    if files:
+        has = "has" if len(files) == 1 else "have"
+        yield (
+            f"{listed(files)} {has} no groups yet: each value is kept or suppressed; write the "
+            "group of each value into level1 there, and less is lost"
+        )
 
 
 def role_notes(policy: Policy, columns: Sequence[str]) -> list[str]:

@@ -175,16 +175,14 @@ def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
         for shares in found.sensitive
         if shares.name in names and shares.distance >= FAR
     }
-    if len(names) == 1:
-        shares_of = "".join(far.values())
-    else:
-        shares_of = listed([f"{share} ({name!r})" for name, share in far.items()])
-    furthest = (
-        f" In the class furthest from the table {shares_of} of the records would have to hold "
-        "another value to look like the whole table."
-        if far
-        else ""
-    )
+    furthest = ""
+    if far:
+        alone = len(names) == 1
+        shares = [share if alone else f"{share} ({name!r})" for name, share in far.items()]
+        furthest = (
+            f" In the class furthest from the table {listed(shares)} of the records would have to "
+            "hold another value to look like the whole table."
+        )
     l_diversity, t_closeness = (
         _options(option, names, bound=bound) for option, bound in (("--l", "3"), ("--t", "0.3"))
     )

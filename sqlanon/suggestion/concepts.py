@@ -189,24 +189,26 @@ CONCEPTS: Sequence[Concept] = (
         Hint.SENSITIVE,
         "health",
         "diagnos*, disease, diseases, illness*, icd, icd code, icd 9, icd 10, symptom*, "
-        "syndrome, health, medical, medication*, medicine, drug*, therap*, treatment, trt, *trt, "
-        "*treat, substance*, "
-        "surgery, operation, hiv, aids, cancer, tumo*, *tumor, diabet*, depress*, psych*, "
+        "syndrome, health, medical, medication*, medicine, drug, drugs, drug use, drug risk, "
+        "therap*, treatment*, trt, off trt, substance, substance use, substance abuse, "
+        "surgery, operation, hiv, aids, cancer, tumor*, tumour*, diabet*, depress*, psych*, "
         "mental, disab*, handicap*, pregnan*, abortion, smok*, smk*, cigar*, "
         "tobacco, alcohol*, drink*, "
-        "allerg*, blood, blood type, blood pressure, cholesterol, glucose, hospital*, cause "
+        "allerg*, blood, blood type, blood pressure, cholesterol, glucose, hospital, cause "
         "death, vaccin*, covid, infect*, krank*, erkrank*, gesundheit*, behandlung*, befund*, "
         "medikament*, arznei*, schwanger*, behinder*, raucher, impf*, blutdruck, blutgruppe, "
-        "treat*, arm, dose, dosage, =cd, hemo*, haemo*, hamo*, karno*, ecog, systolic, diastolic, "
-        "sbp, dbp, ldl, hdl, hba, pulse, creatinin*, viral load, bmi, body mass index, blutzucker, "
-        "menopaus*, hormon*, estrogen*, lymph*, *nodes, metasta*, biops*, relaps*, remission*, "
-        "transplant*, weight loss, wt loss, gewichtsverlust, calor*, kcal, meal, meals, nutri*, "
-        "cesd, phq, bdi, hads, mmse, moca, madrs, panss, pss, ptsd, "
+        "treat, treated, arm, dose, dosage, =cd, hemo*, haemo*, hamo*, karno*, ecog, systolic, "
+        "menopaus*, hormon*, estrogen*, lymph*, =nodes, metasta*, biops*, relaps*, remission*, "
+        "transplant*, weight loss, wt loss, gewichtsverlust, meal cal, calorie*, kcal, nutri*, "
+        "sbp, dbp, ldl, hdl, hba, pulse, cesd, phq, bdi, hads, mmse, moca, panss, pss, ptsd, "
+        "diastolic, creatinin*, viral load, bmi, body mass index, blutzucker, "
         "todesursache, pflegegrad, maladie*, sante, traitement*, medicament*, handicape, "
         "enceinte, grossesse, fumeur, symptome, groupe sanguin, cause deces, enfermedad*, "
         "asthma*, stroke, heart, hypertens*, hepatit*, tubercul*, pneumon*, arthrit*, dement*, "
-        "epileps*, migraine*, headache*, cough*, pain, suicid*, addict*, sick*, chronic*, doctor*, "
-        "physician*, medic*, medec*, prescri*, presc, hosp*, arzt, aerzt*, schmerz*, sucht*, "
+        "epileps*, migraine*, headache*, cough, coughing, pain, suicid*, addict*, sick, sickness, "
+        "sick leave, sick days, sickle cell, chronic, chronically, chronisch*, chronique*, doctor, "
+        "doctor visits, physician*, medic*, medec*, prescri*, presc, hosp, hospice*, hospitalis*, "
+        "hospitaliz*, hospadm*, hospday*, hospstay*, arzt, aerzt*, schmerz*, sucht*, "
         "salud, tratamiento*, medicamento, embaraz*, fumador, discapacidad, minusvalia, "
         "sintoma*, grupo sanguineo, causa muerte",
         special=True,
@@ -266,8 +268,10 @@ CONCEPTS: Sequence[Concept] = (
         "bruttoeinkommen, umsatz, revenu, revenus, salaire*, remuneration, dette*, pret, impot, "
         "impots, patrimoine, prestation*, ingreso, ingresos, sueldo, salario*, renta, deuda*, "
         "prestamo*, impuesto*, patrimonio, nomina, hourly rate, daily rate, weekly rate, monthly "
-        "rate, annual rate, pay rate, *einkommen, *gehalt, *lohn, *salary, *income, stock, "
-        "stocks, shares",
+        "rate, annual rate, pay rate, *einkommen, *bruttogehalt, *nettogehalt, "
+        "*jahresgehalt, *monatsgehalt, *grundgehalt, *anfangsgehalt, *endgehalt, *festgehalt, "
+        "*einstiegsgehalt, *zielgehalt, *lohn, *salary, *income, =stock, stock option, stocks, "
+        "shares",
     ),
     Concept(
         Hint.SENSITIVE,
@@ -306,7 +310,11 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.KNOWN,
         "how far somebody lives from a place",
-        "distance, commute, entfernung, arbeitsweg, trajet, distancia",
+        "commute, commuting, arbeitsweg, schulweg, trajet, distance home, distance from home, "
+        "home distance, distance work, distance from work, work distance, distance school, "
+        "distance from school, distance workplace, distance office, distance domicile, distance "
+        "travail, entfernung wohn*, entfernung arbeit*, entfernung schule, distancia casa, "
+        "distancia hogar, distancia trabajo",
     ),
     Concept(
         Hint.KNOWN,
@@ -378,7 +386,8 @@ CONCEPTS: Sequence[Concept] = (
         "score, scores, scale, index, ratio, percent*, pct, prob, probability, likelihood, risk, "
         "rate, mean, average, avg, sum, total, minimum, maximum, amount, measure*, reading, "
         "*score, *scale, *index, *ratio, *risk, days, *days, duration, elapsed, =time, "
-        "tot, *tot, quotient, anteil, quote, prozent, betrag, "
+        "tot, *tot, distance, quotient, "
+        "anteil, quote, prozent, betrag, entfernung, distancia, *gehalt, "
         "messwert, punktzahl, dauer, risiko, taux, pourcentage, moyenne, montant, mesure, duree, "
         "risque, tasa, porcentaje, promedio, monto, importe, medida, puntuacion, duracion, riesgo",
     ),

@@ -45,7 +45,7 @@ YEARS = (1800, 2100)
 CODE = 4
 """Digits from which whole numbers that all have as many are looked at as codes are."""
 TOLD = 0.01
-"""Share of distinct values from which a measurement can find a record."""
+"""Share of distinct values from which to know a measurement leaves few records."""
 SHARED = 5
 """Records of an address on average, from which it is rather a place."""
 
@@ -239,18 +239,24 @@ def _measured(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     if not is_number or is_record_number(profile.name) or not (is_named or _is_fine(profile)):
         return None
     what = f"its name suggests {concept.title}" if concept and is_named else "it holds figures"
-    finding = (
-        f"; whoever does, as from another file of the same source, finds the record, with "
-        f"{_distinct(profile)}"
-        if profile.uniqueness >= TOLD
-        else ""
-    )
     return Advice(
         Role.UNDECIDED,
-        f"{what}, which others seldom know exactly{finding}. Is it what nobody should learn about "
-        "a person (sensitive, rounded first), may others know it (quasi-identifier, in intervals), "
-        "or is it not needed (drop)?",
+        f"{what}, which others seldom know exactly{_finding(profile)}. Is it what nobody should "
+        "learn about a person (sensitive, rounded first), may others know it (quasi-identifier, in "
+        "intervals), or is it not needed (drop)?",
     )
+
+
+def _finding(profile: ColumnProfile) -> str:
+    """What somebody who does know a measurement finds by it; nothing where many share each."""
+    if profile.uniqueness < TOLD:
+        return ""
+    found = (
+        f"finds the record, with {_distinct(profile)}"
+        if profile.uniqueness >= NEAR_UNIQUE
+        else f"is left with {1 / profile.uniqueness:.3g} records on average"
+    )
+    return f"; whoever does, as from another file of the same source, {found}"
 
 
 def _is_fine(profile: ColumnProfile) -> bool:

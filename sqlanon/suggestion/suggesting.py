@@ -168,7 +168,7 @@ def _row_names(profile: TableProfile) -> ColumnProfile | None:
     """A first column that alone has its name from a reader; others have where no header was."""
     numbered = [each for each in profile.columns if re.fullmatch(r"column\d+", each.name)]
     first = profile.columns[0]
-    return first if numbered == [first] and first.name == ROW_NAMES else None
+    return first if numbered == [first] and re.fullmatch(f"{ROW_NAMES}+", first.name) else None
 
 
 def _suggested(profile: ColumnProfile, advice: Advice) -> ColumnSuggestion:

@@ -10,6 +10,7 @@ from sqlanon import (
     AlphaAnonymity,
     BetaLikeness,
     DeltaDisclosure,
+    Hierarchy,
     KAnonymity,
     LDiversity,
     Policy,
@@ -130,3 +131,16 @@ def test_keeping_that_generalizes_all_is_noted(options, told):
         connection.execute(f"CREATE TABLE t AS SELECT {values} AS x FROM range(10)")
         notes = sqlanon.plan(connection, "t", policy).report.notes
     assert len([note for note in notes if "drop" in note]) == told
+
+
+def test_a_hierarchy_that_is_not_filled_in_is_noted():
+    def notes_of(*rows):
+        hierarchy = Hierarchy.from_rows(rows, name="ages.csv")
+        told = policy_notes(Policy({"age": hierarchy}, models=[KAnonymity(2)]))
+        return hierarchy.describe(), told
+
+    described, [note] = notes_of(("1", "1", "*"), ("2", "2", "*"))
+    assert described == "rows of ages.csv (2 leaves, no groups yet)"
+    assert note.startswith("ages.csv has no groups yet: ")
+    assert notes_of(("1", "low", "*"), ("2", "low", "*"))[1] == []
+    assert notes_of(("1", "*"), ("2", "*"))[1] == []

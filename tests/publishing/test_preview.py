@@ -88,6 +88,18 @@ def test_a_preview_leaves_nothing_behind(connection):
             Hierarchy.from_rows([("1", "a", "*")], others=("rest", "*")),
             ["original value", "a, rest", "*"],
         ),
+        (
+            Hierarchy.from_rows([("1", "low", "*"), ("2", "low", "*"), ("3", "3", "*")]),
+            ["original value", "low, …", "*"],
+        ),
+        (
+            Hierarchy.from_rows([("1", "1", "*"), ("2", "1", "*"), ("3", "3", "*")]),
+            ["original value", "level 1 (2 groups)", "*"],
+        ),
+        (
+            Hierarchy.from_rows([("1", "1", "*"), ("2", "2", "*")]),
+            ["original value", "no groups yet", "*"],
+        ),
     ],
 )  # fmt: skip
 def test_levels_are_named_without_a_value_of_the_table(hierarchy, names):

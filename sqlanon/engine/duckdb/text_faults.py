@@ -25,6 +25,8 @@ _ROW_NAMES = (
     '; if its first field is the name of a row, as write.table of R writes it, put ""{} in front '
     "of the header"
 )
+# What stands in a text for bytes that are no letters, and control characters of latin-1.
+_NO_LETTERS = re.compile("[\ufffd\x80-\x9f]")
 # What DuckDB raises where a file is not what its name says.
 BAD_INPUT = duckdb.InvalidInputException | duckdb.ConversionException
 
@@ -56,6 +58,19 @@ def encoding_fault(layout: TextLayout, line: int) -> SourceError:
     return SourceError(
         f"{name!r} is not encoded in {encoding} at line {line}; name another with --encoding"
     )
+
+
+def refuse_undecodable_names(layout: TextLayout) -> None:
+    """Refuses a file whose header is written in another encoding: DuckDB does not read its names.
+
+    Raises:
+        SourceError: Bytes of it are no letters.
+    """
+    if not any(_NO_LETTERS.search(name) for name in layout.columns):
+        return
+    line = undecodable_line(layout.path, layout.form.codec)
+    if line is not None:
+        raise encoding_fault(layout, line)
 
 
 def undecodable_line(path: Path, codec: str) -> int | None:

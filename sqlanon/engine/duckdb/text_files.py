@@ -17,7 +17,12 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.narrowing import complete, home
 from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_columns import TextColumns
-from sqlanon.engine.duckdb.text_faults import csv_fault, encoding_fault, undecodable_line
+from sqlanon.engine.duckdb.text_faults import (
+    csv_fault,
+    encoding_fault,
+    refuse_undecodable_names,
+    undecodable_line,
+)
 from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.engine.duckdb.text_layout import TextLayout, is_gzip, layout_of, opened_text
 from sqlanon.engine.duckdb.text_types import Kind, csv_kinds
@@ -81,6 +86,7 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
         SourceError: The file is no CSV file with a header; the message quotes none of it.
     """
     layout = layout_of(path, how.form)
+    refuse_undecodable_names(layout)
     use = how.use(layout.columns)
     engine.notes += [note for note in layout.notes() if note not in engine.notes]
     refuse_date_format(engine, how.form)

@@ -22,7 +22,10 @@ _DELIMITERS = (",", ";", "\t", "|")
 _FIGURE = re.compile(r"\s*[-+]?[0-9][0-9.,:/ T-]*(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
 _SHOWN = 5
 ROW_NAMES = "column0"
-"""What DuckDB calls a first column without a name, as R and pandas write the names of rows."""
+"""What a first column without a name is called, as R and pandas write the names of rows.
+
+DuckDB calls it so, too, where a table has at most ten columns; with more, it puts more zeros there.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class TextLayout:
             return []
         return [
             f"the header of {self.path.name!r} has no name for its first column, which is called "
-            f"{ROW_NAMES!r} here, as DuckDB calls it"
+            f"{ROW_NAMES!r} here"
         ]
 
     def refuse_headless(self, typed: Sequence[str]) -> None:

@@ -172,6 +172,8 @@ def test_encodings(tmp_path, codec, given, name):
         ("a,b\nx,1\nMüller €,2\n".encode("cp1252"), "latin-1", "latin-1 at line 3"),
         ("a,b\nx,1\nMüller,2\n".encode(), "ascii", "ascii at line 3"),
         ("a,b\nx,1\n".encode("utf-16") + b"x", "utf-16", "utf-16 at line 3"),
+        ("größe,b\n1,2\n".encode("latin-1"), None, "UTF-8 at line 1; name its encoding"),
+        ("preis €,b\n1,2\n".encode("cp1252"), "latin-1", "latin-1 at line 1"),
         ("a,b\nMüller,1\n".encode("utf-16"), None, "UTF-16; read it with --encoding utf-16"),
     ],
 )
