@@ -70,12 +70,14 @@ class Advice:
         reason: A sentence without its full stop, which holds no value of the table.
         is_entity: Whether the column says whose record it is, and persons have several.
         is_counted: Whether figures of sets of columns alone decide, not its name or its values.
+        beside: The other columns that the reason names, of the set whose figures decide.
     """
 
     role: Role
     reason: str
     is_entity: bool = False
     is_counted: bool = False
+    beside: tuple[str, ...] = ()
 
 
 def advise(profile: ColumnProfile) -> Advice | None:
