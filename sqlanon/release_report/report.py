@@ -73,8 +73,8 @@ class ReleaseReport(SelfShown):
 
     @property
     def is_cut(self) -> bool:
-        """Whether a time limit ended the look at columns that identify, or for a bound."""
-        return self.found.is_cut or self.found.loss.is_cut
+        """Whether the look at columns that identify, or that for a bound, ran out of time."""
+        return self.found.is_cut or self.found.is_late or self.found.loss.is_cut
 
     @property
     def left_out(self) -> int:

@@ -104,7 +104,7 @@ class Separating:
         counted = [name for name in quasi if advice[name].is_counted]
         named = [name for name in quasi if name not in counted]
         room = max(CROWD - len(named), LEAST_COUNTED)
-        if len(counted) <= room or len(quasi) <= CROWD:
+        if len(counted) <= room:
             return dict(advice)
         few = self._few(named)
         told = dict(zip(counted, self._counts([[*few, name] for name in counted]), strict=True))
