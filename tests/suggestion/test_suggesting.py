@@ -551,7 +551,8 @@ def test_a_method_that_ends_soon_is_suggested_for_a_large_lattice(connection, mo
         ("range % 60 AS column0, range % 7 AS column1", "quasi-identifier"),
     ],
 )
-def test_a_first_column_without_a_name_holds_row_names(connection, query, role):
+def test_a_first_column_called_as_one_without_a_name_holds_row_names(connection, query, role):
     found = next(iter(of(connection, f"SELECT {query} FROM range(300)").values()))
     assert (found.role.value == "identifier") == (role == "identifier")
-    assert ("first column without a name" in found.reason) == (role == "identifier")
+    as_unnamed = "it is called as a first column without a name is"
+    assert (as_unnamed in found.reason) == (role == "identifier")
