@@ -15,6 +15,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from sqlanon.arguments import overloaded
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Opening, searching
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Call, F, Frame, Source, asked
@@ -334,7 +335,9 @@ def anonymize(
     options, opening = options_of(settings), opening_of(settings)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    witness = None if report is None else _witness(call, report, overwrite=overwrite)
+    witness = None
+    if report is not None:
+        witness = _witness(call, report, overwrite=overwrite, limit=options.deadline)
     target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
     opened = opened_for(*call.opened, read_only=file is not None, complete=True, **opening)
@@ -354,9 +357,9 @@ def anonymize(
         return target.result(told(source, done, found.policy), with_report=with_report)
 
 
-def _witness(call: Call, path: str | Path, *, overwrite: bool) -> Witness:
+def _witness(call: Call, path: str | Path, *, overwrite: bool, limit: Deadline = NEVER) -> Witness:
     """What makes the report of a release while it is published."""
     from sqlanon.release_report.making import Witness  # most releases have none
 
     source = str(call.source) if isinstance(call.source, str | Path) else None
-    return Witness(Path(path), overwrite, source)
+    return Witness(Path(path), overwrite, source, limit)

@@ -52,8 +52,9 @@ def check_table(engine: Engine, table: exp.Table, *, policy: Policy) -> CheckRep
         policy, notes = as_published(asked, columns)
         notes += chosen
         dropped = {*asked.identifiers, *asked.drop}
+        unit = "record" if policy.entity is None else "person"
         found = table_results(engine, table, policy=policy, joined=policy.entity not in dropped)
-        notes += [*policy_notes(policy), *found.notes()]
+        notes += [*policy_notes(policy), *found.notes(unit)]
         notes += _spelling_notes(engine, table, policy=policy)
         alone = found.statistics.unique if policy.entity is None else None
         kept = judged_columns(engine, table, policy=asked, alone=alone)
@@ -91,8 +92,12 @@ class TableResults:
     joint: Mapping[tuple[str, str], int] = field(default_factory=dict)
     trajectories: Trajectories | None = None
 
-    def notes(self) -> list[str]:
-        """Homogeneous and skewed classes of sensitive columns that no model looks at."""
+    def notes(self, one: str) -> list[str]:
+        """Homogeneous and skewed classes of sensitive columns that no model looks at.
+
+        Args:
+            one: What is counted: `record` or `person`.
+        """
         asked = {result.column for result in self.models}
         notes = [] if self.trajectories is None else self.trajectories.notes()
         for name, figures in self.sensitive.items():
@@ -101,7 +106,7 @@ class TableResults:
             if figures.homogeneous_records:
                 notes.append(
                     f"classes with no more than one value of {name!r} hold "
-                    f"{counted(figures.homogeneous_records, 'record')}: whoever finds a person's "
+                    f"{counted(figures.homogeneous_records, one)}: whoever finds a person's "
                     "class knows the person's value"
                 )
             elif figures.t["equal"] >= SKEWED:

@@ -77,10 +77,19 @@ def attribute_figures(
         entropy_l=models.found(_ENTROPY, found),
         recursive_c={l: models.found(model, found) for l, model in diverse.items()},  # noqa: E741
         t={name: models.found(model, found) for name, model in close.items()},
-        homogeneous_records=rows[0][worst.HOMOGENEOUS] + table.singles,
+        homogeneous_records=_given_away(engine, table, number=number, found=rows[0]),
         shares={key: models.found(model, found) for key, model in _SHARES.items()},
     )
     return figures, _results(bound, found)
+
+
+def _given_away(engine: Engine, table: Tabulated, *, number: int, found: Row) -> int:
+    """Records in classes of one value or none, or persons, each once however many classes."""
+    records: int = found[worst.HOMOGENEOUS] + table.singles
+    if not table.has_persons or not records:
+        return records
+    persons: int = engine.rows(table.persons_given_away(column(value_of(number))))[0][0]
+    return persons
 
 
 def attribute_models(

@@ -9,8 +9,9 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.regrouped import regrouped
-from sqlanon.assessment.release import Labels, read_published, released_classes
+from sqlanon.assessment.release import read_published, released_classes
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import LEVEL_MEASURES, VALUE_MEASURES

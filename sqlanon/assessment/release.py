@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlglot import exp
 
+from sqlanon.assessment.labels import Labels, read_labels
 from sqlanon.assessment.purity import SensitiveColumn, class_spread, label_keys
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import SourceError
-from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read, refuse_two_meanings
+from sqlanon.hierarchy.label_nodes import refuse_two_meanings
+from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Spread
 from sqlanon.microdata.binding import Subject
@@ -27,26 +29,12 @@ from sqlanon.wording import counted
 Origins = list[tuple[int, Place, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """Hierarchy nodes that the labels of a published column stand for.
+class _Joined(NamedTuple):
+    """Tables of places: the original's combinations, the records of both at each place."""
 
-    Args:
-        nodes: All nodes of its hierarchy.
-        places: The node of each label.
-        records: Published records per node [records].
-        classes: Published classes per node.
-    """
-
-    nodes: Nodes
-    places: Mapping[Label, Place]
-    records: Mapping[Place, int]
-    classes: Mapping[Place, int]
-
-    def targets(self) -> dict[int, Place]:
-        """The node that each leaf became."""
-        runs = {place: self.nodes.run(place) for place in self.records}
-        return {leaf: at for at, (first, n) in runs.items() for leaf in range(first, first + n)}
+    rows: exp.Table
+    held: exp.Table
+    released: exp.Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +123,22 @@ class Published:
         told = [
             _whole(labels, c) for labels, c in zip(self.labels, self.encoded.counts, strict=True)
         ]
-        if self.statistics.records == self.subject.records or not self.statistics.records:
+        if not self.statistics.records:
             return told
+        suppresses = self.statistics.records < self.subject.records
         if any(origins is None for origins in told):
-            return [None] * len(told)
-        return self._linked()
+            return [None] * len(told) if suppresses else told
+        joined = self._joined()
+        return self._linked(joined) if suppresses else told
 
-    def _linked(self) -> list[Origins]:
-        """Per column the published records of each leaf, by class, where records are suppressed.
-
-        A published class holds the original's records of its labels.
+    def _joined(self) -> _Joined:
+        """The records of the original and of the release by their places.
 
         Raises:
             SourceError: Classes that are larger than in the original.
         """
         layout, read = self.encoded.layout, self._read()
-        masks = [layout.column_masks(number, 0) for number in range(len(self.labels))]
+        masks = self._masks()
         rows = self.engine.materialize(
             "mapped", release.mapped(self.encoded.table, self._targets(), columns=masks)
         )
@@ -165,19 +153,33 @@ class Published:
                 f"{'holds' if surplus == 1 else 'hold'} more records than the original has there: "
                 "it is not a release of this original"
             )
-        parts = self.engine.materialize(
-            "parts", release.published_parts(rows, there, held=held, words=layout.words)
+        return _Joined(rows, held, there)
+
+    def _linked(self, joined: _Joined) -> list[Origins]:
+        """Per column the published records of each leaf, by class.
+
+        A published class holds the original's records of its labels.
+        """
+        layout = self.encoded.layout
+        query = release.published_parts(
+            joined.rows, joined.released, held=joined.held, words=layout.words
         )
+        parts = self.engine.materialize("parts", query)
         linked: list[Origins] = [[] for _ in self.labels]
         targets = [labels.targets() for labels in self.labels]
         leaves = [
             {code: leaf for leaf, code in enumerate(layout.leaf_codes(number, tree))}
             for number, tree in enumerate(self.subject.trees)
         ]
-        for number, whole, part, *code in self.engine.rows(release.origins(parts, columns=masks)):
+        for number, whole, part, *code in self.engine.rows(
+            release.origins(parts, columns=self._masks())
+        ):
             leaf = leaves[number][tuple(code)]
             linked[number].append((leaf, targets[number][leaf], whole + part))
         return linked
+
+    def _masks(self) -> list[Words]:
+        return [self.encoded.layout.column_masks(number, 0) for number in range(len(self.labels))]
 
     def _targets(self) -> exp.Table:
         """Which node each leaf became, as a table; a leaf that is not published is left out."""
@@ -263,7 +265,7 @@ def read_published(
     """
     classes, kept, label = released.classes, released.statistics, released.label
     suppressed = released.suppressed
-    labels = _labels(engine, subject, encoded=encoded, classes=classes, suppressed=suppressed)
+    labels = read_labels(engine, subject, encoded=encoded, classes=classes, suppressed=suppressed)
     return Published(engine, subject, encoded, released.table, classes, kept, label, labels)
 
 
@@ -272,98 +274,3 @@ def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, in
     rows = engine.rows(measure.class_histogram(classes))
     kept = ClassStatistics.of((size, number) for size, small, number in rows if not small)
     return kept, sum(size * number for size, small, number in rows if small)
-
-
-def _labels(
-    engine: Engine, subject: Subject, *, encoded: Encoded, classes: exp.Table, suppressed: str
-) -> tuple[Labels, ...]:
-    """Reads the labels of every column; all faults at once."""
-    nodes, places = _load_nodes(engine, subject, suppressed=suppressed)
-    found, faults = [], []
-    for number, name in enumerate(subject.names):
-        query = release.held_labels(classes, number)
-        held, labels = engine.materialize_counted("held", query)
-        kind = subject.columns[name]
-        matches = [
-            LabelMatch(label, places[number][place], records, n)
-            for label, place, records, n in engine.rows(
-                release.readings(held, nodes, number=number, kind=kind)
-            )
-        ]
-        tree = Nodes(subject.trees[number], encoded.counts[number])
-        reading = read(tree, matches)
-        known = {match.label: match.records for match in matches}
-        if labels > len(known):
-            faults.append(_unknown(engine, held, name=name, known=known))
-        faults += _unclear(name, reading.ambiguous, excessive=reading.excessive)
-        found.append(_labelled(tree, reading.places, matches=matches))
-    if faults:
-        raise SourceError("; ".join(faults))
-    return tuple(found)
-
-
-def _load_nodes(
-    engine: Engine, subject: Subject, *, suppressed: str
-) -> tuple[exp.Table, list[list[Place]]]:
-    """The labels of every node of every column, as a table; and per column its nodes."""
-    names = (encode.ATTRIBUTE, encode.LEAF, release.IS_LEAF, release.PLACE)
-    listed = [_node_labels(tree, suppressed) for tree in subject.trees]
-    rows = [
-        (number, label, int(place[0] == 0), position)
-        for number, nodes in enumerate(listed)
-        for position, (label, place) in enumerate(nodes)
-    ]
-    table = engine.load_rows("nodes", by_column(names, rows), {encode.LEAF: TEXT})
-    return table, [[place for _, place in nodes] for nodes in listed]
-
-
-def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:
-    """Every node of a tree with its label; the label of suppressed values is one of the top."""
-    listed = [
-        (label, (level, node))
-        for level in range(tree.height + 1)
-        for node, label in enumerate(tree.node_labels(level))
-    ]
-    if all(label != suppressed for label, _ in listed):
-        listed.append((suppressed, (tree.height, 0)))
-    return listed
-
-
-def _unknown(engine: Engine, held: exp.Table, *, name: str, known: Mapping[Label, int]) -> str:
-    """What is wrong with a column that has other labels than the known ones, with their records."""
-    labels, records = engine.rows(release.held_totals(held))[0]
-    return (
-        f"column {name!r} of the released table has "
-        f"{counted(labels - len(known), 'label')}, of "
-        f"{counted(records - sum(known.values()), 'record')}, that its hierarchy does not know; "
-        "add them to the hierarchy, or name the label of suppressed values with --suppressed-label"
-    )
-
-
-def _unclear(name: str, ambiguous: int, *, excessive: int) -> list[str]:
-    faults = []
-    if ambiguous:
-        faults.append(
-            f"column {name!r} of the released table has "
-            f"{counted(ambiguous, 'label that stands', more='labels that stand')} for "
-            "different nodes at several levels of its hierarchy; give each node a label of its own"
-        )
-    if excessive:
-        faults.append(
-            f"column {name!r} of the released table has {counted(excessive, 'label')} with more "
-            "records than the original has there: it is not a release of this original"
-        )
-    return faults
-
-
-def _labelled(
-    nodes: Nodes, places: Mapping[Label, Place], *, matches: Sequence[LabelMatch]
-) -> Labels:
-    """The records and classes of the nodes that labels stand for."""
-    records: dict[Place, int] = {}
-    classes: dict[Place, int] = {}
-    for match in matches:
-        if places.get(match.label) == match.place:
-            records[match.place] = records.get(match.place, 0) + match.records
-            classes[match.place] = classes.get(match.place, 0) + match.classes
-    return Labels(nodes, places, records, classes)

@@ -7,6 +7,7 @@ levels that all labels of the column have in common.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -77,6 +78,20 @@ class Nodes:
         """Whether no node lies within another, so that each value can have become only one."""
         runs = sorted({place: self.run(place) for place in places}.values())
         return all(first + size <= other for (first, size), (other, _) in pairwise(runs))
+
+    def crowded(self, released: Mapping[Place, int]) -> int:
+        """Nodes that hold more released records, with those of nodes within, than original ones.
+
+        Args:
+            released: Records that are released at each node.
+        """
+        # Of nodes that begin together the largest comes first, so those within a node follow it.
+        order = sorted(released, key=lambda place: (self.run(place)[0], -self.run(place)[1]))
+        begin = [self.run(place)[0] for place in order]
+        below = [0, *accumulate(released[place] for place in order)]
+        ends = (bisect_left(begin, sum(self.run(place))) for place in order)
+        held = (below[end] - below[at] for at, end in enumerate(ends))
+        return sum(n > self.records(place) for place, n in zip(order, held, strict=True))
 
 
 def read(nodes: Nodes, matches: Iterable[LabelMatch]) -> Reading:

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.measure import ReadRelease
-from sqlanon.assessment.release import Labels
 from sqlanon.hierarchy.label_nodes import Label
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule
 from sqlanon.loss.cells import CELL_MEASURES, LEVEL_MEASURES
@@ -28,11 +28,11 @@ from sqlanon.wording import counted, key
 SHOWN = 16
 """Most groups of a column that are told one by one."""
 FEWEST = 5
-"""Differences below this many records are never shown, whatever k is [records]."""
+"""Differences of fewer records, or persons, than this are never shown, whatever k is."""
 
 
 def released_columns(
-    found: ReadRelease, policy: Policy, *, records: int
+    found: ReadRelease, policy: Policy, *, records: int, most: int = 1
 ) -> tuple[ReleasedColumn, ...]:
     """Every quasi-identifier before and after.
 
@@ -41,10 +41,11 @@ def released_columns(
         policy: What it was asked to satisfy.
         records: Records of the released table, those without any quasi-identifier among them
             [records].
+        most: The most records that one person has in the original [records].
     """
     release = found.release
     return tuple(
-        _released_column(_Published(column, labels, bare, policy), release)
+        _released_column(_Published(column, labels, bare, policy), release, most=most)
         for bare in [records - release.statistics.records]
         for column, labels in zip(release.columns, found.labels, strict=True)
     )
@@ -99,9 +100,10 @@ class _Published:
         return {*self.labels.places, *([self.policy.suppressed_label] if self.bare else [])}
 
 
-def _released_column(published: _Published, release: Release) -> ReleasedColumn:
+def _released_column(published: _Published, release: Release, *, most: int) -> ReleasedColumn:
     column, policy = published.column, published.policy
-    name, least = column.tree.column, max(policy.k, FEWEST)
+    # So many records are those of max(k, FEWEST) persons at least.
+    name, least = column.tree.column, max(policy.k, FEWEST) * most
     groups, rest = _groups(published)
     afters = [group.after for group in groups] + [0]
     befores = [group.about for group in groups] + [rest]

@@ -20,6 +20,7 @@ from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
+from sqlanon.query.classes.table_classes import most_records
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.syntax import rows_of
 from sqlanon.release_report.distributions import released_columns
@@ -37,7 +38,6 @@ from sqlanon.reports.risk import PopulationRisk
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.wording import key
 
-_CUT = "the time limit came before {} counted, so the report"
 COUNTED_ROWS = 400_000_000
 """Records times sets of columns that are looked at; a tenth of a second for a million of both."""
 
@@ -91,7 +91,8 @@ class Gathered:
         sha256: Digest of the release's content.
         notes: What a reader should know besides.
         seconds: How long it took.
-        is_cut: Whether a time limit ended the search for columns that tell people apart.
+        is_cut: Whether the search for columns that tell people apart ran out of time.
+        is_late: Whether that for a bound on the loss ran out of time before there was any.
     """
 
     policy: Policy
@@ -114,6 +115,7 @@ class Gathered:
     notes: tuple[str, ...]
     seconds: float
     is_cut: bool = False
+    is_late: bool = False
 
     @property
     def is_grouped(self) -> bool:
@@ -162,7 +164,11 @@ def gather(
         identifying=None,
         population=_against(engine, released, policy=present, options=options) if count else None,
         kept=None if check is None else check.kept_columns,
-        columns=() if found is None else released_columns(found, policy, records=count),
+        columns=()
+        if found is None
+        else released_columns(
+            found, policy, records=count, most=_most_of_one(engine, original, policy=policy)
+        ),
         sensitive=tuple(
             value_shares(engine, released, policy=present, name=name) for name in names
         ),
@@ -178,41 +184,53 @@ def gather(
 
 
 def with_identifying(
-    engine: Engine, original: exp.Table, *, found: Gathered, deadline: Deadline = NEVER
+    engine: Engine,
+    original: exp.Table,
+    *,
+    found: Gathered,
+    deadline: Deadline = NEVER,
+    ended: str = "the time limit came",
 ) -> Gathered:
     """The figures with the columns of the original that tell people apart.
 
     Where the deadline comes first, there are fewer of them or none, and a note says so.
+
+    Args:
+        engine: Where the original is.
+        original: The original.
+        found: The figures.
+        deadline: When the look at sets of columns ends.
+        ended: What that deadline is, as the beginning of the note.
     """
     started = time.monotonic()
     sets = max(1, min(DEFAULT_SETS, COUNTED_ROWS // found.records))
     wanted = RiskOptions(found.options.threshold, found.options.identifying, max_sets=sets)
     whole = wanted.largest(len(found.policy.attributes))
     policy = _classes_only(found.policy)
+    identifying, notes, is_cut = None, found.notes, False
     try:
         with searching(engine, deadline), engine.limited(deadline):
             identifying = identifying_sets(engine, original, policy=policy, options=wanted)
     except TimeLimitError:
-        notes, told = (
-            (
-                *found.notes,
-                f"{_CUT.format('sets of columns were')} does not tell which columns identify",
-            ),
-            None,
+        is_cut = True
+        notes = (
+            *notes,
+            f"{ended} before sets of columns were counted, so the report does not tell which "
+            "columns identify",
         )
-    else:
-        notes, told = found.notes, identifying
-        if identifying.largest < whole:
-            notes = (
-                *notes,
-                f"{_CUT.format('all sets of columns were')} knows single columns and all together",
-            )
+    if identifying is not None and identifying.largest < whole:
+        is_cut = True
+        notes = (
+            *notes,
+            f"{ended} before all sets of columns were counted, so the report knows single columns "
+            "and all together",
+        )
     return replace(
         found,
-        identifying=told,
+        identifying=identifying,
         notes=notes,
         seconds=found.seconds + time.monotonic() - started,
-        is_cut=len(notes) > len(found.notes),
+        is_cut=is_cut,
     )
 
 
@@ -264,6 +282,14 @@ def _original(engine: Engine, original: exp.Table, *, policy: Policy) -> TableSi
     wanted = RiskOptions(max_columns=0)
     persons = assess(engine, original, policy=_classes_only(policy), options=wanted).persons
     return replace(side, persons=persons)
+
+
+def _most_of_one(engine: Engine, original: exp.Table, *, policy: Policy) -> int:
+    """The most records that one person has; 1 where records are counted [records]."""
+    if policy.entity is None:
+        return 1
+    most: int = engine.rows(most_records(original, policy.entity))[0][0]
+    return most
 
 
 def _against(

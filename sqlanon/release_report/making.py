@@ -16,7 +16,7 @@ from sqlanon.arguments import checked, is_file, kind_of
 from sqlanon.assessment.population import opened_population
 from sqlanon.assessment.risk import IDENTIFYING
 from sqlanon.classes import RISK_THRESHOLD
-from sqlanon.deadline import Deadline
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine, Opening, searching
 from sqlanon.engine.files import DraftFile, digest
 from sqlanon.engine.open import is_database, second_table
@@ -51,6 +51,9 @@ EFFORTS = ("none", "quick", "full")
 """How hard a bound is looked for."""
 BOUNDED, BOUND_SECONDS = 50_000, 10.0
 """Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
+LOOK_SECONDS, LOOK_SHARE = 5.0, 0.5
+"""What the look at sets of columns gets at least while a release is published: so long without a
+time limit [seconds], and such a share of one."""
 
 _CUT = "the lower bound is what there was time to prove; {} may prove a higher one"
 
@@ -215,7 +218,7 @@ def _bounded(
         with searching(engine, deadline), engine.limited(deadline):
             bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
     except TimeLimitError:
-        late = replace(found, is_cut=True)
+        late = replace(found, is_late=True)
         return _noted(late, f"no lower bound on the loss was found in time; allow {asked.way_out}")
     except UnsatisfiableError as error:
         return _noted(found, f"no lower bound on the loss was found: {error}")
@@ -297,6 +300,7 @@ class Witness:
         path: Where the page goes.
         overwrite: Whether the file may be there already.
         source: The original as it was named; None for a connection.
+        limit: When the search for a plan ends that begins now.
 
     Raises:
         PolicyError: What draws is not installed.
@@ -306,6 +310,8 @@ class Witness:
     path: Path
     overwrite: bool = False
     source: str | None = None
+    limit: Deadline = NEVER
+    _started: float = field(init=False)
     _seen: ReleaseReport | None = field(default=None, init=False)
     _draft: DraftFile | None = field(default=None, init=False)
     _text: str = field(default="", init=False)
@@ -314,12 +320,16 @@ class Witness:
 
     def __post_init__(self) -> None:
         self.path = refuse_page(self.path, overwrite=self.overwrite)
+        self._started = self.limit.clock()
 
     def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
         """Gathers the figures of a release that is written, but not yet to be seen."""
+        published = self.limit.clock() - self._started
         options = ReportOptions(loss=plan.report.loss_name)
-        found = gather(engine, original, released=table, policy=plan.policy, options=options)
-        found = with_identifying(engine, original, found=found)
+        known = gather(engine, original, released=table, policy=plan.policy, options=options)
+        until, ended = self._until(published)
+        found = with_identifying(engine, original, found=known, deadline=until, ended=ended)
+        cut = found.notes[len(known.notes) :]  # all else is told by what is published
         entity = plan.policy.entity
         if entity is not None and found.released:
             names = [*plan.policy.attributes, *found.after.sensitive, entity]
@@ -330,9 +340,22 @@ class Witness:
         self._seen = ReleaseReport(
             found,
             _facts(engine, table, plan=plan),
-            notes=tuple(engine.notes),
+            notes=(*engine.notes, *cut),
             provenance=Provenance(self.source, plan.policy),
         )
+
+    def _until(self, published: float) -> tuple[Deadline, str]:
+        """When the look at sets of columns ends, and what that is, as a note begins.
+
+        Args:
+            published: How long publishing took [seconds].
+        """
+        limit, now = self.limit, self.limit.clock()
+        own = replace(limit, end=now + max(published, LOOK_SECONDS))
+        least = now + LOOK_SHARE * (limit.end - self._started)
+        if limit.is_limited and max(limit.end, least) < own.end:
+            return replace(limit, end=max(limit.end, least)), "the time limit came"
+        return own, "the time that publishing took had passed again"
 
     def draw(self, report: Report) -> None:
         """Draws the page of a release that is about to be seen, and writes it beside its place.

@@ -12,7 +12,7 @@ from sqlanon.release_report.cautions import cautions
 from sqlanon.release_report.figures import Caution, MethodFacts, TableSide
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.release_report.units import heads_of, unit_of
-from sqlanon.release_report.wordings import UNPROVED, least_text, plain
+from sqlanon.release_report.wordings import UNPROVED, apart_text, least_text, plain
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
@@ -73,8 +73,8 @@ class ReleaseReport(SelfShown):
 
     @property
     def is_cut(self) -> bool:
-        """Whether a time limit ended the look at columns that identify, or for a bound."""
-        return self.found.is_cut or self.found.loss.is_cut
+        """Whether the look at columns that identify, or that for a bound, ran out of time."""
+        return self.found.is_cut or self.found.is_late or self.found.loss.is_cut
 
     @property
     def left_out(self) -> int:
@@ -264,8 +264,7 @@ class ReleaseReport(SelfShown):
         for shares in self.found.sensitive:
             yield (
                 f"sensitive {shares.name!r}: the class furthest from the table has "
-                f"{counted(shares.class_size, 'record')}, of which {percent(shares.distance)} "
-                "would have to hold another value to match it"
+                f"{counted(shares.class_size, 'record')}; to match it, {apart_text(shares)}"
             )
 
 

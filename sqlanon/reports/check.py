@@ -81,8 +81,8 @@ class SensitiveFigures:
         recursive_c: By l the c above which recursive (c, l)-diversity holds, the greatest
             r_1 / (r_l + ... + r_m) of a class; infinite where a class has fewer than l values.
         t: By distance the greatest one of a class from the whole table.
-        homogeneous_records: Records in classes with no more than one value, which therefore give
-            the value of everybody in them away.
+        homogeneous_records: Records, or persons where these are counted, in classes with no more
+            than one value, which therefore give the value of everybody in them away.
         shares: By key of a policy file the threshold that holds of a model which bounds the shares
             of values; infinite where none does.
     """

@@ -189,19 +189,21 @@ CONCEPTS: Sequence[Concept] = (
         Hint.SENSITIVE,
         "health",
         "diagnos*, disease, diseases, illness*, icd, icd code, icd 9, icd 10, symptom*, "
-        "syndrome, health, medical, medication*, medicine, drug, drugs, therap*, treatment, "
+        "syndrome, health, medical, medication*, medicine, drug, drugs, therap*, treatment*, "
         "surgery, operation, hiv, aids, cancer, tumor, tumour, diabet*, depress*, psych*, "
         "mental, disab*, handicap*, pregnan*, abortion, smok*, tobacco, alcohol*, drink*, "
-        "allerg*, blood, blood type, blood pressure, cholesterol, glucose, hospital*, cause "
+        "allerg*, blood, blood type, blood pressure, cholesterol, glucose, hospital, cause "
         "death, vaccin*, covid, infect*, krank*, erkrank*, gesundheit*, behandlung*, befund*, "
         "medikament*, arznei*, schwanger*, behinder*, raucher, impf*, blutdruck, blutgruppe, "
-        "treat*, arm, dose, dosage, =cd, hemo*, haemo*, hamo*, karnof*, systolic, diastolic, "
-        "creatinin*, viral load, bmi, body mass index, blutzucker, "
+        "treat, treated, arm, dose, dosage, =cd, hemo*, haemo*, hamo*, karnof*, systolic, "
+        "diastolic, creatinin*, viral load, bmi, body mass index, blutzucker, "
         "todesursache, pflegegrad, maladie*, sante, traitement*, medicament*, handicape, "
         "enceinte, grossesse, fumeur, symptome, groupe sanguin, cause deces, enfermedad*, "
         "asthma*, stroke, heart, hypertens*, hepatit*, tubercul*, pneumon*, arthrit*, dement*, "
-        "epileps*, migraine*, headache*, cough*, pain, suicid*, addict*, sick*, chronic*, doctor*, "
-        "physician*, medic*, medec*, prescri*, hosp*, arzt, aerzt*, schmerz*, sucht*, "
+        "epileps*, migraine*, headache*, cough, coughing, pain, suicid*, addict*, sick, sickness, "
+        "sick leave, sick days, sickle cell, chronic, chronically, chronisch*, chronique*, doctor, "
+        "doctor visits, physician*, medic*, medec*, prescri*, hosp, hospice*, hospitalis*, "
+        "hospitaliz*, hospadm*, hospday*, hospstay*, arzt, aerzt*, schmerz*, sucht*, "
         "salud, tratamiento*, medicamento, embaraz*, fumador, discapacidad, minusvalia, "
         "sintoma*, grupo sanguineo, causa muerte",
         special=True,
@@ -260,8 +262,10 @@ CONCEPTS: Sequence[Concept] = (
         "bruttoeinkommen, umsatz, revenu, revenus, salaire*, remuneration, dette*, pret, impot, "
         "impots, patrimoine, prestation*, ingreso, ingresos, sueldo, salario*, renta, deuda*, "
         "prestamo*, impuesto*, patrimonio, nomina, hourly rate, daily rate, weekly rate, monthly "
-        "rate, annual rate, pay rate, *einkommen, *gehalt, *lohn, *salary, *income, stock, "
-        "stocks, shares",
+        "rate, annual rate, pay rate, *einkommen, *bruttogehalt, *nettogehalt, "
+        "*jahresgehalt, *monatsgehalt, *grundgehalt, *anfangsgehalt, *endgehalt, *festgehalt, "
+        "*einstiegsgehalt, *zielgehalt, *lohn, *salary, *income, =stock, stock option, stocks, "
+        "shares",
     ),
     Concept(
         Hint.SENSITIVE,
@@ -300,7 +304,11 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.KNOWN,
         "how far somebody lives from a place",
-        "distance, commute, entfernung, arbeitsweg, trajet, distancia",
+        "commute, commuting, arbeitsweg, schulweg, trajet, distance home, distance from home, "
+        "home distance, distance work, distance from work, work distance, distance school, "
+        "distance from school, distance workplace, distance office, distance domicile, distance "
+        "travail, entfernung wohn*, entfernung arbeit*, entfernung schule, distancia casa, "
+        "distancia hogar, distancia trabajo",
     ),
     Concept(
         Hint.KNOWN,
@@ -371,8 +379,8 @@ CONCEPTS: Sequence[Concept] = (
         "a score or a measurement",
         "score, scores, scale, index, ratio, percent*, pct, prob, probability, likelihood, risk, "
         "rate, mean, average, avg, sum, total, minimum, maximum, amount, measure*, reading, "
-        "*score, *scale, *index, *ratio, days, duration, elapsed, =time, ratio, quotient, anteil, "
-        "quote, prozent, betrag, "
+        "*score, *scale, *index, *ratio, days, duration, elapsed, =time, distance, quotient, "
+        "anteil, quote, prozent, betrag, entfernung, distancia, *gehalt, "
         "messwert, punktzahl, dauer, risiko, taux, pourcentage, moyenne, montant, mesure, duree, "
         "risque, tasa, porcentaje, promedio, monto, importe, medida, puntuacion, duracion, riesgo",
     ),

@@ -61,8 +61,9 @@ def concept_of(name: str) -> Concept | None:
     found = _concept(words)
     if found is not None:
         return found
-    within = next(filter(None, (each.fullmatch("".join(words)) for each in _WITHIN)), None)
-    return None if within is None else _concept((within[1],))
+    whole = "".join(words)
+    within = [each[1] for pattern in _WITHIN if (each := pattern.fullmatch(whole))]
+    return next(filter(None, (_concept((word,)) for word in within)), None)
 
 
 def _concept(words: Sequence[str]) -> Concept | None:

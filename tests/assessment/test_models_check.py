@@ -142,6 +142,16 @@ def test_check_counts_persons_of_an_entity_column(rows):
         for distance, value in figures.t.items():
             key = f"distance_{distance.replace('-', '_')}"
             assert value == pytest.approx(max(each[key] for each in found), abs=1e-11)
+        told = {who for q, _, who in held if len({v for own, v, _ in held if own == q}) == 1}
+        assert figures.homogeneous_records == len(told)
+
+
+def test_a_person_whose_value_several_classes_give_away_counts_once():
+    rows = [(q, 1, "bad", person) for q in "xyz" for person in (1, 2)] + [("z", 2, "bad", 3)]
+    report = check(rows, sensitive=["a", "b"], entity="person")
+    assert report.sensitive["a"].homogeneous_records == 2
+    assert report.sensitive["b"].homogeneous_records == 3
+    assert any("of 'b' hold 3 persons:" in note for note in report.notes)
 
 
 MODELS = [

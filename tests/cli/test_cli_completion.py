@@ -76,15 +76,19 @@ def test_words_that_fit_are_told(completed, line, words):
     assert completed(line) == words
 
 
-def test_what_fish_is_told_of_a_word_is_one_line(run, folder, monkeypatch):
+@pytest.mark.every_row
+@pytest.mark.parametrize("width", ["80", None])
+def test_what_fish_is_told_of_a_word_is_one_line(run, folder, monkeypatch, width):
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if width is not None:
+        monkeypatch.setenv("COLUMNS", width)
     monkeypatch.setenv(ASKED, "complete_fish")
     monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "sqlanon plan people.csv --method ")
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
     words = [line.split("\t")[0] for line in run().out.splitlines()]
     assert sorted(words) == sorted(["auto", *METHODS])
-    assert os.environ["COLUMNS"] == "80"
+    assert os.environ.get("COLUMNS") == width
 
 
 def test_every_method_is_offered(completed):

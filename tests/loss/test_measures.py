@@ -497,6 +497,23 @@ def test_classes_that_the_original_does_not_have_are_refused(connection, write):
         loss(connection, Policy(["a", "b"]))
 
 
+def test_values_put_together_anew_are_no_release_though_each_column_holds_them(connection, write):
+    write("original", ["a", "b"], [("a", "a")] * 4 + [("c", "c")] * 4)
+    write("released", ["a", "b"], [("a", "c")] * 4 + [("c", "a")] * 4)
+    with pytest.raises(SourceError, match="2 classes of the released table hold more records than"):
+        loss(connection, Policy(["a", "b"], models=[KAnonymity(2)]))
+
+
+def test_nested_labels_with_more_records_than_the_original_has_are_refused(connection, write):
+    tree = Hierarchy.from_rows([("a", "AB", "*"), ("b", "AB", "*"), ("c", "C", "*")])
+    write("original", ["a"], [("a",)] * 4 + [("c",)] * 4)
+    write("released", ["a"], [("a",)] * 4 + [("AB",)] * 4)
+    with pytest.raises(SourceError, match="1 label with more records, those of labels below it"):
+        loss(connection, Policy({"a": tree}, models=[KAnonymity(2)]))
+    write("released", ["a"], [("a",)] * 2 + [("AB",)] * 2 + [("C",)] * 2 + [("*",)] * 2)
+    assert loss(connection, Policy({"a": tree}, models=[KAnonymity(2)]))["lm"] > 0
+
+
 def test_quasi_identifiers_that_the_release_lacks_are_named(connection, write):
     write("original", ["a", "b", "c"], [("1", "x", "y")])
     write("released", ["c"], [("y",)])

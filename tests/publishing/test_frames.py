@@ -120,6 +120,11 @@ def test_no_table_of_the_connection_is_taken_for_what_is_published(kind):
 
 
 @pytest.mark.skipif(not QUERIES_LEAVE_NOTHING, reason="it takes its connection")
+def test_a_frame_takes_no_format_of_a_text_file():
+    with pytest.raises(SourceError, match="delimiter"):
+        sqlanon.check(TABLE, UNNAMED, delimiter=";")
+
+
 def test_a_connection_that_reads_no_variables_must_be_given():
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")

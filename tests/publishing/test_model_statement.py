@@ -74,7 +74,6 @@ POLICIES = [
 NAMES = ["rounds", "ordered", "hierarchical", "kl", "scaled", "keep", "entity"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=NAMES)
 def test_the_statement_shown_publishes_what_is_published(connection, policy):
     plan = sqlanon.plan(connection, "people", policy)

@@ -71,6 +71,9 @@ INSERT INTO there VALUES (1, 0, 2), (3, 0, 2);
 CREATE TABLE original (place_0 BIGINT, place_1 BIGINT, held BIGINT);
 INSERT INTO original VALUES (1, 0, 4), (3, 0, 2);
 
+CREATE TABLE crowded (place_0 BIGINT, place_1 BIGINT, released BIGINT);
+INSERT INTO crowded VALUES (1, 0, 5), (3, 0, 2), (3, 1, 1);
+
 CREATE TABLE parts (word_0 BIGINT, word_1 BIGINT, whole BIGINT, part DOUBLE);
 INSERT INTO parts VALUES (1, 0, 0, 1.5), (2, 0, 0, 0.5), (3, 0, 2, 0), (3, 1, 1, 0);
 """
@@ -221,6 +224,11 @@ SNAPSHOTS = [
         "surplus",
         release.surplus(table("there"), table("original"), words=2),
         [(0,)],
+    ),
+    Snapshot(
+        "surplus by one record, and where there is none",
+        release.surplus(table("crowded"), table("original"), words=2),
+        [(2,)],
     ),
     Snapshot(
         "published_parts",

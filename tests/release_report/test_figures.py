@@ -4,7 +4,8 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
+from math import inf
 
 import pytest
 from databases import empty_database, insert
@@ -21,7 +22,9 @@ from sqlanon.release_report.column_views import _group_row, shown_columns
 from sqlanon.release_report.distributions import SHOWN, _fewer, settled
 from sqlanon.release_report.figures import LabelGroup, LossFigures
 from sqlanon.release_report.gathering import with_identifying
+from sqlanon.release_report.making import BoundSearch, Witness, _searched
 from sqlanon.release_report.of_plan import with_bound
+from sqlanon.release_report.report import ReleaseReport
 from sqlanon.release_report.shares import value_shares
 from sqlanon.release_report.views import PageViews
 
@@ -463,6 +466,23 @@ def test_of_unprotected_columns_that_no_class_tells_much_about_there_is_no_figur
     assert unprotected.text.endswith("have in common.")
 
 
+def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
+    rows = [(number // 10, "f", 3 * number) for number in range(20)]
+    rows += [(number // 20, "f", 57 * (number % 2)) for number in range(60)]
+    connection = table(rows, 'age INT, sex TEXT, "net pay" INT')
+    own = Policy(["age", "sex"], sensitive=["net pay"], models=[KAnonymity(2)])
+    report = reported(connection, own, "people")
+    [shares] = report.found.sensitive
+    figures = sqlanon.check(connection, "people", own).sensitive["net pay"]
+    assert shares.distance == pytest.approx(figures.t["ordered"])
+    assert shares.to_dict()["furthest_class"]["measure"] == "ordered"
+    assert shares.unique == 18
+    told = {each.title: each for each in report.cautions}
+    assert "(--t 'net pay=ordered:0.15')" in told["No model protects 'net pay'"].remedy
+    exact = told["Exact values of 'net pay' single records out"]
+    assert "18 (22.5%) of 'net pay'" in exact.text
+
+
 @pytest.mark.slow
 def test_a_column_that_the_release_says_nothing_of_is_a_sentence():
     connection = table([(1, "f", "flu"), (1, "m", "cold")])
@@ -569,3 +589,80 @@ def test_the_largest_sets_of_columns_are_left_out_first():
             assert told.identifying in (None, found.identifying) or seen[-1] == 1
     assert sorted({*seen}) == [0, 1, 2]
     assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize(
+    ("end", "later", "seconds", "note"),
+    [
+        (inf, 1, 1000, ""),
+        (inf, 100, 0, ""),
+        (inf, 1, 0, "publishing took had passed again before sets of columns were counted"),
+        (1000, 1, 0, "publishing took had passed again before sets of columns were counted"),
+        (1000, 1, 1000, ""),
+        (99, 100, 1000, ""),  # half of the limit
+        (5, 1, 1000, "the time limit came before sets of columns were counted"),
+        (0, 1, 1000, "the time limit came before sets of columns were counted"),
+    ],
+)
+def test_a_release_waits_no_longer_for_its_report_than_it_took(
+    end, later, seconds, note, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("sqlanon.release_report.making.LOOK_SECONDS", seconds)
+    connection = table([(1, "f", "flu"), (1, "f", "cold")])
+    connection.execute("CREATE TABLE released AS FROM people")
+    plan = sqlanon.plan(connection, "people", policy(), method="incognito")
+    witness = Witness(
+        tmp_path / "page.html", limit=Deadline(end, chain([0], count(later)).__next__)
+    )
+    with open_source(connection, "people", read_only=True) as source:
+        released = source.engine.resolve("released")
+        witness(source.engine, plan, source.table, released)
+    seen = witness._seen
+    assert (seen.found.identifying is None) == seen.is_cut == bool(note)
+    assert [note in each for each in seen.notes] == [True] * bool(note)
+
+
+def test_the_report_of_a_release_knows_its_time_limit(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        "sqlanon.release_report.making.Witness", lambda *given: made.append(given[-1])
+    )
+    connection = table([(1, "f", "flu"), (1, "f", "cold")])
+    for limit in (None, 600):
+        sqlanon.anonymize(
+            connection,
+            "people",
+            policy(),
+            into="released",
+            overwrite=True,
+            time_limit=limit,
+            report=tmp_path / "page.html",
+        )
+    assert [590 < deadline.left() < 600 for deadline in made] == [False, True]
+
+
+@pytest.fixture(scope="module")
+def half_found():
+    """An original, and what its release tells without any search."""
+    connection = table([(n % 7, "fm"[n % 2], "flu") for n in range(28)])
+    connection.execute("CREATE TABLE released AS SELECT '0-9' AS age, sex, illness FROM people")
+    report = reported(connection, policy(others="drop"))
+    with open_source(connection, "people", read_only=True) as source:
+        yield source, report.found
+
+
+def test_columns_that_identify_get_half_of_the_time_and_a_bound_the_rest(half_found, monkeypatch):
+    source, found = half_found
+    given = []
+
+    def looked(engine, original, *, found, deadline):
+        given.append(deadline.end)
+        return found
+
+    monkeypatch.setattr("sqlanon.release_report.making.with_identifying", looked)
+    for effort in ("quick", "none"):
+        asked = BoundSearch(effort, Deadline(100, iter([0, *[1000] * 1000]).__next__))
+        told = _searched(source.engine, source.table, found=found, asked=asked, plan=None)
+        assert (told.is_cut, told.is_late) == (False, effort == "quick")
+        assert ReleaseReport(told).is_cut == (effort == "quick")
+    assert given == [50, 100]

@@ -18,14 +18,18 @@ KNOWN = {
     "Krankheit, maladie, enfermedad, religion, Konfession, croyances, HIV_status, "
     "sexual_orientation, extramarital_affairs, rate_marriage, rating, cd40, hemoglobin, arms, "
     "treat, bmi, systolic_bp, trade_union, criminal_record, party_vote, smoker, creditScore, "
-    "nbaffairs, Jahreseinkommen, HourlyRate, hospdays, prescriptions",
+    "nbaffairs, Jahreseinkommen, HourlyRate, hospdays, prescriptions, treated, "
+    "doctor_visits, hospital_name, Hospitalisierung, chronic_condition, sick_leave, coughing, "
+    "Jahresgehalt, gehalt, StockOptionLevel, stock, networthgroup",
     Hint.KNOWN: "age, Alter, edad, dateOfBirth, Geburtsdatum, date de naissance, ZIP, PLZ, "
     "code_postal, sex, Geschlecht, sexe, género, race, ethnicity, marital-status, Familienstand, "
     "état civil, estado_civil, occupation, Beruf, profesión, education_level, native_country, "
     "Staatsangehörigkeit, latitude, household_size, admission_date, age_at_diagnosis, "
     "hours_per_week, weeks_worked_in_year, YearsInCurrentRole, nbenfants, "
-    "racegrp, educlevel, Wohnfläche",
-    Hint.MEASURE: "score_3, takeup_rate, total, risk_index, hscore, Messwert, taux, puntuación",
+    "racegrp, educlevel, neighbourhoodcode, Wohnfläche, DistanceFromHome, distance_to_work, "
+    "commute_distance",
+    Hint.MEASURE: "score_3, takeup_rate, total, risk_index, hscore, Messwert, taux, puntuación, "
+    "stop_distance, Fettgehalt, Entfernung",
 }
 
 
@@ -45,6 +49,13 @@ def test_names_of_other_things_are_not_taken_for_those_of_people():
         "agency",
         "sexton",
         "raceway",
+        "doctorate",
+        "hospitality",
+        "chronicle",
+        "sickle",
+        "Coughlin",
+        "treaty",
+        "stock_items",
     ]
     assert {name: concept_of(name) for name in others} == dict.fromkeys(others)
 

@@ -140,6 +140,12 @@ def person_classes(rows: exp.Table, words: int) -> exp.Select:
     return select([*words_of(words), _SIZE], nested(persons, "persons"), by=words_of(words))
 
 
+def most_records(source: exp.Table, entity: str) -> exp.Select:
+    """The most records of one person of a table, in one row; those without one are one person's."""
+    persons = select([_SIZE], source, by=[column(entity)])
+    return select([bigint(exp.Max(this=column(CLASS_SIZE)))], nested(persons, "persons"))
+
+
 def sizes_histogram(classes: exp.Table) -> exp.Select:
     """Number of classes of each size."""
     return histogram(select([column(CLASS_SIZE)], classes))
@@ -179,6 +185,16 @@ def single_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
     figures = [alias(value, word(0)), *others, alias(value, VALUE), alias(_ONE, SIZE)]
     query = select(figures, rows).distinct(copy=False)
     return query.where(column(CLASS_SIZE).eq(1), copy=False)
+
+
+def persons_given_away(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
+    """Persons with records in classes of one value or none, in one row; NULL is no value."""
+    values = exp.Count(this=exp.Distinct(expressions=[value]))
+    classes = select(words_of(words), rows, by=words_of(words)).having(values <= 1, copy=False)
+    same = same_columns("rows", "classes", names=[word(w) for w in range(words)])
+    held = select([column(ENTITY, "rows")], named(rows, "rows")).distinct(copy=False)
+    held.join(nested(classes, "classes"), on=same, copy=False)
+    return select([bigint(count_all())], nested(held, "persons"))
 
 
 def pair_value(one: int, other: int, *, values: int) -> exp.Expr:

@@ -221,12 +221,12 @@ def test_nonsense_limits(tmp_path: Path, limits: Any, message: str) -> None:
 
 def test_limits_reach_duckdb(tmp_path: Path) -> None:
     with open_source(csv(tmp_path, "a\n1\n"), threads=1, memory_limit="1 GiB") as source:
-        names = ("threads", "memory_limit", "enable_progress_bar")
+        names = ("threads", "memory_limit", "enable_progress_bar", "autoinstall_known_extensions")
         calls = [
             exp.Anonymous(this="current_setting", expressions=[exp.Literal.string(name)])
             for name in names
         ]
-        assert source.engine.rows(exp.select(*calls)) == [(1, "1.0 GiB", False)]
+        assert source.engine.rows(exp.select(*calls)) == [(1, "1.0 GiB", False, False)]
 
 
 @pytest.mark.slow

@@ -109,7 +109,6 @@ def table_of(case, threads=1):
     return connection
 
 
-@pytest.mark.slow
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_anonymize_equals_brute_force_over_the_whole_lattice(case):

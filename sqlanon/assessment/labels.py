@@ -1,0 +1,154 @@
+"""Labels: what those of a published table stand for in the hierarchies of its original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine, by_column
+from sqlanon.errors import SourceError
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read
+from sqlanon.hierarchy.tree import Place
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.encoding import Encoded
+from sqlanon.query.assess import release
+from sqlanon.query.encoding import encode
+from sqlanon.query.text import TEXT
+from sqlanon.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Hierarchy nodes that the labels of a published column stand for.
+
+    Args:
+        nodes: All nodes of its hierarchy.
+        places: The node of each label.
+        records: Published records per node [records].
+        classes: Published classes per node.
+    """
+
+    nodes: Nodes
+    places: Mapping[Label, Place]
+    records: Mapping[Place, int]
+    classes: Mapping[Place, int]
+
+    def targets(self) -> dict[int, Place]:
+        """The node that each leaf became."""
+        runs = {place: self.nodes.run(place) for place in self.records}
+        return {leaf: at for at, (first, n) in runs.items() for leaf in range(first, first + n)}
+
+
+def read_labels(
+    engine: Engine, subject: Subject, *, encoded: Encoded, classes: exp.Table, suppressed: str
+) -> tuple[Labels, ...]:
+    """The nodes that the labels of every column stand for.
+
+    Raises:
+        SourceError: Labels that no node or several nodes have, or that are on more records than
+            the original has there; all faults at once.
+    """
+    nodes, places = _load_nodes(engine, subject, suppressed=suppressed)
+    found, faults = [], []
+    for number, name in enumerate(subject.names):
+        query = release.held_labels(classes, number)
+        held, labels = engine.materialize_counted("held", query)
+        kind = subject.columns[name]
+        matches = [
+            LabelMatch(label, places[number][place], records, n)
+            for label, place, records, n in engine.rows(
+                release.readings(held, nodes, number=number, kind=kind)
+            )
+        ]
+        tree = Nodes(subject.trees[number], encoded.counts[number])
+        reading = read(tree, matches)
+        known = {match.label: match.records for match in matches}
+        if labels > len(known):
+            faults.append(_unknown(engine, held, name=name, known=known))
+        faults += _unclear(name, reading.ambiguous, excessive=reading.excessive)
+        labelled = _labelled(tree, reading.places, matches=matches)
+        faults += _crowded(name, tree.crowded(labelled.records))
+        found.append(labelled)
+    if faults:
+        raise SourceError("; ".join(faults))
+    return tuple(found)
+
+
+def _load_nodes(
+    engine: Engine, subject: Subject, *, suppressed: str
+) -> tuple[exp.Table, list[list[Place]]]:
+    """The labels of every node of every column, as a table; and per column its nodes."""
+    names = (encode.ATTRIBUTE, encode.LEAF, release.IS_LEAF, release.PLACE)
+    listed = [_node_labels(tree, suppressed) for tree in subject.trees]
+    rows = [
+        (number, label, int(place[0] == 0), position)
+        for number, nodes in enumerate(listed)
+        for position, (label, place) in enumerate(nodes)
+    ]
+    table = engine.load_rows("nodes", by_column(names, rows), {encode.LEAF: TEXT})
+    return table, [[place for _, place in nodes] for nodes in listed]
+
+
+def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:
+    """Every node of a tree with its label; the label of suppressed values is one of the top."""
+    listed = [
+        (label, (level, node))
+        for level in range(tree.height + 1)
+        for node, label in enumerate(tree.node_labels(level))
+    ]
+    if all(label != suppressed for label, _ in listed):
+        listed.append((suppressed, (tree.height, 0)))
+    return listed
+
+
+def _unknown(engine: Engine, held: exp.Table, *, name: str, known: Mapping[Label, int]) -> str:
+    """What is wrong with a column that has other labels than the known ones, with their records."""
+    labels, records = engine.rows(release.held_totals(held))[0]
+    return (
+        f"column {name!r} of the released table has "
+        f"{counted(labels - len(known), 'label')}, of "
+        f"{counted(records - sum(known.values()), 'record')}, that its hierarchy does not know; "
+        "add them to the hierarchy, or name the label of suppressed values with --suppressed-label"
+    )
+
+
+def _unclear(name: str, ambiguous: int, *, excessive: int) -> list[str]:
+    faults = []
+    if ambiguous:
+        faults.append(
+            f"column {name!r} of the released table has "
+            f"{counted(ambiguous, 'label that stands', more='labels that stand')} for "
+            "different nodes at several levels of its hierarchy; give each node a label of its own"
+        )
+    if excessive:
+        faults.append(
+            f"column {name!r} of the released table has {counted(excessive, 'label')} with more "
+            "records than the original has there: it is not a release of this original"
+        )
+    return faults
+
+
+def _crowded(name: str, nodes: int) -> list[str]:
+    if not nodes:
+        return []
+    return [
+        f"column {name!r} of the released table has {counted(nodes, 'label')} with more records, "
+        "those of labels below it counted, than the original has there: it is not a release of "
+        "this original"
+    ]
+
+
+def _labelled(
+    nodes: Nodes, places: Mapping[Label, Place], *, matches: Sequence[LabelMatch]
+) -> Labels:
+    """The records and classes of the nodes that labels stand for."""
+    records: dict[Place, int] = {}
+    classes: dict[Place, int] = {}
+    for match in matches:
+        if places.get(match.label) == match.place:
+            records[match.place] = records.get(match.place, 0) + match.records
+            classes[match.place] = classes.get(match.place, 0) + match.classes
+    return Labels(nodes, places, records, classes)
