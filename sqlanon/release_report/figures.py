@@ -176,6 +176,11 @@ class ReleasedColumn:
     loss: Mapping[str, float]
     hidden: int
 
+    @property
+    def silent(self) -> int:
+        """Released cells that are fully suppressed; records left out have none."""
+        return sum(group.after for group in self.groups if group.is_top)
+
     def to_dict(self) -> dict[str, Any]:
         """An entry of `columns` in the JSON document."""
         return {

@@ -304,7 +304,7 @@ class PageViews:
             ]
             for each in ranked
         ]
-        heads = ["column", "lm", "cells suppressed", "bits lost per cell"]
+        heads = ["column", "lm", "cells suppressed or left out", "bits lost per cell"]
         title = "Information loss by column"
         told = (
             "lm of each column: 0 where every cell keeps its value, 1 where every cell could be "

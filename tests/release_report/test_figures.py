@@ -18,7 +18,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.release_report.charts import Pictures
-from sqlanon.release_report.column_views import _group_row, shown_columns
+from sqlanon.release_report.column_views import _column_lines, _group_row, shown_columns
 from sqlanon.release_report.distributions import SHOWN, _fewer, settled
 from sqlanon.release_report.figures import LabelGroup, LossFigures
 from sqlanon.release_report.gathering import with_identifying
@@ -481,6 +481,20 @@ def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
     assert "(--t 'net pay=ordered:0.15')" in told["No model protects 'net pay'"].remedy
     exact = told["Exact values of 'net pay' single records out"]
     assert "18 (22.5%) of 'net pay'" in exact.text
+
+
+def test_records_left_out_are_no_suppressed_cells():
+    connection = table([(1, sex, "flu") for sex in "fm" * 10])
+    connection.execute(
+        "CREATE TABLE released AS SELECT age, CASE WHEN rowid < 3 THEN '*' ELSE sex END AS sex, "
+        "illness FROM people LIMIT 8"
+    )
+    report = reported(connection, policy(suppression_limit=1))
+    age, sex = (list(_column_lines(column, report.found)) for column in report.found.columns)
+    assert "1 label published; none of the released cells are fully suppressed." in age
+    assert "Loss (lm) 0.6, of which 0.6 for records that are left out." in age
+    assert "3 labels published; 37.5% of the released cells are fully suppressed." in sex
+    assert "Some columns say little" not in [each.title for each in report.cautions]
 
 
 @pytest.mark.slow
