@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 
-from sqlanon.release_report.figures import SEVERITIES, Caution
+from sqlanon.release_report.figures import SEVERITIES, Caution, ValueShares
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.wording import counted, listed, part_of, percent
 
@@ -14,6 +15,10 @@ USELESS = 0.5
 """Share of a column's cells that say nothing from which a reader is told."""
 FAR = 0.5
 """Share of a class that would have to hold other values from which it tells much."""
+FAR_IN_ORDER = 0.25
+"""How far the values of a class would have to move, as of one that holds the upper half alone."""
+EXACT = 0.1
+"""Share of records with a sensitive value of their own from which a reader is told."""
 ASKED = 3
 """Most columns whose options a sentence writes out."""
 NAMED = 5
@@ -130,6 +135,9 @@ def _of_sensitive(found: Gathered) -> Iterator[Caution]:
         yield _given_away(found, given)
     if open_ones:
         yield _unprotected(found, open_ones)
+    exact = [each for each in found.sensitive if each.unique >= max(EXACT * each.records, 1)]
+    if exact:
+        yield _exact(exact)
     if found.after.trajectories is not None and found.after.trajectories.sharing.unique:
         trajectories = found.after.trajectories
         yield Caution(
@@ -170,22 +178,13 @@ def _given_away(found: Gathered, given: Mapping[str, int]) -> Caution:
 
 def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
     """The caution for sensitive columns without a model, with what their furthest classes tell."""
-    far = {
-        shares.name: percent(shares.distance)
-        for shares in found.sensitive
-        if shares.name in names and shares.distance >= FAR
-    }
-    furthest = ""
-    if far:
-        alone = len(names) == 1
-        shares = [share if alone else f"{share} ({name!r})" for name, share in far.items()]
-        furthest = (
-            f" In the class furthest from the table {listed(shares)} of the records would have to "
-            "hold another value to look like the whole table."
-        )
-    l_diversity, t_closeness = (
-        _options(option, names, bound=bound) for option, bound in (("--l", "3"), ("--t", "0.3"))
-    )
+    own = {shares.name: shares for shares in found.sensitive if shares.name in names}
+    furthest = " ".join(["", *_furthest(list(own.values()))]).rstrip()
+    l_diversity = _options("--l", names, bound="3")
+    in_order = [name for name in names if name in own and own[name].is_ranged]
+    bound = "ordered:0.15" if len(in_order) == len(names) else "0.3"
+    bounds = dict.fromkeys(in_order, "ordered:0.15")
+    t_closeness = _options("--t", names, bound=bound, bounds=bounds)
     return Caution(
         "warning",
         f"No model protects {_named(list(names))}",
@@ -196,10 +195,40 @@ def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
     )
 
 
-def _options(option: str, names: Sequence[str], *, bound: str) -> str:
-    """What asks for a model of columns; of many, how each is asked for."""
-    shown = names if len(names) <= ASKED else ["COLUMN"]
-    return " ".join(f"{option} {name}={bound}" for name in shown)
+def _furthest(every: Sequence[ValueShares]) -> Iterator[str]:
+    """What the classes furthest from the table tell of columns without a model, a sentence each."""
+    for is_ranged, least, told in (
+        (False, FAR, "{} of the records would have to hold another value"),
+        (True, FAR_IN_ORDER, "values would have to move past {} of all different values"),
+    ):
+        alike = [one for one in every if one.is_ranged == is_ranged and one.distance >= least]
+        alone = len(every) == 1
+        texts = [(percent(one.distance), "" if alone else f" ({one.name!r})") for one in alike]
+        if texts:
+            share = listed([f"{share}{name}" for share, name in texts])
+            yield f"In the class furthest from the table {told.format(share)} to look like it."
+
+
+def _exact(found: Sequence[ValueShares]) -> Caution:
+    """The caution for columns of which many records have a value of their own."""
+    shares = [f"{part_of(one.unique, one.records)} of {one.name!r}" for one in found[:NAMED]]
+    more = len(found) - NAMED
+    told = listed([*shares, *([counted(more, "other column")] if more > 0 else [])])
+    return Caution(
+        "warning",
+        f"Exact values of {_named([one.name for one in found])} single records out",
+        f"Values that no other record has: {told}. They are released unchanged, so whoever knows "
+        "one, as from another file of the same source, finds the record in any class.",
+        "Round the values before the table is anonymized, unless nobody else can know them.",
+    )
+
+
+def _options(
+    option: str, names: Sequence[str], *, bound: str, bounds: Mapping[str, str] | None = None
+) -> str:
+    """What asks for a model of columns, each by its own bound; of many, how each is asked for."""
+    shown, own = names if len(names) <= ASKED else ["COLUMN"], bounds or {}
+    return " ".join(f"{option} {quote(f'{name}={own.get(name, bound)}')}" for name in shown)
 
 
 def _of_use(found: Gathered) -> Iterator[Caution]:

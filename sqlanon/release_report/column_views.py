@@ -9,7 +9,7 @@ from sqlanon.release_report.charts import BarRow, Pictures
 from sqlanon.release_report.figures import LabelGroup, ReleasedColumn, ValueShares
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.release_report.shown import Picture
-from sqlanon.release_report.wordings import plain
+from sqlanon.release_report.wordings import apart_text, plain
 from sqlanon.reports.shown import ShownTable
 from sqlanon.wording import clipped, counted, part_of, percent
 
@@ -130,8 +130,7 @@ def shown_shares(shares: ValueShares, pictures: Pictures) -> ShownColumn:
     table = ShownTable(cells, heads, f"Values of {shares.name}")
     told = (
         f"Shares of the values of {shares.name} in the class that is furthest from the released "
-        f"table, beside the whole table: {percent(shares.distance)} of the class would have to "
-        "hold another value to look like the table."
+        f"table, beside the whole table. To look like the table, {apart_text(shares)}."
     )
     names = ("furthest class", "whole release")
     svg = pictures.bars(rows, lines=2)
@@ -142,8 +141,7 @@ def shown_shares(shares: ValueShares, pictures: Pictures) -> ShownColumn:
     lines = (
         f"{counted(shares.values, 'different value')} in {counted(shares.records, 'record')}.",
         f"The class that is furthest from the table has {counted(shares.class_size, 'record')}; "
-        f"{percent(shares.distance)} of them would have to hold another value to look like the "
-        "whole table (equal distance).",
+        f"to look like the whole table, {apart_text(shares)}.",
         f"It is the class of {labels}." if labels else "",
     )
     return ShownColumn(shares.name, tuple(filter(None, lines)), table, picture)

@@ -219,10 +219,12 @@ class ValueShares:
         records: Records that count [records].
         rows: Its values.
         distance: Share of the furthest class's records that would have to hold another value to
-            look like the table, in [0, 1].
+            look like the table, in [0, 1]; where rows are ranges, how far its values would have to
+            move for that, on average, as a share of all different values.
         class_size: Records of that class that count [records].
         class_labels: The class's quasi-identifiers, as released.
-        is_ranged: Whether each row is a range of values, not one value.
+        is_ranged: Whether each row is a range of values, not one value, and distances go by order.
+        unique: Records whose value no other record has [records].
     """
 
     name: str
@@ -233,17 +235,25 @@ class ValueShares:
     class_size: int
     class_labels: Mapping[str, str | None]
     is_ranged: bool = False
+    unique: int = 0
+
+    @property
+    def measure(self) -> str:
+        """The distance by which the class is the furthest, as t-closeness calls it."""
+        return "ordered" if self.is_ranged else "equal"
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of `sensitive` in the JSON document."""
         return {
             "values": self.values,
             "records": self.records,
+            "unique_records": self.unique,
             "distribution": [
                 {"value": row.label, "values": row.values, "records": row.records, "held": row.held}
                 for row in self.rows
             ],
             "furthest_class": {
+                "measure": self.measure,
                 "distance": rounded(self.distance),
                 "records": self.class_size,
                 "labels": dict(self.class_labels),

@@ -12,7 +12,7 @@ from sqlanon.release_report.cautions import cautions
 from sqlanon.release_report.figures import Caution, MethodFacts, TableSide
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.release_report.units import heads_of, unit_of
-from sqlanon.release_report.wordings import UNPROVED, least_text, plain
+from sqlanon.release_report.wordings import UNPROVED, apart_text, least_text, plain
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
@@ -264,8 +264,7 @@ class ReleaseReport(SelfShown):
         for shares in self.found.sensitive:
             yield (
                 f"sensitive {shares.name!r}: the class furthest from the table has "
-                f"{counted(shares.class_size, 'record')}, of which {percent(shares.distance)} "
-                "would have to hold another value to match it"
+                f"{counted(shares.class_size, 'record')}; to match it, {apart_text(shares)}"
             )
 
 

@@ -10,6 +10,7 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import value_shares as query
 from sqlanon.query.encoding.encode import WHOLE
+from sqlanon.query.privacy.figures import Reference, reference
 from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import ShareRow, ValueShares
@@ -34,17 +35,20 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
         spread = engine.materialize(
             "spread", query.class_values(table, names, name=name, nulls=nulls)
         )
-        [(records,)] = engine.rows(query.counted(spread))
+        [(records, different)] = engine.rows(query.counted(spread))
         if not records:
             return ValueShares(name, 0, 0, (), 0.0, 0, {})
-        furthest = engine.materialize(
-            "furthest", query.furthest_class(spread, len(names), records=records)
-        )
+        is_ranged = different > SHOWN and kind.this in _ORDERED
+        far = query.furthest_class(spread, len(names), records=records)
+        if is_ranged:
+            far = query.furthest_in_order(
+                spread, len(names), reference=_in_order(engine, spread, records=records)
+            )
+        furthest = engine.materialize("furthest", far)
         held = engine.materialize("held", query.held_values(spread, furthest, columns=len(names)))
-        [(values, records, size)] = engine.rows(query.totals(held))
+        [(values, records, size, alone)] = engine.rows(query.totals(held))
         labels = [varchar(column(each)) for each in label_keys(names)]
         found = engine.rows(select([*labels, column(query.DISTANCE)], furthest))
-        is_ranged = values > SHOWN and kind.this in _ORDERED
         if is_ranged:
             rows = _ranges(engine, held, kind)
         else:
@@ -59,7 +63,14 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
         class_size=size,
         class_labels=dict(zip(names, texts, strict=True)),
         is_ranged=is_ranged,
+        unique=alone,
     )
+
+
+def _in_order(engine: Engine, spread: exp.Table, *, records: int) -> Reference:
+    """The distribution of the table over the values in their order."""
+    values, number = engine.materialize_counted("values", reference(spread))
+    return Reference(values, records, number)
 
 
 def _frequent(

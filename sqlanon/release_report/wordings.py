@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlanon.wording import at_least, figure
+from sqlanon.release_report.figures import ValueShares
+from sqlanon.wording import at_least, figure, percent
 
 MEASURES = {
     "lm": "share of the values that a cell may stand for, averaged; 0: nothing lost, 1: all",
@@ -60,6 +61,21 @@ def least_text(bound: float) -> str:
     ('0.0000147737', '12')
     """
     return plain(float(at_least(bound).replace(",", "")))
+
+
+def apart_text(shares: ValueShares) -> str:
+    """How far the furthest class of a sensitive column is from the table, as a part of a sentence.
+
+    >>> apart_text(ValueShares("pay", 20, 40, (), 0.25, 4, {}, is_ranged=True))
+    'its values would have to move past 25% of all different values on average (ordered distance)'
+    """
+    share = percent(shares.distance)
+    if shares.is_ranged:
+        return (
+            f"its values would have to move past {share} of all different values on average "
+            "(ordered distance)"
+        )
+    return f"{share} of its records would have to hold another value (equal distance)"
 
 
 def model_text(name: str) -> str:

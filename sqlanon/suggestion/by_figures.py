@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import replace
 
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.suggestion.roles import Advice, Role
@@ -49,7 +50,17 @@ def together(others: Sequence[str], unique: int, records: int) -> Advice:
         Role.QUASI_IDENTIFIER,
         f"{beside} it makes {percent(unique, records)} of the records unique",
         is_counted=True,
+        beside=tuple(others),
     )
+
+
+def beside_undecided(own: Advice, left: Container[str]) -> Advice:
+    """The advice for a column that was chosen, where its reason names some that were not."""
+    names = [repr(name) for name in own.beside if name in left]
+    if not names:
+        return own
+    are = "is" if len(names) == 1 else "are"
+    return replace(own, reason=f"{own.reason} ({listed(names)} {are} left undecided)")
 
 
 def left_undecided(own: Advice, chosen: int, asked: int) -> Advice:

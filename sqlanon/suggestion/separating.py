@@ -14,6 +14,7 @@ from sqlanon.reports.separation import SubsetRisk
 from sqlanon.suggestion.by_figures import (
     IDENTIFYING,
     advise_by_sets,
+    beside_undecided,
     left_undecided,
     together,
     unknown,
@@ -110,7 +111,8 @@ class Separating:
         told = dict(zip(counted, self._counts([[*few, name] for name in counted]), strict=True))
         ranked = sorted(counted, key=lambda name: told[name], reverse=True)
         left = {name: left_undecided(advice[name], room, len(counted)) for name in ranked[room:]}
-        return {**advice, **left}
+        chosen = {name: beside_undecided(advice[name], left) for name in ranked[:room]}
+        return {**advice, **chosen, **left}
 
     def _few(self, names: Sequence[str]) -> list[str]:
         """The columns of most values that leave enough records for others to make unique."""

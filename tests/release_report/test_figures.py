@@ -468,6 +468,23 @@ def test_of_unprotected_columns_that_no_class_tells_much_about_there_is_no_figur
     assert unprotected.text.endswith("have in common.")
 
 
+def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
+    rows = [(number // 10, "f", 3 * number) for number in range(20)]
+    rows += [(number // 20, "f", 57 * (number % 2)) for number in range(60)]
+    connection = table(rows, 'age INT, sex TEXT, "net pay" INT')
+    own = Policy(["age", "sex"], sensitive=["net pay"], models=[KAnonymity(2)])
+    report = reported(connection, own, "people")
+    [shares] = report.found.sensitive
+    figures = sqlanon.check(connection, "people", own).sensitive["net pay"]
+    assert shares.distance == pytest.approx(figures.t["ordered"])
+    assert shares.to_dict()["furthest_class"]["measure"] == "ordered"
+    assert shares.unique == 18
+    told = {each.title: each for each in report.cautions}
+    assert "(--t 'net pay=ordered:0.15')" in told["No model protects 'net pay'"].remedy
+    exact = told["Exact values of 'net pay' single records out"]
+    assert "18 (22.5%) of 'net pay'" in exact.text
+
+
 @pytest.mark.slow
 def test_a_column_that_the_release_says_nothing_of_is_a_sentence():
     connection = table([(1, "f", "flu"), (1, "m", "cold")])

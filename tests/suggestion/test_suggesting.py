@@ -295,6 +295,25 @@ def test_of_many_columns_those_that_tell_most_are_quasi_identifiers(connection):
     assert "columns that figures alone speak for, the 11" in found["x3"].reason
 
 
+@pytest.mark.slow
+def test_beside_many_named_columns_few_that_figures_speak_for_are_quasi_identifiers(
+    connection, monkeypatch
+):
+    monkeypatch.setattr(separating, "CROWD", 1)
+    ages = [f"hash(range, {one}) % 3 AS age_{one}" for one in range(2)]
+    texts = [f"'v' || hash(range, {one}) % {one} AS {chr(one + 57)}" for one in range(40, 47)]
+    found = of(connection, f"SELECT {', '.join(ages + texts)} FROM range(300)")
+    unknown = {name: own for name, own in found.items() if not name.startswith("age")}
+    left = {name for name, own in unknown.items() if own.role.value == "undecided"}
+    assert len(unknown) - len(left) == separating.LEAST_COUNTED == 5
+    assert all("columns that figures alone speak for, the 5" in found[name].reason for name in left)
+    chosen = [unknown[name].reason for name in unknown if name not in left]
+    named = [[repr(name) for name in left if repr(name) in reason] for reason in chosen]
+    assert any(named)
+    for reason, names in zip(chosen, named, strict=True):
+        assert ("left undecided" in reason) == bool(names)
+
+
 def test_numbers_of_a_panel_are_persons(connection):
     found = of(connection, "SELECT range // 5 AS nr, range % 5 AS wave FROM range(1000)")
     assert found["nr"].is_entity
@@ -532,7 +551,8 @@ def test_a_method_that_ends_soon_is_suggested_for_a_large_lattice(connection, mo
         ("range % 60 AS column0, range % 7 AS column1", "quasi-identifier"),
     ],
 )
-def test_a_first_column_without_a_name_holds_row_names(connection, query, role):
+def test_a_first_column_called_as_one_without_a_name_holds_row_names(connection, query, role):
     found = next(iter(of(connection, f"SELECT {query} FROM range(300)").values()))
     assert (found.role.value == "identifier") == (role == "identifier")
-    assert ("first column without a name" in found.reason) == (role == "identifier")
+    as_unnamed = "it is called as a first column without a name is"
+    assert (as_unnamed in found.reason) == (role == "identifier")

@@ -26,6 +26,9 @@ from sqlanon.query.arithmetic import (
 from sqlanon.query.assess.measure import label
 from sqlanon.query.classes.frequency import CLASS_SIZE
 from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, same_value
+from sqlanon.query.privacy.figures import Needed, Reference, distance
+from sqlanon.query.privacy.sensitive import class_figures
+from sqlanon.query.privacy.spread import Shape
 from sqlanon.query.syntax import (
     alias,
     bigint,
@@ -64,8 +67,9 @@ def class_values(
 
 
 def counted(spread: exp.Table) -> exp.Select:
-    """All records that count, in one row."""
-    return select([total(column(SIZE))], spread)
+    """All records that count, and their distinct values, NULL left out, in one row."""
+    values = bigint(exp.Count(this=exp.Distinct(expressions=[column(VALUE)])))
+    return select([total(column(SIZE)), values], spread)
 
 
 def furthest_class(spread: exp.Table, columns: int, *, records: int) -> exp.Select:
@@ -100,8 +104,32 @@ def furthest_class(spread: exp.Table, columns: int, *, records: int) -> exp.Sele
     )
     query.join(nested(values, _VALUES), on=_same([VALUE], _SPREAD, _VALUES), copy=False)
     query.set("group", exp.Group(expressions=keys))
+    return _furthest(query, names)
+
+
+def furthest_in_order(spread: exp.Table, columns: int, *, reference: Reference) -> exp.Select:
+    """As `furthest_class`, by the ordered distance.
+
+    DISTANCE is how far the values of the class would have to move to be those of the table, in
+    places among all values in order: mean over its records, over the most places there are.
+
+    Args:
+        spread: Records by class and value.
+        columns: Number of quasi-identifiers.
+        reference: The distribution of the table, by value.
+    """
+    names = labels(columns)
+    needed, shape = Needed(distances=("ordered",)), Shape(grouped=True)
+    figures = class_figures(spread, names, needed=needed, reference=reference, shape=shape)
+    far = alias(column(distance("ordered")), DISTANCE)
+    query = select([*map(column, names), column(CLASS_SIZE), far], nested(figures, "figures"))
+    return _furthest(query, names)
+
+
+def _furthest(distances: exp.Select, names: Sequence[str]) -> exp.Select:
+    """The class of the greatest distance; of equal ones the largest, then the first by labels."""
     order = [descending(column(DISTANCE)), descending(column(CLASS_SIZE))]
-    found = select([exp.Star()], nested(query, "far"))
+    found = select([exp.Star()], nested(distances, "far"))
     found.set("order", exp.Order(expressions=[*order, *(ascending(column(n)) for n in names)]))
     return found.limit(1, copy=False)
 
@@ -121,8 +149,10 @@ def held_values(spread: exp.Table, furthest: exp.Table, *, columns: int) -> exp.
 
 
 def totals(values: exp.Table) -> exp.Select:
-    """Number of values, their records, and those of the furthest class, in one row."""
-    return select([bigint(count_all()), total(column(RECORDS)), total(column(HELD))], values)
+    """Values, their records, those of the furthest class, and those of one record, in one row."""
+    alone = total(when(column(RECORDS).eq(1), number(1)))
+    figures = [bigint(count_all()), total(column(RECORDS)), total(column(HELD)), alone]
+    return select(figures, values)
 
 
 def frequent(values: exp.Table, kind: exp.DataType, *, most: int) -> exp.Select:
