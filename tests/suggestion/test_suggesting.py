@@ -153,6 +153,22 @@ def test_columns_that_are_known_with_sensitive_ones_alone_count_too(connection):
     assert "beside all other columns it makes another 100%" in found["x"].reason
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "role", "reason"),
+    [
+        ("strange", "VARCHAR", "quasi-identifier", "beside all other columns"),
+        ("strange", "INTEGER", "undecided", "what its numbers stand for"),
+        ("b12", "INTEGER", "undecided", "an item of a questionnaire"),
+    ],
+)
+def test_codes_of_unknown_meaning_are_left_undecided(connection, name, kind, role, reason):
+    query = f"""
+    SELECT range % 60 AS age, hash(range) % 4 AS income, (hash(range + 7) % 3)::{kind} AS {name}
+    FROM range(600)"""
+    found = of(connection, query)[name]
+    assert (found.role.value, reason in found.reason) == (role, True)
+
+
 def test_one_sensitive_value_of_all_is_told_of_everybody(connection):
     found = of(connection, "SELECT range % 40 AS age, 'flu' AS diagnosis FROM range(80)")
     assert found["diagnosis"].role.value == "sensitive"
