@@ -143,6 +143,18 @@ def test_columns_that_only_together_make_records_unique_are_quasi_identifiers(co
     assert found["p"].reason == "together with 'q' it makes 100% of the records unique"
 
 
+def test_a_reason_tells_which_of_the_columns_that_it_names_are_left_undecided(connection):
+    found = of(
+        connection,
+        "SELECT 'v' || hash(range, 0) % 10 AS p, hash(range, 1) % 10 AS q, "
+        "hash(range, 2) % 10 AS r FROM range(300)",
+    )
+    assert {name: own.role.value for name, own in found.items()} == {
+        "p": "quasi-identifier", "q": "undecided", "r": "undecided",
+    }  # fmt: skip
+    assert found["p"].reason.endswith("records unique ('q' and 'r' are left undecided)")
+
+
 def test_columns_that_are_known_with_sensitive_ones_alone_count_too(connection):
     found = of(
         connection,
