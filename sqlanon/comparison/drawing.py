@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ MARKS = (
 DASHES = ([1, 0], [6, 3])
 WIDTH, HEIGHT, ROW = 380, 300, 26
 """Size of a chart, and of a method's row where there is one k [points]."""
+SPACING = 28
+"""Room between two charts in one picture [points]."""
 ROOM = 1.25
 """Times the greatest loss that a chart has room for, so that figures stand beside marks."""
 FASTEST = 0.001
@@ -149,7 +152,13 @@ def draw(drawing: Drawing, path: str | Path, *, overwrite: bool = False) -> None
     if file.suffix.lower() == ".svg":
         write_file(file, svg(panels))
         return
-    drawn = [apart(svg([panel]), number) for number, panel in enumerate(panels)]
+    write_page(drawing, [_sides(panel) for panel in panels], file)
+
+
+def write_page(drawing: object, charts: Sequence[Sequence[Any]], file: Path) -> None:
+    """Writes a page with a picture for each chart of each section, which stand as there is room."""
+    numbers = count()
+    drawn = [[apart(rendered(side), next(numbers)) for side in sides] for sides in charts]
     write_file(file, html_page("comparison", drawing=drawing, pictures=drawn))
 
 
@@ -157,7 +166,7 @@ def svg(panels: Sequence[ChartPanel]) -> str:
     """Charts as one picture, a row for each loss."""
     import altair
 
-    rows = [_charts(panel) for panel in panels]
+    rows = [altair.hconcat(*_sides(panel), spacing=SPACING) for panel in panels]
     told = " ".join(panel.description for panel in panels)
     return rendered(altair.vconcat(*rows, spacing=36, description=told))
 
@@ -182,12 +191,9 @@ def rendered(chart: Any) -> str:
     )
 
 
-def _charts(panel: ChartPanel) -> Any:
-    """Loss and seconds of one loss, side by side."""
-    import altair
-
-    sides = _by_method(panel) if len(panel.ks) == 1 else _by_k(panel)
-    return altair.hconcat(*sides, spacing=28)
+def _sides(panel: ChartPanel) -> list[Any]:
+    """Loss and seconds of one loss."""
+    return _by_method(panel) if len(panel.ks) == 1 else _by_k(panel)
 
 
 def _by_k(panel: ChartPanel) -> list[Any]:

@@ -10,16 +10,17 @@ from typing import Any
 from sqlanon.comparison.drawing import (
     HEIGHT,
     MARKS,
+    SPACING,
     WIDTH,
     refuse_chart,
     rendered,
     values_of,
+    write_page,
 )
 from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError
 from sqlanon.pictures import COLOURS
 from sqlanon.reports.shown import ShownTable
-from sqlanon.resources import html_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +134,22 @@ def draw_sweep(drawing: SweepDrawing, path: str | Path, *, overwrite: bool = Fal
     file, [section] = refuse_chart(path, overwrite=overwrite), drawing.sections
     if not section.panel.marks:
         raise PolicyError("no point of the sweep has a result, so there is nothing to draw")
-    picture = _picture(section.panel)
+    sides = _sides(section.panel)
     if file.suffix.lower() == ".svg":
-        write_file(file, picture)
+        write_file(file, _picture(sides, section.panel.description))
     else:
-        write_file(file, html_page("comparison", drawing=drawing, pictures=[picture]))
+        write_page(drawing, [sides], file)
 
 
-def _picture(panel: SweepPanel) -> str:
-    """Loss and suppressed records side by side, a line for each value of the other figures."""
+def _picture(sides: Sequence[Any], description: str) -> str:
+    """Charts side by side."""
+    import altair
+
+    return rendered(altair.hconcat(*sides, spacing=SPACING, description=description))
+
+
+def _sides(panel: SweepPanel) -> list[Any]:
+    """Loss and suppressed records, a line for each value of the other figures."""
     import altair
 
     base = altair.Chart(values_of(panel.rows())).encode(x=_across(panel), **_looks(panel))
@@ -149,7 +157,7 @@ def _picture(panel: SweepPanel) -> str:
     suppressed = altair.Y(
         "suppressed:Q", title="suppressed records", axis=altair.Axis(format=".2~%")
     )
-    sides = [
+    return [
         altair.layer(
             base.mark_line(strokeWidth=2).encode(y=axis),
             base.mark_point(filled=True, size=75, opacity=1).encode(y=axis),
@@ -159,7 +167,6 @@ def _picture(panel: SweepPanel) -> str:
             (suppressed, "Suppressed records", "what the limit was used for"),
         )
     ]
-    return rendered(altair.hconcat(*sides, spacing=28, description=panel.description))
 
 
 def _across(panel: SweepPanel) -> Any:

@@ -70,12 +70,14 @@ class Advice:
         reason: A sentence without its full stop, which holds no value of the table.
         is_entity: Whether the column says whose record it is, and persons have several.
         is_counted: Whether figures of sets of columns alone decide, not its name or its values.
+        beside: The other columns that the reason names, of the set whose figures decide.
     """
 
     role: Role
     reason: str
     is_entity: bool = False
     is_counted: bool = False
+    beside: tuple[str, ...] = ()
 
 
 def advise(profile: ColumnProfile) -> Advice | None:
@@ -89,13 +91,13 @@ def advise(profile: ColumnProfile) -> Advice | None:
 
 
 def advise_row_names(profile: ColumnProfile) -> Advice | None:
-    """The role of a first column without a name; None where its values are kinds of records."""
+    """The role of a first column that is called as one without a name; None where it is a kind."""
     if not profile.present or _is_kind(profile):
         return None
     return Advice(
         Role.IDENTIFIER,
-        "so a first column without a name is called, into which R and pandas write the numbers or "
-        f"names of records; it holds {_distinct(profile)}",
+        "it is called as a first column without a name is, into which R and pandas write the "
+        f"numbers or names of records; it holds {_distinct(profile)}",
     )
 
 
@@ -238,7 +240,7 @@ def _measured(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     is_number = profile.form is Form.NUMBER or profile.is_numeric_text
     if not is_number or is_record_number(profile.name) or not (is_named or _is_fine(profile)):
         return None
-    what = "its name suggests a score or a measurement" if is_named else "it holds figures"
+    what = f"its name suggests {concept.title}" if concept and is_named else "it holds figures"
     return Advice(
         Role.UNDECIDED,
         f"{what}, which others seldom know exactly{_finding(profile)}. Is it what nobody should "

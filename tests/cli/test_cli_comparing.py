@@ -177,7 +177,10 @@ def test_charts_are_written(compared, tmp_path):
     assert picture.read_text().startswith("<svg")
     text = web.read_text()
     assert text.startswith("<!DOCTYPE html>")
-    assert text.count("<svg") == 1
+    # A picture for each chart, so that a narrow page has one below the other.
+    assert text.count("<svg") == 2
+    names = re.findall(r'<clipPath id="([^"]*)"', text)
+    assert len(names) == len(set(names))
     # Nothing is fetched: no address but the names of SVG's own words.
     assert set(re.findall(r"https?://[^\"' <]+", text)) <= {
         "http://www.w3.org/2000/svg",

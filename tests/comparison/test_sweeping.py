@@ -147,7 +147,7 @@ def test_charts_show_a_line_for_each_value_of_the_other_figure(swept, tmp_path):
     pytest.importorskip("altair")
     swept.chart(tmp_path / "sweep.html")
     page = (tmp_path / "sweep.html").read_text("utf-8")
-    assert "<svg" in page
+    assert page.count("<svg") == 2
     assert "sqlanon plan --sweep" in page
     assert page.count("<table>") == 2
     assert "<script" not in page
