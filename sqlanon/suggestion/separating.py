@@ -78,7 +78,9 @@ class Separating:
             for name, own in found.items():
                 (left if own.role is Role.UNDECIDED else settled)[name] = own
         found = {name: settled.get(name, left[name]) for name in advice}
-        return self._with_few_counted(found)
+        made = self._with_few_counted(found)
+        undecided = {name for name, own in made.items() if own.role is Role.UNDECIDED}
+        return {name: beside_undecided(own, undecided) for name, own in made.items()}
 
     def _by_sets(self, asked: Sequence[str], settled: Mapping[str, Advice]) -> dict[str, Advice]:
         names = self._of_most_values(self._beside(asked, settled))
@@ -122,8 +124,7 @@ class Separating:
         told = dict(zip(counted, self._counts([[*few, name] for name in counted]), strict=True))
         ranked = sorted(counted, key=lambda name: told[name], reverse=True)
         left = {name: left_undecided(advice[name], room, len(counted)) for name in ranked[room:]}
-        chosen = {name: beside_undecided(advice[name], left) for name in ranked[:room]}
-        return {**advice, **chosen, **left}
+        return {**advice, **left}
 
     def _decided(
         self, asked: Sequence[str], settled: Mapping[str, Advice], risk: SubsetRisk

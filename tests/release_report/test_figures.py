@@ -16,17 +16,19 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.engine.open import open_source
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.errors import PolicyError, SourceError, TimeLimitError
 from sqlanon.release_report.charts import Pictures
-from sqlanon.release_report.column_views import _group_row, shown_columns
+from sqlanon.release_report.column_views import _column_lines, _group_row, shown_columns
 from sqlanon.release_report.distributions import SHOWN, _fewer, settled
 from sqlanon.release_report.figures import LabelGroup, LossFigures
 from sqlanon.release_report.gathering import with_identifying
-from sqlanon.release_report.making import BoundSearch, Witness, _searched
+from sqlanon.release_report.making import Witness
 from sqlanon.release_report.of_plan import with_bound
 from sqlanon.release_report.report import ReleaseReport
+from sqlanon.release_report.searched import BoundSearch, searched
 from sqlanon.release_report.shares import value_shares
 from sqlanon.release_report.views import PageViews
+from sqlanon.reports.bound import BoundReport
 
 AGES = Hierarchy.intervals(10)
 
@@ -353,9 +355,11 @@ def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp
     [
         (1.47737e-05, True, "There was no time to prove"),
         (0.0, True, "There was no time to prove"),
-        (1.47737e-05, False, "less than 0.0000147737; .* loses 0.5, which is 33,800 times as much"),
+        (1.47737e-05, False, "No useful lower bound on the loss was found; `sqlanon bound` may"),
+        (2**-7, False, "less than 0.0078125; .* loses 0.5, which is 64 times as much"),
+        (0.5 - 1e-11, False, "less than 0.5; this release loses exactly that"),
         (0.25, True, "less than 0.25; .* which is 2 times as much"),
-        (1e-17, False, "less than 0; this release loses 0.5"),
+        (1e-17, False, "No useful lower bound"),
     ],
 )
 def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, told):
@@ -378,8 +382,8 @@ def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
     plan = sqlanon.plan(connection, "people", policy())
     sqlanon.apply(connection, plan, into="released")
     found = reported(connection, policy()).found
-    for is_cut, is_own in ((True, True), (False, False)):
-        loss = replace(found.loss, lower_bound=1e-9, is_cut=is_cut)
+    for least, is_cut, is_own in ((1e-2, True, True), (1e-9, False, True), (1e-2, False, False)):
+        loss = replace(found.loss, lower_bound=least, is_cut=is_cut)
         bound = with_bound(replace(found, loss=loss), plan.report).loss.lower_bound
         assert (bound == plan.report.lower_bound) == is_own
 
@@ -483,6 +487,20 @@ def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
     assert "18 (22.5%) of 'net pay'" in exact.text
 
 
+def test_records_left_out_are_no_suppressed_cells():
+    connection = table([(1, sex, "flu") for sex in "fm" * 10])
+    connection.execute(
+        "CREATE TABLE released AS SELECT age, CASE WHEN rowid < 3 THEN '*' ELSE sex END AS sex, "
+        "illness FROM people LIMIT 8"
+    )
+    report = reported(connection, policy(suppression_limit=1))
+    age, sex = (list(_column_lines(column, report.found)) for column in report.found.columns)
+    assert "1 label published; none of the released cells are fully suppressed." in age
+    assert "Loss (lm) 0.6, of which 0.6 for records that are left out." in age
+    assert "3 labels published; 37.5% of the released cells are fully suppressed." in sex
+    assert "Some columns say little" not in [each.title for each in report.cautions]
+
+
 @pytest.mark.slow
 def test_a_column_that_the_release_says_nothing_of_is_a_sentence():
     connection = table([(1, "f", "flu"), (1, "m", "cold")])
@@ -521,6 +539,12 @@ def test_arguments_are_refused_with_the_way_out(how, fault):
     connection = table([(1, "f", "flu"), (2, "f", "cold")])
     with pytest.raises(PolicyError, match=fault):
         reported(connection, policy(), "people", **how)
+
+
+@pytest.mark.parametrize("share", ["threshold", "identifying"])
+def test_a_share_is_refused_before_anything_is_opened(share):
+    with pytest.raises(PolicyError, match="share above 0"):
+        sqlanon.report("nofile.csv", None, "other.csv", policy(), **{share: 2})
 
 
 def test_a_release_without_a_quasi_identifier_is_refused():
@@ -659,10 +683,44 @@ def test_columns_that_identify_get_half_of_the_time_and_a_bound_the_rest(half_fo
         given.append(deadline.end)
         return found
 
-    monkeypatch.setattr("sqlanon.release_report.making.with_identifying", looked)
+    monkeypatch.setattr("sqlanon.release_report.searched.with_identifying", looked)
     for effort in ("quick", "none"):
         asked = BoundSearch(effort, Deadline(100, iter([0, *[1000] * 1000]).__next__))
-        told = _searched(source.engine, source.table, found=found, asked=asked, plan=None)
+        told = searched(source.engine, source.table, found=found, asked=asked, plan=None)
         assert (told.is_cut, told.is_late) == (False, effort == "quick")
         assert ReleaseReport(told).is_cut == (effort == "quick")
     assert given == [50, 100]
+
+
+@pytest.mark.parametrize(
+    ("effort", "limit", "way_out"),
+    [
+        (None, None, "quick or full (--effort)"),
+        (None, 600, "quick or full (--effort)"),
+        (None, 1, "a longer time limit (--time-limit)"),
+        ("quick", 600, "a longer time limit (--time-limit)"),
+    ],
+)
+@pytest.mark.parametrize("is_late", [True, False])
+def test_a_bound_that_ran_out_of_time_names_what_ended_it(
+    effort, limit, way_out, is_late, half_found, monkeypatch
+):
+    source, found = half_found
+
+    def ended(*_, **__):
+        if is_late:
+            raise TimeLimitError
+        return BoundReport("lm", 0.1, 2, 28, 1, ended="prices")
+
+    monkeypatch.setattr("sqlanon.methods.clustering.bound.bound_table", ended)
+    asked = BoundSearch(effort, Deadline.after(limit))
+    told = searched(source.engine, source.table, found=found, asked=asked, plan=None)
+    assert way_out in told.notes[-1]
+
+
+@pytest.mark.parametrize(("rows", "largest"), [(28 * 3, 2), (28 * 3 - 1, 1)])
+def test_of_more_records_fewer_sets_of_columns_are_counted(rows, largest, half_found, monkeypatch):
+    source, found = half_found
+    monkeypatch.setattr("sqlanon.release_report.gathering.COUNTED_ROWS", rows)
+    told = with_identifying(source.engine, source.table, found=found)
+    assert (told.identifying.largest, told.is_cut) == (largest, False)
