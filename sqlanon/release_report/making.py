@@ -17,15 +17,14 @@ from sqlanon.assessment.population import opened_population
 from sqlanon.assessment.risk import IDENTIFYING
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.deadline import NEVER, Deadline
-from sqlanon.engine.base import Engine, Opening, searching
+from sqlanon.engine.base import Engine, Opening
 from sqlanon.engine.files import DraftFile, digest
 from sqlanon.engine.open import is_database, second_table
-from sqlanon.errors import MissingTableError, PolicyError, TimeLimitError, UnsatisfiableError
-from sqlanon.loss.cells import CELL_LOSSES, MEASURES
+from sqlanon.errors import MissingTableError, PolicyError
+from sqlanon.loss.cells import MEASURES
 from sqlanon.methods.options import deadline_after
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked_of_two
 from sqlanon.microdata.opening import beside, reading, told
-from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.target import UNWRITTEN
@@ -33,29 +32,23 @@ from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import (
-    Gathered,
     ReportOptions,
     gather,
     with_identifying,
     with_sensitive_of_persons,
 )
-from sqlanon.release_report.of_plan import refuse_other, with_bound
+from sqlanon.release_report.of_plan import refuse_other
 from sqlanon.release_report.page import html_of, on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
+from sqlanon.release_report.searched import BoundSearch, searched
 from sqlanon.release_report.statements import method_facts
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
 from sqlanon.wording import did_you_mean
 
-EFFORTS = ("none", "quick", "full")
-"""How hard a bound is looked for."""
-BOUNDED, BOUND_SECONDS = 50_000, 10.0
-"""Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
 LOOK_SECONDS, LOOK_SHARE = 5.0, 0.5
 """What the look at sets of columns gets at least while a release is published: so long without a
 time limit [seconds], and such a share of one."""
-
-_CUT = "the lower bound is what there was time to prove; {} may prove a higher one"
 
 
 @checked
@@ -107,6 +100,7 @@ def report(
     call, released = asked_of_two(connection, original, released, policy)
     measure = _loss_of(loss or call.said.get("loss", ""), plan)
     asked = BoundSearch(effort, deadline_after(time_limit))
+    wanted = ReportOptions(threshold, identifying, measure)
     with (
         following(progress),
         reading(*call.opened, **opening) as (source, resolved),
@@ -117,69 +111,19 @@ def report(
             source.engine, call.alike(population), how=beside(source, resolved, is_alike=True)
         ) as against,
     ):
-        engine, options = source.engine, ReportOptions(threshold, identifying, measure, against)
+        engine, options = source.engine, replace(wanted, population=against)
         with engine.transaction():
             found = gather(engine, source.table, released=table, policy=resolved, options=options)
         if plan is not None:
             refuse_other(engine, source.table, plan=plan, found=found)
-        searched = _searched(engine, source.table, found=found, asked=asked, plan=plan)
+        found = searched(engine, source.table, found=found, asked=asked, plan=plan)
         method = None if plan is None else _facts(engine, table, plan=plan)
         file = _data_file(engine, released)
         name = _name_of(released, file)
-        made = told(source, ReleaseReport(searched, method, name, searched.notes), resolved)
+        made = told(source, ReleaseReport(found, method, name, found.notes), resolved)
     if file is None or is_database(file):
         return made
     return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
-
-
-@dataclass(frozen=True, slots=True)
-class BoundSearch:
-    """How hard a bound is looked for, and until when.
-
-    Args:
-        effort: `none`, `quick` or `full`; None for what is quick enough for any report.
-        deadline: When all that a verdict does without ends.
-
-    Raises:
-        PolicyError: The effort is not known.
-    """
-
-    effort: str | None
-    deadline: Deadline
-
-    def __post_init__(self) -> None:
-        if self.effort not in (None, *EFFORTS):
-            raise PolicyError(f"effort {self.effort!r} is not known; choose none, quick or full")
-
-    @property
-    def until(self) -> Deadline:
-        """When the search for a bound ends."""
-        own = Deadline.after(BOUND_SECONDS if self.effort is None else None)
-        return min(own, self.deadline, key=lambda each: each.end)
-
-    @property
-    def way_out(self) -> str:
-        """How a higher bound is proved than one that was cut short."""
-        if self.deadline.is_limited:
-            return "a longer time limit (--time-limit)"
-        return "effort quick or full (--effort)"
-
-
-def _searched(
-    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, plan: Plan | None
-) -> Gathered:
-    """The figures with what takes a search: the columns that identify, and a bound on the loss."""
-    reason = "" if asked.effort == "none" else _unbounded(found, asked.effort)
-    is_bounded = asked.effort != "none" and not reason
-    half = asked.deadline.share(0.5) if is_bounded else asked.deadline
-    told = with_identifying(engine, original, found=found, deadline=half)
-    if reason:
-        told = _noted(told, f"no lower bound on the loss was looked for: {reason}")
-    proved = _bounded(engine, original, found=told, asked=asked) if is_bounded else told
-    bounded = proved if plan is None else with_bound(proved, plan.report)
-    if bounded is proved and proved.loss.is_cut:
-        bounded = _noted(proved, _CUT.format(asked.way_out))
-    return bounded
 
 
 def _name_of(released: object, file: Path | None) -> str:
@@ -205,61 +149,6 @@ def _loss_of(loss: str, plan: Plan | None) -> str:
         meant = did_you_mean(name, MEASURES)
         raise PolicyError(f"loss {name!r} is not known; choose one of {known}{meant}")
     return name
-
-
-def _bounded(
-    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch
-) -> Gathered:
-    """The figures with what any recoding loses at least, where that can be proved in time."""
-    from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
-
-    wanted, deadline = BoundRequest(found.loss.name, asked.effort or "quick"), asked.until
-    try:
-        with searching(engine, deadline), engine.limited(deadline):
-            bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
-    except TimeLimitError:
-        late = replace(found, is_late=True)
-        return _noted(late, f"no lower bound on the loss was found in time; allow {asked.way_out}")
-    except UnsatisfiableError as error:
-        return _noted(found, f"no lower bound on the loss was found: {error}")
-    k = found.policy.k
-    loss = replace(
-        found.loss,
-        lower_bound=bound.lower_bound,
-        bound_of=f"no {k}-anonymous recoding into nodes of the hierarchies within the limit",
-        is_cut=bound.is_cut,
-    )
-    return replace(found, loss=loss)
-
-
-def _noted(found: Gathered, note: str) -> Gathered:
-    return replace(found, notes=(*found.notes, note))
-
-
-def _unbounded(found: Gathered, effort: str | None) -> str:
-    """Why no bound of recodings into nodes is one of this release; empty where one is."""
-    policy, name = found.policy, found.loss.name
-    known = ", ".join(CELL_LOSSES)
-    reasons = {
-        f"none is known for loss {name!r}; choose one of {known} (--loss)": name not in CELL_LOSSES,
-        "the policy asks for no k (--k)": not any(
-            isinstance(model, KAnonymity) for model in policy.models
-        ),
-        "the labels of the release could not be read": not found.columns,
-        "a column is released in groups of values that no hierarchy has": found.is_grouped,
-        "more records are left out than the policy's limit (--suppression-limit) allows": (
-            found.suppressed or 0
-        )
-        > policy.allowance(found.records),
-        "whose records are whose cannot be told of the release": found.uncounted is not None,
-        f"the release has classes below k = {policy.k}": (
-            found.after.statistics.smallest < policy.k
-        ),
-        f"the table has more than {BOUNDED:,} records; ask for one with --effort quick": (
-            effort is None and found.records > BOUNDED
-        ),
-    }
-    return next((reason for reason, applies in reasons.items() if applies), "")
 
 
 def _facts(engine: Engine, table: exp.Table, *, plan: Plan) -> MethodFacts:

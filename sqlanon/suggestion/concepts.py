@@ -189,20 +189,25 @@ CONCEPTS: Sequence[Concept] = (
         Hint.SENSITIVE,
         "health",
         "diagnos*, disease, diseases, illness*, icd, icd code, icd 9, icd 10, symptom*, "
-        "syndrome, health, medical, medication*, medicine, drug, drugs, therap*, treatment*, "
-        "surgery, operation, hiv, aids, cancer, tumor, tumour, diabet*, depress*, psych*, "
-        "mental, disab*, handicap*, pregnan*, abortion, smok*, tobacco, alcohol*, drink*, "
+        "syndrome, health, medical, medication*, medicine, drug, drugs, drug use, drug risk, "
+        "therap*, treatment*, trt, off trt, substance, substance use, substance abuse, "
+        "surgery, operation, hiv, aids, cancer, tumor*, tumour*, diabet*, depress*, psych*, "
+        "mental, disab*, handicap*, pregnan*, abortion, smok*, smk*, cigar*, "
+        "tobacco, alcohol*, drink*, "
         "allerg*, blood, blood type, blood pressure, cholesterol, glucose, hospital, cause "
         "death, vaccin*, covid, infect*, krank*, erkrank*, gesundheit*, behandlung*, befund*, "
         "medikament*, arznei*, schwanger*, behinder*, raucher, impf*, blutdruck, blutgruppe, "
-        "treat, treated, arm, dose, dosage, =cd, hemo*, haemo*, hamo*, karnof*, systolic, "
+        "treat, treated, arm, dose, dosage, =cd, hemo*, haemo*, hamo*, karno*, ecog, systolic, "
+        "menopaus*, hormon*, estrogen*, lymph*, =nodes, metasta*, biops*, relaps*, remission*, "
+        "transplant*, weight loss, wt loss, gewichtsverlust, meal cal, calorie*, kcal, nutri*, "
+        "sbp, dbp, ldl, hdl, hba, pulse, cesd, phq, bdi, hads, mmse, moca, panss, pss, ptsd, "
         "diastolic, creatinin*, viral load, bmi, body mass index, blutzucker, "
         "todesursache, pflegegrad, maladie*, sante, traitement*, medicament*, handicape, "
         "enceinte, grossesse, fumeur, symptome, groupe sanguin, cause deces, enfermedad*, "
         "asthma*, stroke, heart, hypertens*, hepatit*, tubercul*, pneumon*, arthrit*, dement*, "
         "epileps*, migraine*, headache*, cough, coughing, pain, suicid*, addict*, sick, sickness, "
         "sick leave, sick days, sickle cell, chronic, chronically, chronisch*, chronique*, doctor, "
-        "doctor visits, physician*, medic*, medec*, prescri*, hosp, hospice*, hospitalis*, "
+        "doctor visits, physician*, medic*, medec*, prescri*, presc, hosp, hospice*, hospitalis*, "
         "hospitaliz*, hospadm*, hospday*, hospstay*, arzt, aerzt*, schmerz*, sucht*, "
         "salud, tratamiento*, medicamento, embaraz*, fumador, discapacidad, minusvalia, "
         "sintoma*, grupo sanguineo, causa muerte",
@@ -231,7 +236,7 @@ CONCEPTS: Sequence[Concept] = (
         "sexual orientation, sexual, orientation, gender identity, transgender, sexuelle "
         "orientierung, sexualitat, sexualitaet, orientation sexuelle, orientacion sexual, "
         "identidad genero, std, sti, affair, extramarital, infidel*, adulter*, homosexual*, "
-        "heterosexual*, bisexual*, lesbian, lgbt*, liaison",
+        "heterosexual*, bisexual*, lesbian, lgbt*, liaison, =homo, =gay, =msm",
         special=True,
     ),
     Concept(
@@ -245,7 +250,8 @@ CONCEPTS: Sequence[Concept] = (
         Hint.SENSITIVE,
         "offences",
         "crime, criminal*, offence, offences, offense, offenses, conviction*, convicted, "
-        "arrest*, prison, jail, sentence, recidiv*, fraud, charge, charges, straf*, vorstrafe*, "
+        "arrest*, prison, jail, sentence, recidiv*, priors, prior arrest, "
+        "prior conviction, fraud, charge, charges, straf*, vorstrafe*, "
         "delikt*, verurteil*, delit, delito*, condamnation*, condena*, prision, casier "
         "judiciaire, antecedentes, violence, victim",
     ),
@@ -321,7 +327,7 @@ CONCEPTS: Sequence[Concept] = (
         "departement, pays, nationalite, citoyennete, quartier, ciudad, municipio, provincia, "
         "pais, nacionalidad, ciudadania, barrio, localidad, comunidad, distrito, language, "
         "mother tongue, sprache, muttersprache, langue, langue maternelle, idioma, lengua, "
-        "immigra*, migra*",
+        "immigra*, migra*, census*, censo",
         nominal=True,
     ),
     Concept(
@@ -379,9 +385,15 @@ CONCEPTS: Sequence[Concept] = (
         "a score or a measurement",
         "score, scores, scale, index, ratio, percent*, pct, prob, probability, likelihood, risk, "
         "rate, mean, average, avg, sum, total, minimum, maximum, amount, measure*, reading, "
-        "*score, *scale, *index, *ratio, days, duration, elapsed, =time, distance, quotient, "
+        "*score, *scale, *index, *ratio, *risk, days, *days, duration, elapsed, =time, "
+        "tot, *tot, distance, quotient, "
         "anteil, quote, prozent, betrag, entfernung, distancia, *gehalt, "
         "messwert, punktzahl, dauer, risiko, taux, pourcentage, moyenne, montant, mesure, duree, "
         "risque, tasa, porcentaje, promedio, monto, importe, medida, puntuacion, duracion, riesgo",
+    ),
+    Concept(
+        Hint.MEASURE,
+        "an event that a study waits for, or that none was seen",
+        "=event, =status, event status, event indicator, cens*, zensier*, follow up, followup",
     ),
 )

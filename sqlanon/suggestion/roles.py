@@ -240,7 +240,7 @@ def _measured(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     is_number = profile.form is Form.NUMBER or profile.is_numeric_text
     if not is_number or is_record_number(profile.name) or not (is_named or _is_fine(profile)):
         return None
-    what = "its name suggests a score or a measurement" if is_named else "it holds figures"
+    what = f"its name suggests {concept.title}" if concept and is_named else "it holds figures"
     return Advice(
         Role.UNDECIDED,
         f"{what}, which others seldom know exactly{_finding(profile)}. Is it what nobody should "

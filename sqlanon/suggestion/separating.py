@@ -15,12 +15,14 @@ from sqlanon.suggestion.by_figures import (
     IDENTIFYING,
     advise_by_sets,
     beside_undecided,
+    item,
     left_undecided,
     together,
     unknown,
 )
-from sqlanon.suggestion.profile import BATCH, TableProfile
+from sqlanon.suggestion.profile import BATCH, Form, TableProfile
 from sqlanon.suggestion.roles import Advice, Role
+from sqlanon.suggestion.vocabulary import is_item
 
 SETS = 500
 """Sets of columns that are counted, at most."""
@@ -63,21 +65,32 @@ class Separating:
             advice: That of each column by itself; None where it has none.
         """
         settled = {name: own for name, own in advice.items() if own is not None}
+        if any(own.role is Role.QUASI_IDENTIFIER for own in settled.values()):
+            settled |= {
+                one.name: item()
+                for one in self.profile.columns
+                if one.name not in settled and is_item(one.name)
+            }
+        left = dict.fromkeys(advice, unknown())
         for step in (self._by_sets, self._beside_all, self._beside_few):
             asked = [name for name in advice if name not in settled]
-            if asked:
-                settled |= step(asked, settled)
-        found = {name: settled.get(name, unknown()) for name in advice}
-        return self._with_few_counted(found)
+            found = step(asked, settled) if asked else {}
+            for name, own in found.items():
+                (left if own.role is Role.UNDECIDED else settled)[name] = own
+        found = {name: settled.get(name, left[name]) for name in advice}
+        made = self._with_few_counted(found)
+        undecided = {name for name, own in made.items() if own.role is Role.UNDECIDED}
+        return {name: beside_undecided(own, undecided) for name, own in made.items()}
 
     def _by_sets(self, asked: Sequence[str], settled: Mapping[str, Advice]) -> dict[str, Advice]:
         names = self._of_most_values(self._beside(asked, settled))
         risk = self._risk(names, largest=min(LARGEST, largest_within(len(names), SETS)))
-        return _decided(asked, risk)
+        return self._decided(asked, settled, risk)
 
     def _beside_all(self, asked: Sequence[str], settled: Mapping[str, Advice]) -> dict[str, Advice]:
         names = self._beside(asked, settled, Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-        return _decided(asked, self._risk(self._of_most_values(names), largest=1))
+        risk = self._risk(self._of_most_values(names), largest=1)
+        return self._decided(asked, settled, risk)
 
     def _beside_few(self, asked: Sequence[str], settled: Mapping[str, Advice]) -> dict[str, Advice]:
         names = self._beside(asked, settled)
@@ -111,8 +124,22 @@ class Separating:
         told = dict(zip(counted, self._counts([[*few, name] for name in counted]), strict=True))
         ranked = sorted(counted, key=lambda name: told[name], reverse=True)
         left = {name: left_undecided(advice[name], room, len(counted)) for name in ranked[room:]}
-        chosen = {name: beside_undecided(advice[name], left) for name in ranked[:room]}
-        return {**advice, **chosen, **left}
+        return {**advice, **left}
+
+    def _decided(
+        self, asked: Sequence[str], settled: Mapping[str, Advice], risk: SubsetRisk
+    ) -> dict[str, Advice]:
+        """Advice by sets for the columns that they speak of."""
+        counted = {one.name for one in risk.columns}
+        known = [name for name in counted if name in settled and not settled[name].is_counted]
+        found = {
+            one.name: advise_by_sets(
+                one.name, risk, among=known if one.form is Form.NUMBER else None
+            )
+            for one in self.profile.columns
+            if one.name in asked and one.name in counted
+        }
+        return {name: own for name, own in found.items() if own is not None}
 
     def _few(self, names: Sequence[str]) -> list[str]:
         """The columns of most values that leave enough records for others to make unique."""
@@ -160,10 +187,3 @@ class Separating:
         values = {one.name: one.distinct for one in self.profile.columns}
         chosen = sorted(names, key=lambda name: -values[name])[:CANDIDATES]
         return chosen if ranked else [name for name in names if name in chosen]
-
-
-def _decided(asked: Sequence[str], risk: SubsetRisk) -> dict[str, Advice]:
-    """Advice by sets for the columns that it speaks of."""
-    counted = {one.name for one in risk.columns}
-    found = {name: advise_by_sets(name, risk) for name in asked if name in counted}
-    return {name: own for name, own in found.items() if own is not None}

@@ -29,11 +29,12 @@ LABELS = _set(
 CODES = _set("code codes recode coded cod kode codigo category cat type typ kategorie")
 """Words that say that numbers are codes, without an order."""
 _PARTING = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
-# A number or a group of something, written as one word: nbenfants, numchildren, agegrp, racecat.
+# A number, a group or the contrary of something, written as one word: nbenfants, agegrp, nonsmoker.
 _WITHIN = (
-    re.compile(r"(?:nb|num|anz|n)([a-z]{4,})"),
+    re.compile(r"(?:nb|num|anz|non|n)([a-z]{4,})"),
     re.compile(r"([a-z]{3,})(?:grp|group|gruppe|cat|code|status|level|lvl)"),
 )
+_ITEM = re.compile(r"(?![vxy])[a-z][0-9]{1,3}[a-z]?", re.IGNORECASE)
 _FILLERS = _set(
     "of the a an in on at by for to de la le les du des d l el los las del y et und der die das "
     "von im am zur zum s self"
@@ -80,6 +81,14 @@ def is_record_number(name: str) -> bool:
     if not words:
         return not name.strip() or name.strip().isdigit() or name.startswith(("_", "#"))
     return words[-1] in ID_WORDS or words[0] in ID_WORDS or set(words) <= RECORD_WORDS
+
+
+def is_item(name: str) -> bool:
+    """Whether a name is that of an item of a questionnaire, as b12 or e2b.
+
+    That of a variable without a meaning, as x1, is none.
+    """
+    return _ITEM.fullmatch(name) is not None
 
 
 def is_label(name: str) -> bool:

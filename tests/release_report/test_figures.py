@@ -16,17 +16,19 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.engine.open import open_source
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.errors import PolicyError, SourceError, TimeLimitError
 from sqlanon.release_report.charts import Pictures
 from sqlanon.release_report.column_views import _group_row, shown_columns
 from sqlanon.release_report.distributions import SHOWN, _fewer, settled
 from sqlanon.release_report.figures import LabelGroup, LossFigures
 from sqlanon.release_report.gathering import with_identifying
-from sqlanon.release_report.making import BoundSearch, Witness, _searched
+from sqlanon.release_report.making import Witness
 from sqlanon.release_report.of_plan import with_bound
 from sqlanon.release_report.report import ReleaseReport
+from sqlanon.release_report.searched import BoundSearch, searched
 from sqlanon.release_report.shares import value_shares
 from sqlanon.release_report.views import PageViews
+from sqlanon.reports.bound import BoundReport
 
 AGES = Hierarchy.intervals(10)
 
@@ -523,6 +525,12 @@ def test_arguments_are_refused_with_the_way_out(how, fault):
         reported(connection, policy(), "people", **how)
 
 
+@pytest.mark.parametrize("share", ["threshold", "identifying"])
+def test_a_share_is_refused_before_anything_is_opened(share):
+    with pytest.raises(PolicyError, match="share above 0"):
+        sqlanon.report("nofile.csv", None, "other.csv", policy(), **{share: 2})
+
+
 def test_a_release_without_a_quasi_identifier_is_refused():
     connection = table([(1, "f", "flu"), (2, "f", "cold")])
     connection.execute("CREATE TABLE released AS SELECT sex, illness FROM people")
@@ -659,10 +667,44 @@ def test_columns_that_identify_get_half_of_the_time_and_a_bound_the_rest(half_fo
         given.append(deadline.end)
         return found
 
-    monkeypatch.setattr("sqlanon.release_report.making.with_identifying", looked)
+    monkeypatch.setattr("sqlanon.release_report.searched.with_identifying", looked)
     for effort in ("quick", "none"):
         asked = BoundSearch(effort, Deadline(100, iter([0, *[1000] * 1000]).__next__))
-        told = _searched(source.engine, source.table, found=found, asked=asked, plan=None)
+        told = searched(source.engine, source.table, found=found, asked=asked, plan=None)
         assert (told.is_cut, told.is_late) == (False, effort == "quick")
         assert ReleaseReport(told).is_cut == (effort == "quick")
     assert given == [50, 100]
+
+
+@pytest.mark.parametrize(
+    ("effort", "limit", "way_out"),
+    [
+        (None, None, "quick or full (--effort)"),
+        (None, 600, "quick or full (--effort)"),
+        (None, 1, "a longer time limit (--time-limit)"),
+        ("quick", 600, "a longer time limit (--time-limit)"),
+    ],
+)
+@pytest.mark.parametrize("is_late", [True, False])
+def test_a_bound_that_ran_out_of_time_names_what_ended_it(
+    effort, limit, way_out, is_late, half_found, monkeypatch
+):
+    source, found = half_found
+
+    def ended(*_, **__):
+        if is_late:
+            raise TimeLimitError
+        return BoundReport("lm", 0.1, 2, 28, 1, ended="prices")
+
+    monkeypatch.setattr("sqlanon.methods.clustering.bound.bound_table", ended)
+    asked = BoundSearch(effort, Deadline.after(limit))
+    told = searched(source.engine, source.table, found=found, asked=asked, plan=None)
+    assert way_out in told.notes[-1]
+
+
+@pytest.mark.parametrize(("rows", "largest"), [(28 * 3, 2), (28 * 3 - 1, 1)])
+def test_of_more_records_fewer_sets_of_columns_are_counted(rows, largest, half_found, monkeypatch):
+    source, found = half_found
+    monkeypatch.setattr("sqlanon.release_report.gathering.COUNTED_ROWS", rows)
+    told = with_identifying(source.engine, source.table, found=found)
+    assert (told.identifying.largest, told.is_cut) == (largest, False)

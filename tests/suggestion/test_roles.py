@@ -42,3 +42,28 @@ def test_who_knows_a_measurement_finds_as_many_records_as_share_it(distinct, fou
     own = advise(of_numbers("score", distinct=distinct, whole=False))
     assert own.role is Role.UNDECIDED
     assert f"which others seldom know exactly{found}" in own.reason
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("distinct", "role"), [(899, Role.UNDECIDED), (900, Role.IDENTIFIER), (1000, Role.IDENTIFIER)]
+)
+def test_whole_numbers_of_which_nearly_every_record_has_its_own_are_no_measurements(distinct, role):
+    assert advise(of_numbers("figure", distinct=distinct)).role is role
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("distinct", "role"), [(200, Role.QUASI_IDENTIFIER), (201, Role.IDENTIFIER)]
+)
+def test_an_address_of_five_records_on_average_is_a_place(distinct, role):
+    own = ColumnProfile(
+        "address",
+        exp.DataType.build("VARCHAR", dialect="duckdb"),
+        1000,
+        present=1000,
+        distinct=distinct,
+        uniqueness=distinct / 1000,
+        lengths=(4, 5.0, 9),
+    )
+    assert advise(own).role is role

@@ -143,6 +143,18 @@ def test_columns_that_only_together_make_records_unique_are_quasi_identifiers(co
     assert found["p"].reason == "together with 'q' it makes 100% of the records unique"
 
 
+def test_a_reason_tells_which_of_the_columns_that_it_names_are_left_undecided(connection):
+    found = of(
+        connection,
+        "SELECT 'v' || hash(range, 0) % 10 AS p, hash(range, 1) % 10 AS q, "
+        "hash(range, 2) % 10 AS r FROM range(300)",
+    )
+    assert {name: own.role.value for name, own in found.items()} == {
+        "p": "quasi-identifier", "q": "undecided", "r": "undecided",
+    }  # fmt: skip
+    assert found["p"].reason.endswith("records unique ('q' and 'r' are left undecided)")
+
+
 def test_columns_that_are_known_with_sensitive_ones_alone_count_too(connection):
     found = of(
         connection,
@@ -151,6 +163,22 @@ def test_columns_that_are_known_with_sensitive_ones_alone_count_too(connection):
     assert found["income"].role.value == "sensitive"
     assert found["x"].role.value == "quasi-identifier"
     assert "beside all other columns it makes another 100%" in found["x"].reason
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "role", "reason"),
+    [
+        ("strange", "VARCHAR", "quasi-identifier", "beside all other columns"),
+        ("strange", "INTEGER", "undecided", "what its numbers stand for"),
+        ("b12", "INTEGER", "undecided", "an item of a questionnaire"),
+    ],
+)
+def test_codes_of_unknown_meaning_are_left_undecided(connection, name, kind, role, reason):
+    query = f"""
+    SELECT range % 60 AS age, hash(range) % 4 AS income, (hash(range + 7) % 3)::{kind} AS {name}
+    FROM range(600)"""
+    found = of(connection, query)[name]
+    assert (found.role.value, reason in found.reason) == (role, True)
 
 
 def test_one_sensitive_value_of_all_is_told_of_everybody(connection):
@@ -237,6 +265,15 @@ def test_of_columns_that_say_the_same_one_is_left_out(connection, text):
     assert {found[name].role.value for name in by_chance} == {"quasi-identifier"}
 
 
+def test_of_two_columns_of_two_values_that_say_the_same_one_is_left_out(connection):
+    found = of(
+        connection,
+        "SELECT if(range % 2 = 0, 'f', 'm') AS sex, range % 2 AS gender, range % 17 AS age "
+        "FROM range(300)",
+    )
+    assert (found["sex"].role.value, found["gender"].role.value) == ("quasi-identifier", "drop")
+
+
 def test_columns_that_differ_beyond_the_sample_are_both_kept(connection, monkeypatch):
     monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
     monkeypatch.setattr(profile, "SAMPLE", 500)
@@ -312,6 +349,28 @@ def test_beside_many_named_columns_few_that_figures_speak_for_are_quasi_identifi
     assert any(named)
     for reason, names in zip(chosen, named, strict=True):
         assert ("left undecided" in reason) == bool(names)
+
+
+def test_of_columns_that_make_no_record_unique_those_of_most_classes_are_chosen(
+    connection, monkeypatch
+):
+    monkeypatch.setattr(separating, "CROWD", 1)
+    monkeypatch.setattr(separating, "LEAST_COUNTED", 1)
+    found = of(
+        connection, "SELECT 'v' || range % 20 AS p, 'v' || range // 20 AS q FROM range(1000)"
+    )
+    assert {name: own.role.value for name, own in found.items()} == {
+        "p": "undecided", "q": "quasi-identifier",
+    }  # fmt: skip
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(("pairs", "role"), [(24, "undecided"), (25, "quasi-identifier")])
+def test_a_column_counts_that_makes_five_per_cent_more_unique(connection, pairs, role):
+    income = f"if(range < {2 * pairs}, range // 2, 10000)"
+    found = of(connection, f"SELECT 'v' || range % 2 AS x, {income} AS income FROM range(1000)")
+    assert found["x"].role.value == role
+    assert ("adds little" in found["x"].reason) == (role == "undecided")
 
 
 def test_numbers_of_a_panel_are_persons(connection):

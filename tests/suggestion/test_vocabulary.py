@@ -20,16 +20,18 @@ KNOWN = {
     "treat, bmi, systolic_bp, trade_union, criminal_record, party_vote, smoker, creditScore, "
     "nbaffairs, Jahreseinkommen, HourlyRate, hospdays, prescriptions, treated, "
     "doctor_visits, hospital_name, Hospitalisierung, chronic_condition, sick_leave, coughing, "
-    "Jahresgehalt, gehalt, StockOptionLevel, stock, networthgroup",
+    "Jahresgehalt, gehalt, StockOptionLevel, stock, networthgroup, "
+    "offtrt, ph.ecog, ph.karno, wt.loss, menopause, hormone, nodes, tumorsize, homo, priors_count, "
+    "nonsmoker, drugrisk",
     Hint.KNOWN: "age, Alter, edad, dateOfBirth, Geburtsdatum, date de naissance, ZIP, PLZ, "
     "code_postal, sex, Geschlecht, sexe, género, race, ethnicity, marital-status, Familienstand, "
     "état civil, estado_civil, occupation, Beruf, profesión, education_level, native_country, "
     "Staatsangehörigkeit, latitude, household_size, admission_date, age_at_diagnosis, "
     "hours_per_week, weeks_worked_in_year, YearsInCurrentRole, nbenfants, "
     "racegrp, educlevel, neighbourhoodcode, Wohnfläche, DistanceFromHome, distance_to_work, "
-    "commute_distance",
+    "commute_distance, census_tract",
     Hint.MEASURE: "score_3, takeup_rate, total, risk_index, hscore, Messwert, taux, puntuación, "
-    "stop_distance, Fettgehalt, Entfernung",
+    "stop_distance, Fettgehalt, Entfernung, cens, censdead, status, event, followup_days, sexrisk",
 }
 
 
