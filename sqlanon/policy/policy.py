@@ -281,8 +281,9 @@ class Policy:
             more = ", ..." if len(unassigned) > _SHOWN else ""
             faults.append(
                 f"{counted(len(unassigned), 'column has', more='columns have')} no role: "
-                f"{', '.join(map(repr, unassigned[:_SHOWN]))}{more}; publish with keep (--keep COLUMN), leave out "
-                "with drop (--drop COLUMN), or settle all at once with others (--others keep|drop)"
+                f"{', '.join(map(repr, unassigned[:_SHOWN]))}{more}; publish with keep "
+                "(--keep COLUMN), leave out with drop (--drop COLUMN), or settle all at once with "
+                "others (--others keep|drop)"
             )
         if faults:
             raise PolicyError("; ".join(faults))
