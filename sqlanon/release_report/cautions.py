@@ -259,12 +259,12 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
             "Records of a class without any quasi-identifier do not count against the limit; look "
             "at both.",
         )
-    silent = [one.name for one in found.columns if one.loss["suppressed_cells"] >= USELESS]
+    silent = [one.name for one in found.columns if one.silent >= USELESS * found.released]
     if silent:
         yield Caution(
             "info",
             "Some columns say little",
-            f"At least half of the cells of {_named(silent)} are fully suppressed.",
+            f"At least half of the released cells of {_named(silent)} are fully suppressed.",
             "A hierarchy with finer levels, a higher suppression limit or a method that decides "
             "record by record may keep more.",
         )

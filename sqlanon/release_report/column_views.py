@@ -68,11 +68,15 @@ def _column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
     if _is_silent(column):
         yield "Every released cell is fully suppressed, so the release says nothing of this column."
         return
-    lost, lm = column.loss["suppressed_cells"], plain(column.loss["lm"], digits=3)
+    silent = percent(column.silent, found.released) if column.silent else "none"
     yield (
-        f"{counted(column.labels, 'label')} published. Loss (lm) {lm}; "
-        f"{percent(lost)} of the cells are fully suppressed."
+        f"{counted(column.labels, 'label')} published; {silent} of the released cells are fully "
+        "suppressed."
     )
+    lm = plain(column.loss["lm"], digits=3)
+    left = (found.records - found.released) / found.records
+    also = f", of which {plain(left, digits=3)} for records that are left out" if left else ""
+    yield f"Loss (lm) {lm}{also}."
 
 
 def _is_silent(column: ReleasedColumn) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, SensitiveFigures
 from sqlanon.reports.document import bound_figure, finite, rounded
+from sqlanon.reports.loss_bound import is_reached, is_useless
 from sqlanon.reports.risk import Persons
 from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import without_noise
@@ -176,6 +177,11 @@ class ReleasedColumn:
     loss: Mapping[str, float]
     hidden: int
 
+    @property
+    def silent(self) -> int:
+        """Released cells that are fully suppressed; records left out have none."""
+        return sum(group.after for group in self.groups if group.is_top)
+
     def to_dict(self) -> dict[str, Any]:
         """An entry of `columns` in the JSON document."""
         return {
@@ -300,6 +306,18 @@ class LossFigures:
         if not self.is_cut or not self.value or self.lower_bound is None:
             return False
         return self.ratio is None or self.ratio > FAR
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the loss is the bound, so that nothing loses less."""
+        return self.value is not None and is_reached(self.value, self.lower_bound)
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether the bound says next to nothing, however long it was looked for."""
+        if self.value is None or self.lower_bound is None:
+            return False
+        return is_useless(self.value, self.lower_bound)
 
     def to_dict(self) -> dict[str, Any]:
         """The key `loss` of the JSON document."""

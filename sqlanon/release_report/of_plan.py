@@ -67,7 +67,9 @@ def with_bound(found: Gathered, report: Report) -> Gathered:
     loss, own = found.loss, report.lower_bound
     if own is None or loss.name != report.loss_name:
         return found
-    if loss.lower_bound is not None and not (loss.is_void and own > loss.lower_bound):
+    if loss.lower_bound is not None and not (
+        (loss.is_void or loss.is_useless) and own > loss.lower_bound
+    ):
         return found
     bound = replace(loss, lower_bound=own, bound_of=bound_text(report), is_cut=report.is_cut)
     return replace(found, loss=bound)

@@ -12,7 +12,7 @@ from sqlanon.release_report.cautions import cautions
 from sqlanon.release_report.figures import Caution, MethodFacts, TableSide
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.release_report.units import heads_of, unit_of
-from sqlanon.release_report.wordings import UNPROVED, apart_text, least_text, plain
+from sqlanon.release_report.wordings import apart_text, least_text, plain
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
@@ -251,10 +251,8 @@ class ReleaseReport(SelfShown):
             yield f"loss: not measured ({loss.missing})"
             return
         yield f"loss: {loss.name} {plain(loss.value)}"
-        if loss.is_void:
-            yield f"  {UNPROVED}"
-        elif loss.lower_bound is not None:
-            yield f"  {loss.bound_of} loses less than {least_text(loss.lower_bound)}"
+        if known := least_text(loss):
+            yield f"  {known}"
         for column in self.found.columns:
             share = column.loss.get("lm")
             levels = ", ".join(f"{use.name}: {use.records:,}" for use in column.levels)

@@ -12,13 +12,7 @@ from sqlanon.release_report.figures import OF_RECORDS
 from sqlanon.release_report.reported import ReportedRelease
 from sqlanon.release_report.shown import Picture
 from sqlanon.release_report.units import heads_of, unit_of
-from sqlanon.release_report.wordings import (
-    MEASURES,
-    UNPROVED,
-    least_text,
-    model_text,
-    plain,
-)
+from sqlanon.release_report.wordings import MEASURES, least_text, model_text, plain
 from sqlanon.reports.kept import LISTED
 from sqlanon.reports.shown import ShownTable
 from sqlanon.wording import clipped, counted, part_of, percent
@@ -29,8 +23,6 @@ SETS = 14
 """Most sets of columns that are shown."""
 UNFOLDED = 40
 """Most quasi-identifiers that are shown without being asked for."""
-EXACT = 1 + 1e-9
-"""Times its bound below which a loss is the bound, but for rounding."""
 
 
 @dataclass
@@ -274,14 +266,11 @@ class PageViews:
     def bound(self) -> str:
         """What is known of every other recoding."""
         loss = self.report.found.loss
-        if loss.value is None or loss.lower_bound is None:
-            return ""
-        if loss.is_void:
-            return UNPROVED
-        least = least_text(loss.lower_bound)
-        bound = f"{loss.bound_of} loses less than {least}"
+        bound = least_text(loss)
+        if loss.value is None or not bound or loss.is_void or loss.is_useless:
+            return bound
         told = f"this release loses {plain(loss.value)}"
-        if loss.ratio is not None and loss.ratio < EXACT:
+        if loss.is_reached:
             told = "this release loses exactly that, the least possible"
         elif loss.ratio is not None:
             told = f"{told}, which is {plain(loss.ratio, digits=3)} times as much"
@@ -304,7 +293,7 @@ class PageViews:
             ]
             for each in ranked
         ]
-        heads = ["column", "lm", "cells suppressed", "bits lost per cell"]
+        heads = ["column", "lm", "cells suppressed or left out", "bits lost per cell"]
         title = "Information loss by column"
         told = (
             "lm of each column: 0 where every cell keeps its value, 1 where every cell could be "

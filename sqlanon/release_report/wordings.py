@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.release_report.figures import ValueShares
+from sqlanon.release_report.figures import LossFigures, ValueShares
 from sqlanon.wording import at_least, figure, percent
 
 MEASURES = {
@@ -40,6 +40,20 @@ _MODELS = {
 
 UNPROVED = "There was no time to prove how much other recodings lose at least."
 """What stands for a bound that says next to nothing."""
+USELESS = "No useful lower bound on the loss was found; `sqlanon bound` may prove more."
+"""What stands for such a bound where time was not short."""
+
+
+def least_text(loss: LossFigures) -> str:
+    """What is proven of other recodings, a clause; empty where nothing is."""
+    if loss.value is None or loss.lower_bound is None:
+        return ""
+    if loss.is_void:
+        return UNPROVED
+    if loss.is_useless:
+        return USELESS
+    least = plain(loss.value) if loss.is_reached else figure_below(loss.lower_bound)
+    return f"{loss.bound_of} loses less than {least}"
 
 
 def plain(value: float, *, digits: int = 6) -> str:
@@ -54,10 +68,10 @@ def plain(value: float, *, digits: int = 6) -> str:
     return f"{Decimal(text):,f}" if "e" in text else text
 
 
-def least_text(bound: float) -> str:
+def figure_below(bound: float) -> str:
     """A lower bound for a reader: rounded down, and never as a power of ten.
 
-    >>> least_text(0.0000147737789), least_text(12.0)
+    >>> figure_below(0.0000147737789), figure_below(12.0)
     ('0.0000147737', '12')
     """
     return plain(float(at_least(bound).replace(",", "")))

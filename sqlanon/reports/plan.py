@@ -18,6 +18,7 @@ from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, bound_figure, finite, page, size_line
 from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of, step_lines
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
+from sqlanon.reports.loss_bound import bound_clause, is_useless
 from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
 from sqlanon.wording import (
     at_least,
@@ -318,10 +319,11 @@ class Report(SelfShown):
         every = "recoding that satisfies k"
         if "used_patterns" in self.search:
             every = "choice of these patterns that satisfies the policy"
-        least = f" (no {every} loses less than {at_least(self.lower_bound)}"
-        if self.ratio is None:
-            return f"{least})"
-        return f"{least}; this is {self.ratio:.3g} times as much)"
+        lost = self.loss[key(self.loss_name)]
+        more = ""
+        if self.bounds_every_recoding and is_useless(lost, self.lower_bound):
+            more = "; `sqlanon bound` may prove more"
+        return f" ({bound_clause(every, lost, self.lower_bound)}{more})"
 
     def _suppressed_lines(self) -> Iterator[str]:
         """Records that the suppression limit counts, and others that say as little."""

@@ -18,7 +18,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, SourceError, TimeLimitError
 from sqlanon.release_report.charts import Pictures
-from sqlanon.release_report.column_views import _group_row, shown_columns
+from sqlanon.release_report.column_views import _column_lines, _group_row, shown_columns
 from sqlanon.release_report.distributions import SHOWN, _fewer, settled
 from sqlanon.release_report.figures import LabelGroup, LossFigures
 from sqlanon.release_report.gathering import with_identifying
@@ -355,9 +355,11 @@ def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp
     [
         (1.47737e-05, True, "There was no time to prove"),
         (0.0, True, "There was no time to prove"),
-        (1.47737e-05, False, "less than 0.0000147737; .* loses 0.5, which is 33,800 times as much"),
+        (1.47737e-05, False, "No useful lower bound on the loss was found; `sqlanon bound` may"),
+        (2**-7, False, "less than 0.0078125; .* loses 0.5, which is 64 times as much"),
+        (0.5 - 1e-11, False, "less than 0.5; this release loses exactly that"),
         (0.25, True, "less than 0.25; .* which is 2 times as much"),
-        (1e-17, False, "less than 0; this release loses 0.5"),
+        (1e-17, False, "No useful lower bound"),
     ],
 )
 def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, told):
@@ -380,8 +382,8 @@ def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
     plan = sqlanon.plan(connection, "people", policy())
     sqlanon.apply(connection, plan, into="released")
     found = reported(connection, policy()).found
-    for is_cut, is_own in ((True, True), (False, False)):
-        loss = replace(found.loss, lower_bound=1e-9, is_cut=is_cut)
+    for least, is_cut, is_own in ((1e-2, True, True), (1e-9, False, True), (1e-2, False, False)):
+        loss = replace(found.loss, lower_bound=least, is_cut=is_cut)
         bound = with_bound(replace(found, loss=loss), plan.report).loss.lower_bound
         assert (bound == plan.report.lower_bound) == is_own
 
@@ -483,6 +485,20 @@ def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
     assert "(--t 'net pay=ordered:0.15')" in told["No model protects 'net pay'"].remedy
     exact = told["Exact values of 'net pay' single records out"]
     assert "18 (22.5%) of 'net pay'" in exact.text
+
+
+def test_records_left_out_are_no_suppressed_cells():
+    connection = table([(1, sex, "flu") for sex in "fm" * 10])
+    connection.execute(
+        "CREATE TABLE released AS SELECT age, CASE WHEN rowid < 3 THEN '*' ELSE sex END AS sex, "
+        "illness FROM people LIMIT 8"
+    )
+    report = reported(connection, policy(suppression_limit=1))
+    age, sex = (list(_column_lines(column, report.found)) for column in report.found.columns)
+    assert "1 label published; none of the released cells are fully suppressed." in age
+    assert "Loss (lm) 0.6, of which 0.6 for records that are left out." in age
+    assert "3 labels published; 37.5% of the released cells are fully suppressed." in sex
+    assert "Some columns say little" not in [each.title for each in report.cautions]
 
 
 @pytest.mark.slow
