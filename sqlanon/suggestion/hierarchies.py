@@ -135,6 +135,11 @@ def _of_texts(profile: ColumnProfile) -> Draft:
             Hierarchy.expressions("right(value, 4)", "left(right(value, 4), 3) || '0s'"),
             "texts that look like dates: their year, then their decade",
         )
+    if profile.looks_like("month"):
+        return Draft(
+            Hierarchy.expressions("left(value, 4)", "left(value, 3) || '0s'"),
+            "texts that look like months: their year, then their decade",
+        )
     if profile.is_numeric_text:
         return Draft(
             Hierarchy.suppression(),

@@ -55,6 +55,7 @@ SHAPES: Mapping[str, str] = {
     "number": r"^\s*[-+]?[0-9]+([.,][0-9]+)?\s*$",
     "mark": r"^(NA|N/A|n/a|na|NaN|nan|NULL|null|None|none|missing|unknown|[?.]|-+)$",
     "day": r"^[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}$",
+    "month": r"^[0-9]{4}[-/.](0[1-9]|1[0-2])$",
     "code": r"^[A-Za-z]{0,4}[0-9][0-9A-Za-z.\-/]*$",
     "prose": r"\S+\s+\S+\s+\S+\s+\S+",
 }

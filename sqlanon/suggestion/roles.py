@@ -15,6 +15,7 @@ from sqlanon.suggestion.profile import ColumnProfile, Form
 from sqlanon.suggestion.vocabulary import (
     CODES,
     RECORD_WORDS,
+    YEAR_WORDS,
     concept_of,
     is_label,
     is_record_number,
@@ -196,7 +197,7 @@ def _weight(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
 
 
 def _sensitive(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
-    if concept is None or concept.hint is not Hint.SENSITIVE or profile.form is Form.DATE:
+    if concept is None or concept.hint is not Hint.SENSITIVE or _is_when(profile):
         return None
     if profile.form is Form.TEXT and (_is_prose(profile) or profile.uniqueness >= NEAR_UNIQUE):
         return Advice(
@@ -224,7 +225,7 @@ def _known(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     if _is_sparse(profile):
         return _sparse(profile)
     is_text = profile.form is Form.TEXT and not profile.prefixes
-    if is_text and (_is_near(profile) or _is_prose(profile)) and not profile.looks_like("day"):
+    if is_text and (_is_near(profile) or _is_prose(profile)) and not _is_when(profile):
         return None
     special = (
         "; it is a special category of personal data (GDPR article 9), which others see or know, "
@@ -278,7 +279,7 @@ def _is_fine(profile: ColumnProfile) -> bool:
 
 
 def _near_unique(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
-    if profile.form in (Form.DATE, Form.INSTANT) or not _is_near(profile):
+    if _is_when(profile) or not _is_near(profile):
         return None
     if is_record_number(profile.name):
         return Advice(Role.IDENTIFIER, f"it numbers the records, with {_distinct(profile)}")
@@ -305,7 +306,7 @@ def _sparse(profile: ColumnProfile, _: Concept | None = None) -> Advice | None:
 
 
 def _dated(profile: ColumnProfile, _: Concept | None) -> Advice | None:
-    if profile.form not in (Form.DATE, Form.INSTANT):
+    if not _is_when(profile):
         return None
     return Advice(
         Role.QUASI_IDENTIFIER, "it is a date, and others may know when something happened"
@@ -337,6 +338,22 @@ _RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
     _dated,
     _label,
 )
+
+
+def _is_when(profile: ColumnProfile) -> bool:
+    """Whether it says when something happened: dates, texts like them, or numbers of years."""
+    if profile.form in (Form.DATE, Form.INSTANT):
+        return True
+    return profile.looks_like("day") or profile.looks_like("month") or _is_year(profile)
+
+
+def _is_year(profile: ColumnProfile) -> bool:
+    """Whether it holds numbers as years are, and its name says so."""
+    numbers = profile.numbers
+    if numbers is None or not (numbers.is_whole and numbers.quantiles):
+        return False
+    is_range = YEARS[0] <= numbers.quantiles[0] and numbers.quantiles[-1] <= YEARS[1]
+    return is_range and not YEAR_WORDS.isdisjoint(words_of(profile.name))
 
 
 def _is_near(profile: ColumnProfile) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Unpack
@@ -20,6 +20,7 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import told
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
+from sqlanon.query.assess.profile import misfits
 from sqlanon.query.classes.column_sets import set_counts
 from sqlanon.suggestion.by_figures import doubled
 from sqlanon.suggestion.column import ColumnSuggestion
@@ -37,6 +38,8 @@ FILES = 30
 """Hierarchy files that are to be filled in, at most."""
 CROWD = 12
 """Quasi-identifiers from which little is left to publish."""
+DAYS = tuple(f"%{one}{sign}%{two}{sign}%Y" for sign in "/-." for one, two in ("dm", "md"))
+"""Ways to write dates that texts are held against."""
 TWINS = 60
 """Quasi-identifiers that are held against each other, at most."""
 
@@ -116,8 +119,20 @@ class _Drafting:
                 *_size_notes(profile, self.k),
                 *_crowd_notes(columns),
                 *_reading_notes(profile),
+                *_day_notes(self._day_formats(profile)),
             ),
         )
+
+    def _day_formats(self, profile: TableProfile) -> dict[str, tuple[str, ...]]:
+        """Of columns of texts that look like dates, the formats that fit all of their values."""
+        names = [each.name for each in profile.columns if each.looks_like("day")]
+        found = {}
+        for start in range(0, len(names), BATCH):
+            batch = names[start : start + BATCH]
+            counts = iter(self.engine.rows(misfits(self.table, batch, formats=DAYS))[0])
+            for name in batch:
+                found[name] = tuple([form for form in DAYS if not next(counts)])
+        return found
 
     def _with_twins(self, profile: TableProfile, advice: dict[str, Advice]) -> dict[str, Advice]:
         """Advice with one of two quasi-identifiers each of whose values go with one another."""
@@ -264,10 +279,21 @@ def _reading_notes(profile: TableProfile) -> list[str]:
             f"column {listed(numeric)} would be numbers if a mark such as NA or ? did not "
             "stand for a missing value; name it with nullstr (--nullstr NA), and run this again"
         )
-    days = [repr(each.name) for each in profile.columns if each.looks_like("day")]
-    if days:
-        notes.append(
-            f"column {listed(days)} looks like dates; say how they are written with date_format "
-            "(--date-format %d/%m/%Y or %m/%d/%Y), and run this again"
+    return notes
+
+
+def _day_notes(formats: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Notes on texts that look like dates, by the formats that fit them."""
+    notes = []
+    for forms in dict.fromkeys(formats.values()):
+        names = [repr(name) for name, own in formats.items() if own == forms]
+        look = f"column {names[0]} looks" if len(names) == 1 else f"columns {listed(names)} look"
+        advice = (
+            f"; say how they are written with date_format (--date-format {' or '.join(forms)}), "
+            "and run this again"
+            if forms
+            else ", but no one way of writing fits all their values; write them in one, and run "
+            "this again"
         )
+        notes.append(f"{look} like dates{advice}")
     return notes

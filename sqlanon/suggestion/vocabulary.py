@@ -34,6 +34,8 @@ _WITHIN = (
     re.compile(r"(?:nb|num|anz|non|n)([a-z]{4,})"),
     re.compile(r"([a-z]{3,})(?:grp|group|gruppe|cat|code|status|level|lvl)"),
 )
+YEAR_WORDS = _set("year yr jahr annee ano")
+"""Words that say that numbers are years of the calendar, where they look so."""
 _ITEM = re.compile(r"(?![vxy])[a-z][0-9]{1,3}[a-z]?", re.IGNORECASE)
 _FILLERS = _set(
     "of the a an in on at by for to de la le les du des d l el los las del y et und der die das "

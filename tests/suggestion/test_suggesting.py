@@ -424,6 +424,47 @@ def test_a_mark_for_no_value_among_numbers_is_told_of(connection):
     assert "'day' looks like dates" in notes
 
 
+def test_dates_as_texts_are_told_of_in_the_formats_that_fit_them(connection):
+    connection.execute(
+        "CREATE OR REPLACE TABLE drawn AS SELECT 20 + range % 40 AS age, "
+        "strftime(day, '%d-%m-%Y') AS a, strftime(day, '%d-%m-%Y') AS b, "
+        "strftime(day, '%m.%d.%Y') AS c, strftime(day, '0%u/0%u/%Y') AS d, "
+        "if(range % 3 = 0, strftime(day, '%d-%m-%Y'), strftime(day, '%m/%d/%Y')) AS e "
+        "FROM (SELECT range, DATE '1984-01-01' + (range * 37)::INTEGER AS day FROM range(200))"
+    )
+    found = sqlanon.suggest(connection, "drawn")
+    assert found.notes == (
+        "columns 'a' and 'b' look like dates; say how they are written with date_format "
+        "(--date-format %d-%m-%Y), and run this again",
+        "column 'c' looks like dates; say how they are written with date_format "
+        "(--date-format %m.%d.%Y), and run this again",
+        "column 'd' looks like dates; say how they are written with date_format "
+        "(--date-format %d/%m/%Y or %m/%d/%Y), and run this again",
+        "column 'e' looks like dates, but no one way of writing fits all their values; write them "
+        "in one, and run this again",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role", "described"),
+    [
+        ("month_of_diagnosis", "strftime(day, '%Y-%m')", "quasi-identifier", "expressions"),
+        ("diagnosis", "strftime(day, '%d.%m.%Y')", "quasi-identifier", "expressions"),
+        ("year_of_diagnosis", "year(day)", "quasi-identifier", "intervals"),
+        ("diagnosis", "day::TIMESTAMPTZ", "quasi-identifier", "expressions"),
+        ("diagnosis", "year(day)", "sensitive", ""),
+        ("income_year", "20000 + range * 7919 % 9973", "sensitive", ""),
+    ],
+)
+def test_when_something_was_found_is_known_to_others(connection, name, values, role, described):
+    query = f"""
+    SELECT 20 + range % 40 AS age, {values} AS {name}
+    FROM (SELECT range, DATE '1940-01-01' + (range * 37)::INTEGER AS day FROM range(600))"""
+    own = of(connection, query)[name]
+    assert own.role.value == role
+    assert own.described().startswith(described)
+
+
 def test_a_column_in_another_role_keeps_its_figures(suggestion):
     changed = suggestion.with_column("zip", "quasi-identifier", hierarchy=Hierarchy.prefix(2))
     assert changed.policy.attributes["zip"].hierarchy == Hierarchy.prefix(2)

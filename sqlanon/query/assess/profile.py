@@ -71,6 +71,19 @@ def shapes(source: exp.Table, columns: Sequence[str], *, patterns: Sequence[str]
     return select(figures, source)
 
 
+def misfits(source: exp.Table, columns: Sequence[str], *, formats: Sequence[str]) -> exp.Select:
+    """For each column of texts, how many are no date in each of the formats of strptime."""
+    figures = []
+    for name in columns:
+        for form in formats:
+            day = exp.Anonymous(
+                this="try_strptime", expressions=[column(name), exp.Literal.string(form)]
+            )
+            is_other = exp.and_(exp.not_(column(name).is_(exp.null())), day.is_(exp.null()))
+            figures.append(total(when(is_other, number(1))))
+    return select(figures, source)
+
+
 def quantiles(
     source: exp.Table, columns: Sequence[str], *, shares: Sequence[float], floats: Sequence[str]
 ) -> exp.Select:
