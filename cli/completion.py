@@ -30,6 +30,8 @@ SHELLS = ("bash", "zsh", "fish", "powershell")
 Words = list[tuple[str, str]]
 Completer = Callable[[typer.Context, str], Words]
 _ALTERNATIVES = re.compile(r"[a-z][a-z-]*(\|[a-z][a-z-]*)+")
+_FILES_OR_TABLES = ("RELEASED", "FILE|TABLE")
+"""What stands for a table of the source, or for a file: those are for the shell."""
 _SOURCES = ("source", "original", "database")
 
 
@@ -117,7 +119,7 @@ def completer(name: str, metavar: str | None, *, kind: Any) -> Completer | None:
     metavar = metavar or ""
     if _ALTERNATIVES.fullmatch(metavar):
         return _one_of(lambda: ((word, "") for word in metavar.split("|")))
-    if metavar == "TABLE" and name == "table":
+    if (metavar == "TABLE" and name == "table") or metavar in _FILES_OR_TABLES:
         return _tables
     if metavar.startswith(("COLUMN", "[COLUMN=]")):
         return _columns(name, metavar)

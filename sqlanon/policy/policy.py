@@ -30,6 +30,7 @@ from sqlanon.wording import counted, did_you_mean
 
 Others = Literal["keep", "drop"]
 _DIGITS = 4
+_SHOWN = 20
 SETTINGS = ("method", "loss")
 OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
@@ -277,10 +278,12 @@ class Policy:
         ]
         unassigned = self.unassigned(columns)
         if publish and unassigned:
+            more = ", ..." if len(unassigned) > _SHOWN else ""
             faults.append(
                 f"{counted(len(unassigned), 'column has', more='columns have')} no role: "
-                f"{', '.join(map(repr, unassigned))}; publish with keep (--keep COLUMN), leave out "
-                "with drop (--drop COLUMN), or settle all at once with others (--others keep|drop)"
+                f"{', '.join(map(repr, unassigned[:_SHOWN]))}{more}; publish with keep "
+                "(--keep COLUMN), leave out with drop (--drop COLUMN), or settle all at once with "
+                "others (--others keep|drop)"
             )
         if faults:
             raise PolicyError("; ".join(faults))

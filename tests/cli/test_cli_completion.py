@@ -62,6 +62,10 @@ def completed(run, folder, monkeypatch):
         ("sqlanon check people.csv --qi age,", ["age,sex", "age,zip_code"]),
         ("sqlanon plan people.csv --weight a", ["age="]),
         ("sqlanon measure people.csv people.csv --class-attribute s", ["sex"]),
+        ("sqlanon measure people.duckdb pe", ["people"]),
+        ("sqlanon report people.duckdb people --released pl", ["places"]),
+        ("sqlanon risk people.duckdb people --population pe", ["people"]),
+        ("sqlanon report people.csv --released peo", []),
         # Names of files are for the shell.
         ("sqlanon plan people.csv --policy po", []),
         ("sqlanon apply people.duckdb pla", []),

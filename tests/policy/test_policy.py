@@ -687,3 +687,10 @@ def test_the_entity_is_never_published(roles, others, published):
 def test_an_entity_that_the_table_does_not_have_is_named():
     message = refusal(Policy(["age"], entity="persn").check_columns, ["person", "age"])
     assert message == "the table has no column 'persn'; did you mean 'person'?"
+
+
+def test_many_columns_without_a_role_are_counted_and_the_first_named():
+    with pytest.raises(PolicyError) as raised:
+        Policy(["a"]).check_columns(["a", *(f"c{n}" for n in range(300))], publish=True)
+    assert str(raised.value).startswith("300 columns have no role: 'c0', 'c1', ")
+    assert "'c19', ...; publish with keep" in str(raised.value)

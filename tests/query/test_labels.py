@@ -212,6 +212,7 @@ def test_labels_do_not_depend_on_other_rows():
 
 def test_intervals_of_a_column_without_numbers_are_refused_without_its_values():
     assert "needs a numeric column, not TEXT" in fault(Hierarchy.intervals(5), "VARCHAR")
+    assert "no value (--nullstr NA)" in fault(Hierarchy.intervals(5), "VARCHAR")
     text = fault(Hierarchy.intervals(5), "ENUM('secret')")
     assert f"column '{NAME}' needs a numeric column, not ENUM;" in text
     assert "33 decimals" in fault(Hierarchy.intervals("0.001"), "DECIMAL(38, 33)")

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 from sqlanon.engine.duckdb.errors import fault
-from sqlanon.engine.duckdb.text_layout import TextLayout, opened_text
+from sqlanon.engine.duckdb.text_layout import SPACED, TextLayout, opened_text
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.wording import counted
 
@@ -44,7 +44,8 @@ def csv_fault(error: Exception, layout: TextLayout) -> SqlanonError:
         told = re.match(r"\D*CSV Error on Line: (\d+)\n", str(error))
         where = f" at line {told.group(1)}" if told else ""
         found = f"{where}: every line needs as many fields as the header, and quotes must be closed"
-    return SourceError(f"{path.name!r} is not a regular CSV file{found}")
+    spaced = SPACED if layout.is_spaced else ""
+    return SourceError(f"{path.name!r} is not a regular CSV file{found}{spaced}")
 
 
 def encoding_fault(layout: TextLayout, line: int) -> SourceError:

@@ -88,7 +88,8 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
     layout = layout_of(path, how.form)
     refuse_undecodable_names(layout)
     use = how.use(layout.columns)
-    engine.notes += [note for note in layout.notes() if note not in engine.notes]
+    valued = [name for name in use.kept(layout.columns) if not use.is_exact(name)]
+    engine.notes += [note for note in layout.notes(valued) if note not in engine.notes]
     refuse_date_format(engine, how.form)
     kinds = {
         name: csv_kinds(how.form, layout.decimals.get(name), exact=use.is_exact(name))

@@ -14,12 +14,15 @@ from typing import IO
 from sqlanon.engine.duckdb.catalog import fold
 from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.errors import SourceError
+from sqlanon.wording import listed
 
 _DECIMAL_LINES = 200
 _HEAD_BYTES = 65_536
 _DELIMITERS = (",", ";", "\t", "|")
 # What no column is called where its values are numbers or dates: a figure itself.
 _FIGURE = re.compile(r"\s*[-+]?[0-9][0-9.,:/ T-]*(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
+# A number whose fraction stands behind a comma, and one without a fraction.
+_COMMA_NUMBER = re.compile(r"\s*[-+]?[0-9]+(?:,([0-9]+))?\s*")
 _SHOWN = 5
 ROW_NAMES = "column0"
 """What a first column without a name is called, as R and pandas write the names of rows.
@@ -40,6 +43,8 @@ class TextLayout:
         decimals: By column name the number of digits behind the point, where the first rows all
             have as many; 0 where some have no point.
         has_row_names: Whether the first column has no name there, and is called ROW_NAMES.
+        is_spaced: Whether it has no delimiter, and blanks part its first lines alike.
+        comma_numbers: Columns whose first texts are numbers with a comma for the point.
     """
 
     path: Path
@@ -48,15 +53,28 @@ class TextLayout:
     columns: tuple[str, ...]
     decimals: dict[str, int]
     has_row_names: bool = False
+    is_spaced: bool = False
+    comma_numbers: tuple[str, ...] = ()
 
-    def notes(self) -> list[str]:
-        """What to know of the names of its columns."""
-        if not self.has_row_names:
-            return []
-        return [
-            f"the header of {self.path.name!r} has no name for its first column, which is called "
-            f"{ROW_NAMES!r} here"
-        ]
+    def notes(self, names: Sequence[str]) -> list[str]:
+        """What to know of how its columns are read, of those of which the values count."""
+        found = []
+        if self.has_row_names:
+            found.append(
+                f"the header of {self.path.name!r} has no name for its first column, which is "
+                f"called {ROW_NAMES!r} here"
+            )
+        if self.is_spaced:
+            found.append(f"{self.path.name!r} is read as a single column{SPACED}")
+        numbers = [repr(name) for name in self.comma_numbers if name in names]
+        if numbers:
+            columns = "column" if len(numbers) == 1 else "columns"
+            found.append(
+                f"{columns} {listed(numbers)} of {self.path.name!r}: numbers with a comma are read "
+                "as text; write them with a decimal point (write.csv of R does, write.csv2 does "
+                "not) to have them generalized as numbers"
+            )
+        return found
 
     def refuse_headless(self, typed: Sequence[str]) -> None:
         """Refuses a file whose first line looks like data.
@@ -73,6 +91,10 @@ class TextLayout:
                 f"{self.path.name!r} has no header: its first line looks like data; "
                 "put the column names there"
             )
+
+
+SPACED = "; if blanks part its fields, say so with --delimiter ' '"
+"""What to do about a file whose delimiter is a blank."""
 
 
 def layout_of(path: Path, form: TextFormat) -> TextLayout:
@@ -97,8 +119,17 @@ def layout_of(path: Path, form: TextFormat) -> TextLayout:
     has_row_names = _has_row_names(given)
     columns = (ROW_NAMES, *given[1:]) if has_row_names else given
     _refuse_names(path, columns, has_row_names=has_row_names)
-    decimals = _decimals(text, delimiter, names=columns)
-    return TextLayout(path, form, delimiter, columns, decimals, has_row_names)
+    rows = _rows(text, delimiter)
+    return TextLayout(
+        path=path,
+        form=form,
+        delimiter=delimiter,
+        columns=columns,
+        decimals=_decimals(rows[1:], columns),
+        has_row_names=has_row_names,
+        is_spaced=form.mark is None and len(columns) == 1 and _is_spaced(_rows(text, " ")),
+        comma_numbers=_comma_numbers(rows[1:], columns, nulls=form.nulls),
+    )
 
 
 def refuse_alike(path: Path, names: Sequence[str]) -> None:
@@ -166,8 +197,9 @@ def _refuse_names(path: Path, names: Sequence[str], *, has_row_names: bool) -> N
     blank = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
     faults = []
     if blank:
-        more = ", ..." if len(blank) > _SHOWN else ""
-        faults.append(f"no name for column {', '.join(blank[:_SHOWN])}{more}")
+        more = [] if len(blank) <= _SHOWN else [f"{len(blank) - _SHOWN} more"]
+        columns = "column" if len(blank) == 1 else "columns"
+        faults.append(f"no name for {columns} {listed([*blank[:_SHOWN], *more])}")
     faults += _several([name for name in names if name.strip()])
     if faults:
         raise SourceError(
@@ -186,13 +218,40 @@ def _several(names: Sequence[str]) -> list[str]:
     return [f"several columns called {', '.join(map(repr, twice[:_SHOWN]))}{more}"]
 
 
-def _decimals(text: str, delimiter: str, *, names: Sequence[str]) -> dict[str, int]:
+def _rows(text: str, delimiter: str) -> list[list[str]]:
+    """The fields of the first lines, that of the names among them."""
     lines = text.splitlines(keepends=True)
-    rows = list(csv.reader(lines[:_DECIMAL_LINES], delimiter=delimiter))[1:]
+    return list(csv.reader(lines[:_DECIMAL_LINES], delimiter=delimiter))
+
+
+def _texts(rows: Sequence[Sequence[str]], number: int) -> list[str]:
+    """What a column holds in some rows, where it is filled."""
+    return [row[number] for row in rows if len(row) > number and row[number]]
+
+
+def _decimals(rows: Sequence[Sequence[str]], names: Sequence[str]) -> dict[str, int]:
     decimals = {}
     for number, name in enumerate(names):
-        texts = [row[number] for row in rows if len(row) > number and row[number]]
-        digits = {len(text.partition(".")[2]) for text in texts}
+        digits = {len(text.partition(".")[2]) for text in _texts(rows, number)}
         if len(digits) == 1 or 0 in digits:
             decimals[name] = min(digits)
     return decimals
+
+
+def _comma_numbers(
+    rows: Sequence[Sequence[str]], names: Sequence[str], *, nulls: Sequence[str]
+) -> tuple[str, ...]:
+    """The columns whose texts are numbers, some with a comma."""
+    found = []
+    for number, name in enumerate(names):
+        texts = (text for text in _texts(rows, number) if text not in nulls)
+        read = [_COMMA_NUMBER.fullmatch(text) for text in texts]
+        if all(read) and any(each and each[1] for each in read):
+            found.append(name)
+    return tuple(found)
+
+
+def _is_spaced(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether blanks part all lines alike; R leaves the name of the row names out."""
+    header, *others = (len(row) for row in rows if row)
+    return header > 1 and set(others) in ({header}, {header + 1})

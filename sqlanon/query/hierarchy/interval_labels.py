@@ -85,8 +85,16 @@ def interval_labels(
     """
     subject = f"hierarchy 'intervals' of column '{name}'"
     if column_type.this not in {*_INTEGERS, *_FLOATS, *_DECIMALS}:
+        is_text = column_type.this in exp.DataType.TEXT_TYPES
+        advice = (
+            "; in a text file, name what stands for no value (--nullstr NA), and write fractions "
+            "behind a point"
+        )
         raise HierarchyError(
-            [f"{subject} needs a numeric column, not {type_name(column_type)}; cast the column"]
+            [
+                f"{subject} needs a numeric column, not {type_name(column_type)}; cast the column"
+                f"{advice if is_text else ''}"
+            ]
         )
     _check_decimals(rule, column_type, subject=subject)
     value = double(column) if column_type.this is _Type.FLOAT else column

@@ -260,9 +260,10 @@ def test_a_broken_line_is_told_by_its_number(tmp_path, data, message, name):
     [
         ("a,b,a\n1,2,3\n", "several columns called 'a'"),
         ("Age,age\n1,2\n", "several columns called 'Age', 'age'"),
-        (",a,\n1,2,3\n", "no name for column 1, 3"),
-        (",,a\n1,2,3\n", "no name for column 1, 2"),
+        (",a,\n1,2,3\n", "no name for columns 1 and 3"),
+        (",,a\n1,2,3\n", "no name for columns 1 and 2"),
         ('""\n1\n', "no name for column 1"),
+        (f"a{',' * 7}\n", "no name for columns 2, 3, 4, 5, 6 and 2 more;"),
         ("a,b,\n1,2,\n", "no name for column 3"),
         (",Column0\n1,2\n", "no name for column 1, which would be called 'column0', and another"),
         (",1,2\n1,2,3\n", "has no header"),
@@ -284,6 +285,39 @@ def test_row_names_without_a_name_are_column0(tmp_path, first, mark):
         assert note.startswith("the header of 'people.csv' has no name for its first column")
     [as_duckdb, _] = duckdb.read_csv(str(path)).columns
     assert as_duckdb == "column0"
+
+
+@pytest.mark.parametrize("rows", ["1 2 3\n4 5 6\n", '"1" 1 2 3\n"2" 4 5 6\n'])
+@pytest.mark.parametrize("header", ["t age sex\n", '"t" "age" "sex"\n'])
+def test_fields_that_blanks_part_are_told_with_the_way_out(tmp_path, header, rows):
+    advice = "if blanks part its fields, say so with --delimiter ' '"
+    try:
+        with open_source(file(tmp_path, header + rows)) as source:
+            [told] = source.engine.notes
+    except SourceError as error:
+        told = str(error)
+    assert told.endswith(advice)
+
+
+def test_one_column_of_texts_has_no_note(tmp_path):
+    with open_source(file(tmp_path, "full name\nAnn Lee\nBo van Dam\n")) as source:
+        assert source.engine.notes == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_noted"),
+    [
+        ('"a";"b"\n1;54,3\n2;60\n', True),
+        ('a,b\n1,"54,3"\n2,\n', True),
+        ("a;b\n1;54,3\n2;x\n", False),
+        ("a;b\n1;54\n2;60\n", False),
+    ],
+)
+def test_a_comma_for_the_decimal_point_is_noted(tmp_path, text, is_noted):
+    with open_source(file(tmp_path, text)) as source:
+        notes = source.engine.notes
+    expected = ["column 'b' of 'people.csv': numbers with a comma are read as text"]
+    assert [note.partition(";")[0] for note in notes] == expected * is_noted
 
 
 def test_names_that_differ_for_the_database_are_two(tmp_path):
