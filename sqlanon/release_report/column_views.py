@@ -134,7 +134,7 @@ def shown_shares(shares: ValueShares, pictures: Pictures) -> ShownColumn:
     table = ShownTable(cells, heads, f"Values of {shares.name}")
     told = (
         f"Shares of the values of {shares.name} in the class that is furthest from the released "
-        f"table, beside the whole table. To look like the table, {apart_text(shares)}."
+        "table, beside the whole table."
     )
     names = ("furthest class", "whole release")
     svg = pictures.bars(rows, lines=2)

@@ -10,7 +10,9 @@ pytest.importorskip("vl_convert")
 
 from sqlanon import pictures
 from sqlanon.pictures import apart, lines_of
+from sqlanon.release_report import distributions, wordings
 from sqlanon.release_report.charts import BarRow, Pictures
+from sqlanon.reports import loss_bound
 from sqlanon.wording import drawable, width_of
 
 UNSEEN = [
@@ -75,5 +77,8 @@ def test_labels_that_are_cut_alike_are_told_apart():
     assert [text[:2] for text in shown if "education" in text] == ["1.", "2."]
 
 
-def test_examples_in_docstrings_are_true():
-    assert doctest.testmod(pictures).failed == 0
+@pytest.mark.parametrize("module", [pictures, loss_bound, wordings, distributions])
+def test_examples_in_docstrings_are_true(module):
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert not found.failed

@@ -184,6 +184,20 @@ def test_report_holds_when_every_model_does(verdicts, holds):
     assert report(models=models).holds is report(models=models).to_dict()["holds"] is holds
 
 
+@pytest.mark.parametrize(
+    ("least", "told"),
+    [
+        (12.0, "(no recoding that satisfies k loses less)"),
+        (6.0, "(no recoding that satisfies k loses less than 6; this is 2 times as much)"),
+        (1e-4, "(no useful lower bound was found; `sqlanon bound` may prove more)"),
+        (0.0, "(no useful lower bound was found; `sqlanon bound` may prove more)"),
+    ],
+)
+def test_a_bound_is_told_where_it_says_something(least, told):
+    text = report(records_per_level={"age": {2: 20}}, lower_bound=least, search={}).to_text()
+    assert f"suppressed-cells 12 {told}" in text
+
+
 def test_report_text_shows_levels_loss_and_verdict():
     text = report().to_text()
     assert "suppressed-cells 12 (no full-domain recoding loses less)" in text
