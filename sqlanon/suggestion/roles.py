@@ -47,6 +47,8 @@ CODE = 4
 """Digits from which whole numbers that all have as many are looked at as codes are."""
 TOLD = 0.01
 """Share of distinct values from which to know a measurement leaves few records."""
+TELLING = 0.1
+"""The same from which sensitive figures are to be rounded first."""
 SHARED = 5
 """Records of an address on average, from which it is rather a place."""
 
@@ -210,6 +212,8 @@ def _sensitive(profile: ColumnProfile, concept: Concept | None) -> Advice | None
         reason += (
             f"; with {_distinct(profile)}, whoever knows a value finds the record: round it first"
         )
+    elif is_telling(profile):
+        reason += f"; whoever knows a value, {_found(profile)}: round it first"
     return Advice(
         Role.SENSITIVE, f"{reason}. Is it something that nobody should learn about a person?"
     )
@@ -254,12 +258,24 @@ def _finding(profile: ColumnProfile) -> str:
     """What somebody who does know a measurement finds by it; nothing where many share each."""
     if profile.uniqueness < TOLD:
         return ""
+    return f"; whoever does, {_found(profile)}"
+
+
+def _found(profile: ColumnProfile) -> str:
+    """What a value of a column leads to."""
     found = (
         f"finds the record, with {_distinct(profile)}"
         if profile.uniqueness >= NEAR_UNIQUE
         else f"is left with {1 / profile.uniqueness:.3g} records on average"
     )
-    return f"; whoever does, as from another file of the same source, {found}"
+    return f"as from another file of the same source, {found}"
+
+
+def is_telling(profile: ColumnProfile) -> bool:
+    """Whether it holds figures of which few records share each, so that one leads to its record."""
+    is_number = profile.form is Form.NUMBER or profile.is_numeric_text
+    is_spread = _is_fine(profile) and profile.uniqueness >= TELLING
+    return is_number and (is_spread or _is_near(profile))
 
 
 def _is_fine(profile: ColumnProfile) -> bool:

@@ -27,7 +27,7 @@ from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.suggestion.files import file_name
 from sqlanon.suggestion.hierarchies import draft_hierarchy
 from sqlanon.suggestion.profile import BATCH, ColumnProfile, Form, TableProfile, profile_table
-from sqlanon.suggestion.roles import Advice, Role, advise, advise_row_names
+from sqlanon.suggestion.roles import Advice, Role, advise, advise_row_names, is_telling
 from sqlanon.suggestion.separating import Separating
 from sqlanon.suggestion.suggestion import Suggestion
 from sqlanon.wording import counted, listed
@@ -119,6 +119,7 @@ class _Drafting:
                 *_size_notes(profile, self.k),
                 *_crowd_notes(columns),
                 *_reading_notes(profile),
+                *_telling_notes(profile, settled),
                 *_day_notes(self._day_formats(profile)),
             ),
         )
@@ -262,6 +263,23 @@ def _crowd_notes(columns: Sequence[ColumnSuggestion]) -> list[str]:
     return [
         f"so many quasi-identifiers ({number}) leave little to publish, and a search over all "
         "their levels can take long: drop those that nobody needs, or that nobody can know"
+    ]
+
+
+def _telling_notes(profile: TableProfile, advice: Mapping[str, Advice]) -> list[str]:
+    """A note on sensitive figures that lead to their record, as they are published as they are."""
+    names = [
+        repr(each.name)
+        for each in profile.columns
+        if advice[each.name].role is Role.SENSITIVE and is_telling(each)
+    ]
+    if not names:
+        return []
+    one = len(names) == 1
+    return [
+        f"{'column' if one else 'columns'} {listed(names)} would be published as "
+        f"{'it is' if one else 'they are'}, and few records share a value: whoever knows one, as "
+        "from another file of the same source, finds the record or a few; round the values first"
     ]
 
 

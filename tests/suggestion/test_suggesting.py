@@ -445,6 +445,20 @@ def test_dates_as_texts_are_told_of_in_the_formats_that_fit_them(connection):
     )
 
 
+def test_sensitive_figures_that_few_records_share_are_to_be_rounded_first(connection):
+    connection.execute(
+        "CREATE OR REPLACE TABLE drawn AS SELECT 20 + range % 40 AS age, "
+        "hash(range) % 700 / 10 AS wage, 1000 * (hash(range) % 300) AS debt, "
+        "hash(range) % 90 AS bonus FROM range(1000)"
+    )
+    found = sqlanon.suggest(connection, "drawn")
+    told = {name: "round it first" in found.reasons[name] for name in ("wage", "debt", "bonus")}
+    assert told == {"wage": True, "debt": True, "bonus": False}
+    assert {found.policy.attributes.get(name) for name in told} == {None}
+    [note] = [note for note in found.notes if "round the values first" in note]
+    assert note.startswith("columns 'wage' and 'debt' would be published as they are")
+
+
 @pytest.mark.parametrize(
     ("name", "values", "role", "described"),
     [
