@@ -105,7 +105,7 @@ def _refuse_source(source: str, file: Path) -> None:
 
 def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
     """The commands that show and publish what the policy file says; none where nothing can be."""
-    if written.is_too_small:
+    if written.is_too_small or not _has_quasi(written):
         return []
     table = [] if given.table is None else [given.table]
     words = ["sqlanon", "plan", given.source, *table, "--policy", str(file)]
@@ -116,6 +116,13 @@ def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
             words += [f"--{name.replace('_', '-')}", each]
     publishing = ["sqlanon", "anonymize", *words[2:], *_target(given)]
     return [shlex.join(words), shlex.join(publishing)]
+
+
+def _has_quasi(written: Suggestion) -> bool:
+    """Whether any column is generalized, without which there is nothing to plan."""
+    from sqlanon.suggestion.roles import Role
+
+    return bool(written.of(Role.QUASI_IDENTIFIER))
 
 
 def _target(given: Input) -> list[str]:
@@ -148,16 +155,23 @@ def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
         *wrap(f"{file} is written, with the reason of each role. {ADVISORY}", width),
         *_left_to_do(written, file, width=width),
         *(line for note in written.notes for line in wrap(f"note: {note}", width)),
-        *_shown_next(written, commands, width),
+        *_shown_next(written, file, commands, width=width),
     ]
     return "\n".join(lines)
 
 
-def _shown_next(written: Suggestion, commands: list[str], width: int) -> list[str]:
-    """The next commands, and what they do with what is left to do."""
-    if not commands:
+def _shown_next(written: Suggestion, file: Path, commands: list[str], *, width: int) -> list[str]:
+    """The next commands, and what they do with what is left to do; or why there are none."""
+    if written.is_too_small:
         return []
     lines = [""]
+    if not commands:
+        text = (
+            "No column is a quasi-identifier, so nothing can be planned or published yet. Name "
+            f"those by which others may find a person in [quasi_identifiers] of {file}, or run "
+            "this again with --ask --overwrite."
+        )
+        return lines + wrap(text, width, break_on_hyphens=False)
     if written.files:
         text = (
             "As long as a file is not filled in, each value of its column can only be kept or "

@@ -297,6 +297,13 @@ def _reading_notes(profile: TableProfile) -> list[str]:
             f"column {listed(numeric)} would be numbers if a mark such as NA or ? did not "
             "stand for a missing value; name it with nullstr (--nullstr NA), and run this again"
         )
+    marks = [repr(each.name) for each in profile.columns if each.looks_like("mark", 1)]
+    if marks:
+        hold = f"column {marks[0]} holds" if len(marks) == 1 else f"columns {listed(marks)} hold"
+        notes.append(
+            f"{hold} nothing but marks such as NA or ?; where they stand for a missing value, name "
+            "them with nullstr (--nullstr NA), and run this again"
+        )
     return notes
 
 

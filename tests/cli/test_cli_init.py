@@ -62,6 +62,20 @@ def test_three_commands_lead_from_a_raw_file_to_a_published_table(run, staff, tm
     assert run("check", "staff_anonymous.csv", "--policy", "policy.toml").code == 0
 
 
+def test_a_table_without_quasi_identifiers_has_no_next_commands(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "na.csv").write_text("a,b\n" + "NA,?\n" * 6)
+    outcome = run("init", "na.csv", "--json")
+    assert outcome.document["commands"] == []
+    [note] = outcome.document["notes"]
+    assert note.startswith("columns 'a' and 'b' hold nothing but marks such as NA or ?")
+    assert "--nullstr" in note
+    page = " ".join(run("init", "na.csv", "--output", "other.toml").out.split())
+    assert "sqlanon plan" not in page
+    assert "Name those by which others may find" in page
+    assert "[quasi_identifiers] of other.toml" in page
+
+
 @pytest.mark.slow
 def test_the_page_says_what_is_left_to_do_and_what_comes_next(run, staff):
     page = run("init", staff).out
