@@ -284,7 +284,8 @@ def _loss_axis(panel: ChartPanel, channel: str) -> Any:
     scale = altair.Scale(
         domain=[0, most * (ROOM if channel == "X" else 1) or 1], nice=channel == "Y"
     )
-    return getattr(altair, channel)("loss:Q", title=title, scale=scale)
+    axis = altair.Axis(labelOverlap="greedy", labelSeparation=6)
+    return getattr(altair, channel)("loss:Q", title=title, scale=scale, axis=axis)
 
 
 def _time_axis(panel: ChartPanel, channel: str) -> Any:
