@@ -255,6 +255,7 @@ def test_types_with_an_order_of_their_own_need_no_other(kind):
     assert sqlanon.check(DATABASE, "t", policy).holds
 
 
+@pytest.mark.slow
 def test_texts_are_ordered_by_the_order_or_the_leaves_of_the_hierarchy():
     rows = [("x", 1, "mild", 1), ("y", 1, "bad", 1), ("y", 1, "fatal", 1)]
     order = ["bad", "mild", "fatal"]

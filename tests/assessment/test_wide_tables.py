@@ -119,6 +119,7 @@ def test_the_largest_sets_are_left_out_to_keep_the_budget(
     assert (found.largest, found.looked_at) == (largest, sets)
 
 
+@pytest.mark.slow
 def test_the_budget_of_sets_is_said(connection):
     report = sqlanon.risk(connection, "w", Policy(wide(connection, 100)), max_sets=150)
     [note] = [

@@ -211,6 +211,7 @@ def test_patterns_of_a_policy_file_are_for_the_methods_that_take_them(run, datab
     assert [row["error"] for row in both.document["methods"]] == [None, None]
 
 
+@pytest.mark.slow
 def test_a_file_of_data_is_compared_by_its_name(run, patients):
     words = ["--qi", "age,sex", "--k", 2, "--methods", "incognito", "--json"]
     assert run("compare", patients, *words).document["table"] == "patients.csv"

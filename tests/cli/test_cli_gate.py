@@ -33,6 +33,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_released_table_may_hold_nothing_that_its_policy_drops_or_does_not_know(folder, run):
     released = ("--released", "--policy", "policy.toml")
     assert run("check", "named.csv", "--policy", "policy.toml").code == 0

@@ -197,6 +197,7 @@ def answering(monkeypatch):
     return answer
 
 
+@pytest.mark.slow
 def test_enter_takes_all_that_is_suggested(run, few, answering, tmp_path):
     run("init", few, "-q", "--output", "plain.toml")
     asked = answering()

@@ -307,6 +307,7 @@ PRINTING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
 @pytest.mark.parametrize("words", PRINTING)
 def test_a_full_standard_output_is_one_line_and_exit_code_2(database, words):
@@ -346,6 +347,7 @@ def closing(streams, words):
     return subprocess.run(command, capture_output=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", PRINTING)
 def test_a_reader_of_anything_may_go_away(database, words):
     words = [str(database) if word == "DATABASE" else word for word in words]

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 
+@pytest.mark.slow
 def test_the_package_runs_as_a_program():
     words = [sys.executable, "-m", "sqlanon", "--version"]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
@@ -60,6 +61,7 @@ def test_a_dialect_that_is_a_slip_is_told_before_the_search(refused, database):
     assert "did you mean 'spark'?" in refused("plan", database, "people", *arguments)
 
 
+@pytest.mark.slow
 def test_a_check_without_k_does_not_speak_of_it(run, database):
     words = ["check", database, "people", "--qi", "sex", "--sensitive", "diagnosis", "--l", 2]
     assert not [note for note in run(*words, "--json").document["notes"] if "k = 1" in note]

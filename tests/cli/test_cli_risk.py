@@ -159,6 +159,7 @@ def test_all_columns_are_looked_at_where_none_is_named(run, people):
     assert any("no quasi-identifier is named (--qi)" in note for note in document["notes"])
 
 
+@pytest.mark.slow
 def test_max_sets_limits_the_sets(run, people):
     words = ["--qi", "age,sex,zip", "--json", "--max-sets"]
     found = [run("risk", people, "visits", *words, most).document["subsets"] for most in (6, 5)]

@@ -214,6 +214,7 @@ def test_auto_chooses_from_all_methods_in_a_first_look(connection):
     assert row.reason is not None
 
 
+@pytest.mark.slow
 def test_auto_is_told_what_a_row_has_at_most(connection, monkeypatch):
     monkeypatch.setattr(comparing, "BUDGET", 0.05)
     [row] = sqlanon.compare(connection, "people", POLICY, methods=["auto"]).rows
@@ -381,6 +382,7 @@ def test_an_empty_list_is_refused(connection, name):
         sqlanon.compare(connection, "people", POLICY, **{name: []})
 
 
+@pytest.mark.slow
 def test_a_bound_of_nothing_is_not_told(connection):
     [row] = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"]).rows
     row = replace(row, report=replace(row.report, lower_bound=0.0))

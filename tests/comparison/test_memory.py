@@ -23,6 +23,7 @@ def test_a_peak_holds_what_was_given_back(begun):
     assert memory.held() < before + 50 * MB
 
 
+@pytest.mark.slow
 def test_a_peak_that_is_begun_anew_forgets(begun):
     before = memory.held()
     block = np.ones(100 * MB, np.int8)

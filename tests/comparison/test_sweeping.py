@@ -102,6 +102,7 @@ def test_a_full_domain_sweep_encodes_once_and_checks_fewer_nodes(people, monkeyp
     assert together < alone
 
 
+@pytest.mark.slow
 def test_a_sweep_leaves_no_tables_behind(people):
     before = people.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
     sqlanon.sweep(people, "people", POLICY, over={"k": [2, 3]})
@@ -132,6 +133,7 @@ def test_a_point_that_nothing_satisfies_says_so(people):
     assert "– l 9: " in swept.to_text()
 
 
+@pytest.mark.slow
 def test_progress_tells_which_point_it_is(people):
     lines = []
     sqlanon.sweep(people, "people", POLICY, over={"k": [2, 3]}, progress=lines.append)

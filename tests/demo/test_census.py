@@ -108,6 +108,7 @@ def test_a_person_id_is_unique_and_has_eleven_digits(people):
     assert value(people, "MAX(LENGTH(person_id::VARCHAR))") == 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["person_id", "birth_date", "postcode", "name", "registered"])
 def test_the_row_order_tells_nothing_of_a_column(people, column):
     query = f"""SELECT CORR(position, place) FROM (

@@ -182,6 +182,7 @@ def test_options_reach_the_method_that_is_chosen(connection):
     assert plan.report.minimal_nodes
 
 
+@pytest.mark.slow
 def test_without_a_method_nothing_is_chosen(connection):
     report = sqlanon.plan(connection, "people", POLICY).report
     assert report.method == "incognito"

@@ -280,6 +280,7 @@ def test_an_open_transaction_survives_a_time_limit(people):
     assert_satisfied(people)
 
 
+@pytest.mark.slow
 def test_a_table_that_changes_during_a_limited_search_is_not_published(people):
     [(database,)] = people.execute("SELECT current_database()").fetchall()
 
@@ -350,6 +351,7 @@ def test_kept_columns_and_spellings_are_looked_at_while_there_is_time(people, me
     assert seen == {0, 1, 2}
 
 
+@pytest.mark.slow
 def test_what_a_plan_had_no_time_to_count_is_counted_when_it_is_applied(people):
     plan = planned_with_kept_columns(people, 0)
     assert any(note.startswith("kept columns were not counted") for note in plan.report.notes)

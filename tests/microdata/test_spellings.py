@@ -97,6 +97,7 @@ def test_spellings_of_sensitive_numbers_are_told():
         assert [note.split(" has ")[0] for note in notes] == ["sensitive column 'ill'"]
 
 
+@pytest.mark.slow
 def test_spellings_of_persons_are_told():
     for notes in judged(FLU, {"entity": "ill", "drop": ["ill"]}).values():
         [note] = notes

@@ -76,6 +76,7 @@ def test_adult_optimum_is_proven(adult_plans, k, limit, levels, lm, checked):
     assert report.lower_bound == report.loss["lm"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "limit", "levels", "lm", "checked"), ADULT_OPTIMA)
 def test_adult_search_checks_no_more_nodes_than_published(
     adult_plans, k, limit, levels, lm, checked

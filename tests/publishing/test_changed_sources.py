@@ -134,6 +134,7 @@ def test_a_parquet_file_that_changes_while_it_is_opened_is_not_called_unreadable
         sqlanon.check(path, None, POLICY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".json", ".arrow"])
 def test_a_file_that_is_read_once_is_published_as_it_was(tmp_path, monkeypatch, ending):
     path, output = tmp_path / f"people{ending}", tmp_path / "out.csv"

@@ -142,6 +142,7 @@ def test_a_plan_whose_columns_have_no_types_is_no_plan(connection, tmp_path, kin
     assert "is not a plan" in message
 
 
+@pytest.mark.slow
 def test_a_limit_below_what_a_plan_suppresses_is_refused(connection, tmp_path):
     message = refused_at_once(connection, tmp_path, put("policy", "suppression_limit", 0.0))
     assert "it suppresses 5 records of 100, where the suppression limit 0 of its policy" in message

@@ -125,6 +125,7 @@ def test_a_frame_takes_no_format_of_a_text_file():
         sqlanon.check(TABLE, UNNAMED, delimiter=";")
 
 
+@pytest.mark.slow
 def test_a_connection_that_reads_no_variables_must_be_given():
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")
@@ -205,6 +206,7 @@ def shuffled(frame):
     return frame.take(order)
 
 
+@pytest.mark.slow
 def test_an_ordered_model_counts_categories_by_what_they_are():
     frame = pandas.DataFrame({"age": AGES, "grade": pandas.Categorical([3, 2, 10] * 4)})
     policy = {**UNNAMED, "sensitive": {"grade": {"t": "ordered:0.9"}}}
@@ -482,6 +484,7 @@ def made_of(columns):
     return Policy(columns[1:2], identifiers=columns[:1], models=[KAnonymity(4)])
 
 
+@pytest.mark.slow
 def test_a_policy_is_a_path_a_dict_a_policy_or_a_function(tmp_path):
     (tmp_path / "age.csv").write_text("".join(f"{age};{age // 20}\n" for age in AGES))
     path = tmp_path / "policy.toml"

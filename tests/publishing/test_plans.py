@@ -601,6 +601,7 @@ def test_settings_that_cannot_be_are_refused_in_one_line(setting, message):
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_file_fits_a_table_that_holds_what_it_drops(tmp_path):
     """Of the file, what is dropped is not loaded, so neither its types nor its values are known."""
     file = tmp_path / "people.csv"

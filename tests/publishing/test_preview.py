@@ -168,6 +168,7 @@ def test_the_preview_of_a_text_file_takes_the_format_of_its_plan(tmp_path):
     assert record.before == {"day": "2020-12-31"}
 
 
+@pytest.mark.slow
 def test_records_are_shown_to_who_confirms_the_plan(connection):
     shown = []
     given = {"into": "made", "preview": 2}

@@ -71,6 +71,7 @@ def test_long_labels_are_cut_between_letters(label):
     assert line in texts(Pictures().bars([BarRow(label, (0.5,))]))
 
 
+@pytest.mark.slow
 def test_labels_that_are_cut_alike_are_told_apart():
     rows = [BarRow(" + ".join(["education", "occupation", "x" * 99, end]), (0.5,)) for end in "ab"]
     shown = texts(Pictures().bars(rows, labels=186, lines=2))

@@ -58,6 +58,7 @@ values = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=6)
 @given(st.lists(values, min_size=1, max_size=12))
 def test_the_furthest_class_and_its_shares_are_those_of_the_rows(drawn):
@@ -111,6 +112,7 @@ def test_a_kept_column_that_joins_the_records_of_a_person_is_a_caution():
     assert title not in [each.title for each in reported(connection, kept, "people").cautions]
 
 
+@pytest.mark.slow
 def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
     rows = [(number % 2, "f", 0) for number in range(40)]
     rows = [(age, sex, None if n == 7 else n * n) for n, (age, sex, _) in enumerate(rows)]
@@ -123,6 +125,7 @@ def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
     assert len(shares.rows) <= 11
 
 
+@pytest.mark.slow
 def test_records_without_a_value_leave_as_many_ranges_of_the_others():
     rows = [(1, "f", None if number < 120 else number % 15) for number in range(300)]
     connection = table(rows, "age INT, sex TEXT, illness INT")
@@ -174,6 +177,7 @@ def test_the_original_is_counted_by_the_labels_of_the_release():
     assert sex.loss["suppressed_cells"] == 1.0
 
 
+@pytest.mark.slow
 def test_nested_labels_are_counted_within_the_widest():
     rows = [(age, "f", "flu") for age in range(20)] * 3
     connection = table(rows)
@@ -223,6 +227,7 @@ def test_labels_levels_and_shares_are_of_all_released_records(suppressed):
     assert [(group.label, group.after) for group in town.groups] == [("*", report.found.released)]
 
 
+@pytest.mark.slow
 def test_a_failing_release_is_called_so_with_what_it_has():
     connection = table([(1, "f", "flu"), (2, "f", "flu"), (30, "m", "cold")])
     connection.execute("ALTER TABLE people ADD COLUMN name TEXT DEFAULT 'x'")
@@ -274,6 +279,7 @@ def test_groups_shown_as_one_tell_no_sum_where_one_of_them_tells_nothing():
     assert _fewer(hidden)[-1] == LabelGroup("", 255, None, 3)
 
 
+@pytest.mark.slow
 def test_a_hidden_original_has_no_bar():
     connection = table([(1, "f", "flu")] * 8)
     connection.execute("CREATE TABLE released AS SELECT * FROM people LIMIT 6")
@@ -285,6 +291,7 @@ def test_a_hidden_original_has_no_bar():
     assert (cells[1], bars.shares, bars.figures) == ("8 (100%)", (1.0, 0.5), ("100%", "50%"))
 
 
+@pytest.mark.slow
 def test_where_no_record_is_missing_every_original_is_shown():
     connection = table([(1, sex, "flu") for sex in "fm" * 5])
     _, sex = reported(connection, policy(), "people").found.columns
@@ -301,6 +308,7 @@ def test_an_empty_release_has_a_report():
     assert report.to_dict()["release"]["records"] == 0
 
 
+@pytest.mark.slow
 def test_a_release_of_suppressed_records_alone_has_a_report():
     connection = table([(1, "f", "flu"), (2, "m", "cold")])
     connection.execute(
@@ -311,6 +319,7 @@ def test_a_release_of_suppressed_records_alone_has_a_report():
     assert all(column.groups[0].is_top for column in report.found.columns)
 
 
+@pytest.mark.slow
 def test_labels_that_no_hierarchy_has_leave_a_report_without_loss():
     connection = table([(1, "f", "flu"), (2, "f", "cold")])
     connection.execute("CREATE TABLE released AS SELECT 'young' AS age, sex, illness FROM people")
@@ -350,6 +359,7 @@ def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp
     assert 0 < report.found.loss.lower_bound <= report.found.loss.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bound", "is_cut", "told"),
     [
@@ -428,6 +438,7 @@ def test_a_plan_of_another_policy_is_refused():
         reported(connection, other, plan=plan)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("models", "how", "reason"),
     [
@@ -460,6 +471,7 @@ def test_cautions_about_sensitive_columns_are_one_of_each_kind():
     assert "(--t vote=0.3 --t debt=0.3)" in unprotected.remedy
 
 
+@pytest.mark.slow
 def test_of_unprotected_columns_that_no_class_tells_much_about_there_is_no_figure():
     rows = [(number // 4, "f", number % 4, number % 4) for number in range(8)]
     connection = table(rows, "age INT, sex TEXT, ill INT, pay INT")
@@ -470,6 +482,7 @@ def test_of_unprotected_columns_that_no_class_tells_much_about_there_is_no_figur
     assert unprotected.text.endswith("have in common.")
 
 
+@pytest.mark.slow
 def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
     rows = [(number // 10, "f", 3 * number) for number in range(20)]
     rows += [(number // 20, "f", 57 * (number % 2)) for number in range(60)]
@@ -487,6 +500,7 @@ def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
     assert "18 (22.5%) of 'net pay'" in exact.text
 
 
+@pytest.mark.slow
 def test_records_left_out_are_no_suppressed_cells():
     connection = table([(1, sex, "flu") for sex in "fm" * 10])
     connection.execute(
@@ -514,6 +528,7 @@ def test_a_column_that_the_release_says_nothing_of_is_a_sentence():
     assert age.picture is not None
 
 
+@pytest.mark.slow
 def test_more_left_out_than_the_limit_is_a_caution_and_has_no_bound():
     connection = table([(1, "f", "flu")] * 4)
     connection.execute("CREATE TABLE released AS SELECT * FROM people LIMIT 2")
@@ -560,6 +575,7 @@ def test_a_missing_release_is_refused():
         reported(connection, policy())
 
 
+@pytest.mark.slow
 def test_a_report_shows_itself_in_a_line_and_in_a_notebook():
     connection = table([(1, "f", "<b>"), (1, "f", "cold")])
     report = reported(connection, policy(), "people")
@@ -615,6 +631,7 @@ def test_the_largest_sets_of_columns_are_left_out_first():
     assert seen == sorted(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "later", "seconds", "note"),
     [
@@ -646,6 +663,7 @@ def test_a_release_waits_no_longer_for_its_report_than_it_took(
     assert [note in each for each in seen.notes] == [True] * bool(note)
 
 
+@pytest.mark.slow
 def test_the_report_of_a_release_knows_its_time_limit(tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(
@@ -675,6 +693,7 @@ def half_found():
         yield source, report.found
 
 
+@pytest.mark.slow
 def test_columns_that_identify_get_half_of_the_time_and_a_bound_the_rest(half_found, monkeypatch):
     source, found = half_found
     given = []

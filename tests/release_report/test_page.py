@@ -113,6 +113,7 @@ def test_hostile_values_are_text(page):
     assert "rare" not in page
 
 
+@pytest.mark.slow
 def test_a_page_can_be_read_without_seeing_it(page):
     read = Page(page)
     assert read.of("html") == [{"lang": "en"}]
@@ -145,6 +146,7 @@ def test_nothing_released_and_everything_suppressed_make_a_page(kept, monkeypatc
     assert not Page(html).open
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_a_page_says_which_part_the_time_limit_left_out(tmp_path):
     connection = people([("a", "x")] * 5, "a TEXT, ill TEXT")
@@ -189,6 +191,7 @@ def test_the_commands_write_a_page(files, capsys):
     assert "--overwrite" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_a_release_that_fails_exits_with_1(files, capsys):
     asked = [*arguments(files), "--k", "3", "--effort", "none"]

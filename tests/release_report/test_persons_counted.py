@@ -102,6 +102,7 @@ def test_a_publication_counts_the_persons_of_the_release_by_their_smallest_class
     assert all(each in table for each in held)
 
 
+@pytest.mark.slow
 def test_a_release_that_says_whose_its_records_are_counts_persons():
     connection = drawn_people()
     connection.execute(
@@ -136,6 +137,7 @@ def test_a_publication_counts_the_persons_whose_sensitive_value_a_class_gives_aw
     )
 
 
+@pytest.mark.slow
 def test_a_difference_that_one_person_makes_is_not_shown():
     rows = [(n, 20 + 5 * (n % 2), "m") for n in range(20) for _ in range(6)]
     connection = people([*rows, *[(20, 20, "f")] * 6])

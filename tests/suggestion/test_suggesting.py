@@ -424,6 +424,7 @@ def test_a_mark_for_no_value_among_numbers_is_told_of(connection):
     assert "'day' looks like dates" in notes
 
 
+@pytest.mark.slow
 def test_dates_as_texts_are_told_of_in_the_formats_that_fit_them(connection):
     connection.execute(
         "CREATE OR REPLACE TABLE drawn AS SELECT 20 + range % 40 AS age, "

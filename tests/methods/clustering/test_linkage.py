@@ -139,6 +139,7 @@ def test_a_block_of_too_many_combinations_is_refused_before_another_is_searched(
     assert not searched
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "k", "told"),
     [

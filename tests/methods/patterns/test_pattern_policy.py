@@ -251,6 +251,7 @@ def cells_of(connection, policy, patterns, method="pattern-greedy"):
     return rows, [note for note in report.notes if "place" in note or "suppressed" in note]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_one_person_with_many_records_is_no_class(method):
     policy = policy_of(FREE, entity="person")
@@ -305,6 +306,7 @@ def test_records_without_a_place_are_at_the_highest_levels_allowed():
     assert notes == ["no pattern has a place for 2 records with enough others; they are left out"]
 
 
+@pytest.mark.slow
 def test_a_record_without_a_place_joins_others_where_that_loses_less_than_leaving_it_out():
     records = [*ALIKE[:2], ("0", "b", 4, "flu")]
     patterns = [["age", "town"]]

@@ -106,6 +106,7 @@ def test_the_two_closest_clusters_become_one(problem, distance, shrinks, crowded
     assert found == by_hand(problem, distance, shrinks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("shrinks", [False, True])
 def test_a_larger_table_is_clustered_as_by_hand(distance, shrinks):

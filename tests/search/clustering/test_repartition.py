@@ -153,6 +153,7 @@ def test_a_record_that_costs_others_much_is_left_out_within_the_limit():
     assert kept.loss(problem) == before.loss(problem)
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_clusters():
     problem = random_table(36, 3)
     before = direct_cover(problem, candidates_of(problem))
