@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read
+from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, Reading, read
 from sqlanon.hierarchy.tree import Place
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded
@@ -68,10 +68,8 @@ def read_labels(
         known = {match.label: match.records for match in matches}
         if labels > len(known):
             faults.append(_unknown(engine, held, name=name, known=known))
-        faults += _unclear(name, reading.ambiguous, excessive=reading.excessive)
-        labelled = _labelled(tree, reading.places, matches=matches)
-        faults += _crowded(name, tree.crowded(labelled.records))
-        found.append(labelled)
+        found.append(_labelled(tree, reading.places, matches=matches))
+        faults += _unclear(name, reading, crowded=tree.crowded(found[-1].records))
     if faults:
         raise SourceError("; ".join(faults))
     return tuple(found)
@@ -115,30 +113,24 @@ def _unknown(engine: Engine, held: exp.Table, *, name: str, known: Mapping[Label
     )
 
 
-def _unclear(name: str, ambiguous: int, *, excessive: int) -> list[str]:
+def _unclear(name: str, reading: Reading, *, crowded: int) -> list[str]:
     faults = []
-    if ambiguous:
+    if reading.ambiguous:
         faults.append(
             f"column {name!r} of the released table has "
-            f"{counted(ambiguous, 'label that stands', more='labels that stand')} for "
+            f"{counted(reading.ambiguous, 'label that stands', more='labels that stand')} for "
             "different nodes at several levels of its hierarchy; give each node a label of its own"
         )
-    if excessive:
-        faults.append(
-            f"column {name!r} of the released table has {counted(excessive, 'label')} with more "
-            "records than the original has there: it is not a release of this original"
-        )
+    for labels, below in (
+        (reading.excessive, ""),
+        (crowded, ", those of labels below it counted,"),
+    ):
+        if labels:
+            faults.append(
+                f"column {name!r} of the released table has {counted(labels, 'label')} with more "
+                f"records{below} than the original has there: it is not a release of this original"
+            )
     return faults
-
-
-def _crowded(name: str, nodes: int) -> list[str]:
-    if not nodes:
-        return []
-    return [
-        f"column {name!r} of the released table has {counted(nodes, 'label')} with more records, "
-        "those of labels below it counted, than the original has there: it is not a release of "
-        "this original"
-    ]
 
 
 def _labelled(

@@ -47,6 +47,8 @@ class Published:
         statistics: Its classes by size, that of suppressed records left out.
         suppressed: The label of suppressed records; None where no class counts as suppressed.
         labels: Per column the nodes that its labels stand for.
+        codes: Per column the code of each leaf.
+        read: The node that each label stands for, by its first leaf, and its leaves, as a table.
     """
 
     engine: Engine
@@ -57,6 +59,8 @@ class Published:
     statistics: ClassStatistics
     suppressed: str | None
     labels: tuple[Labels, ...]
+    codes: tuple[list[Words], ...]
+    read: exp.Table
 
     def columns(self) -> tuple[Column, ...]:
         """The quasi-identifiers as they are published."""
@@ -81,7 +85,7 @@ class Published:
         if not varying:
             return {constant: self.statistics.records} if self.statistics.records else {}
         sized = [measure.Sized.by_label(number) for number in varying]
-        rows = self.engine.rows(measure.products(self.classes, self._read(), columns=sized))
+        rows = self.engine.rows(measure.products(self.classes, self.read, columns=sized))
         return {constant * product: records for product, records in rows}
 
     def spread(self, name: str, *, nulls: bool) -> Spread:
@@ -103,16 +107,6 @@ class Published:
         query = measure.majority(nested(values, "rows"), label_keys(self.subject.names))
         count: int = self.engine.rows(query)[0][0]
         return count
-
-    def _read(self) -> exp.Table:
-        """The node that each label stands for, by its first leaf, and its leaves, as a table."""
-        names = (encode.ATTRIBUTE, measure.LABEL, measure.LEAVES, *self._place_words())
-        rows: list[tuple[object, ...]] = []
-        for number, labels in enumerate(self.labels):
-            codes = self.encoded.layout.leaf_codes(number, self.subject.trees[number])
-            runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
-            rows += [(number, label, n, *codes[first]) for label, (first, n) in runs.items()]
-        return self.engine.load_rows("read", by_column(names, rows), {measure.LABEL: TEXT})
 
     def _origins(self) -> Sequence[Origins | None]:
         """Per column the published records of each leaf, where the release tells them.
@@ -137,14 +131,13 @@ class Published:
         Raises:
             SourceError: Classes that are larger than in the original.
         """
-        layout, read = self.encoded.layout, self._read()
-        masks = self._masks()
+        layout, masks = self.encoded.layout, self._masks()
         rows = self.engine.materialize(
             "mapped", release.mapped(self.encoded.table, self._targets(), columns=masks)
         )
         held = self.engine.materialize("held", release.place_sizes(rows, words=layout.words))
         there = self.engine.materialize(
-            "released", release.released_places(self.classes, read, columns=masks)
+            "released", release.released_places(self.classes, self.read, columns=masks)
         )
         surplus = self.engine.rows(release.surplus(there, held, words=layout.words))[0][0]
         if surplus:
@@ -160,17 +153,12 @@ class Published:
 
         A published class holds the original's records of its labels.
         """
-        layout = self.encoded.layout
-        query = release.published_parts(
-            joined.rows, joined.released, held=joined.held, words=layout.words
-        )
+        words = self.encoded.layout.words
+        query = release.published_parts(joined.rows, joined.released, held=joined.held, words=words)
         parts = self.engine.materialize("parts", query)
         linked: list[Origins] = [[] for _ in self.labels]
         targets = [labels.targets() for labels in self.labels]
-        leaves = [
-            {code: leaf for leaf, code in enumerate(layout.leaf_codes(number, tree))}
-            for number, tree in enumerate(self.subject.trees)
-        ]
+        leaves = [{code: leaf for leaf, code in enumerate(codes)} for codes in self.codes]
         for number, whole, part, *code in self.engine.rows(
             release.origins(parts, columns=self._masks())
         ):
@@ -183,19 +171,29 @@ class Published:
 
     def _targets(self) -> exp.Table:
         """Which node each leaf became, as a table; a leaf that is not published is left out."""
-        layout, trees = self.encoded.layout, self.subject.trees
-        names = (encode.ATTRIBUTE, *map(encode.word, range(layout.words)), *self._place_words())
+        words = self.encoded.layout.words
+        names = (encode.ATTRIBUTE, *map(encode.word, range(words)), *_place_words(words))
         rows: list[tuple[object, ...]] = []
-        for number, labels in enumerate(self.labels):
-            codes = layout.leaf_codes(number, trees[number])
+        for number, (labels, codes) in enumerate(zip(self.labels, self.codes, strict=True)):
             rows += [
                 (number, *codes[leaf], *codes[labels.nodes.run(place)[0]])
                 for leaf, place in labels.targets().items()
             ]
         return self.engine.load_rows("targets", by_column(names, rows))
 
-    def _place_words(self) -> list[str]:
-        return [release.place(w) for w in range(self.encoded.layout.words)]
+
+def _place_words(words: int) -> list[str]:
+    return [release.place(w) for w in range(words)]
+
+
+def _read(engine: Engine, columns: Sequence[Labels], codes: Sequence[list[Words]]) -> exp.Table:
+    """The node that each label stands for, by its first leaf, and its leaves, as a table."""
+    names = (encode.ATTRIBUTE, measure.LABEL, measure.LEAVES, *_place_words(len(codes[0][0])))
+    rows: list[tuple[object, ...]] = []
+    for number, (labels, own) in enumerate(zip(columns, codes, strict=True)):
+        runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
+        rows += [(number, label, n, *own[first]) for label, (first, n) in runs.items()]
+    return engine.load_rows("read", by_column(names, rows), {measure.LABEL: TEXT})
 
 
 def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:
@@ -266,7 +264,12 @@ def read_published(
     classes, kept, label = released.classes, released.statistics, released.label
     suppressed = released.suppressed
     labels = read_labels(engine, subject, encoded=encoded, classes=classes, suppressed=suppressed)
-    return Published(engine, subject, encoded, released.table, classes, kept, label, labels)
+    layout = encoded.layout
+    codes = tuple(layout.leaf_codes(number, tree) for number, tree in enumerate(subject.trees))
+    read = _read(engine, labels, codes)
+    return Published(
+        engine, subject, encoded, released.table, classes, kept, label, labels, codes, read
+    )
 
 
 def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, int]:

@@ -152,19 +152,20 @@ def _of_sensitive(found: Gathered) -> Iterator[Caution]:
 
 def _given_away(found: Gathered, given: Mapping[str, int]) -> Caution:
     """The caution for columns of which some classes have one value, with records of these."""
-    names, unit = list(given), found.after.unit[:-1]
+    names, side = list(given), found.after
     if len(names) == 1:
         [(name, number)] = given.items()
         what = repr(name)
         where = (
-            f"{counted(number, f'released {unit}')} {'is' if number == 1 else 'are'} in classes "
-            f"whose members all have the same value of {name!r}."
+            f"{counted(number, f'released {side.one}')} {'is' if number == 1 else 'are'} in "
+            f"classes whose members all have the same value of {name!r}."
         )
     else:
         what = "sensitive columns"
+        numbers = listed([f"{name!r} ({number:,})" for name, number in given.items()])
         where = (
-            f"Of each of these columns, released {unit}s are in classes whose members all have the "
-            f"same value: {listed([f'{name!r} ({number:,})' for name, number in given.items()])}."
+            f"Of each of these columns, released {side.unit} are in classes whose members all have "
+            f"the same value: {numbers}."
         )
     models = _options("--l", names, bound="2")
     return Caution(

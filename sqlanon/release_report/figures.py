@@ -44,9 +44,14 @@ class TableSide:
     trajectories: Trajectories | None = None
 
     @property
+    def one(self) -> str:
+        """What is counted, one of it."""
+        return "record" if self.persons is None else "person"
+
+    @property
     def unit(self) -> str:
-        """What is counted."""
-        return "records" if self.persons is None else "persons"
+        """What is counted, several of it."""
+        return f"{self.one}s"
 
     @property
     def unique(self) -> int:

@@ -35,7 +35,8 @@ CANDIDATES = 30
 FEW = 6
 """Columns beside which each of many others is looked at, at most."""
 CROWD = 12
-"""Quasi-identifiers up to which columns become some by figures alone."""
+"""Quasi-identifiers up to which columns become some by figures alone; with more of them, little is
+left to publish."""
 LEAST_COUNTED = 5
 """Columns that may become some by figures alone, however many there are."""
 CROWDED = 0.3

@@ -28,7 +28,7 @@ from sqlanon.suggestion.files import file_name
 from sqlanon.suggestion.hierarchies import draft_hierarchy
 from sqlanon.suggestion.profile import BATCH, ColumnProfile, Form, TableProfile, profile_table
 from sqlanon.suggestion.roles import Advice, Role, advise, advise_row_names, is_telling
-from sqlanon.suggestion.separating import Separating
+from sqlanon.suggestion.separating import CROWD, Separating
 from sqlanon.suggestion.suggestion import Suggestion
 from sqlanon.wording import counted, listed
 
@@ -36,8 +36,6 @@ SUPPRESSION_LIMIT = 0.02
 """Share of the records that may be suppressed where nothing is said."""
 FILES = 30
 """Hierarchy files that are to be filled in, at most."""
-CROWD = 12
-"""Quasi-identifiers from which little is left to publish."""
 DAYS = tuple(f"%{one}{sign}%{two}{sign}%Y" for sign in "/-." for one, two in ("dm", "md"))
 """Ways to write dates that texts are held against."""
 TWINS = 60
@@ -294,8 +292,9 @@ def _reading_notes(profile: TableProfile) -> list[str]:
     numeric = [repr(each.name) for each in profile.columns if each.is_numeric_text]
     if numeric:
         notes.append(
-            f"column {listed(numeric)} would be numbers if a mark such as NA or ? did not "
-            "stand for a missing value; name it with nullstr (--nullstr NA), and run this again"
+            f"{'column' if len(numeric) == 1 else 'columns'} {listed(numeric)} would be numbers "
+            "if a mark such as NA or ? did not stand for a missing value; name it with nullstr "
+            "(--nullstr NA), and run this again"
         )
     marks = [repr(each.name) for each in profile.columns if each.looks_like("mark", 1)]
     if marks:
