@@ -29,8 +29,8 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.microdata.binding import bind
-from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
-from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
+from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
+from sqlanon.search.clustering.lower_bound import record_bounds
 
 CENSUS = (
     "sex", "age", "race", "marital_status", "education", "country_of_birth_self",

@@ -22,8 +22,8 @@ from sqlanon.query.encoding.encode import Carried, word
 from sqlanon.query.publish.regions import PLACE, factors, places
 from sqlanon.query.syntax import alias, bigint, column, nested, select
 from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.part_histograms import PartRows
 from sqlanon.search.packing import leaf_numbers
-from sqlanon.search.partitioning.rows import PartRows
 
 
 @dataclass(frozen=True, slots=True)

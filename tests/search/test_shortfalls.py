@@ -13,8 +13,7 @@ from strategies import models
 
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.policy.shares import AlphaAnonymity, DeltaDisclosure
-from sqlanon.search.privacy import ValueDemand
-from sqlanon.search.shortfalls import figures, shortfalls, worst_alone
+from sqlanon.search.privacy import ValueDemand, figures, shortfalls, worst_alone
 
 clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)
 

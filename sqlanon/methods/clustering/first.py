@@ -16,10 +16,10 @@ from sqlanon.methods.shared import SharedWork
 from sqlanon.progress import portion
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut_blocks
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
-from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals
+from sqlanon.search.clustering.dual_bound import Ascent, Duals
+from sqlanon.search.clustering.lower_bound import column_bounds
+from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
-from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.wording import counted
 
 QUICK, COVERED = 0.25, 0.75

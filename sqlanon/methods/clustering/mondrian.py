@@ -42,10 +42,9 @@ from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.reports.plan import CUT_SHORT
-from sqlanon.search.clustering.lower_bound.cheapest import leaf_bounds
-from sqlanon.search.partitioning.histogram import Judge
-from sqlanon.search.partitioning.partition import Rule, may_halve
-from sqlanon.search.partitioning.space import Dimension
+from sqlanon.search.clustering.lower_bound import leaf_bounds
+from sqlanon.search.clustering.mondrian import Rule, may_halve
+from sqlanon.search.clustering.part_histograms import Dimension, Judge
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted, key
 

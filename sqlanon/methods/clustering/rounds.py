@@ -21,9 +21,8 @@ from sqlanon.query.classes import parts
 from sqlanon.query.classes.frequency import mask
 from sqlanon.query.encoding.encode import SIZE, word
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.partitioning.histogram import Histogram
-from sqlanon.search.partitioning.partition import Candidate, Rule, candidates, chosen, groups
-from sqlanon.search.partitioning.rows import PartedRows, PartRows
+from sqlanon.search.clustering.mondrian import Candidate, Rule, candidates, chosen, groups
+from sqlanon.search.clustering.part_histograms import Histogram, PartedRows, PartRows
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """Bit maps of the records that itemsets hold, made on demand.
 
-The memberships of a table's candidates can be hundreds of millions. So no list of them is kept:
-every node of every column has a bit map of its records, and an itemset's members are the AND of its
+The memberships of a table's candidates can be hundreds of millions. So mining counts in the
+database, and no list of them is kept: every node of every column has a bit map of its records, and
+an itemset's members are the AND of its
 nodes' maps. Columns of few nodes are taken together, with a map for each tuple of their nodes, and
-itemsets that agree on the first columns share the AND of those.
+itemsets that agree on the first columns share the AND of those. Of fourteen columns five maps are
+ANDed.
 """
 
 from __future__ import annotations
@@ -186,7 +188,7 @@ def flags(bits: Words, records: int) -> Flags:
     return flat.view(np.bool_)
 
 
-def packed(mask: Flags) -> Words:
+def bits_of(mask: Flags) -> Words:
     """Booleans as bit maps, along the last axis."""
     spare = -mask.shape[-1] % WORD
     room = [(0, 0)] * (mask.ndim - 1) + [(0, spare)]

@@ -1,4 +1,6 @@
-"""Diameter cover: sets of near records whose diameters sum to little, made disjoint.
+"""Diameter cover (after Meyerson and Williams 2004, "On the complexity of optimal k-anonymity").
+
+Sets of near records whose diameters sum to little, made disjoint.
 
 The distance of two records is what each costs at the closure of both; where cells are kept or
 suppressed it is the number of attributes in which they differ. A set is a record, its centre, with
@@ -17,9 +19,9 @@ A closure costs no more than the edges from a centre to all others together, and
 recoding no less than k times its diameter, so the loss is at most 4k (1 + ln 2k) times the least
 possible.
 
-Sources: Meyerson and Williams 2004, "On the complexity of optimal k-anonymity" (the diameter sum,
-and a cover of it in time that does not grow exponentially with k); Park and Shim 2007, sections 3.2
-and 5.1 (APPROX-DS). The sets and the proof are ours.
+The diameter sum is that of the source, which covers by it in time that does not grow exponentially
+with k, too; see also Park and Shim 2007, sections 3.2 and 5.1 (APPROX-DS). The sets and the proof
+are ours.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ import numpy as np
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.convert import convert
 from sqlanon.search.clustering.neighbours import FARTHEST, Nearest, Neighbours
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.set_cover import convert
 
 CROWDED = 0.9
 """Share of the combinations looked at with records in no ball, below which the others are left."""

@@ -1,7 +1,6 @@
-"""Direct cover: candidates in the order of their cost, each as a cluster of what it still covers.
+"""Direct cover (Park and Shim 2007, section 4.5: APPROX-DR): candidates by their cost.
 
-Source: Park and Shim 2007, section 4.5 (APPROX-DR), over the generalized itemsets of Kenig
-2009, chapter 7.
+Each is a cluster of what it still covers, over the generalized itemsets of Kenig 2009, chapter 7.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Forest: every record is joined to one of its nearest neighbours, and large trees are cut.
+"""Forest (Aggarwal et al. 2005, "Approximation algorithms for k-anonymity"): trees, cut.
+
+Every record is joined to one of its nearest neighbours, and large trees are cut.
 
 In the graph of all records an edge costs what a record does at the closure of its two ends. The
 first phase joins each tree of fewer than k records, by an edge from its root, to the nearest record
@@ -7,8 +9,7 @@ than that record costs in any cluster of k. The second phase cuts trees of more 
 records in two, each part of k records or more. A closure costs no more than the edges of a tree
 that holds its records, so the loss is at most 3 (k - 1) times the least possible.
 
-Source: Aggarwal et al. 2005, "Approximation algorithms for k-anonymity"; Kenig 2009, section 4.3,
-algorithms 4 and 5.
+Source: Kenig 2009, section 4.3, algorithms 4 and 5.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Partial domain: groups of records that are generalized each to a node of its own.
+"""Partial domain (Khaitan, Babu, Jena and Majhi, section III.C.2): groups, each with its own node.
 
 Figure 2 of the source, the flowchart of the algorithm, cannot be read any more. Built is what the
 text says: "different tuples can be anonymized to different extents"; some groups "could have been
@@ -43,7 +43,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.children import children, standing
+from sqlanon.search.clustering.blocks import children, standing
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, closed, runs
 from sqlanon.search.packing import packed, united
 

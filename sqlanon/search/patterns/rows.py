@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.held import Sparse
-from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.search.privacy import Demands, Sparse, ValueDemand
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
 from sqlanon.methods.clustering import neighbourhoods
-from sqlanon.search.clustering.repartition import search
+from sqlanon.search.clustering import repartition as search
 
 
 @pytest.fixture

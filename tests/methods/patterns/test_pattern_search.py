@@ -87,7 +87,7 @@ def test_classes_are_judged_alike_a_few_at_a_time(monkeypatch, counted):
     group = random.integers(0, 12, 40)
     at_once = rows.satisfying(np.arange(40), group, groups=13)
     assert set(at_once.tolist()) == {False, True}
-    monkeypatch.setattr("sqlanon.search.held.CELLS", counted)
+    monkeypatch.setattr("sqlanon.search.privacy.COUNTS_AT_ONCE", counted)
     assert rows.satisfying(np.arange(40), group, groups=13).tolist() == at_once.tolist()
 
 

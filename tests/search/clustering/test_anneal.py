@@ -18,11 +18,16 @@ from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.search.clustering import closure_costs
-from sqlanon.search.clustering.anneal import energy, nearest
-from sqlanon.search.clustering.anneal.energy import Energy
-from sqlanon.search.clustering.anneal.exchanges import Schedule, anneal, clusters_of, states
-from sqlanon.search.clustering.anneal.nearest import NearestOthers, drawn_number
+from sqlanon.search.clustering import annealing, closure_costs
+from sqlanon.search.clustering.annealing import (
+    Energy,
+    NearestOthers,
+    Schedule,
+    anneal,
+    clusters_of,
+    drawn_number,
+    states,
+)
 from sqlanon.search.clustering.problem import NOWHERE
 from sqlanon.search.privacy import Demands, ValueDemand
 
@@ -99,7 +104,7 @@ def test_neighbours_are_the_nearest_records_of_other_values_in_other_clusters(pr
 
 
 def test_neighbours_beyond_those_that_are_kept_are_found(monkeypatch):
-    monkeypatch.setattr(nearest, "NEAR", 3)
+    monkeypatch.setattr(annealing, "NEAR", 3)
     problem = problem_of([(str(n // 4),) for n in range(40)], 2)
     label = np.arange(40) // 2
     found = NearestOthers(
@@ -325,7 +330,7 @@ def test_clusters_are_counted_so_many_at_a_time(monkeypatch):
     problem, label, values = planted()
     demands = demands_of(np.where(label < 19, values, 5), LDiversity(2), TCloseness(0.1))
     whole = states(demands, label), Energy(problem, demands, weight=0.0).lacking(clusters_of(label))
-    monkeypatch.setattr(energy, "CELLS", 20)
+    monkeypatch.setattr(annealing, "CELLS", 20)
     parts = states(demands, label), Energy(problem, demands, weight=0.0).lacking(clusters_of(label))
     assert parts[1] == whole[1]
     for one, other in zip(parts[0], whole[0], strict=True):

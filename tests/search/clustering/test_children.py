@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles.covers import problem_of
 from strategies import problems
 
-from sqlanon.search.clustering.children import children, standing
+from sqlanon.search.clustering.blocks import children, standing
 
 FEW = settings(max_examples=40, deadline=None)
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from strategies import problems
 
-from sqlanon.search.clustering.refine import closures
-from sqlanon.search.clustering.refine.closures import Joins
+from sqlanon.search.clustering import closure_costs as closures
+from sqlanon.search.clustering.closure_costs import Joins
 
 
-@pytest.mark.parametrize("most", [closures.TABLE, 9, 0], ids=["all", "leaves", "none"])
+@pytest.mark.parametrize("most", [closures.MOST_JOINS, 9, 0], ids=["all", "leaves", "none"])
 @settings(max_examples=40, deadline=None)
 @given(problem=problems())
 def test_closures_and_their_costs_are_those_of_the_taxonomies(most, problem):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(closures, "TABLE", most)
+        patched.setattr(closures, "MOST_JOINS", most)
         joins = Joins(problem.taxonomies)
     for column, taxonomy in enumerate(problem.taxonomies):
         first, second = (each.ravel() for each in np.indices((taxonomy.leaves, taxonomy.leaves)))

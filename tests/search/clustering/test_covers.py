@@ -28,11 +28,11 @@ from strategies import problems
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.search.clustering import set_cover as cover
 from sqlanon.search.clustering.assign import assign_rest
-from sqlanon.search.clustering.convert import convert
 from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
-from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
+from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.set_cover import (
+    convert,
     cover_by_subsets,
     exhaustive_cover,
     greedy_cover,

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from oracles.covers import Distinct, least_loss, problem_of
 
+from sqlanon.search.clustering.closure_costs import Joins
+from sqlanon.search.clustering.pilot_method import Pools
+from sqlanon.search.clustering.pools_under_demand import Satisfying, by_node, mixed, slices
 from sqlanon.search.clustering.problem import Clustering, members
-from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.refine.demanding import Satisfying, by_node, mixed, slices
-from sqlanon.search.clustering.refine.pools import Pools
-from sqlanon.search.clustering.refine.refinement import refine
+from sqlanon.search.clustering.refinement import refine
 
 
 def table(records, values, *, k=2, least=2, seed=0):

@@ -17,13 +17,10 @@ from strategies import bounded, problems
 from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LARGEST
-from sqlanon.search.clustering.lower_bound import ceilings, whole_pass
-from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
-from sqlanon.search.clustering.lower_bound.ceilings import Sought
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
-from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals, dual_bound
-from sqlanon.search.clustering.lower_bound.steps import Climb
-from sqlanon.search.clustering.lower_bound.whole_pass import WholePass
+from sqlanon.search.clustering import price_proof
+from sqlanon.search.clustering.dual_bound import Ascent, Climb, Duals, dual_bound
+from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
+from sqlanon.search.clustering.price_proof import AlikeRecords, Sought, WholePass
 from sqlanon.search.clustering.problem import Candidates
 
 FEW = settings(max_examples=20, deadline=None)
@@ -145,8 +142,8 @@ def test_what_is_proven_is_kept_where_the_deadline_cuts_a_later_ascent_short(loo
 
 @pytest.mark.parametrize("k", [3, 20])
 def test_a_pass_of_many_batches_finds_what_every_closure_says(k, monkeypatch):
-    monkeypatch.setattr(whole_pass, "BATCH", 2)
-    monkeypatch.setattr(ceilings, "FIRST_WORDS", 1)
+    monkeypatch.setattr(price_proof, "BATCH", 2)
+    monkeypatch.setattr(price_proof, "FIRST_WORDS", 1)
     problem = problem_of(table(260, 4, 5, 6), k)
     alike, candidates = AlikeRecords.of(problem), candidates_of(problem)
     own = np.random.default_rng(7).integers(0, 3 * problem.suppressed, len(alike))
@@ -164,12 +161,12 @@ def test_a_pass_of_many_batches_finds_what_every_closure_says(k, monkeypatch):
 
 
 def test_closures_beyond_a_number_of_members_do_not_change_what_a_pass_finds(monkeypatch):
-    monkeypatch.setattr(whole_pass, "BATCH", 2)
+    monkeypatch.setattr(price_proof, "BATCH", 2)
     problem = problem_of(table(40, 4, 3, 8), 3)
     alike, candidates = AlikeRecords.of(problem), candidates_of(problem)
     sought = Sought(np.full(len(alike), problem.suppressed), 1, -1, 3 * problem.suppressed)
     whole = WholePass(problem, candidates, alike).excess(sought)
-    monkeypatch.setattr(whole_pass, "MEMBERS", 2)
+    monkeypatch.setattr(price_proof, "MEMBERS", 2)
     capped = WholePass(problem, candidates, alike).excess(sought)
     assert (capped.most == whole.most).all()
     assert len(capped.members) < len(whole.members)

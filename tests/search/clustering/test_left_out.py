@@ -13,14 +13,13 @@ from strategies import bounded
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.privacy import LDiversity
-from sqlanon.search.clustering.assign import assign_rest, mend
+from sqlanon.search.clustering.assign import assign_rest, mend, returned, unplaceable
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.left_out import returned, unplaceable
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
+from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refine.refinement import Effort, refine
-from sqlanon.search.partitioning.clusters import cut_clusters
+from sqlanon.search.clustering.refinement import Effort, refine
 from sqlanon.search.privacy import Demands, ValueDemand
 
 FEW = settings(max_examples=25, deadline=None)

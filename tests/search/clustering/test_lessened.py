@@ -14,10 +14,9 @@ from oracles.covers import problem_of
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.policy.shares import AlphaAnonymity
-from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.lessened import lessened
+from sqlanon.search.clustering.assign import lessened, mend
+from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering
-from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.search.privacy import Demands, ValueDemand
 
 MODELS = [

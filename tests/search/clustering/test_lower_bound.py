@@ -15,7 +15,7 @@ from strategies import problems
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
 from sqlanon.search.clustering.set_cover import set_cover
 
 FEW = settings(max_examples=40, deadline=None)

@@ -30,7 +30,7 @@ def near(problem):
 def test_pair_costs_are_those_of_closures_however_columns_are_grouped(problem, widest):
     copies = Copies.of(problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure_costs, "WIDEST", widest)
+        patch.setattr(closure_costs, "WIDEST_GROUP", widest)
         pairs = PairCosts(problem.taxonomies, copies.leaves)
     for combination, first in enumerate(copies.first):
         assert pairs.row(combination).tolist() == [

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from oracles.covers import closure_of, held_by, problem_of
 from strategies import problems
 
+from sqlanon.search.clustering import closure_costs as joins
 from sqlanon.search.clustering.bitmaps import flags
+from sqlanon.search.clustering.closure_costs import Joins
+from sqlanon.search.clustering.pilot_method import NO_LOSS, Pools, boxes_of, replay, try_all
 from sqlanon.search.clustering.problem import Clustering
-from sqlanon.search.clustering.refine import closures as joins
-from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.refine.pools import NO_LOSS, Pools, boxes_of
-from sqlanon.search.clustering.refine.trials import replay, try_all
 
 FEW = settings(max_examples=30, deadline=None)
 
@@ -54,7 +53,7 @@ def held_boxes(problem, records, k):
 @FEW
 @given(problem=problems())
 def test_joins_are_closures_with_and_without_tables(problem, most):
-    with mock.patch.object(joins, "TABLE", most):
+    with mock.patch.object(joins, "MOST_JOINS", most):
         made = Joins(problem.taxonomies)
     some, other = problem.leaves, problem.leaves[::-1]
     pairs = list(zip(range(problem.records), reversed(range(problem.records)), strict=True))

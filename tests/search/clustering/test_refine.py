@@ -12,15 +12,16 @@ from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
+from sqlanon.search.clustering import refinement as starts
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
+from sqlanon.search.clustering.lower_bound import record_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refine import starts
-from sqlanon.search.clustering.refine.cuts import cut_groups, parts_of_k
-from sqlanon.search.clustering.refine.refinement import (
+from sqlanon.search.clustering.refinement import (
     Effort,
     Refinement,
     _Search,
+    cut_groups,
+    parts_of_k,
     refine,
 )
 from sqlanon.search.clustering.set_cover import set_cover

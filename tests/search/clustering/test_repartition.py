@@ -14,16 +14,17 @@ from oracles.covers import Distinct, candidates_of, cost_of, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
+from sqlanon.search.clustering import repartition as search
+from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.repartition import search
-from sqlanon.search.clustering.repartition.assignment_program import assignment_program
-from sqlanon.search.clustering.repartition.column_program import column_program
-from sqlanon.search.clustering.repartition.dissolved import Spared, dissolve
-from sqlanon.search.clustering.repartition.highs import solved
-from sqlanon.search.clustering.repartition.local_prices import local_prices
-from sqlanon.search.clustering.repartition.search import Turns, repartitioned
+from sqlanon.search.clustering.repartition import Turns, repartitioned
+from sqlanon.search.clustering.repartition_pools import Spared, dissolve, local_prices
+from sqlanon.search.clustering.repartition_programs import (
+    assignment_program,
+    column_program,
+    solved,
+)
 
 FEW = settings(max_examples=12, deadline=None)
 

@@ -11,8 +11,8 @@ from oracles.covers import problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
+from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import members
-from sqlanon.search.partitioning.clusters import cut_clusters
 
 FEW = settings(max_examples=40, deadline=None)
 

@@ -15,15 +15,11 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.loss.cells import CellCosts
 from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
+from sqlanon.search.clustering.mondrian import RULES, Rule, cut_clusters, may_halve, partition
+from sqlanon.search.clustering.part_histograms import Dimension, Judge, PartRows
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.held import Sparse
-from sqlanon.search.partitioning.clusters import cut_clusters
-from sqlanon.search.partitioning.histogram import Judge
-from sqlanon.search.partitioning.partition import RULES, Rule, may_halve, partition
-from sqlanon.search.partitioning.rows import PartRows
-from sqlanon.search.partitioning.space import Dimension
-from sqlanon.search.privacy import ValueDemand
+from sqlanon.search.privacy import Sparse, ValueDemand
 
 
 @st.composite
@@ -120,7 +116,7 @@ def test_groups_of_many_values_are_judged_as_those_of_few(monkeypatch, model):
     held = Sparse(group, value, chance.integers(1, 3, 360))
     demand = ValueDemand(0, model, np.bincount(value, minlength=30))
     whole = held.holds(demand, groups=42)
-    monkeypatch.setattr("sqlanon.search.held.CELLS", 64)
+    monkeypatch.setattr("sqlanon.search.privacy.COUNTS_AT_ONCE", 64)
     assert held.holds(demand, groups=42).tolist() == whole.tolist()
     assert 0 < whole.sum() < 42
     with pytest.raises(TimeLimitError):
@@ -154,7 +150,7 @@ def test_whenever_the_time_is_over_parts_without_a_turn_stay_as_they_are(monkeyp
     records = [(n % 9, n * n % 7) for n in range(60)]
     rule = rule_of(trees, records, Judge(3), cuts=cuts)
     whole = cut(records, rule)
-    monkeypatch.setattr("sqlanon.search.partitioning.partition.ROWS", 8)
+    monkeypatch.setattr("sqlanon.search.clustering.mondrian.ROWS", 8)
     assert members(cut(records, rule)) == members(whole)
     made = []
     for looks in range(60):

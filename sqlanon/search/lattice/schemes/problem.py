@@ -26,10 +26,9 @@ from fractions import Fraction
 import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.held import Sparse
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, leaf_count
 from sqlanon.search.packing import packed, united
-from sqlanon.search.privacy import Demands
+from sqlanon.search.privacy import Demands, Sparse
 
 LARGEST = 2**52
 """Whole prices of all records stay below it, so that sums of them are exact as floats, too."""

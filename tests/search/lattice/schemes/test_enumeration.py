@@ -59,7 +59,7 @@ def test_classes_are_judged_alike_a_few_at_a_time(table, loss):
     """Classes times sensitive values can be far more than fit into memory."""
     problem, every = problem_of(table, loss), list(itertools.islice(table.recodings(), 20))
     at_once = [problem.evaluate(own) for own in every]
-    with patch("sqlanon.search.held.CELLS", 1):
+    with patch("sqlanon.search.privacy.COUNTS_AT_ONCE", 1):
         assert [problem.evaluate(own) for own in every] == at_once
 
 

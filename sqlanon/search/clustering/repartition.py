@@ -1,11 +1,10 @@
-"""Large neighbourhood search: pools of similar clusters parted anew by integer programs.
+"""Repartition: large neighbourhood search (Shaw 1998) by integer programs.
 
 Each turn draws a cluster, the rather the more its records lose above what they are worth, dissolves
-it with those near it and parts their records anew as an integer program says (`column_program`,
-`assignment_program`). What loses less stays, so the loss never grows. Turns are drawn from a seed;
-without a deadline equal seeds give equal clusters.
-
-Source: Shaw 1998 (large neighbourhood search).
+it with those near it and parts their records anew as an integer program says
+(`repartition_programs`): up to k = 10 by columns, beyond that by assignment. What loses less stays,
+so the loss never grows. Turns are drawn from a seed; without a deadline equal seeds give equal
+clusters.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import numpy as np
 
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.assign import join
+from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -25,13 +25,15 @@ from sqlanon.search.clustering.problem import (
     closures,
     members,
 )
-from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.refine.cuts import cut_of_k, parts_of_k
-from sqlanon.search.clustering.repartition.assignment_program import assignment_program
-from sqlanon.search.clustering.repartition.column_program import column_program, spare
-from sqlanon.search.clustering.repartition.dissolved import Dissolved, Spared, dissolve
-from sqlanon.search.clustering.repartition.local_prices import local_prices
-from sqlanon.search.clustering.repartition.programs import RepartitionProgram, RepartitionSolver
+from sqlanon.search.clustering.refinement import cut_of_k, parts_of_k
+from sqlanon.search.clustering.repartition_pools import Dissolved, Spared, dissolve, local_prices
+from sqlanon.search.clustering.repartition_programs import (
+    RepartitionProgram,
+    RepartitionSolver,
+    assignment_program,
+    column_program,
+    spare,
+)
 
 FEW, MANY = (40, 80), (4, 9)
 """Records of a pool whose groups are columns, and clusters of one whose records are assigned, at

@@ -1,13 +1,14 @@
-"""Annealing: records are exchanged between clusters until each satisfies the models.
+"""Annealing (Khaitan, Babu, Jena and Majhi, algorithms NEIGHBOUR and NUMBER-GEN).
 
-The clusters that it starts from satisfy k alone. An iteration takes a cluster that fails, one of
-its records and the z-th nearest record of another cluster (z by NUMBER-GEN, `drawn_number`), and
-exchanges the two, so every cluster keeps its number of records. The exchange stands where the
-energy of the state does not rise, else with probability exp(-rise / T).
+Records are exchanged between clusters until each satisfies the models. The clusters that it starts
+from satisfy k alone. An iteration takes a cluster that fails, one of its records and the z-th
+nearest record of another cluster (z by NUMBER-GEN, `drawn_number`), and exchanges the two, so every
+cluster keeps its number of records. The exchange stands where the energy of the state does not
+rise, else with probability exp(-rise / T).
 
 What the source leaves open is settled so:
 
-- *Energy* is a sum over all clusters, of what they lack (`energy`). The source compares "the
+- *Energy* is a sum over all clusters, of what they lack (`Energy`). The source compares "the
   l-diversity value of the state" and does not say of which clusters; by the chosen one alone a
   neighbour's diversity could be used up for nothing. A cluster that satisfies a model lacks
   nothing, however much it exceeds it, so that it can give to others what it has to spare. Only two
@@ -23,13 +24,18 @@ What the source leaves open is settled so:
 - *The loss* counts in the energy, too, which the source calls for in section VI; with a weight of
   0 it does not, and exchanges are those of section III. On Adult it halves what annealing loses.
 
+It has a loop of its own beside `refinement`, which covers pools of clusters anew, many at once, and
+never loses more: annealing exchanges one pair after the other, each depending on the one before,
+and may go uphill.
+
 Source: Khaitan, Babu, Jena and Majhi, "Approximation algorithms for optimizing privacy and
-utility", sections III.A and III.B, algorithms NEIGHBOUR and NUMBER-GEN.
+utility", sections II.E, III.A and III.B.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,12 +43,220 @@ import numpy as np
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
-from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.anneal.energy import Energy, counts
-from sqlanon.search.clustering.anneal.nearest import NearestOthers, drawn_number
-from sqlanon.search.clustering.problem import ClusteringProblem, runs
-from sqlanon.search.privacy import Demands
-from sqlanon.search.shortfalls import figures
+from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.clustering.closure_costs import NodeCosts, SpanCosts
+from sqlanon.search.clustering.problem import ClusteringProblem, closed, runs
+from sqlanon.search.privacy import (
+    Demands,
+    ValueDemand,
+    counts_of_own,
+    figures,
+    shortfalls,
+    worst_alone,
+)
+
+CELLS = 2**20
+"""Most counts of values at a time."""
+
+
+class Energy:
+    """Energy: what annealing makes less, of single clusters; that of a state is their sum.
+
+    A cluster's is, summed over the models, k times what it lacks to satisfy one over what a cluster
+    of one value lacks at worst: so models of different units weigh alike, and one record exchanged
+    changes it by about 1, whatever k is. Where the loss counts, too, every record adds its part of
+    what it loses at the top of all hierarchies, times the weight.
+
+    Args:
+        problem: The table.
+        demands: The models.
+        weight: The weight of the loss; 0 for none.
+    """
+
+    def __init__(self, problem: ClusteringProblem, demands: Demands, *, weight: float) -> None:
+        self._problem = problem
+        self._demands = demands
+        self._models = [(demand, problem.k / worst_alone(demand)) for demand in demands.every]
+        self._share = weight / max(int(problem.cost(problem.root)), 1)
+        self._spans = SpanCosts.of(problem.taxonomies)
+
+    def lacking(self, clusters: Sequence[Numbers], *, deadline: Deadline = NEVER) -> list[float]:
+        """What each of some clusters, given by their records, lacks; 0 where every model holds.
+
+        Raises:
+            TimeLimitError: The deadline came before all were looked at.
+        """
+        total = np.zeros(len(clusters))
+        for demand, scale in self._models:
+            for some, part in counts(self._demands, demand, clusters=clusters, deadline=deadline):
+                total[some] += scale * shortfalls(demand, part)
+        found: list[float] = total.tolist()
+        return found
+
+    def losing(self, clusters: Sequence[Numbers]) -> list[float]:
+        """The parts of the loss."""
+        if not self._share:
+            return [0.0] * len(clusters)
+        sizes = np.array([len(records) for records in clusters])
+        leaves, starts = self._problem.leaves[np.concatenate(clusters)], np.cumsum(sizes) - sizes
+        if self._spans is None:
+            cost = self._problem.cost(closed(self._problem, leaves, starts=starts))
+        else:
+            low = np.minimum.reduceat(leaves, starts, axis=0)
+            high = np.maximum.reduceat(leaves, starts, axis=0)
+            cost = self._spans.costs(low, high)
+        found: list[float] = (cost * sizes * self._share).tolist()
+        return found
+
+
+def counts(
+    demands: Demands,
+    demand: ValueDemand,
+    *,
+    clusters: Sequence[Numbers],
+    deadline: Deadline = NEVER,
+) -> Iterator[tuple[Numbers, Numbers]]:
+    """Records, or persons, per value of clusters, so many at a time.
+
+    Of many values only those that a cluster holds, where no others matter to the model.
+
+    Args:
+        demands: The models.
+        demand: One of them, which says of which attribute.
+        clusters: Their records.
+        deadline: When it is too late.
+
+    Yields:
+        The numbers of some clusters, and their counts, `(clusters, values)`.
+
+    Raises:
+        TimeLimitError: The deadline came before all were counted.
+    """
+    values, relative = len(demand.table), demand.model.relative or demand.of_persons
+    if len(clusters) * values > CELLS and not relative:
+        records, sizes = np.concatenate(clusters), [len(each) for each in clusters]
+        value, group = demands.values[records, demand.attribute], np.arange(len(clusters))
+        there, group = value >= 0, np.repeat(group, sizes)
+        own = group[there], value[there], np.ones(int(there.sum()), np.int64)
+        for some, part in counts_of_own(*own, groups=len(clusters), cells=CELLS):
+            deadline.check()
+            yield some, part
+        return
+    step = max(1, CELLS // max(values, 1))
+    for start in range(0, len(clusters), step):
+        deadline.check()
+        some = np.arange(start, min(start + step, len(clusters)))
+        yield some, np.stack([demands.counts(clusters[each], demand) for each in some.tolist()])
+
+
+NEAR = 48
+"""Nearest records that are kept of each; a larger number is drawn once in as many turns."""
+
+
+def drawn_number(x: float, *, below: int) -> int:
+    """NUMBER-GEN: the whole part of 1 / x where that is below a number, else 1.
+
+    With x uniform in (0, 1] the number z has probability 1 / (z (z + 1)), so z is (z + 2) / z times
+    as probable as z + 1. The source says double: that is so for z = 2 alone; 1 is three times as
+    probable as 2, and large numbers are about as probable as the next.
+
+    Args:
+        x: A number in [0, 1]; 0 counts as one that is too small.
+        below: Above the largest number wanted.
+    """
+    if not x * below > 1:  # 1 / x would not be below it
+        return 1
+    number = int(1 / x)
+    return number if number < below else 1
+
+
+class NearestOthers:
+    """The records of other values than a record's own, by distance, equal ones in random order.
+
+    Only records of one division, which may share a cluster, are neighbours. The distance of two
+    records is the cost of their closure, the weight of an edge between them in the source. Rows of
+    distances are made when they are first asked for, and of each only the nearest few are kept, so
+    that memory grows with the records and not with their pairs.
+
+    Args:
+        problem: The table.
+        values: `values[record, attribute]`: numbers of the sensitive values.
+        among: Which records are in a cluster; no other is anybody's neighbour.
+        random: Draws the order of equal distances.
+    """
+
+    def __init__(
+        self,
+        problem: ClusteringProblem,
+        values: Numbers,
+        *,
+        among: Flags,
+        random: np.random.Generator,
+    ) -> None:
+        self._leaves, self._random = problem.leaves, random
+        combinations, at = np.unique(problem.leaves, axis=0, return_inverse=True)
+        self._combination = at.ravel()
+        self._costs = NodeCosts(problem.taxonomies)
+        self._codes = self._costs.codes(combinations)
+        self.group = np.unique(values, axis=0, return_inverse=True)[1].ravel()
+        """Per record a number of its values."""
+        self._among, self._division = among, problem.division
+        self._alike = self._division * (int(self.group.max()) + 1) + self.group
+        self._open = np.bincount(self._division[among])
+        self._sizes = np.bincount(self._alike[among], minlength=int(self._alike.max()) + 1)
+        self._near: dict[int, Numbers] = {}
+
+    def others(self, record: int) -> int:
+        """How many records of its division, in clusters, have other values than one."""
+        whole, alike = self._open[self._division[record]], self._sizes[self._alike[record]]
+        return int(whole) - int(alike)
+
+    def distances(self, record: int) -> Numbers:
+        """The cost of the closure of a record with every record [units]."""
+        far = self._costs.joined(self._leaves[record], self._codes)
+        found: Numbers = far.take(self._combination)
+        return found
+
+    def of(self, record: int, place: int, *, label: Numbers) -> int:
+        """The record of other values in another cluster that is nearest but so many less one.
+
+        Args:
+            record: The record.
+            place: 1 for the nearest; at most as many as there are.
+            label: The cluster of each record.
+        """
+        if record not in self._near:
+            self._near[record] = self._nearest(record)
+        near = self._near[record]
+        free = near[label[near] != label[record]]
+        if place <= len(free):
+            return int(free[place - 1])
+        allowed = self._differing(record) & (label != label[record])
+        return self._at(record, place, allowed=allowed)
+
+    def _differing(self, record: int) -> Flags:
+        found: Flags = self._among & (self.group != self.group[record])
+        if self._open[self._division[record]] < len(self._among):
+            found &= self._division == self._division[record]
+        return found
+
+    def _nearest(self, record: int) -> Numbers:
+        """The nearest few, in order."""
+        allowed = np.flatnonzero(self._differing(record))
+        far = self.distances(record)[allowed]
+        if len(far) > NEAR:
+            within = far <= np.partition(far, NEAR - 1)[NEAR - 1]
+            allowed, far = allowed[within], far[within]
+        order = np.lexsort((self._random.random(len(far)), far))[:NEAR]
+        return allowed[order].astype(np.int32)
+
+    def _at(self, record: int, place: int, *, allowed: Flags) -> int:
+        """The one at a place among those allowed, by a row that is not kept."""
+        records = np.flatnonzero(allowed)
+        far = self.distances(record)[records]
+        alike = records[far == np.partition(far, place - 1)[place - 1]]
+        return int(alike[int(self._random.random() * len(alike))])
+
 
 PER_RECORD, MOST = 5, 250_000
 """Iterations for each record, and for all of them at most, where no number is given."""

@@ -1,7 +1,4 @@
-"""A lower bound on the loss of any k-anonymous clustering.
-
-Source: Park and Shim 2007, section 4.5, lemma 4.16 (OPT-LB).
-"""
+"""OPT-LB (Park and Shim 2007, section 4.5, lemma 4.16): a record costs no less by itself."""
 
 from __future__ import annotations
 

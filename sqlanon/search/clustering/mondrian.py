@@ -1,12 +1,19 @@
-"""Search: which of its cuts each part of a table gets, until no part can be cut any more.
+"""Mondrian (LeFevre, DeWitt and Ramakrishnan 2006): cuts from the top, until no part can be cut.
+
+A part is cut either *by nodes*, between the nodes right below its closure, of which those too small
+to be a class stay together, or *in two*, where its ordered children are halved best. Every cut of
+every part is worked out at once, from the parts' histograms of one column.
 
 A cut tells the groups of a part apart, which takes some bits of the log2(records / k) that a part
 has in all, and saves some loss. The cut that saves most per bit is taken: by what it saves alone, a
-column of many values would be cut first and leave nothing for the others. What no cut by nodes
-helps is halved where it is widest, since smaller parts may close lower in other columns.
+column of many values would be cut first and leave nothing for the others. It loses 0.200 on Adult
+at k = 50, the cut that saves most 0.277, the widest column 0.289 between nodes and 0.409 at
+medians. What no cut by nodes helps is halved where it is widest, since smaller parts may close
+lower in other columns.
 
-Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity": `median` is
-its greedy algorithm over ordered values, `nodes` the same over hierarchies.
+Source: "Mondrian multidimensional k-anonymity", sections 3.1 (allowable cuts; strict and relaxed
+partitionings) and 4: `median` is its greedy algorithm over ordered values, `nodes` the same over
+hierarchies.
 """
 
 from __future__ import annotations
@@ -19,12 +26,135 @@ import numpy as np
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
-from sqlanon.search.arrays import Numbers, Reals
-from sqlanon.search.partitioning.cuts import NOT, PartCuts, by_nodes, in_two
-from sqlanon.search.partitioning.histogram import Judge
-from sqlanon.search.partitioning.rows import PartedRows, PartRows
-from sqlanon.search.partitioning.space import Dimension
-from sqlanon.search.privacy import ValueDemand
+from sqlanon.search.arrays import Flags, Numbers, Reals
+from sqlanon.search.clustering.assign import mend
+from sqlanon.search.clustering.part_histograms import (
+    Dimension,
+    Histogram,
+    Judge,
+    PartedRows,
+    PartRows,
+)
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
+from sqlanon.search.privacy import Demands, ValueDemand
+
+NOT = -1
+"""The group of an entry whose part is not cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartCuts:
+    """The cuts of all parts at one column.
+
+    Args:
+        group: The group of each entry of the histogram, numbered part by part without gaps; `NOT`
+            where a part cannot be cut.
+        part: The part that each group is of, ascending.
+        saved: Per part what its records save in this column [units]; -1 where it cannot be cut.
+        told: Per part the information that tells its groups apart, over all of its records [bits].
+    """
+
+    group: Numbers
+    part: Numbers
+    saved: Numbers
+    told: Reals
+
+    @property
+    def allowed(self) -> Flags:
+        """Which parts can be cut."""
+        allowed: Flags = self.saved >= 0
+        return allowed
+
+
+def by_nodes(histogram: Histogram, gain: Numbers, *, parts: int, judge: Judge) -> PartCuts:
+    """Cuts between children; those that may not be a class of their own stay together.
+
+    Where these together may not be one either, the child that saves least joins them.
+
+    Args:
+        histogram: Records of parts by child.
+        gain: What each record of an entry saves where its child is a class of its own [units].
+        parts: How many parts there are.
+        judge: Says which groups may be classes.
+    """
+    entries = len(histogram.part)
+    own = judge.holds(histogram, np.arange(entries), groups=entries)
+    rest = np.where(own, NOT, histogram.part)
+    there = np.bincount(histogram.part[~own], minlength=parts) > 0
+    lacking = there & ~judge.holds(histogram, rest, groups=parts)
+    if lacking.any():
+        own &= ~_cheapest(histogram, np.where(own, gain * histogram.count, NOT), asked=lacking)
+        rest = np.where(own, NOT, histogram.part)
+        lacking &= ~judge.holds(histogram, rest, groups=parts)
+    apart = np.bincount(histogram.part[own], minlength=parts)
+    together = np.bincount(histogram.part[~own], minlength=parts) > 0
+    allowed = (apart + together > 1) & ~lacking
+    saved = _totals(histogram.part, np.where(own, gain * histogram.count, 0), parts=parts)
+    first = np.concatenate([[True], histogram.part[1:] != histogram.part[:-1]])
+    # The rest of a part is its first group, so that groups are numbered in the order of parts.
+    start = np.cumsum(apart + together) - apart
+    before: Numbers = np.cumsum(own) - own
+    rank = before - np.maximum.accumulate(np.where(first, before, 0))
+    group = np.where(own, start[histogram.part] + rank, start[histogram.part] - 1)
+    return _numbered(histogram, group, allowed=allowed, saved=saved)
+
+
+def _cheapest(histogram: Histogram, saved: Numbers, *, asked: Flags) -> Flags:
+    """The entry of each part asked that saves least, of those whose saving is not negative."""
+    there = np.flatnonzero((saved >= 0) & asked[histogram.part])
+    order = there[np.lexsort((there, saved[there], histogram.part[there]))]
+    part = histogram.part[order]
+    chosen = np.zeros(len(saved), np.bool_)
+    chosen[order[np.concatenate([[True], part[1:] != part[:-1]])[: len(order)]]] = True
+    return chosen
+
+
+def in_two(histogram: Histogram, *, parts: int, judge: Judge) -> PartCuts:
+    """Cuts in two halves of neighbouring children, as even as they can be.
+
+    Args:
+        histogram: Records of parts by child.
+        parts: How many parts there are.
+        judge: Says which groups may be classes.
+    """
+    starts = histogram.segments(parts)
+    totals = _totals(histogram.part, histogram.count, parts=parts)
+    through = np.cumsum(histogram.count)
+    before = np.append(0, through)[starts[:-1]]
+    within = through - before[histogram.part]
+    # The last entry of a part would leave nothing on the right.
+    smaller = np.minimum(within, totals[histogram.part] - within)
+    order = np.lexsort((np.arange(len(smaller)), -smaller, histogram.part))
+    last = order[np.minimum(starts[:-1], len(order) - 1)]
+    right = np.arange(len(smaller)) > last[histogram.part]
+    group = 2 * histogram.part + right
+    one, other = judge.holds(histogram, group, groups=2 * parts).reshape(-1, 2).T
+    return _numbered(histogram, group, allowed=one & other, saved=np.zeros(parts, np.int64))
+
+
+def _numbered(histogram: Histogram, group: Numbers, *, allowed: Flags, saved: Numbers) -> PartCuts:
+    """The cut with the groups of parts that can be cut numbered without gaps."""
+    parts = len(allowed)
+    kept = allowed[histogram.part]
+    held, number = np.unique(group[kept], return_inverse=True)
+    renumbered = np.full(len(group), NOT)
+    renumbered[kept] = number
+    owner = np.zeros(len(held), np.int64)
+    owner[number] = histogram.part[kept]
+    sizes = np.bincount(number, histogram.count[kept], len(held))
+    whole = _totals(histogram.part, histogram.count, parts=parts)[owner]
+    terms = -sizes * np.log2(np.maximum(sizes, 1) / np.maximum(whole, 1))
+    told: Reals = np.bincount(owner, terms, parts).astype(np.float64)
+    return PartCuts(renumbered, owner, np.where(allowed, saved, NOT), told)
+
+
+def _totals(part: Numbers, figure: Numbers, *, parts: int) -> Numbers:
+    """The sum of a figure over the entries of each part, exactly."""
+    through = np.append(0, np.cumsum(figure))
+    starts = np.searchsorted(part, np.arange(parts + 1))
+    found: Numbers = through[starts[1:]] - through[starts[:-1]]
+    return found
+
 
 NODES, MEDIAN, BEST = "nodes", "median", "best"
 RULES = (BEST, NODES, MEDIAN)
@@ -265,3 +395,62 @@ def _cut_once(parted: PartedRows, rule: Rule) -> Numbers:
     for rows, own in groups(found, choice, parted=[parted] * len(found)):
         group[rows] = own
     return group
+
+
+def cut_clusters(
+    problem: ClusteringProblem,
+    *,
+    cuts: str = BEST,
+    relaxed: bool = False,
+    seed: int = 0,
+    begun: Clustering | None = None,
+) -> Clustering:
+    """Clusters that satisfy k and the demand.
+
+    Where those of one value may go to either half, it is drawn which of them go where, so that
+    sensitive values are spread over both.
+
+    Args:
+        problem: The table, whose demand are models of sensitive values.
+        cuts: One of `RULES`.
+        relaxed: Whether records of one value may go to either half.
+        seed: Seed of the draw.
+        begun: Clusters that are cut further, in the place of divisions; who is in none stays so.
+
+    Raises:
+        UnsatisfiableError: The records of a division together fail the demand, see `mend`.
+    """
+    demand = problem.demand
+    assert demand is None or isinstance(demand, Demands)
+    part = problem.division if begun is None else begun.label
+    order = np.flatnonzero(part != NOWHERE)
+    if relaxed:
+        order = np.random.default_rng(seed).permutation(order)
+    leaves = tuple(np.ascontiguousarray(own) for own in problem.leaves[order].T)
+    rows = PartRows(leaves, np.ones(len(order), np.int64))
+    every: tuple[ValueDemand, ...] = ()
+    if demand is not None:
+        every = demand.every
+        persons = {each.attribute: each.of_persons for each in every}
+        rows = PartRows(
+            rows.leaves,
+            rows.sizes,
+            tuple(np.ascontiguousarray(own) for own in demand.values[order].T),
+            tuple(persons.get(column, False) for column in range(demand.values.shape[1])),
+            None if demand.persons is None else demand.persons[order],
+        )
+    rule = Rule(
+        tuple(map(Dimension.of, problem.taxonomies)),
+        Judge(problem.k, every),
+        int(problem.cost(problem.root)),
+        cuts,
+        relaxed=relaxed,
+        halves=may_halve(every, persons=rows.person is not None),
+        deadline=problem.deadline,
+    )
+    label = np.full(problem.records, NOWHERE, np.int64)
+    label[order] = partition(rows, part[order], rule=rule).part
+    found = Clustering.of(problem, label)
+    # Cut parts satisfy the demand; those that could not be cut may not, whatever the time.
+    whole = demand is None or begun is not None
+    return found if whole else mend(replace(problem, deadline=NEVER), found)

@@ -1,6 +1,7 @@
-"""Greedy cover by reduced cost: the sets first that cost least beyond what their records are worth.
+"""Cover by reduced cost (Fisher and Kedia 1990; Ceria, Nobili and Sassano 1998).
 
-The duals of set partitioning (`lower_bound.duals`) price the records so that no k of them are worth
+The sets are taken first that cost least beyond what their records are worth. The duals of set
+partitioning (`dual_bound`) price the records so that no k of them are worth
 more together than they cost in one cluster, and sets of a best partition cost about as much as
 their records are worth. So of all closures that are nearly tight, with the k records of highest
 price that each still holds, the one of least cost less mean price is taken; further records are
@@ -8,8 +9,8 @@ where their price exceeds what they cost there. What a closure still holds only 
 reduced cost only grows, and values that are brought up to date when they reach the front lead to
 the same sets as looking at all closures each time.
 
-Reduced costs as the rule of a greedy cover: Fisher and Kedia 1990, "Optimal solution of set
-covering/partitioning problems using dual heuristics"; Ceria, Nobili and Sassano 1998.
+Source of reduced costs as the rule of a greedy cover: "Optimal solution of set
+covering/partitioning problems using dual heuristics".
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, counted, flags
-from sqlanon.search.clustering.lower_bound.duals import Duals
+from sqlanon.search.clustering.dual_bound import Duals
 from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, ClusteringProblem
 
 DEAREST = 1.0

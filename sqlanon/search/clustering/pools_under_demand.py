@@ -1,13 +1,15 @@
 """Pools under a demand: groups of theirs that fail it are united, and more ways to part them.
 
-Trials (`trials`) look at sizes alone, so under models of sensitive values some of the groups that
-they find fail. Each of these is united with another group of its pool: of the `PARTNERS` that add
-least to the loss with the first whose records make up for what it lacks, else with the cheapest.
+Trials (`pilot_method`) look at sizes alone, so under models of sensitive values some of the groups
+that they find fail; to hold every trial against the demand would cost more than all else. Each
+failing group is united with another one of its pool: of the `PARTNERS` that add least to the loss
+with the first whose records make up for what it lacks, else with the cheapest.
 
 Where a demand needs clusters of many times k records, parts of k are far from holding. There pools
 are also parted along their columns with every sensitive value cut for itself, so that all parts
 have about the pool's shares (as SABRE does: Cao, Karras, Kalnis and Tan 2011, "SABRE: a Sensitive
-Attribute Bucketization and REdistribution framework for t-closeness"), or by the nodes of a column.
+Attribute Bucketization and REdistribution framework for t-closeness"), or by the nodes of a
+column.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.closure_costs import Joins
+from sqlanon.search.clustering.pilot_method import Pools
 from sqlanon.search.clustering.problem import NOWHERE, ClusteringProblem, closed
-from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.refine.pools import Pools
 
 PARTNERS = 4
 """Groups whose union with a failing one is held against the demand, those that cost least first."""

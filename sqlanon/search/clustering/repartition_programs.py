@@ -1,0 +1,416 @@
+"""Set partitioning (Balas and Padberg 1976) and facility location: the integer programs of a pool.
+
+*By columns*: groups of a few more than k records that may become clusters. The price of a pool's
+records bounds what it can lose, so of all groups of the dearest records of a closure only those
+matter that cost little more than they are worth; where no more of them are within the gap than
+`COLUMNS`, and clusters have few records more than k, a best partition is one of the program's
+solutions.
+
+*By assignment*: groups of dozens of records are too many to be columns, and a column never finds
+the one that completes it. So a variable says whether a closure is open, and others how many records
+of a unit go there; with the open ones given the rest is a flow, so whole of itself. Its linear
+relaxation is as strong as that of all columns: for one closure what may be assigned is a box with a
+least sum, whose corners are whole.
+
+HiGHS, which solves them, spends nearly all of its time on presolving, so the linear relaxation
+comes first. Variables that it prices above what is still to be gained are 0 in every better
+solution; without them the whole program is a small one. Of those that are left the dearest are cut
+off even so where they are many, so the best solution may be missed.
+
+Sources: Dantzig and Wolfe 1960 (columns by their reduced cost); Karger and Minkoff 2000, and Guha,
+Meyerson and Munagala 2000 (lower-bounded facility location).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from sqlanon.search.arrays import Flags, Numbers, Reals
+from sqlanon.search.clustering.problem import ClusteringProblem
+from sqlanon.search.clustering.repartition_pools import Dissolved, slacks
+
+
+@dataclass(frozen=True, slots=True)
+class RepartitionProgram:
+    """A program that minimizes a sum over whole variables of at least 0, within ranges of rows.
+
+    Args:
+        cost: Per variable what 1 of it adds.
+        most: Per variable the most that it may be.
+        whole: Which variables must be said to be whole; the others are so of themselves.
+        low: Per row the least that its sum may be.
+        high: Per row the most.
+        row: Per coefficient its row.
+        variable: Per coefficient its variable, ascending.
+        value: The coefficients.
+        start: A solution.
+    """
+
+    cost: Reals
+    most: Reals
+    whole: Flags
+    low: Reals
+    high: Reals
+    row: Numbers
+    variable: Numbers
+    value: Reals
+    start: Reals
+
+
+RepartitionSolver = Callable[[RepartitionProgram, float], Reals]
+"""The best solution of a program found within so many seconds, its start where nothing is better.
+
+It is the same on every machine where the time is infinite.
+"""
+
+
+def coefficients(*parts: tuple[Numbers, Numbers, Reals]) -> tuple[Numbers, Numbers, Reals]:
+    """Rows, variables and values in the order of the variables."""
+    row, variable, value = (np.concatenate(each) for each in zip(*parts, strict=True))
+    order = np.lexsort((row, variable))
+    return row[order], variable[order], value[order]
+
+
+def handed_out(pool: Dissolved, unit: Numbers, group: Numbers, count: Numbers) -> Numbers:
+    """The group of each record, where so many of each unit go to each group; -1 for the rest."""
+    by_unit = np.argsort(pool.unit, kind="stable")
+    place = np.argsort(unit, kind="stable")
+    sizes = pool.sizes
+    given = np.repeat(group[place], count[place])
+    taken = np.bincount(unit, count, len(sizes)).astype(np.int64)
+    first = np.cumsum(sizes) - sizes
+    rank = np.arange(len(given)) - np.repeat(np.cumsum(taken) - taken, taken)
+    found = np.full(len(pool.unit), -1)
+    found[by_unit[np.repeat(first, taken) + rank]] = given
+    return found
+
+
+COLUMNS = 1_500
+"""Most columns, beside the clusters as they are."""
+GROUPS, SPARE, MORE = 400, 8, 2
+"""Most groups of a closure, records beyond k that they are drawn from, and records more than k that
+a group has, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Groups of as many records each.
+
+    Args:
+        units: The units of each group, ascending, shape `(groups, records)`.
+        cost: What each costs [units].
+        above: By how much that is more than they are worth [units].
+    """
+
+    units: Numbers
+    cost: Numbers
+    above: Reals
+
+    def of(self, chosen: Flags | Numbers) -> _Columns:
+        """Some of them."""
+        return _Columns(self.units[chosen], self.cost[chosen], self.above[chosen])
+
+    def cheapest(self) -> _Columns:
+        """Each group once, at its cheapest closure."""
+        if not len(self.units):
+            return self
+        keys = np.column_stack([self.units, self.cost])
+        order = np.lexsort(keys.T[::-1])
+        fresh = np.ones(len(order), np.bool_)
+        fresh[1:] = (self.units[order][1:] != self.units[order][:-1]).any(axis=1)
+        return self.of(order[fresh])
+
+
+def spare(k: int) -> int:
+    """From how many records more than k of a closure groups are drawn."""
+    able = (more for more in range(SPARE, 0, -1) if _number(k, k + more) <= GROUPS)
+    return next(able, 0)
+
+
+def _sizes(k: int, records: int) -> range:
+    """The sizes of groups that are drawn from so many records."""
+    return range(k, min(records, k + MORE) + 1)
+
+
+def _number(k: int, records: int) -> int:
+    return sum(comb(records, size) for size in _sizes(k, records))
+
+
+@cache
+def _choices(records: int, size: int) -> Numbers:
+    """The groups of a size among so many records, shape `(groups, size)`."""
+    return np.array(list(combinations(range(records), size)), np.int64)
+
+
+def column_program(
+    problem: ClusteringProblem, pool: Dissolved, price: Reals
+) -> tuple[RepartitionProgram, Callable[[Reals], Numbers]] | None:
+    """The program of a pool at its prices, and what a solution makes of each record.
+
+    None where no group but those that there are may be in a better partition. Of a solution each
+    record gets the number of its group, -1 where it is left out.
+    """
+    gap = pool.loss - float(price.sum())
+    found = [each.cheapest() for each in _near(pool, price, k=problem.k, gap=gap)]
+    above = np.concatenate([each.above for each in found] or [np.zeros(0)])
+    if len(above) > COLUMNS:
+        gap = float(np.partition(above, COLUMNS)[COLUMNS])
+    found = [_allowed(problem, pool, each.of(each.above <= gap)) for each in found]
+    if not sum(len(each.cost) for each in found):
+        return None
+    found += _as_they_are(pool)
+    sizes = [each.units.shape[1] for each in found for _ in each.cost]
+    unit = np.concatenate([each.units.ravel() for each in found])
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    key, count = np.unique(group * len(pool.sizes) + unit, return_counts=True)
+    group, unit = np.divmod(key, len(pool.sizes))
+    cost = np.concatenate([each.cost for each in found])
+
+    def parts(solution: Reals) -> Numbers:
+        times = np.rint(solution[: len(cost)]).astype(np.int64)
+        copy = np.repeat(np.arange(len(group)), times[group])
+        # A group that is taken twice is two clusters.
+        turn = np.arange(len(copy)) - np.searchsorted(copy, copy)
+        number = group[copy] + turn * len(cost)
+        return handed_out(pool, unit[copy], number, count[copy])
+
+    return _column_arrays(pool, unit, group, count=count, cost=cost), parts
+
+
+def _near(pool: Dissolved, price: Reals, *, k: int, gap: float) -> Iterator[_Columns]:
+    """Groups of the dearest records of near closures, within the gap, by their size."""
+    near = np.flatnonzero(slacks(pool, price, k=k) <= gap)
+    looked = np.minimum(pool.held[near].sum(axis=1), k + spare(k))
+    for records in np.unique(looked).tolist():
+        if records < k:
+            continue
+        closures = near[looked == records]
+        dear = np.where(pool.held[closures], -price, np.inf)
+        top = np.argpartition(dear, records - 1, axis=1)[:, :records]
+        for size in _sizes(k, records):
+            choices = _choices(records, size)
+            worth = price[top][:, choices].sum(axis=2)
+            above = size * pool.cost[closures, None] - worth
+            closure, choice = np.nonzero(above <= gap)
+            members = top[closure[:, None], choices[choice]]
+            units = np.sort(pool.unit[members], axis=1)
+            yield _Columns(units, size * pool.cost[closures[closure]], above[closure, choice])
+
+
+def _allowed(problem: ClusteringProblem, pool: Dissolved, columns: _Columns) -> _Columns:
+    """Those that satisfy the demand, where every record is a unit."""
+    if problem.demand is None:
+        return columns
+    holds = [problem.meets(pool.records[units]) for units in columns.units]
+    return columns.of(np.array(holds, np.bool_))
+
+
+def _as_they_are(pool: Dissolved) -> list[_Columns]:
+    """The clusters as they are."""
+    found = []
+    for cluster, closure in enumerate(pool.own):
+        units = np.sort(pool.unit[pool.cluster == cluster])[np.newaxis]
+        cost = units.shape[1] * pool.cost[[closure]]
+        found.append(_Columns(units, cost, np.zeros(1)))
+    return found
+
+
+def _column_arrays(
+    pool: Dissolved, unit: Numbers, group: Numbers, *, count: Numbers, cost: Numbers
+) -> RepartitionProgram:
+    """How often each group is taken, and how many records of each unit are left out."""
+    sizes, groups, start = pool.sizes.astype(np.float64), len(cost), np.zeros(len(cost))
+    most = np.full(groups, np.inf)
+    np.minimum.at(most, group, sizes[unit] // count)
+    start[groups - len(pool.own) :] = 1
+    parts = [(unit, group, count.astype(np.float64))]
+    if pool.room < 0:
+        whole = np.ones(groups, np.bool_)
+        entries = coefficients(*parts)
+        return RepartitionProgram(
+            cost.astype(np.float64), most, whole, sizes, sizes, *entries, start
+        )
+    every = np.arange(len(sizes))
+    out = groups + every
+    parts += [
+        (every, out, np.ones(len(out))),
+        (np.full(len(out), len(sizes)), out, np.ones(len(out))),
+    ]
+    left = np.bincount(pool.unit[pool.cluster < 0], minlength=len(sizes))
+    return RepartitionProgram(
+        np.append(cost, np.full(len(out), pool.price)).astype(np.float64),
+        np.append(most, sizes),
+        np.ones(groups + len(out), np.bool_),
+        np.append(sizes, 0.0),
+        np.append(sizes, float(pool.room)),
+        *coefficients(*parts),
+        np.append(start, left),
+    )
+
+
+CLOSURES = 30
+"""Most closures of a program, beside those of the clusters."""
+ASSIGNED = 3_000
+"""Most pairs of a unit and a closure that a program is made of."""
+
+
+def assignment_program(
+    pool: Dissolved, price: Reals, *, k: int
+) -> tuple[RepartitionProgram, Callable[[Reals], Numbers]] | None:
+    """The program of a pool at its prices, and what a solution makes of each record.
+
+    None where no closure but those that there are may be in a better partition, or where the
+    program would be large. Of a solution each record gets the number of its closure, -1 where it is
+    left out.
+    """
+    slack = slacks(pool, price, k=k)
+    slack[pool.own] = np.inf
+    near = np.argsort(slack, kind="stable")[:CLOSURES]
+    near = near[slack[near] <= pool.loss - float(price.sum())]
+    if not len(near):
+        return None
+    pool = pool.only(near)
+    closure, unit = np.nonzero(pool.held[:, pool.first])
+    if len(unit) > ASSIGNED:
+        return None
+
+    def parts(solution: Reals) -> Numbers:
+        count = np.rint(solution[: len(unit)]).astype(np.int64)
+        return handed_out(pool, unit, closure, count)
+
+    return _assignment_arrays(pool, unit, closure, k=k), parts
+
+
+def _assignment_arrays(
+    pool: Dissolved, unit: Numbers, closure: Numbers, *, k: int
+) -> RepartitionProgram:
+    """Variables: records of units at closures, which of these are open, and records left out."""
+    sizes, units, closures, pairs = pool.sizes, len(pool.sizes), len(pool.cost), len(unit)
+    every, open_ = np.arange(pairs), pairs + np.arange(closures)
+    rest = pairs + closures + (np.arange(units) if pool.room >= 0 else np.zeros(0, np.int64))
+    # Rows: each unit goes somewhere; k records of each open closure; none of a closed one; how many
+    # are left out.
+    of_closure, of_pair = units + np.arange(closures), units + closures + every
+    last = np.full(len(rest), units + closures + pairs)
+    entries = coefficients(
+        (unit, every, np.ones(pairs)),
+        (of_closure[closure], every, np.ones(pairs)),
+        (of_closure, open_, np.full(closures, -float(k))),
+        (of_pair, every, np.ones(pairs)),
+        (of_pair, open_[closure], -sizes[unit].astype(np.float64)),
+        (rest - pairs - closures, rest, np.ones(len(rest))),
+        (last, rest, np.ones(len(rest))),
+    )
+    budget = np.full(int(pool.room >= 0), pool.room)
+    nothing, endless = np.zeros(closures), np.full(closures, np.inf)
+    least = [sizes, nothing, np.full(pairs, -np.inf), np.zeros(len(budget))]
+    most = [sizes, endless, np.zeros(pairs), budget]
+    cost = [pool.cost[closure], nothing, np.full(len(rest), pool.price)]
+    largest = [sizes[unit], np.ones(closures), sizes[rest - pairs - closures]]
+    whole = np.zeros(pairs + closures + len(rest), np.bool_)
+    whole[open_] = True
+    return RepartitionProgram(
+        np.concatenate(cost).astype(np.float64),
+        np.concatenate(largest).astype(np.float64),
+        whole,
+        np.concatenate(least).astype(np.float64),
+        np.concatenate(most).astype(np.float64),
+        *entries,
+        _as_it_is(pool, unit, closure, variables=len(whole)),
+    )
+
+
+def _as_it_is(pool: Dissolved, unit: Numbers, closure: Numbers, *, variables: int) -> Reals:
+    """The clusters as they are, as a solution."""
+    start, pairs, closures = np.zeros(variables), len(unit), len(pool.cost)
+    place = np.full(pool.held.shape[:1] + pool.sizes.shape, -1)
+    place[closure, unit] = np.arange(pairs)
+    inside = pool.cluster >= 0
+    own = pool.own[pool.cluster[inside]]
+    np.add.at(start, place[own, pool.unit[inside]], 1)
+    start[pairs + pool.own] = 1
+    if pool.room >= 0:
+        np.add.at(start, pairs + closures + pool.unit[~inside], 1)
+    return start
+
+
+NODES = 50
+"""Most nodes of branch and bound."""
+VARIABLES = 400
+"""Most variables of a program beside those of its start, those of the least reduced costs."""
+WORTH = 1e-7
+"""Smallest part of what is lost whose gain is looked for, and the gap of branch and bound."""
+
+
+def solved(program: RepartitionProgram, seconds: float) -> Reals:
+    """The best solution found within `NODES` nodes and so many seconds; its start for none."""
+    highspy: Any = import_module("highspy")  # heavy, and an extra
+    every = np.ones(len(program.cost), np.bool_)
+    solver = _solver(highspy, program, every, seconds=seconds)
+    solver.setOptionValue("presolve", "off")
+    solver.setOptionValue("solve_relaxation", True)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return program.start
+    relaxed = solver.getSolution()
+    values, reduced = np.array(relaxed.col_value), np.array(relaxed.col_dual)
+    gap = 1 - solver.getInfo().objective_function_value
+    if gap < WORTH:
+        return program.start
+    if np.abs(values - np.rint(values))[program.whole].max(initial=0) < 1e-6:
+        found: Reals = np.rint(values)
+        return found
+    if len(reduced) > VARIABLES:
+        gap = min(gap, float(np.partition(reduced, VARIABLES)[VARIABLES]))
+    kept = (reduced <= gap) | (program.start > 0)
+    solver = _solver(highspy, program, kept, seconds=seconds)
+    places = np.flatnonzero(kept).astype(np.int32)
+    solver.setSolution(len(places), np.arange(len(places), dtype=np.int32), program.start[kept])
+    solver.run()
+    if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return program.start
+    best = np.zeros(len(program.cost))
+    best[places] = solver.getSolution().col_value
+    return best
+
+
+def _solver(highspy: Any, program: RepartitionProgram, kept: Flags, *, seconds: float) -> Any:
+    """A solver with some variables of a program, whose start costs 1."""
+    solver = highspy.Highs()
+    settings: dict[str, bool | int | float] = {
+        "output_flag": False,
+        "threads": 1,  # the same result on every machine
+        "mip_max_nodes": NODES,
+        "mip_rel_gap": WORTH,
+        "mip_abs_gap": WORTH,  # of a start that costs 1
+        "mip_detect_symmetry": False,
+        "mip_heuristic_run_feasibility_jump": False,
+    }
+    if seconds < math.inf:
+        settings["time_limit"] = max(seconds, 0.0)
+    for name, value in settings.items():
+        solver.setOptionValue(name, value)
+    scale = max(float(program.cost @ program.start), 1.0)
+    own, place = kept[program.variable], np.cumsum(kept) - 1
+    variable = place[program.variable[own]]
+    variables, rows, none = int(kept.sum()), len(program.low), np.zeros(0, np.int32)
+    starts = np.searchsorted(variable, np.arange(variables)).astype(np.int32)
+    solver.passModel(
+        *(variables, rows, len(variable), 0),
+        *(1, 1, 1, 0.0),  # by variables, no squares, minimize, from 0
+        *(program.cost[kept] / scale, np.zeros(variables), program.most[kept]),
+        *(program.low, program.high),
+        *(starts, program.row[own].astype(np.int32), program.value[own]),
+        *(none, none, none.astype(np.float64)),
+        program.whole[kept].astype(np.int32),
+    )
+    return solver
