@@ -22,7 +22,7 @@ from sqlanon.query.encoding.encode import Carried, word
 from sqlanon.query.publish.regions import PLACE, factors, places
 from sqlanon.query.syntax import alias, bigint, column, nested, select
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.part_histograms import PartRows
+from sqlanon.search.clustering.mondrian import PartRows
 from sqlanon.search.packing import leaf_numbers
 
 

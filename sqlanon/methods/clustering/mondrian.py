@@ -43,8 +43,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.reports.plan import CUT_SHORT
 from sqlanon.search.clustering.lower_bound import leaf_bounds
-from sqlanon.search.clustering.mondrian import Rule, may_halve
-from sqlanon.search.clustering.part_histograms import Dimension, Judge
+from sqlanon.search.clustering.mondrian import Dimension, Judge, Rule, may_halve
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted, key
 

@@ -21,8 +21,16 @@ from sqlanon.query.classes import parts
 from sqlanon.query.classes.frequency import mask
 from sqlanon.query.encoding.encode import SIZE, word
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.mondrian import Candidate, Rule, candidates, chosen, groups
-from sqlanon.search.clustering.part_histograms import Histogram, PartedRows, PartRows
+from sqlanon.search.clustering.mondrian import (
+    Candidate,
+    Histogram,
+    PartedRows,
+    PartRows,
+    Rule,
+    candidates,
+    chosen,
+    groups,
+)
 
 
 @dataclass(frozen=True, slots=True)

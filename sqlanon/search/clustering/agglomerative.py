@@ -31,8 +31,8 @@ from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,
-    closed,
     closures,
+    set_closures,
 )
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
@@ -316,7 +316,8 @@ class Linked:
 
     def add(self, records: list[int]) -> None:
         """Takes another cluster."""
-        self._come(self._place(), records, nodes=self._closure(records))
+        nodes = set_closures(self._problem, np.array(records))[0]
+        self._come(self._place(), records, nodes=nodes)
 
     def unite(self, first: int, second: int) -> None:
         """Makes two clusters one, at the lower of their places."""
@@ -352,11 +353,6 @@ class Linked:
     def rest(self) -> list[int]:
         """The records of all clusters that are left."""
         return [record for records in self._records for record in records]
-
-    def _closure(self, records: list[int]) -> Numbers:
-        leaves = self._problem.leaves[records]
-        nodes: Numbers = closed(self._problem, leaves, starts=np.zeros(1, np.int64))[0]
-        return nodes
 
     def _put(self, place: int, records: list[int], *, nodes: Numbers) -> None:
         """Holds a cluster at a place that is free."""

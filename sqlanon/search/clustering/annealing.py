@@ -45,7 +45,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.closure_costs import NodeCosts, SpanCosts
-from sqlanon.search.clustering.problem import ClusteringProblem, closed, runs
+from sqlanon.search.clustering.problem import ClusteringProblem, records_of, set_closures
 from sqlanon.search.privacy import (
     Demands,
     ValueDemand,
@@ -98,10 +98,11 @@ class Energy:
         if not self._share:
             return [0.0] * len(clusters)
         sizes = np.array([len(records) for records in clusters])
-        leaves, starts = self._problem.leaves[np.concatenate(clusters)], np.cumsum(sizes) - sizes
         if self._spans is None:
-            cost = self._problem.cost(closed(self._problem, leaves, starts=starts))
+            cost = self._problem.cost(set_closures(self._problem, *clusters))
         else:
+            leaves = self._problem.leaves[np.concatenate(clusters)]
+            starts = np.cumsum(sizes) - sizes
             low = np.minimum.reduceat(leaves, starts, axis=0)
             high = np.maximum.reduceat(leaves, starts, axis=0)
             cost = self._spans.costs(low, high)
@@ -359,23 +360,17 @@ def states(demands: Demands, label: Numbers, *, deadline: Deadline = NEVER) -> l
     Raises:
         TimeLimitError: The deadline came before that was known.
     """
-    held = clusters_of(label)
+    clusters = records_of(label)
     found = []
     for demand in demands.every:
         failing, total, worst = 0, 0.0, (-math.inf, 0.0)
-        for _, part in counts(demands, demand, clusters=held, deadline=deadline):
+        for _, part in counts(demands, demand, clusters=clusters, deadline=deadline):
             failing += len(part) - int(demand.holds(part).sum())
             lacking, figure, mean = figures(demand, part)
             total += mean * len(part)
             worst = max(worst, (lacking, figure))
-        found.append(ModelState(len(held), failing, *worst, total / len(held)))
+        found.append(ModelState(len(clusters), failing, *worst, total / len(clusters)))
     return found
-
-
-def clusters_of(label: Numbers) -> list[Numbers]:
-    """The records of each cluster, by its number."""
-    order, starts = runs(label)
-    return np.split(order, starts[1:]) if len(starts) else []
 
 
 class _Search:
@@ -391,7 +386,7 @@ class _Search:
         self._nearest = NearestOthers(
             problem, demands.values, among=label >= 0, random=self._random
         )
-        self._held = clusters_of(label)
+        self._held = records_of(label)
         self._place = np.zeros(len(label), np.int64)
         for records in self._held:
             self._place[records] = np.arange(len(records))

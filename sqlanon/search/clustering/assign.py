@@ -24,8 +24,8 @@ from sqlanon.search.clustering.problem import (
     ClusteringProblem,
     closures,
     members,
+    records_of,
     renumbered,
-    runs,
 )
 from sqlanon.search.privacy import Demands, ValueDemand, shortfalls, worst_alone
 
@@ -259,10 +259,9 @@ def unplaceable(problem: ClusteringProblem) -> Flags:
     A cluster lies within a division. So where all records of one are fewer than k, or fail a demand
     that more records never break, every cluster there fails, too.
     """
-    order, starts = runs(problem.division)
     without = np.zeros(problem.records, np.bool_)
     demand = None if problem.demand is None else problem.demand.monotone
-    for records in np.split(order, starts[1:]):
+    for records in records_of(problem.division):
         if len(records) < problem.k or not (demand is None or demand.holds(records)):
             without[records] = True
     return without

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.problem import ClusteringProblem, closed, runs
+from sqlanon.search.clustering.problem import ClusteringProblem, records_of, set_closures
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Children:
 def children(problem: ClusteringProblem, records: Numbers) -> Iterator[Children]:
     """The records by the children of their closure, for each column that tells any apart."""
     leaves = problem.leaves[records]
-    nodes = closed(problem, leaves, starts=np.zeros(1, np.int64))[0]
+    nodes = set_closures(problem, records)[0]
     for column, taxonomy in enumerate(problem.taxonomies):
         node = int(nodes[column])
         level = int(taxonomy.level[node])
@@ -120,8 +120,7 @@ def _reunited(problem: ClusteringProblem, blocks: list[Numbers]) -> list[Numbers
     block = np.empty(problem.records, np.int64)
     for number, records in enumerate(blocks):
         block[records] = number
-    order, starts = runs(problem.division)
-    for records in np.split(order, starts[1:]):
+    for records in records_of(problem.division):
         homes, sizes = np.unique(block[records], return_counts=True)
         if len(homes) < 2:
             continue

@@ -21,7 +21,7 @@ if positive) is a lower bound: by the proof above the others cost no less than t
 all that is lost with those left out. A record that no candidate holds is left out in any case.
 
 Prices are raised by subgradient steps in floating point, over the closures that are nearly tight
-(`Climb`), and proven in whole numbers over all of them (`price_proof`).
+(`climbed`), and proven in whole numbers over all of them (`price_proof`).
 
 Source: Camerini, Fratta and Maffioli 1975, "On improving relaxation methods by modified gradient
 techniques", for directions that keep a part of the one before.
@@ -43,7 +43,6 @@ from sqlanon.search.clustering.price_proof import (
     AlikeRecords,
     Excess,
     PriceScale,
-    Sought,
     WholePass,
     exact_sum,
     leaving_most,
@@ -107,9 +106,17 @@ class NearTight:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Climb:
-    """Subgradient steps over the closures that are nearly tight: where they go and are worth.
+def climbed(
+    problem: ClusteringProblem,
+    counts: Numbers,
+    near: NearTight,
+    *,
+    center: Reals,
+    room: int,
+    radius: float,
+    steps: int,
+) -> Reals:
+    """The best prices in a box that some subgradient steps find.
 
     Every record votes, with 1 / k each, for the k records of its best set; a record that gets fewer
     votes than it has itself is to be worth more. Prices stay within a box around where they were
@@ -120,67 +127,77 @@ class Climb:
 
     Args:
         problem: The table.
-        alike: Its rows.
+        counts: Records of each row.
+        near: The closures that are looked at.
+        center: The middle of the box, where the steps begin [units].
         room: How many records may be left out besides those in no candidate.
+        radius: Half the width of the box [units].
+        steps: How many.
     """
-
-    problem: ClusteringProblem
-    alike: AlikeRecords
-    room: int
-
-    def staying(self, duals: Reals) -> tuple[Reals, float]:
-        """How many records of each row stay at these duals [units], and what all are worth."""
-        counts, over = self.alike.counts, duals - self.problem.suppressed
-        taken = leaving_most(over, counts, self.room).astype(np.float64)
-        return counts - taken, float((duals * counts - over * taken).sum())
-
-    def best(self, near: NearTight, center: Reals, *, radius: float, steps: int) -> Reals:
-        """The best prices in a box that some steps find.
-
-        Args:
-            near: The closures that are looked at.
-            center: The middle of the box, where the steps begin [units].
-            radius: Half its width [units].
-            steps: How many.
-        """
-        counts, k = self.alike.counts, self.problem.k
-        price, best, most = center, center, -np.inf
-        direction, moved = np.zeros(len(near.rows)), near.rows
-        low, high = center[moved] - radius, center[moved] + radius
-        dearest, owner = np.zeros((0, 0), np.int64), near.owner
-        for step in range(steps):
-            if self.problem.deadline.expired:
-                break
-            if step % REFRESHED == 0:
-                dearest = near.dearest(price, counts=counts, k=k)
-            excess, chosen = _chosen(near, price, dearest=dearest, owner=owner, k=k)
-            duals = price.copy()
-            duals[moved] -= excess
-            staying, total = self.staying(duals)
-            if total > most:
-                best, most = price, total
-            votes = chosen.votes(moved, staying, k=k)
-            gradient = ((staying - votes) / counts)[moved]
-            direction = KEEP * direction + (1 - KEEP) * np.maximum(gradient, STEEPEST)
-            length = radius * FIRST * (LAST / FIRST) ** (step / max(steps - 1, 1))
-            price = price.copy()
-            price[moved] = np.clip(duals[moved] + length * direction, low, high)
-        return best
+    k, moved, owner = problem.k, near.rows, near.owner
+    price, best, most = center, center, -np.inf
+    direction, dearest = np.zeros(len(moved)), np.zeros((0, 0), np.int64)
+    low, high = center[moved] - radius, center[moved] + radius
+    for step in range(steps):
+        if problem.deadline.expired:
+            break
+        if step % REFRESHED == 0:
+            dearest = near.dearest(price, counts=counts, k=k)
+        best_sets = _BestSets.of(near, price, dearest=dearest, owner=owner, k=k)
+        duals = price.copy()
+        duals[moved] -= best_sets.excess
+        over = duals - problem.suppressed
+        taken = leaving_most(over, counts, room).astype(np.float64)
+        total = float((duals * counts - over * taken).sum())
+        if total > most:
+            best, most = price, total
+        votes = best_sets.votes(moved, counts - taken, k=k)
+        gradient = ((counts - taken - votes) / counts)[moved]
+        direction = KEEP * direction + (1 - KEEP) * np.maximum(gradient, STEEPEST)
+        length = radius * FIRST * (LAST / FIRST) ** (step / max(steps - 1, 1))
+        price = price.copy()
+        price[moved] = np.clip(duals[moved] + length * direction, low, high)
+    return best
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class _BestSets:
     """The best set of each row: k records of one closure.
 
     Args:
-        closure: Per row in any the number of its closure among those chosen.
-        inside: Whether it is among the dearest k there; if not, it replaces the last of them.
+        excess: Per row in any what the set is worth beyond its cost, of each record [units].
+        closure: The number of its closure among those chosen.
+        inside: Whether the row is among the dearest k there; if not, it replaces the last of them.
         dearest: Per chosen closure the rows of the dearest k, the last one first.
     """
 
+    excess: Reals
     closure: Numbers
     inside: Flags
     dearest: Numbers
+
+    @classmethod
+    def of(
+        cls, near: NearTight, price: Reals, *, dearest: Numbers, owner: Numbers, k: int
+    ) -> _BestSets:
+        """By the dearest rows of each closure and the owner of each member."""
+        below = price.min() - 10 * abs(price).max() - 1
+        value = np.append(price, below)[dearest]
+        first = value.shape[1] - k
+        top = np.partition(value, first, axis=1)[:, first:]
+        last, whole = top[:, 0], top.sum(axis=1) / k - near.cost
+        held = price[near.rows]
+        each = np.minimum(
+            whole.take(near.closure),
+            (whole - last / k).take(near.closure) + (held / k).take(owner),
+        )
+        most = np.maximum.reduceat(each, near.starts)
+        at = np.flatnonzero(each == most.take(owner))
+        closure = near.closure[at[np.searchsorted(owner[at], np.arange(len(held)))]]
+        asked, number = np.unique(closure, return_inverse=True)
+        place = np.argpartition(value[asked], first, axis=1)[:, first:]
+        rows = np.take_along_axis(dearest[asked], place, axis=1)
+        return cls(most, number.ravel(), held >= last[closure], rows)
 
     def votes(self, rows: Numbers, staying: Reals, *, k: int) -> Reals:
         """What each row gets if every record that stays votes for the records of its best set."""
@@ -193,28 +210,6 @@ class _Chosen:
         votes: Reals = got[:-1].astype(np.float64)
         votes[rows] += np.where(self.inside, 0.0, own)
         return votes
-
-
-def _chosen(
-    near: NearTight, price: Reals, *, dearest: Numbers, owner: Numbers, k: int
-) -> tuple[Reals, _Chosen]:
-    """Per row in any the greatest excess of a set with a record of it, and that set."""
-    below = price.min() - 10 * abs(price).max() - 1
-    value = np.append(price, below)[dearest]
-    first = value.shape[1] - k
-    top = np.partition(value, first, axis=1)[:, first:]
-    last, own = top[:, 0], top.sum(axis=1) / k - near.cost
-    held = price[near.rows]
-    each = np.minimum(
-        own.take(near.closure), (own - last / k).take(near.closure) + (held / k).take(owner)
-    )
-    most = np.maximum.reduceat(each, near.starts)
-    at = np.flatnonzero(each == most.take(owner))
-    closure = near.closure[at[np.searchsorted(owner[at], np.arange(len(held)))]]
-    asked, number = np.unique(closure, return_inverse=True)
-    place = np.argpartition(value[asked], first, axis=1)[:, first:]
-    rows = np.take_along_axis(dearest[asked], place, axis=1)
-    return most, _Chosen(number.ravel(), held >= last[closure], rows)
 
 
 NEAR = 0.3
@@ -286,7 +281,7 @@ def dual_bound(
 
     Where the deadline comes first, it is the best that was proven until then, of each column by
     itself at least. The time is that of the rounds: a look at all closures each (`WholePass`) and
-    its steps (`Climb`). Records that are alike are looked at once.
+    its steps (`climbed`). Records that are alike are looked at once.
 
     Args:
         problem: The table; costs never shrink on the way up.
@@ -341,7 +336,6 @@ class _Search:
         self._problem.deadline.check()
         self._pass = WholePass(self._problem, self._candidates, self._alike)
         price = self._of_rows(self.best.price * RAISED if start is None else start.price)
-        climb = Climb(self._problem, self._alike, self._room)
         self._prove(price)
         scale = 1.0
         for number, radius in enumerate(effort.radii):
@@ -352,7 +346,13 @@ class _Search:
             cost = self._candidates.cost[found.closures]
             near = NearTight.of(cost, sizes=found.sizes, members=found.members)
             box = scale * radius * self._mean
-            price = climb.best(near, self._center, radius=box, steps=effort.steps)
+            price = climbed(
+                *(self._problem, self._alike.counts, near),
+                center=self._center,
+                room=self._room,
+                radius=box,
+                steps=effort.steps,
+            )
             if not self._prove(price):
                 scale /= 2
         self._look_for_near()
@@ -361,8 +361,8 @@ class _Search:
         """What is nearly tight at the best duals."""
         price = self._of_rows(self.best.price)
         slack = int(NEAR * self._mean * self._problem.k * self._scale.parts)
-        sought = Sought(self._whole(price), self._scale.parts, -slack, 0)
-        self.best = replace(self.best, near=self._pass.near(sought))
+        near, _ = self._pass.ceilings(self._whole(price), parts=self._scale.parts, least=-slack)
+        self.best = replace(self.best, near=np.sort(near))
 
     def _of_rows(self, price: Reals) -> Reals:
         """Per row what its records are worth, of which each is worth the same."""
@@ -382,7 +382,7 @@ class _Search:
         whole = self._whole(price)
         shares = problem.k * parts
         slack = int(self._slack * self._mean * shares)
-        found = self._pass.excess(Sought(whole, parts, -slack, slack))
+        found = self._pass.excess(whole, parts=parts, least=-slack, margin=slack)
         worth = problem.k * whole - found.most
         worth[self._alone] = problem.suppressed * shares
         over = worth - problem.suppressed * shares

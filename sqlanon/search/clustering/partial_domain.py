@@ -44,7 +44,12 @@ from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.blocks import children, standing
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, closed, runs
+from sqlanon.search.clustering.problem import (
+    Clustering,
+    ClusteringProblem,
+    records_of,
+    set_closures,
+)
 from sqlanon.search.packing import packed, united
 
 NODES = 500
@@ -143,8 +148,7 @@ class _Lattice:
         whole = np.zeros(problem.records, np.int64)
         self._least = purity.squares(whole)
         self._excused = np.zeros(problem.records, np.bool_)
-        order, starts = runs(self.classes(self.top))
-        for records in np.split(order, starts[1:]):
+        for records in records_of(self.classes(self.top)):
             # What fails even here no node below it can hold, so it does not speak against them.
             self._excused[records] = not problem.satisfies(records)
 
@@ -201,8 +205,7 @@ class _Lattice:
             return False
         if self._problem.demand is None:
             return True
-        order, starts = runs(label)
-        for records in np.split(order, starts[1:]):
+        for records in records_of(label):
             self._problem.deadline.check()
             if not (self._excused[records[0]] or self._problem.satisfies(records)):
                 return False
@@ -234,13 +237,10 @@ def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) 
         purity: Its sensitive values.
         label: The group of each record at first.
     """
-    order, starts = runs(label)
-    groups = np.split(order, starts[1:])
-    sizes = np.array([len(records) for records in groups])
-    nodes = closed(problem, problem.leaves[order], starts=starts)
+    groups = records_of(label)
+    cost, pure = _figures(problem, purity, groups)
     asks = purity.values.shape[1] > 0
-    cost = float((problem.cost(nodes) * sizes).sum())
-    release = _Release(cost, purity.squares(label), purity.squares(np.zeros_like(label)), asks)
+    release = _Release(cost, pure, purity.squares(np.zeros_like(label)), asks)
     waiting = [(-len(records), number, records) for number, records in enumerate(groups)]
     heapq.heapify(waiting)
     made, done, closed_records = len(groups), list[Numbers](), 0
@@ -293,7 +293,5 @@ def _figures(
 ) -> tuple[float, float]:
     """The cost of groups and their `Purity.squares`."""
     sizes = np.array([len(records) for records in groups])
-    every = np.concatenate(groups)
-    nodes = closed(problem, problem.leaves[every], starts=np.cumsum(sizes) - sizes)
-    cost = float((problem.cost(nodes) * sizes).sum())
-    return cost, purity.squares(np.repeat(np.arange(len(groups)), sizes), every)
+    cost = float((problem.cost(set_closures(problem, *groups)) * sizes).sum())
+    return cost, purity.squares(np.repeat(np.arange(len(groups)), sizes), np.concatenate(groups))

@@ -19,7 +19,7 @@ import numpy as np
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.pilot_method import Pools
-from sqlanon.search.clustering.problem import NOWHERE, ClusteringProblem, closed
+from sqlanon.search.clustering.problem import NOWHERE, ClusteringProblem, set_closures
 
 PARTNERS = 4
 """Groups whose union with a failing one is held against the demand, those that cost least first."""
@@ -160,7 +160,7 @@ def by_node(
 ) -> Numbers:
     """The node of each record in one of the columns, below the one that holds all."""
     leaves = problem.leaves[records]
-    top = closed(problem, leaves, starts=np.zeros(1, np.int64))[0]
+    top = set_closures(problem, records)[0]
     levels = [int(own.level[node]) for own, node in zip(problem.taxonomies, top, strict=True)]
     able = np.flatnonzero(levels)
     if not len(able):

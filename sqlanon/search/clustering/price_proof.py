@@ -1,9 +1,9 @@
 """What prices of records prove: one look at all closures, in whole numbers.
 
 Prices are whole numbers of parts of a unit and what is found is exact, so it is a proof whatever
-the prices are. Few closures are looked at to the end: those whose ceilings (`Ceilings`) are not too
-low, in the order of these, and once all of a closure's rows have found a better one, nothing is
-asked of it.
+the prices are. Few closures are looked at to the end: those whose ceilings (`WholePass.ceilings`)
+are not too low, in the order of these, and once all of a closure's rows have found a better one,
+nothing is asked of it.
 
 On Adult with fourteen columns, prices of 1.8 million itemsets took 41 s of processor time without
 ceilings by groups of columns, ceilings kept from one look to the next and steps measured in cells,
@@ -118,138 +118,6 @@ EXACT = 53
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """What a pass looks for.
-
-    Args:
-        price: Per row what a record of it is worth [parts of a unit].
-        parts: Parts of a unit.
-        least: Excess, negative, below which a closure drops out [k times parts of a unit].
-        margin: By how much less than the best of a row's closures others of it are looked at, too.
-    """
-
-    price: Numbers
-    parts: int
-    least: int
-    margin: int
-
-
-class Ceilings:
-    """Ceilings of closures, as prices change: worth of their best k records beyond their cost.
-
-    The dearest records of a table in the order of their prices are counted per closure, by bit
-    maps: of these 64 each counts as the first of them, and those that a closure lacks to k count as
-    the first one that was not looked at. So a closure that costs too much drops out after few words
-    of its bit map, and one that has k records by then is known as well as it will be. Before all
-    that each closure has the ceiling of the nodes that it has in a few columns, and that of earlier
-    prices: the best k records are worth no more now than then, and the best k of what each has
-    become dearer by.
-
-    All of this is sums of whole numbers that floating-point numbers hold exactly, rounded up where
-    they are too large for that: so it is the same on every machine.
-
-    Args:
-        problem: The table.
-        candidates: Its closures.
-        alike: Its rows.
-        layout: What their bit maps look like.
-    """
-
-    def __init__(
-        self,
-        problem: ClusteringProblem,
-        candidates: Candidates,
-        alike: AlikeRecords,
-        *,
-        layout: MapLayout,
-    ) -> None:
-        self._problem, self._alike, self._layout = problem, alike, layout
-        self._by_rank = np.argsort(candidates.rank)
-        self._cost = candidates.cost[self._by_rank]
-        self._codes = layout.codes(candidates.nodes[self._by_rank])
-        self._price = np.zeros(len(alike), np.int64)
-        self._known: Reals | None = None
-        # No sum or difference here is greater than that of so many prices.
-        greatest = 8 * problem.k * PriceScale.of(problem).most
-        self._shift = max(greatest.bit_length() - EXACT, 0)
-
-    def near(self, sought: Sought) -> tuple[Numbers, Reals]:
-        """Positions of the closures whose ceiling is not below what is looked for, and theirs.
-
-        They are in lexicographic order, their ceilings in k times parts of a unit.
-
-        Raises:
-            TimeLimitError: The problem's deadline came first.
-        """
-        cost = (self._cost * (sought.parts * self._problem.k) >> self._shift).astype(np.float64)
-        least = sought.least >> self._shift
-        dearest = self._dearest(sought.price)
-        above = self._problem.k * dearest.first[0] - cost
-        if self._known is not None:
-            risen = self._known + self._of_tuples(self._dearest(sought.price - self._price))
-            np.minimum(above, risen, out=above)
-        at = np.flatnonzero(above >= least)
-        above[at] = np.minimum(above[at], self._of_tuples(dearest, at) - cost[at])
-        at = at[above[at] >= least]
-        self._count(at, above, dearest=dearest, cost=cost, least=least)
-        at = at[above[at] >= least]
-        if len(at) * dearest.maps.words <= FEW:
-            above[at] = dearest.exact(dearest.maps.coded(self._codes.take(at, axis=1))) - cost[at]
-            at = at[above[at] >= least]
-        self._price, self._known = sought.price, above
-        return self._by_rank[at], above[at] * float(2**self._shift)
-
-    def _dearest(self, price: Numbers) -> _Dearest:
-        """The records by these prices or by what they rise by, k of each row at most."""
-        k = self._problem.k
-        order = np.argsort(-price, kind="stable")
-        slots = np.repeat(order, np.minimum(self._alike.counts[order], k))
-        value = -(-price[slots] >> self._shift).astype(np.float64)
-        maps = BitMaps(self._layout, self._alike.leaves[slots])
-        return _Dearest(value, maps, np.append(value[::WORD], value[-1]), k)
-
-    def _of_tuples(self, dearest: _Dearest, at: Numbers | None = None) -> Reals:
-        """What the best k records of closures are worth by the nodes of each group of columns."""
-        found = np.full(self._codes.shape[1] if at is None else len(at), np.inf)
-        for maps, own in zip(dearest.maps.tuples, self._codes, strict=True):
-            worth = np.empty(len(maps))
-            step = max(CELLS // dearest.maps.words, 64)
-            for start in range(0, len(maps), step):
-                part = slice(start, start + step)
-                counts = np.bitwise_count(maps[part])
-                worth[part] = dearest.worth(counts)
-            np.minimum(found, worth.take(own if at is None else own[at]), out=found)
-        return found
-
-    def _count(
-        self, at: Numbers, above: Reals, *, dearest: _Dearest, cost: Reals, least: int
-    ) -> None:
-        """Lowers the ceilings of closures by counting what they hold of the dearest records."""
-        k, words = self._problem.k, dearest.maps.words
-        held, worth = np.zeros(len(at), np.int32), np.zeros(len(at))
-        first, last = 0, min(FIRST_WORDS, words)
-        while len(at):
-            part = dearest.maps.between(first, last)
-            falls, rest = dearest.falls[first:last], k * float(dearest.first[last])
-            step = max(CELLS // part.words, 64)
-            for start in range(0, len(at), step):
-                self._problem.deadline.check()
-                some = slice(start, start + step)
-                bits = part.coded(self._codes.take(at[some], axis=1))
-                counts = np.cumsum(np.bitwise_count(bits), axis=1, dtype=np.int32)
-                counts += held[some, None]
-                held[some] = counts[:, -1]
-                worth[some] += np.minimum(counts, k) @ falls
-            most = worth + rest - cost[at]
-            above[at] = np.minimum(above[at], most)
-            open_ = (held < k) & (most >= least)
-            at, held, worth = at[open_], held[open_], worth[open_]
-            if last == words:
-                return
-            first, last = last, min(last * LONGER, words)
-
-
-@dataclass(frozen=True, slots=True)
 class _Dearest:
     """The records of a table, the dearest first.
 
@@ -324,7 +192,7 @@ class Excess:
 
 
 class WholePass:
-    """Passes over the closures of a table.
+    """Passes over the closures of a table, as prices change.
 
     Args:
         problem: The table.
@@ -337,22 +205,35 @@ class WholePass:
     ) -> None:
         self._problem, self._candidates, self._alike = problem, candidates, alike
         self._layout = MapLayout.of(problem.taxonomies, candidates.nodes, records=problem.records)
-        self._ceilings = Ceilings(problem, candidates, alike, layout=self._layout)
+        self._by_rank = np.argsort(candidates.rank)
+        self._cost = candidates.cost[self._by_rank]
+        self._codes = self._layout.codes(candidates.nodes[self._by_rank])
+        self._price = np.zeros(len(alike), np.int64)
+        self._known: Reals | None = None
+        # No sum or difference here is greater than that of so many prices.
+        greatest = 8 * problem.k * PriceScale.of(problem).most
+        self._shift = max(greatest.bit_length() - EXACT, 0)
 
-    def excess(self, sought: Sought) -> Excess:
+    def excess(self, price: Numbers, *, parts: int, least: int, margin: int) -> Excess:
         """What k records of each closure are worth beyond their cost.
+
+        Args:
+            price: As of `ceilings`.
+            parts: As there.
+            least: As there.
+            margin: By how much less than the best of a row's closures others of it are looked at.
 
         Raises:
             TimeLimitError: The problem's deadline came first.
         """
-        order = np.argsort(-sought.price, kind="stable")
-        near, most = self._ceilings.near(sought)
-        price, counts = sought.price[order], self._alike.counts[order]
+        order = np.argsort(-price, kind="stable")
+        near, most = self.ceilings(price, parts=parts, least=least)
+        ordered, counts = price[order], self._alike.counts[order]
         maps = BitMaps(self._layout, self._alike.leaves[order])
-        look = _Look(price, counts, self._problem.k)
-        best = np.full(len(order), sought.least)
-        turns, margin, held = np.argsort(-most, kind="stable"), sought.margin, 0
-        found: list[tuple[Numbers, Numbers, Numbers]] = []
+        best = np.full(len(order), least)
+        turns, members = np.argsort(-most, kind="stable"), 0
+        none = np.zeros(0, np.int64)
+        looked = [(none, none, none)]
         for start in range(0, len(turns), BATCH):
             self._problem.deadline.check()
             some = turns[start : start + BATCH]
@@ -365,62 +246,130 @@ class WholePass:
             if not asks.any():
                 continue
             at = at[asks]
-            cost = self._candidates.cost[at] * (sought.parts * self._problem.k)
-            sizes, place, own = look.at(bits[asks], cost)
-            np.maximum.at(best, place, own)
-            found.append((at, sizes, order[place]))
-            held += len(place)
-            margin = margin if held < MEMBERS * len(order) else 0
-        return _gathered(best, order, near=np.sort(near), found=found)
+            cost = self._candidates.cost[at] * (parts * self._problem.k)
+            sizes, place, excess = _members(
+                bits[asks], cost, price=ordered, counts=counts, k=self._problem.k
+            )
+            np.maximum.at(best, place, excess)
+            looked.append((at, sizes, order[place]))
+            members += len(place)
+            if members >= MEMBERS * len(order):
+                margin = 0
+        by_row = np.empty_like(best)
+        by_row[order] = best
+        return Excess(by_row, np.sort(near), *map(np.concatenate, zip(*looked, strict=True)))
 
-    def near(self, sought: Sought) -> Numbers:
-        """Positions, ascending, of the closures whose excess is not below what is looked for.
+    def ceilings(self, price: Numbers, *, parts: int, least: int) -> tuple[Numbers, Reals]:
+        """Positions of the closures whose ceiling is not below what is looked for, and theirs.
 
-        Some others may be among them, whose excess is as good as that.
+        They are in lexicographic order, their ceilings in k times parts of a unit. The positions
+        hold all closures whose excess is not below what is looked for, and perhaps some others.
+
+        The dearest records of a table in the order of their prices are counted per closure, by bit
+        maps: of these 64 each counts as the first of them, and those that a closure lacks to k
+        count as the first one that was not looked at. So a closure that costs too much drops out
+        after few words of its bit map, and one that has k records by then is known as well as it
+        will be. Before all that each closure has the ceiling of the nodes that it has in a few
+        columns, and that of earlier prices: the best k records are worth no more now than then, and
+        the best k of what each has become dearer by.
+
+        All of this is sums of whole numbers that floating-point numbers hold exactly, rounded up
+        where they are too large for that: so it is the same on every machine.
+
+        Args:
+            price: Per row what a record of it is worth [parts of a unit].
+            parts: Parts of a unit.
+            least: Excess, negative, below which a closure drops out [k times parts of a unit].
 
         Raises:
             TimeLimitError: The problem's deadline came first.
         """
-        return np.sort(self._ceilings.near(sought)[0])
+        cost = (self._cost * (parts * self._problem.k) >> self._shift).astype(np.float64)
+        least >>= self._shift
+        dearest = self._dearest(price)
+        above = self._problem.k * dearest.first[0] - cost
+        if self._known is not None:
+            risen = self._known + self._of_tuples(self._dearest(price - self._price))
+            np.minimum(above, risen, out=above)
+        at = np.flatnonzero(above >= least)
+        above[at] = np.minimum(above[at], self._of_tuples(dearest, at) - cost[at])
+        at = at[above[at] >= least]
+        self._count(at, above, dearest=dearest, cost=cost, least=least)
+        at = at[above[at] >= least]
+        if len(at) * dearest.maps.words <= FEW:
+            above[at] = dearest.exact(dearest.maps.coded(self._codes.take(at, axis=1))) - cost[at]
+            at = at[above[at] >= least]
+        self._price, self._known = price, above
+        return self._by_rank[at], above[at] * float(2**self._shift)
+
+    def _dearest(self, price: Numbers) -> _Dearest:
+        """The records by these prices or by what they rise by, k of each row at most."""
+        k = self._problem.k
+        order = np.argsort(-price, kind="stable")
+        slots = np.repeat(order, np.minimum(self._alike.counts[order], k))
+        value = -(-price[slots] >> self._shift).astype(np.float64)
+        maps = BitMaps(self._layout, self._alike.leaves[slots])
+        return _Dearest(value, maps, np.append(value[::WORD], value[-1]), k)
+
+    def _of_tuples(self, dearest: _Dearest, at: Numbers | None = None) -> Reals:
+        """What the best k records of closures are worth by the nodes of each group of columns."""
+        found = np.full(self._codes.shape[1] if at is None else len(at), np.inf)
+        for maps, own in zip(dearest.maps.tuples, self._codes, strict=True):
+            worth = np.empty(len(maps))
+            step = max(CELLS // dearest.maps.words, 64)
+            for start in range(0, len(maps), step):
+                part = slice(start, start + step)
+                counts = np.bitwise_count(maps[part])
+                worth[part] = dearest.worth(counts)
+            np.minimum(found, worth.take(own if at is None else own[at]), out=found)
+        return found
+
+    def _count(
+        self, at: Numbers, above: Reals, *, dearest: _Dearest, cost: Reals, least: int
+    ) -> None:
+        """Lowers the ceilings of closures by counting what they hold of the dearest records."""
+        k, words = self._problem.k, dearest.maps.words
+        held, worth = np.zeros(len(at), np.int32), np.zeros(len(at))
+        first, last = 0, min(FIRST_WORDS, words)
+        while len(at):
+            part = dearest.maps.between(first, last)
+            falls, rest = dearest.falls[first:last], k * float(dearest.first[last])
+            step = max(CELLS // part.words, 64)
+            for start in range(0, len(at), step):
+                self._problem.deadline.check()
+                some = slice(start, start + step)
+                bits = part.coded(self._codes.take(at[some], axis=1))
+                counts = np.cumsum(np.bitwise_count(bits), axis=1, dtype=np.int32)
+                counts += held[some, None]
+                held[some] = counts[:, -1]
+                worth[some] += np.minimum(counts, k) @ falls
+            most = worth + rest - cost[at]
+            above[at] = np.minimum(above[at], most)
+            open_ = (held < k) & (most >= least)
+            at, held, worth = at[open_], held[open_], worth[open_]
+            if last == words:
+                return
+            first, last = last, min(last * LONGER, words)
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """A look at all members of closures; rows stand in the order of their prices."""
+def _members(
+    bits: Words, cost: Numbers, *, price: Numbers, counts: Numbers, k: int
+) -> tuple[Numbers, Numbers, Numbers]:
+    """How many rows each closure holds; per row of each its place, and its excess there.
 
-    price: Numbers
-    counts: Numbers
-    k: int
-
-    def at(self, bits: Words, cost: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """How many rows each closure holds; per row of each its place, and its excess there."""
-        closure, word = np.nonzero(bits)
-        eights = np.ascontiguousarray(bits[closure, word]).view(np.uint8).reshape(-1, WORD // 8)
-        held, bit = np.nonzero(np.unpackbits(eights, axis=1, bitorder="little"))
-        closure, place = closure[held], word[held] * WORD + bit
-        sizes = np.bincount(closure, minlength=len(bits))
-        starts = np.cumsum(sizes) - sizes
-        copies = self.counts[place]
-        before = np.cumsum(copies) - copies
-        before -= before[starts][closure]
-        taken = np.clip(self.k - before, 0, copies)
-        price = self.price[place]
-        own = np.add.reduceat(taken * price, starts) - cost
-        last = np.minimum.reduceat(np.where(taken > 0, price, self.price[0]), starts)
-        return sizes, place, np.minimum(own[closure], (own - last)[closure] + price)
-
-
-def _gathered(
-    best: Numbers,
-    order: Numbers,
-    *,
-    near: Numbers,
-    found: list[tuple[Numbers, Numbers, Numbers]],
-) -> Excess:
-    most = np.empty_like(best)
-    most[order] = best
-    none = np.zeros(0, np.int64)
-    at, sizes, members = (
-        (np.concatenate(each) for each in zip(*found, strict=True)) if found else (none,) * 3
-    )
-    return Excess(most, near, at, sizes, members)
+    Rows stand in the order of their prices.
+    """
+    closure, word = np.nonzero(bits)
+    eights = np.ascontiguousarray(bits[closure, word]).view(np.uint8).reshape(-1, WORD // 8)
+    held, bit = np.nonzero(np.unpackbits(eights, axis=1, bitorder="little"))
+    closure, place = closure[held], word[held] * WORD + bit
+    sizes = np.bincount(closure, minlength=len(bits))
+    starts = np.cumsum(sizes) - sizes
+    copies = counts[place]
+    before = np.cumsum(copies) - copies
+    before -= before[starts][closure]
+    taken = np.clip(k - before, 0, copies)
+    own = price[place]
+    best = np.add.reduceat(taken * own, starts) - cost
+    last = np.minimum.reduceat(np.where(taken > 0, own, price[0]), starts)
+    return sizes, place, np.minimum(best[closure], (best - last)[closure] + own)

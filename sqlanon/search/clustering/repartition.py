@@ -21,17 +21,20 @@ from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,
-    closed,
     closures,
     members,
+    set_closures,
 )
 from sqlanon.search.clustering.refinement import cut_of_k, parts_of_k
-from sqlanon.search.clustering.repartition_pools import Dissolved, Spared, dissolve, local_prices
 from sqlanon.search.clustering.repartition_programs import (
+    Dissolved,
     RepartitionProgram,
     RepartitionSolver,
+    Spared,
     assignment_program,
     column_program,
+    dissolve,
+    local_prices,
     spare,
 )
 
@@ -251,8 +254,7 @@ class _Search:
         out = np.setdiff1d(pool.records, np.concatenate([pool.records[:0], *clusters]))
         if len(out) > max(pool.room, 0) or not all(problem.meets(own) for own in clusters):
             return False
-        leaves = problem.leaves[np.concatenate([pool.records[:0], *clusters])]
-        nodes = closed(problem, leaves, starts=np.cumsum(sizes) - sizes)
+        nodes = set_closures(problem, *clusters)
         cost = problem.cost(nodes)
         after = int(sizes @ cost) + len(out) * pool.price
         if after >= pool.loss or problem.forbids(cost).any():

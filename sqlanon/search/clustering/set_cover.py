@@ -28,7 +28,7 @@ from sqlanon.search.clustering.problem import (
     Candidates,
     Clustering,
     ClusteringProblem,
-    closed,
+    set_closures,
 )
 
 
@@ -344,9 +344,7 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
         for subset in combinations(range(problem.records), size)
         if problem.demand is None or problem.demand.holds(np.array(subset))
     ]
-    starts = np.cumsum([0, *map(len, subsets)])[:-1]
-    records = np.concatenate([np.zeros(0, np.int64), *subsets])
-    costs = problem.cost(closed(problem, problem.leaves[records], starts=starts))
+    costs = problem.cost(set_closures(problem, *subsets))
     cheap = np.flatnonzero((costs < limit) & ~problem.forbids(costs))
     subsets, costs = [subsets[subset] for subset in cheap.tolist()], costs[cheap]
     held = np.zeros((len(subsets), problem.records), np.bool_)

@@ -19,10 +19,12 @@ from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.repartition import Turns, repartitioned
-from sqlanon.search.clustering.repartition_pools import Spared, dissolve, local_prices
 from sqlanon.search.clustering.repartition_programs import (
+    Spared,
     assignment_program,
     column_program,
+    dissolve,
+    local_prices,
     solved,
 )
 

@@ -15,8 +15,16 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.loss.cells import CellCosts
 from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
-from sqlanon.search.clustering.mondrian import RULES, Rule, cut_clusters, may_halve, partition
-from sqlanon.search.clustering.part_histograms import Dimension, Judge, PartRows
+from sqlanon.search.clustering.mondrian import (
+    RULES,
+    Dimension,
+    Judge,
+    PartRows,
+    Rule,
+    cut_clusters,
+    may_halve,
+    partition,
+)
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Sparse, ValueDemand
