@@ -55,7 +55,7 @@ class ValueDemand:
 
     def holds(self, counts: Numbers) -> Flags:
         """Which clusters satisfy it, by `counts[cluster, value]`, the records that hold a value."""
-        return _HOLDS.of(self.model)(self, counts)
+        return _FORMS.of(self.model).holds(self, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +159,7 @@ def _held(values: Numbers, width: int) -> Numbers:
 
 
 Holds = Callable[[ValueDemand, Numbers], Flags]
+Lacks = Callable[[ValueDemand, Numbers], Reals]
 Measure = Callable[[ValueDemand, Reals, Reals], Reals]
 
 
@@ -168,20 +169,30 @@ def _distinct(demand: ValueDemand, counts: Numbers) -> Flags:
 
 
 def _entropy(demand: ValueDemand, counts: Numbers) -> Flags:
+    least = math.log(demand.model.threshold) - TOLERANCE
+    enough: Flags = (counts.sum(axis=1) > 0) & (_entropies(counts) >= least)
+    return enough
+
+
+def _entropies(counts: Numbers) -> Reals:
+    """The entropy of each cluster [nats]."""
     size = np.maximum(counts.sum(axis=1), 1)
     terms = (counts * np.log(np.maximum(counts, 1))).sum(axis=1)
-    enough = np.log(size) - terms / size >= math.log(demand.model.threshold) - TOLERANCE
-    some: Flags = enough & (counts.sum(axis=1) > 0)
-    return some
+    found: Reals = np.log(size) - terms / size
+    return found
 
 
 def _recursive(demand: ValueDemand, counts: Numbers) -> Flags:
     """Whether the largest count is below c times the sum from the l-th largest on."""
     model: Any = demand.model
+    largest, tail = _largest_and_tail(counts, int(model.l))
+    return ~_at_least(largest, Fraction(str(model.c)), right=tail)
+
+
+def _largest_and_tail(counts: Numbers, place: int) -> tuple[Numbers, Numbers]:
+    """The largest count of each cluster, and the sum from a place on; 0 without any value."""
     largest_first = -np.sort(-counts, axis=1)
-    tail = largest_first[:, int(model.l) - 1 :].sum(axis=1)
-    # Without any value that counts there is no largest count.
-    return ~_at_least(largest_first[:, :1].sum(axis=1), Fraction(str(model.c)), right=tail)
+    return largest_first[:, :1].sum(axis=1), largest_first[:, place - 1 :].sum(axis=1)
 
 
 def _alpha(demand: ValueDemand, counts: Numbers) -> Flags:
@@ -203,8 +214,8 @@ def ratio_bounds(demand: ValueDemand) -> tuple[Reals, Reals]:
 def _by_ratio(demand: ValueDemand, counts: Numbers) -> Flags:
     """Whether the shares of all values are within their bounds."""
     least, most = ratio_bounds(demand)
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    within: Flags = ((least <= shares) & (shares <= most)).all(axis=1)
+    shares = _shares(counts)
+    within: Flags = np.all((least <= shares) & (shares <= most), axis=1)
     return within
 
 
@@ -219,13 +230,16 @@ def _within(measure: Measure) -> Holds:
     """Whether a distance from the table's distribution is at most the threshold."""
 
     def holds(demand: ValueDemand, counts: Numbers) -> Flags:
-        size = counts.sum(axis=1, keepdims=True)
-        shares = counts / np.maximum(size, 1)
-        found = np.where(size[:, 0] > 0, measure(demand, shares, demand.shares), 0.0)
-        near: Flags = found <= demand.model.threshold + TOLERANCE
+        near: Flags = _distances(measure, demand, counts) <= demand.model.threshold + TOLERANCE
         return near
 
     return holds
+
+
+def _distances(measure: Measure, demand: ValueDemand, counts: Numbers) -> Reals:
+    """The distance of each cluster from the table's distribution; 0 without any value."""
+    found = measure(demand, _shares(counts), demand.shares)
+    return np.where(counts.any(axis=1), found, 0.0)
 
 
 def _equal(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
@@ -285,18 +299,6 @@ CLOSENESS: Mapping[Form, Measure] = {
     ("t", "scaled-literal"): _scaled_literal,
 }
 """The distance of clusters from a distribution, of each form of t-closeness."""
-
-_HOLDS: ByForm[Holds] = ByForm(
-    "counts of clusters",
-    {
-        ("l", "distinct"): _distinct,
-        ("l", "entropy"): _entropy,
-        ("l", "recursive"): _recursive,
-        ("alpha",): _alpha,
-        **dict.fromkeys(BY_RATIO, _by_ratio),
-        **{form: _within(measure) for form, measure in CLOSENESS.items()},
-    },
-)
 
 
 COUNTS_AT_ONCE = 4_000_000
@@ -386,22 +388,6 @@ def counts_of_own(
             yield some, counts
 
 
-Lacks = Callable[[ValueDemand, Numbers], Reals]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shortfall:
-    """What is said of a form of model.
-
-    Args:
-        lacks: What clusters lack.
-        figure: The model's figure, from its threshold and what is lacking; None for what lacks.
-    """
-
-    lacks: Lacks
-    figure: Callable[[float, Reals], Reals] | None = None
-
-
 def shortfalls(demand: ValueDemand, counts: Numbers) -> Reals:
     """What clusters lack to satisfy a model; 0 exactly where they do.
 
@@ -409,7 +395,7 @@ def shortfalls(demand: ValueDemand, counts: Numbers) -> Reals:
         demand: The model.
         counts: `counts[cluster, value]` [records], a column for every value of the table.
     """
-    lacking = _SHORTFALLS.of(demand.model).lacks(demand, counts)
+    lacking = _FORMS.of(demand.model).lacks(demand, counts)
     found: Reals = np.where(demand.holds(counts), 0.0, np.maximum(lacking, TOLERANCE))
     return found
 
@@ -425,7 +411,7 @@ def figures(demand: ValueDemand, counts: Numbers) -> tuple[float, float, float]:
         demand: The model.
         counts: As for `shortfalls`, of one cluster or more.
     """
-    row = _SHORTFALLS.of(demand.model)
+    row = _FORMS.of(demand.model)
     lacking = row.lacks(demand, counts)
     threshold = float(demand.model.threshold)
     every = np.maximum(lacking, 0.0) if row.figure is None else row.figure(threshold, lacking)
@@ -452,18 +438,14 @@ def _distinct_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
 
 
 def _entropy_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
-    size = np.maximum(counts.sum(axis=1), 1)
-    terms = (counts * np.log(np.maximum(counts, 1))).sum(axis=1)
-    found: Reals = math.log(demand.model.threshold) - (np.log(size) - terms / size)
-    return found
+    return math.log(demand.model.threshold) - _entropies(counts)
 
 
 def _recursive_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
     """How far the largest count is above c times the tail, over all."""
     model: Any = demand.model
-    largest_first = -np.sort(-counts, axis=1)
-    tail = largest_first[:, int(model.l) - 1 :].sum(axis=1)
-    found: Reals = (largest_first[:, 0] - model.c * tail) / np.maximum(counts.sum(axis=1), 1)
+    largest, tail = _largest_and_tail(counts, int(model.l))
+    found: Reals = (largest - model.c * tail) / np.maximum(counts.sum(axis=1), 1)
     return found
 
 
@@ -484,8 +466,7 @@ def _beyond(measure: Measure) -> Lacks:
     """By how much a distance from the table's distribution is above the threshold."""
 
     def lacks(demand: ValueDemand, counts: Numbers) -> Reals:
-        found = measure(demand, _shares(counts), demand.shares)
-        return np.where(counts.any(axis=1), found, 0.0) - demand.model.threshold
+        return _distances(measure, demand, counts) - demand.model.threshold
 
     return lacks
 
@@ -495,27 +476,35 @@ def _shares(counts: Numbers) -> Reals:
     return found
 
 
-def _below(threshold: float, lacking: Reals) -> Reals:
-    return threshold - lacking
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What is said of a form of model.
+
+    Args:
+        holds: Whether clusters satisfy it.
+        lacks: What they lack.
+        figure: The model's figure, from its threshold and what is lacking; None for what lacks.
+    """
+
+    holds: Holds
+    lacks: Lacks
+    figure: Callable[[float, Reals], Reals] | None = None
 
 
 def _above(threshold: float, lacking: Reals) -> Reals:
     return threshold + lacking
 
 
-def _raised(threshold: float, lacking: Reals) -> Reals:
-    found: Reals = np.exp(math.log(threshold) - lacking)
-    return found
-
-
-_SHORTFALLS: ByForm[_Shortfall] = ByForm(
-    "shortfalls of clusters",
+_FORMS: ByForm[_Form] = ByForm(
+    "counts of clusters",
     {
-        ("l", "distinct"): _Shortfall(_distinct_lacking, _below),
-        ("l", "entropy"): _Shortfall(_entropy_lacking, _raised),
-        ("l", "recursive"): _Shortfall(_recursive_lacking),
-        ("alpha",): _Shortfall(_alpha_lacking, _above),
-        **dict.fromkeys(BY_RATIO, _Shortfall(_by_ratio_lacking)),
-        **{form: _Shortfall(_beyond(measure), _above) for form, measure in CLOSENESS.items()},
+        ("l", "distinct"): _Form(_distinct, _distinct_lacking, lambda least, lack: least - lack),
+        ("l", "entropy"): _Form(
+            _entropy, _entropy_lacking, lambda least, lack: np.exp(math.log(least) - lack)
+        ),
+        ("l", "recursive"): _Form(_recursive, _recursive_lacking),
+        ("alpha",): _Form(_alpha, _alpha_lacking, _above),
+        **dict.fromkeys(BY_RATIO, _Form(_by_ratio, _by_ratio_lacking)),
+        **{form: _Form(_within(own), _beyond(own), _above) for form, own in CLOSENESS.items()},
     },
 )

@@ -22,8 +22,7 @@ from sqlanon.search.patterns import cuts
 pytestmark = pytest.mark.every_row
 TABLES = [
     models._MODELS,
-    privacy._HOLDS,
-    privacy._SHORTFALLS,
+    privacy._FORMS,
     cuts._CUTS,
     suppression_bounds._REQUIRED,
 ]

@@ -315,9 +315,12 @@ class Linked:
             self._look(int(place))
 
     def add(self, records: list[int]) -> None:
-        """Takes another cluster."""
+        """Takes another cluster, at a place after all others."""
+        if self._places == len(self._nodes):
+            self._close_up()
+        self._places += 1
         nodes = set_closures(self._problem, np.array(records))[0]
-        self._come(self._place(), records, nodes=nodes)
+        self._come(self._places - 1, records, nodes=nodes)
 
     def unite(self, first: int, second: int) -> None:
         """Makes two clusters one, at the lower of their places."""
@@ -354,8 +357,8 @@ class Linked:
         """The records of all clusters that are left."""
         return [record for records in self._records for record in records]
 
-    def _put(self, place: int, records: list[int], *, nodes: Numbers) -> None:
-        """Holds a cluster at a place that is free."""
+    def _come(self, place: int, records: list[int], *, nodes: Numbers) -> None:
+        """Puts a cluster that others may be nearest to at a place that is free."""
         self._records[place], self._nodes[place] = records, nodes
         self._codes[:, place] = self._costs.codes(nodes[None])[:, 0]
         self._size[place], self._cost[place] = len(records), self._problem.cost(nodes)
@@ -363,10 +366,6 @@ class Linked:
         self._stamps += 1
         self._stamp[place] = self._stamps
         self.count += 1
-
-    def _come(self, place: int, records: list[int], *, nodes: Numbers) -> None:
-        """Holds a cluster that others may be nearest to."""
-        self._put(place, records, nodes=nodes)
         found = self._look(place)
         self._listed.come(found)
         least, nearest = self._least[: self._places], self._nearest[: self._places]
@@ -391,13 +390,6 @@ class Linked:
         self._seen[place] = self._stamp[nearest]
         self._listed.hold(place, found, stamps=self._stamp)
         return found
-
-    def _place(self) -> int:
-        """The place of another cluster, after all others."""
-        if self._places == len(self._nodes):
-            self._close_up()
-        self._places += 1
-        return self._places - 1
 
     def _close_up(self) -> None:
         """Gives up the places of clusters that are gone; the others keep their order.

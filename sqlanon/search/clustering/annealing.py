@@ -232,8 +232,10 @@ class NearestOthers:
         free = near[label[near] != label[record]]
         if place <= len(free):
             return int(free[place - 1])
-        allowed = self._differing(record) & (label != label[record])
-        return self._at(record, place, allowed=allowed)
+        records = np.flatnonzero(self._differing(record) & (label != label[record]))
+        far = self.distances(record)[records]
+        alike = records[far == np.partition(far, place - 1)[place - 1]]
+        return int(alike[int(self._random.random() * len(alike))])
 
     def _differing(self, record: int) -> Flags:
         found: Flags = self._among & (self.group != self.group[record])
@@ -250,13 +252,6 @@ class NearestOthers:
             allowed, far = allowed[within], far[within]
         order = np.lexsort((self._random.random(len(far)), far))[:NEAR]
         return allowed[order].astype(np.int32)
-
-    def _at(self, record: int, place: int, *, allowed: Flags) -> int:
-        """The one at a place among those allowed, by a row that is not kept."""
-        records = np.flatnonzero(allowed)
-        far = self.distances(record)[records]
-        alike = records[far == np.partition(far, place - 1)[place - 1]]
-        return int(alike[int(self._random.random() * len(alike))])
 
 
 PER_RECORD, MOST = 5, 250_000
@@ -288,8 +283,7 @@ class Schedule:
 
     def limit(self, records: int) -> int:
         """Most iterations for a table of so many records."""
-        own = min(PER_RECORD * records, MOST)
-        return own if self.iterations is None else self.iterations
+        return min(PER_RECORD * records, MOST) if self.iterations is None else self.iterations
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,9 +418,10 @@ class _Search:
 
     def _try(self, heat: float) -> None:
         """Exchanges a record of a failing cluster with a neighbour, if that is accepted."""
-        cluster = self._failing[self._below(len(self._failing))]
-        record = int(self._held[cluster][self._below(len(self._held[cluster]))])
-        own = self._nearest.group[self._held[cluster]]
+        cluster = self._failing[int(self._random.random() * len(self._failing))]
+        records = self._held[cluster]
+        record = int(records[int(self._random.random() * len(records))])
+        own = self._nearest.group[records]
         inside = int((own != self._nearest.group[record]).sum())
         others = self._nearest.others(record) - inside
         if others < 1:
@@ -442,7 +437,8 @@ class _Search:
         lacking, losing = self._energy.lacking(held), self._energy.losing(held)
         rise = sum(lacking) + sum(losing)
         rise -= sum(self._lacking[number] + self._losing[number] for number in pair)
-        if rise > 0 and not self._is_accepted(rise, heat):
+        # A rise is accepted with probability exp(-rise / T).
+        if rise > 0 and not (heat > 0 and self._random.random() < math.exp(-rise / heat)):
             self._exchange(record, other)
             return
         self.accepted += 1
@@ -453,14 +449,6 @@ class _Search:
         if self.energy < self._best - ROUNDING:
             self._best = self.energy
             self._since.clear()
-
-    def _below(self, number: int) -> int:
-        """A whole number from 0 up to below another."""
-        return int(self._random.random() * number)
-
-    def _is_accepted(self, rise: float, heat: float) -> bool:
-        """Whether a rise in energy is: with probability exp(-rise / T)."""
-        return heat > 0 and self._random.random() < math.exp(-rise / heat)
 
     def _exchange(self, record: int, other: int) -> None:
         """Puts two records in each other's place; to do it twice changes nothing."""

@@ -105,7 +105,7 @@ def cut_blocks(problem: ClusteringProblem, most: int) -> list[Numbers]:
         records = waiting.pop()
         cuts = list(_cuts(problem, records, most=most)) if len(records) > most else []
         if cuts:
-            waiting += min(cuts, key=lambda each: each.regret).parts
+            waiting += min(cuts, key=lambda cut: cut[0])[1]
         else:
             blocks.append(records)
     blocks = _reunited(problem, blocks) if problem.highest else blocks
@@ -130,37 +130,27 @@ def _reunited(problem: ClusteringProblem, blocks: list[Numbers]) -> list[Numbers
     return [np.flatnonzero(block == number) for number in np.unique(block)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """A way to cut a block.
+def _cuts(
+    problem: ClusteringProblem, records: Numbers, *, most: int
+) -> Iterator[tuple[tuple[bool, float], list[Numbers]]]:
+    """The ways to cut a block, one for each column that allows it.
 
-    Args:
-        parts: The records of two parts or more.
-        added: What a cell loses more above the cut than below, on average [units].
+    Yields:
+        Whether nearly all are in one part, with the entropy of the parts over what a cell loses
+        more above the cut than below, on average [bits per unit]; and the parts, two or more.
     """
-
-    parts: list[Numbers]
-    added: float
-
-    @property
-    def regret(self) -> tuple[bool, float]:
-        """Whether nearly all are in one part; entropy of the parts per unit added [bits]."""
-        sizes = np.array([len(part) for part in self.parts])
-        shares = sizes / sizes.sum()
-        told = float(-(shares * np.log2(shares)).sum())
-        return bool(shares.max() > LARGEST_PART), told / self.added if self.added > 0 else np.inf
-
-
-def _cuts(problem: ClusteringProblem, records: Numbers, *, most: int) -> Iterator[_Cut]:
-    """The ways to cut a block, one for each column that allows it."""
     for each in children(problem, records):
         problem.deadline.check()
-        packed = _packed(each.groups, most)
+        unions = _packed(each.groups, most)
         # Of parts of one size the first may be joined: it holds the largest node.
-        parts = standing(packed[::-1], problem.meets)
+        parts = standing(unions[::-1], problem.meets)
         if parts:
             cost = problem.taxonomies[each.column].cost
-            yield _Cut(parts, float(cost[each.node] - cost[each.below].mean()))
+            added = float(cost[each.node] - cost[each.below].mean())
+            shares = np.array([len(part) for part in parts]) / len(records)
+            entropy = float(-(shares * np.log2(shares)).sum())
+            regret = entropy / added if added > 0 else np.inf
+            yield (bool(shares.max() > LARGEST_PART), regret), parts
 
 
 def _packed(parts: list[Numbers], most: int) -> list[Numbers]:

@@ -34,7 +34,7 @@ import numpy as np
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.neighbours import FARTHEST, Nearest, Neighbours
+from sqlanon.search.clustering.neighbours import FARTHEST, Neighbours, nearest
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.set_cover import convert
 
@@ -123,21 +123,20 @@ class _Cover:
 
     def __init__(self, problem: ClusteringProblem, neighbours: Neighbours) -> None:
         copies = neighbours.copies
-        self._k, self._neighbours = problem.k, neighbours
+        self._problem, self._neighbours = problem, neighbours
         # What is looked at: combinations that had records in no ball some time ago.
         self._pairs, self._open = neighbours.search.pairs, np.arange(len(copies))
         self._place = self._open.copy()
-        self._nearest = Nearest.of(problem, len(copies))
         order = np.argsort(copies.combination, kind="stable")
         self._records = np.split(order, np.cumsum(copies.sizes)[:-1])
         self.left = copies.sizes.copy()
 
     def best(self, centre: int) -> _Choice:
         """The ball around a record in none yet that takes least for each such record."""
-        most = 2 * self._k - 1
+        most = 2 * self._problem.k - 1
         row, left, place = self._row(centre)
         row[left == 0] = row[place] = FARTHEST
-        near = self._nearest.of_row(row, most, sizes=left)
+        near = nearest(self._problem, row, most, sizes=left)
         near = near[row[near] < FARTHEST]
         far, near = row[near], self._open[near]
         fresh = np.minimum(np.cumsum(np.r_[self.left[centre], self.left[near]]), most)
@@ -169,8 +168,8 @@ class _Cover:
             chosen += records[start : start + taken].tolist()
             self.left[combination] -= taken
         fresh = len(chosen)
-        if fresh < self._k:
-            chosen += self._others(choice.centre, set(chosen))[: self._k - fresh]
+        if fresh < self._problem.k:
+            chosen += self._others(choice.centre, set(chosen))[: self._problem.k - fresh]
         return Ball(choice.radius, np.array(chosen), fresh)
 
     def _others(self, centre: int, chosen: set[int]) -> list[int]:

@@ -106,10 +106,6 @@ class Histogram:
     held: tuple[Held, ...] = ()
     people: Held | None = None
 
-    def segments(self, parts: int) -> Numbers:
-        """Where the entries of parts 0, 1, … begin, and the end."""
-        return np.searchsorted(self.part, np.arange(parts + 1))
-
 
 @dataclass(frozen=True, slots=True)
 class Judge:
@@ -124,11 +120,6 @@ class Judge:
     k: int
     every: tuple[ValueDemand, ...] = ()
     deadline: Deadline = NEVER
-
-    @property
-    def by_size(self) -> bool:
-        """Whether the number of records alone decides."""
-        return not self.every
 
     def holds(self, histogram: Histogram, group: Numbers, *, groups: int) -> Flags:
         """Which groups of entries satisfy everything.
@@ -395,7 +386,7 @@ def in_two(histogram: Histogram, *, parts: int, judge: Judge) -> PartCuts:
         parts: How many parts there are.
         judge: Says which groups may be classes.
     """
-    starts = histogram.segments(parts)
+    starts = np.searchsorted(histogram.part, np.arange(parts + 1))
     totals = _totals(histogram.part, histogram.count, parts=parts)
     through = np.cumsum(histogram.count)
     before = np.append(0, through)[starts[:-1]]

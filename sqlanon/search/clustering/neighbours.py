@@ -156,54 +156,39 @@ class NeighbourSearch:
     """
 
     def __init__(self, problem: ClusteringProblem, copies: Copies) -> None:
-        self._k, self._copies = problem.k, copies
+        self._problem, self._copies = problem, copies
         self.pairs = PairCosts(problem.taxonomies, copies.leaves)
-        self._nearest = Nearest.of(problem, len(copies))
 
     def of(self, combination: int) -> tuple[Numbers, Numbers]:
         """The nearest other combinations that make k records with it, and their distances."""
-        lacking = self._k - int(self._copies.sizes[combination])
+        lacking = self._problem.k - int(self._copies.sizes[combination])
         if lacking <= 0:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         row = self.pairs.row(combination)
         row[combination] = FARTHEST
-        near = self._nearest.of_row(row, lacking, sizes=self._copies.sizes)
+        near = nearest(self._problem, row, lacking, sizes=self._copies.sizes)
         return near, row[near]
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """Finds the least of a row of costs, equal ones by their numbers.
+def nearest(problem: ClusteringProblem, row: Numbers, records: int, *, sizes: Numbers) -> Numbers:
+    """The combinations that cost least and hold so many records, equal ones by their numbers.
 
     Args:
-        is_packed: Whether a cost and a number fit one word, by which a partial sort suffices.
+        problem: The table.
+        row: Distances of combinations, of which one is `FARTHEST` and never taken.
+        records: Fewest records wanted.
+        sizes: The records of each combination.
     """
-
-    is_packed: bool
-
-    @classmethod
-    def of(cls, problem: ClusteringProblem, count: int) -> Nearest:
-        """For rows of so many combinations of a problem."""
-        return cls((problem.suppressed + 2) * count < FARTHEST)
-
-    def of_row(self, row: Numbers, records: int, *, sizes: Numbers) -> Numbers:
-        """The nearest combinations that hold so many records.
-
-        Args:
-            row: Distances, of which one is `FARTHEST` and never taken.
-            records: Fewest records wanted.
-            sizes: The records of each combination.
-        """
-        count = min(records, len(row) - 1)
-        if self.is_packed:
-            keys = np.minimum(row, FARTHEST // len(row) - 1)
-            keys *= len(row)
-            keys += np.arange(len(row))
-            if count < len(row) - 1:
-                keys = np.partition(keys, count - 1)[:count]
-            order = np.sort(keys)[:count] % len(row)
-        else:
-            order = np.argsort(row, kind="stable")[:count]
-        enough = int(np.searchsorted(np.cumsum(sizes[order]), records))
-        found: Numbers = order[: enough + 1]
-        return found
+    count = min(records, len(row) - 1)
+    if (problem.suppressed + 2) * len(row) < FARTHEST:
+        # A cost and a number fit one word, so that a partial sort suffices.
+        keys = np.minimum(row, FARTHEST // len(row) - 1)
+        keys *= len(row)
+        keys += np.arange(len(row))
+        if count < len(row) - 1:
+            keys = np.partition(keys, count - 1)[:count]
+        order = np.sort(keys)[:count] % len(row)
+    else:
+        order = np.argsort(row, kind="stable")[:count]
+    enough = int(np.searchsorted(np.cumsum(sizes[order]), records))
+    return order[: enough + 1]

@@ -58,36 +58,25 @@ UNSURE = 1e-12
 """Purity that may be gained by rounding alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Purity:
-    """How pure groups of records are in sensitive values.
+def purity_squares(values: Numbers, group: Numbers) -> float:
+    """Summed over groups, the squared counts of values over the records that count.
+
+    It is the number of records times the purity: the mean over the attributes.
 
     Args:
         values: `values[record, attribute]`: the number of the value, -1 where it does not count.
+        group: The group of each record, from 0.
     """
-
-    values: Numbers
-
-    def squares(self, group: Numbers, records: Numbers | None = None) -> float:
-        """Summed over groups, the squared counts of values over the records that count.
-
-        It is the number of records times the purity: the mean over the attributes.
-
-        Args:
-            group: The group of each record, from 0.
-            records: Which records; None for all.
-        """
-        values = self.values if records is None else self.values[records]
-        attributes = values.shape[1]
-        total = 0.0
-        for own in values.T:
-            there = own >= 0
-            width = int(own.max(initial=0)) + 1
-            pairs, counts = np.unique(group[there] * width + own[there], return_counts=True)
-            sizes = np.bincount(group[there], minlength=int(group.max(initial=0)) + 1)
-            squares = np.bincount(pairs // width, counts.astype(np.float64) ** 2, len(sizes))
-            total += float((squares / np.maximum(sizes, 1)).sum())
-        return total / attributes if attributes else 0.0
+    attributes = values.shape[1]
+    total = 0.0
+    for own in values.T:
+        there = own >= 0
+        width = int(own.max(initial=0)) + 1
+        pairs, counts = np.unique(group[there] * width + own[there], return_counts=True)
+        sizes = np.bincount(group[there], minlength=int(group.max(initial=0)) + 1)
+        squares = np.bincount(pairs // width, counts.astype(np.float64) ** 2, len(sizes))
+        total += float((squares / np.maximum(sizes, 1)).sum())
+    return total / attributes if attributes else 0.0
 
 
 Worth = tuple[float, float]
@@ -100,7 +89,7 @@ class _Release:
 
     Args:
         cost: The cost of all records [units].
-        pure: `Purity.squares` of its groups.
+        pure: `purity_squares` of its groups.
         least: The same of all records as one group.
         asks: Whether there is a sensitive attribute.
     """
@@ -125,28 +114,26 @@ def partial_domain(problem: ClusteringProblem) -> Clustering:
         UnsatisfiableError: No groups satisfy the policy, see `mend`.
     """
     none = np.empty((problem.records, 0), np.int64)
-    purity = Purity(none if problem.values is None else problem.values)
-    classes = best_classes(problem, purity)
-    return mend(problem, _specialized(problem, purity, label=classes))
+    values = none if problem.values is None else problem.values
+    classes = best_classes(problem, values)
+    return mend(problem, _specialized(problem, values, label=classes))
 
 
-def best_classes(problem: ClusteringProblem, purity: Purity) -> Numbers:
+def best_classes(problem: ClusteringProblem, values: Numbers) -> Numbers:
     """The class of each record at the best node of the full domain that is found."""
-    lattice = _Lattice(problem, purity)
-    if prod(each + 1 for each in lattice.top) <= NODES:
-        return lattice.classes(lattice.best())
-    return lattice.classes(lattice.descended())
+    lattice = _Lattice(problem, values)
+    is_small = prod(each + 1 for each in lattice.top) <= NODES
+    return lattice.classes(lattice.best() if is_small else lattice.descended())
 
 
 class _Lattice:
     """The nodes of the full domain within the highest levels."""
 
-    def __init__(self, problem: ClusteringProblem, purity: Purity) -> None:
-        self._problem, self._purity = problem, purity
+    def __init__(self, problem: ClusteringProblem, values: Numbers) -> None:
+        self._problem, self._values = problem, values
         self._levels = list(_rows(problem))
         self.top = tuple(len(levels) - 1 for levels in self._levels)
-        whole = np.zeros(problem.records, np.int64)
-        self._least = purity.squares(whole)
+        self._least = purity_squares(values, np.zeros(problem.records, np.int64))
         self._excused = np.zeros(problem.records, np.bool_)
         for records in records_of(self.classes(self.top)):
             # What fails even here no node below it can hold, so it does not speak against them.
@@ -190,8 +177,8 @@ class _Lattice:
                 return
             if satisfies:
                 cost = float(self._problem.cost(self._cells(node)).sum())
-                asks = self._purity.values.shape[1] > 0
-                pure = self._purity.squares(label) if asks else 0.0
+                pure = purity_squares(self._values, label)
+                asks = self._values.shape[1] > 0
                 yield _Release(cost, pure, self._least, asks).worth(), node
 
     def _satisfies(self, label: Numbers) -> bool:
@@ -229,24 +216,24 @@ def _rows(problem: ClusteringProblem) -> Iterator[Numbers]:
         yield below[np.r_[True, fresh]]
 
 
-def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) -> Clustering:
+def _specialized(problem: ClusteringProblem, values: Numbers, *, label: Numbers) -> Clustering:
     """Groups after all cuts that lower E, the largest group first.
 
     Args:
         problem: The table.
-        purity: Its sensitive values.
+        values: Its sensitive values.
         label: The group of each record at first.
     """
     groups = records_of(label)
-    cost, pure = _figures(problem, purity, groups)
-    asks = purity.values.shape[1] > 0
-    release = _Release(cost, pure, purity.squares(np.zeros_like(label)), asks)
+    cost, pure = _figures(problem, values, groups)
+    least = purity_squares(values, np.zeros_like(label))
+    release = _Release(cost, pure, least, asks=values.shape[1] > 0)
     waiting = [(-len(records), number, records) for number, records in enumerate(groups)]
     heapq.heapify(waiting)
     made, done, closed_records = len(groups), list[Numbers](), 0
     while waiting and not problem.deadline.expired:
         _, _, records = heapq.heappop(waiting)
-        parts = _best_parts(problem, purity, release=release, records=records)
+        parts = _best_parts(problem, values, release=release, records=records)
         if not parts:
             done.append(records)
             closed_records += len(records)
@@ -261,16 +248,21 @@ def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) 
 
 
 def _best_parts(
-    problem: ClusteringProblem, purity: Purity, *, release: _Release, records: Numbers
+    problem: ClusteringProblem, values: Numbers, *, release: _Release, records: Numbers
 ) -> list[Numbers]:
     """The parts of a group by the cut that leaves the least E, which is noted; none without any."""
     if len(records) < 2 * problem.k or not problem.satisfies(records):
         return []
     best, chosen = release.worth(), list[Numbers]()
     change = 0.0, 0.0
-    own = _figures(problem, purity, [records])
-    for parts in _parts(problem, records):
-        after = _figures(problem, purity, parts)
+    own = _figures(problem, values, [records])
+    for each in children(problem, records):
+        if problem.deadline.expired:
+            break
+        parts = standing(each.groups, problem.satisfies)
+        if not parts:
+            continue
+        after = _figures(problem, values, parts)
         added = after[0] - own[0], after[1] - own[1]
         if (worth := release.worth(*added)) < best:
             best, chosen, change = worth, parts, added
@@ -279,19 +271,11 @@ def _best_parts(
     return chosen
 
 
-def _parts(problem: ClusteringProblem, records: Numbers) -> Iterator[list[Numbers]]:
-    """The ways to cut a group, one for each column that allows it."""
-    for each in children(problem, records):
-        if problem.deadline.expired:
-            return
-        if parts := standing(each.groups, problem.satisfies):
-            yield parts
-
-
 def _figures(
-    problem: ClusteringProblem, purity: Purity, groups: Sequence[Numbers]
+    problem: ClusteringProblem, values: Numbers, groups: Sequence[Numbers]
 ) -> tuple[float, float]:
     """The cost of groups and their `Purity.squares`."""
     sizes = np.array([len(records) for records in groups])
     cost = float((problem.cost(set_closures(problem, *groups)) * sizes).sum())
-    return cost, purity.squares(np.repeat(np.arange(len(groups)), sizes), np.concatenate(groups))
+    pure = purity_squares(values[np.concatenate(groups)], np.repeat(np.arange(len(groups)), sizes))
+    return cost, pure

@@ -79,14 +79,14 @@ def boxes_of(
     kept = kept[_first_of_each(pool[kept], joins.keys_of(nodes[kept]))]
     other = kept >= count * given
     kept = kept[np.lexsort((random.random(len(kept)), other, pool[kept]))]
-    kept = kept[_place(pool[kept]) < BOXES]
+    kept = kept[places(pool[kept])[0] < BOXES]
     cost = problem.cost(nodes[kept])
     if problem.highest:
         allowed = ~problem.forbids(cost)
         kept, cost = kept[allowed], cost[allowed]
     order = np.lexsort((size[kept], cost, pool[kept]))
     kept, cost = kept[order], cost[order]
-    pool, place = pool[kept], _place(pool[kept])
+    pool, (place, _) = pool[kept], places(pool[kept])
     shape = (count, int(place.max(initial=0)) + 1)
     padded = np.zeros((*shape, pools.words), np.uint64)
     costs = np.full(shape, NO_LOSS)
@@ -148,11 +148,11 @@ def _members(problem: ClusteringProblem, pools: Pools, *, pool: Numbers, nodes: 
     return bits
 
 
-def _place(group: Numbers) -> Numbers:
-    """The place of each element within its group; groups are neighbours."""
-    starts = np.flatnonzero(np.r_[True, group[1:] != group[:-1]]) if len(group) else group
-    sizes = np.diff(np.r_[starts, len(group)])
-    return np.arange(len(group)) - np.repeat(starts, sizes)
+def places(ordered: Numbers) -> tuple[Numbers, Numbers]:
+    """The place of each element among its equals, which are neighbours, and how many these are."""
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])[: len(ordered)]
+    sizes = np.diff(np.r_[starts, len(ordered)])
+    return np.arange(len(ordered)) - np.repeat(starts, sizes), np.repeat(sizes, sizes)
 
 
 GIVE_UP_EVERY = 16
@@ -194,7 +194,9 @@ def try_all(
         now: What each pool loses now [units]; trials that lose as much are given up.
         price: What a record costs that is left out [units]; None where none may be.
     """
-    forced = first_bits(boxes.bits, pools.records.shape[1], k=k)
+    dearest = flags(boxes.bits, pools.records.shape[1])
+    dearest &= np.cumsum(dearest, axis=-1, dtype=np.int32) <= k
+    forced = bits_of(dearest)
     pool, trial = np.nonzero(boxes.cost < NO_LOSS)
     started = forced[pool, trial]
     run = _Run(boxes, pool, trial=trial, k=k, left=bits_of(pools.records >= 0)[pool] & ~started)
@@ -301,13 +303,6 @@ class _Run:
             gone |= np.where(other, self._bits[box][:, pool], np.uint64(0))
         held: Words = self._bits[partner, :, pool].T & ~gone
         return np.where(own, held | forced, held)
-
-
-def first_bits(bits: Words, places: int, *, k: int) -> Words:
-    """The first k bits of each bit map."""
-    held = flags(bits, places)
-    held &= np.cumsum(held, axis=-1, dtype=np.int32) <= k
-    return bits_of(held)
 
 
 def replay(pools: Pools, boxes: Boxes, *, trials: Trials, chosen: Numbers) -> Numbers:

@@ -18,7 +18,7 @@ import numpy as np
 
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.closure_costs import Joins
-from sqlanon.search.clustering.pilot_method import Pools
+from sqlanon.search.clustering.pilot_method import Pools, places
 from sqlanon.search.clustering.problem import NOWHERE, ClusteringProblem, set_closures
 
 PARTNERS = 4
@@ -149,7 +149,7 @@ def slices(problem: ClusteringProblem, records: Numbers, *, random: np.random.Ge
     columns = random.permutation(problem.leaves.shape[1])
     value = _values(problem, records)
     order = np.lexsort((*problem.leaves[records][:, columns].T, value))
-    place, sizes = _places(value[order])
+    place, sizes = places(value[order])
     found = np.empty(len(records), np.int64)
     found[order] = ((place + random.random()) * number / sizes).astype(np.int64) % number
     return found
@@ -175,7 +175,7 @@ def mixed(problem: ClusteringProblem, records: Numbers, *, random: np.random.Gen
     """Records in an order that mixes their sensitive values, evenly or by how many have each."""
     value = _values(problem, records)
     order = np.argsort(value, kind="stable")
-    place, sizes = _places(value[order])
+    place, sizes = places(value[order])
     key = place + 0.5
     if random.random() < 0.5:
         key /= sizes
@@ -189,9 +189,3 @@ def _values(problem: ClusteringProblem, records: Numbers) -> Numbers:
         return np.zeros(len(records), np.int64)
     found: Numbers = problem.values[records, 0]
     return found
-
-
-def _places(ordered: Numbers) -> tuple[Numbers, Numbers]:
-    """The place of each element among its equals, which are neighbours, and how many these are."""
-    _, starts, sizes = np.unique(ordered, return_index=True, return_counts=True)
-    return np.arange(len(ordered)) - np.repeat(starts, sizes), np.repeat(sizes, sizes)

@@ -154,7 +154,7 @@ def refine(
 
 
 class Refinement:
-    """A refinement that may go on later.
+    """A clustering that rounds improve, and that may go on later.
 
     Args:
         problem: As for `refine`.
@@ -172,56 +172,40 @@ class Refinement:
         effort: Effort,
         bounds: Numbers | Reals | None = None,
     ) -> None:
-        least = np.zeros(problem.records, np.int64) if bounds is None else bounds
         self._problem, self._clusters = problem, clusters
-        self._search = _Search(
-            problem, clusters, random=np.random.default_rng(effort.seed), least=least
-        )
+        self._least = np.zeros(problem.records, np.int64) if bounds is None else bounds
+        self._random = np.random.default_rng(effort.seed)
         self._pass = max(problem.records, 0 if problem.demand is None else DEMANDING)
         self._whole, self._done, self._ended = effort.passes * self._pass, 0, False
+        self._joins = Joins(problem.taxonomies)
+        self._first = self._most = 3 + max(5, POOL_RECORDS // problem.k)
+        self._label = self._best_label = parts_of_k(problem, clusters)
+        self._renumber(closures(problem, self._label))
+        self._lost = self._loss()
 
     def go_on(self, passes: float, deadline: Deadline | None = None) -> None:
         """Refines until there were so many passes in all, or until a deadline, or the problem's."""
         deadline = deadline or self._problem.deadline
         begin, end = self._done, passes * self._pass
         while self._done < end and not (self._ended or deadline.expired):
-            done = self._search.round(_price(self._problem, self._done / self._whole))
+            done = self._round(self._price())
             self._done, self._ended = self._done + done, not done
             advance((self._done - begin) / (end - begin))
 
     @property
     def found(self) -> Clustering:
         """The best clusters so far."""
-        found, before = Clustering.of(self._problem, self._search.best), self._clusters
+        found, before = Clustering.of(self._problem, self._best_label), self._clusters
         return found if found.loss(self._problem) < before.loss(self._problem) else before
 
-
-def _price(problem: ClusteringProblem, done: float) -> int | None:
-    """What leaving a record out costs a pool [units], by the share of the search that is done."""
-    if not problem.allowance:
-        return None
-    more = min(problem.k - 1, DEAREST) * max(0.0, 1 - done / FALLING)
-    room = LARGEST // max(problem.records, 1) // problem.suppressed
-    return int(problem.suppressed * min(1 + more, max(room, 1)))
-
-
-class _Search:
-    """A clustering that rounds improve."""
-
-    def __init__(
-        self,
-        problem: ClusteringProblem,
-        clusters: Clustering,
-        *,
-        random: np.random.Generator,
-        least: Numbers | Reals,
-    ) -> None:
-        self._problem, self._random, self._least = problem, random, least
-        self._joins = Joins(problem.taxonomies)
-        self._first = self._most = 3 + max(5, POOL_RECORDS // problem.k)
-        self.label = self.best = parts_of_k(problem, clusters)
-        self._renumber(closures(problem, self.label))
-        self._lost = self._loss()
+    def _price(self) -> int | None:
+        """What leaving a record out costs a pool now [units]; it falls as the search goes on."""
+        problem, done = self._problem, self._done / self._whole
+        if not problem.allowance:
+            return None
+        more = min(problem.k - 1, DEAREST) * max(0.0, 1 - done / FALLING)
+        room = LARGEST // max(problem.records, 1) // problem.suppressed
+        return int(problem.suppressed * min(1 + more, max(room, 1)))
 
     def _renumber(self, nodes: Numbers) -> None:
         """Numbers the clusters that have records 0, 1, … again, and finds their records.
@@ -229,16 +213,16 @@ class _Search:
         Args:
             nodes: The closure of each, by the numbers that they have now.
         """
-        sizes = np.bincount(self.label + 1, minlength=len(nodes) + 1)[1:]
+        sizes = np.bincount(self._label + 1, minlength=len(nodes) + 1)[1:]
         held = sizes > 0
-        self.label = np.append(np.cumsum(held) - 1, NOWHERE)[self.label]
+        self._label = np.append(np.cumsum(held) - 1, NOWHERE)[self._label]
         self._nodes, self._sizes = nodes[held], sizes[held]
         self._cost = self._problem.cost(self._nodes)
-        nowhere = len(self.label) - int(self._sizes.sum())
-        self._order = np.argsort(self.label, kind="stable")[nowhere:]
+        nowhere = len(self._label) - int(self._sizes.sum())
+        self._order = np.argsort(self._label, kind="stable")[nowhere:]
         self._starts = np.cumsum(self._sizes) - self._sizes
 
-    def round(self, price: int | None = None) -> int:
+    def _round(self, price: int | None) -> int:
         """Tries some pools; how many records were looked at, with those counted for the pools.
 
         Args:
@@ -251,7 +235,11 @@ class _Search:
         pools, outside = self._pools(chosen, is_mixed=least > self._problem.k)
         sized = replace(self._problem, k=least) if least > self._problem.k else self._problem
         boxes = boxes_of(sized, pools, joins=self._joins, random=self._random)
-        self._adapt(float((boxes.cost < NO_LOSS).sum(axis=1).mean()))
+        a_pool = float((boxes.cost < NO_LOSS).sum(axis=1).mean())
+        if a_pool < GROW_BELOW:
+            self._most = max(self._most, min(self._most + 1, POOL_CLUSTERS))
+        elif a_pool > SHRINK_ABOVE:
+            self._most = max(self._most - 1, self._first)
         now = (self._sizes * self._cost)[chosen].sum(axis=1) + outside * (price or 0)
         trials = try_all(pools, boxes, k=least, now=now + 1, price=price)
         if self._problem.demand is None:
@@ -268,9 +256,9 @@ class _Search:
         if len(able):
             self._replace(pools.records[able], parts[able], now=now[able], price=price or 0)
         if price is None:
-            self.best = self.label
+            self._best_label = self._label
         elif (lost := self._loss()) < self._lost:
-            self._lost, self.best = lost, self.label.copy()
+            self._lost, self._best_label = lost, self._label.copy()
         return int((pools.records >= 0).sum()) + OVERHEAD * len(chosen)
 
     def _least_size(self, chosen: Numbers) -> int:
@@ -310,7 +298,7 @@ class _Search:
 
     def _loss(self) -> int:
         """What all records lose now, those left out included [units]."""
-        left = len(self.label) - len(self._order)
+        left = len(self._label) - len(self._order)
         return int((self._sizes * self._cost).sum()) + left * self._problem.suppressed
 
     def _within(self, able: Numbers, more: Numbers) -> Numbers:
@@ -320,7 +308,7 @@ class _Search:
             able: Pools, those that gain most first.
             more: Per pool how many more it leaves out, negative where fewer.
         """
-        room = self._problem.allowance - (len(self.label) - len(self._order))
+        room = self._problem.allowance - (len(self._label) - len(self._order))
         taken = []
         for pool in able.tolist():
             if more[pool] <= max(room, 0):
@@ -328,13 +316,6 @@ class _Search:
                 # What others take back is not counted on.
                 room -= max(int(more[pool]), 0)
         return np.sort(np.array(taken, np.int64))
-
-    def _adapt(self, boxes: float) -> None:
-        """Makes pools larger while few boxes make them cheap to try."""
-        if boxes < GROW_BELOW:
-            self._most = max(self._most, min(self._most + 1, POOL_CLUSTERS))
-        elif boxes > SHRINK_ABOVE:
-            self._most = max(self._most - 1, self._first)
 
     def _replace(self, records: Numbers, parts: Numbers, *, now: Numbers, price: int) -> None:
         """Puts the records of pools into new clusters, where those lose no more.
@@ -359,28 +340,28 @@ class _Search:
         np.add.at(after, owner, sizes * self._problem.cost(nodes))
         stays = after <= now
         chosen = stays[pool]
-        self.label[records[stays][outside[stays]]] = NOWHERE
-        self.label[held[chosen]] = len(self._nodes) + group[chosen]
+        self._label[records[stays][outside[stays]]] = NOWHERE
+        self._label[held[chosen]] = len(self._nodes) + group[chosen]
         self._renumber(np.concatenate([self._nodes, nodes]))
 
     def _choose(self) -> Numbers:
-        """Disjoint pools of similar clusters, shape `(pools, clusters)`."""
+        """Pools of clusters near a seed each, none of them in two, shape `(pools, clusters)`."""
         count = len(self._nodes)
         size = min(int(self._random.integers(3, self._most)), count)
         # One can do without a record, or be parted.
         if size < (1 if self._problem.allowance or self._problem.demand is not None else 2):
             return np.zeros((0, 0), np.int64)
         pools = max(1, min(POOLS, count // size))
-        above = self._cost[self.label] - self._least
-        over = np.bincount(self.label[self.label >= 0], above[self.label >= 0], count)
+        above = self._cost[self._label] - self._least
+        over = np.bincount(self._label[self._label >= 0], above[self._label >= 0], count)
         weight = np.maximum(over, 0) + 1e-9  # records may be worth more than they cost
         weight = weight / weight.sum() + UNIFORM / count
         seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
-        return self._disjoint(seeds, size)
-
-    def _disjoint(self, seeds: Numbers, size: int) -> Numbers:
-        """Pools of clusters near each seed, as far as none is in two."""
-        near, chosen = self._nearness(seeds), []
+        # What joining each cluster with each seed costs, with some noise, `(seeds, clusters)`.
+        near = self._joins.costs(self._nodes[seeds], self._nodes)
+        near -= self._random.random((len(seeds), 1), np.float32) * self._cost.astype(np.float32)
+        near *= 1 + np.float32(0.2) * self._random.random(near.shape, np.float32)
+        chosen = []
         for seed, row in zip(seeds, near, strict=True):
             if not np.isfinite(row[seed]):
                 continue
@@ -391,13 +372,6 @@ class _Search:
             near[:, pool] = np.inf
             chosen.append(np.sort(pool))
         return np.array(chosen)
-
-    def _nearness(self, seeds: Numbers) -> np.ndarray:
-        """The cost of joining each cluster with each seed, with some noise, `(seeds, clusters)`."""
-        near = self._joins.costs(self._nodes[seeds], self._nodes)
-        near -= self._random.random((len(seeds), 1), np.float32) * self._cost.astype(np.float32)
-        near *= 1 + np.float32(0.2) * self._random.random(near.shape, np.float32)
-        return near
 
     def _pools(self, chosen: Numbers, *, is_mixed: bool) -> tuple[Pools, Numbers]:
         """The records of pools, those of the dearest clusters first, and how many are left out.
@@ -414,7 +388,7 @@ class _Search:
             held = np.concatenate(
                 [self._order[self._starts[c] : self._starts[c] + self._sizes[c]] for c in clusters]
             )
-            worth = self._cost[self.label[held]] * (1 + noise * self._random.random(len(held)))
+            worth = self._cost[self._label[held]] * (1 + noise * self._random.random(len(held)))
             held = held[np.argsort(-worth, kind="stable")]
             row[: len(held)] = mixed(self._problem, held, random=self._random) if is_mixed else held
             row[len(held) : len(held) + len(others)] = others
@@ -424,7 +398,7 @@ class _Search:
 
     def _outside(self, chosen: Numbers) -> list[Numbers]:
         """Records that are left out and near the first cluster of each pool, none in two."""
-        free = np.flatnonzero(self.label == NOWHERE) if self._problem.allowance else chosen[:0, 0]
+        free = np.flatnonzero(self._label == NOWHERE) if self._problem.allowance else chosen[:0, 0]
         found = []
         for cluster in chosen[:, 0].tolist():
             if not len(free):
@@ -479,20 +453,6 @@ def refine_best(
     if problem.deadline.expired:
         losses = [each.loss(problem) for each in starts]
         return starts[losses.index(min(losses))], losses.index(min(losses))
-    best, found = _tried(problem, starts, effort=effort, bounds=bounds)
-    rest = replace(effort, passes=effort.passes * AFTER)
-    with portion(1 - AFTER / (TRIED * len(starts) + AFTER), 1.0):
-        return refine(problem, found, effort=rest, bounds=bounds), best
-
-
-def _tried(
-    problem: ClusteringProblem,
-    starts: Sequence[Clustering],
-    *,
-    effort: Effort,
-    bounds: Numbers | Reals | None,
-) -> tuple[int, Clustering]:
-    """The start that is best after some passes, and the clusters that it has become."""
     own = replace(effort, passes=effort.passes * TRIED)
     each = TRIED / (TRIED * len(starts) + AFTER)
     ended = problem.deadline.share(each * len(starts))
@@ -519,4 +479,6 @@ def _tried(
                 if lost[number] - least <= HOPELESS * (before[number] - lost[number])
             }
     best = min(tried, key=lambda number: (lost[number], number))
-    return best, tried[best].found
+    rest = replace(effort, passes=effort.passes * AFTER)
+    with portion(1 - AFTER / (TRIED * len(starts) + AFTER), 1.0):
+        return refine(problem, tried[best].found, effort=rest, bounds=bounds), best

@@ -30,7 +30,6 @@ from sqlanon.search.clustering.repartition_programs import (
     Dissolved,
     RepartitionProgram,
     RepartitionSolver,
-    Spared,
     assignment_program,
     column_program,
     dissolve,
@@ -214,19 +213,19 @@ class _Search:
 
     def _dissolved(self, chosen: Numbers) -> Dissolved | None:
         """The pool of some clusters; None where it is large."""
-        problem, spared = self._problem, Spared(self._outside[:0], -1)
+        problem, outside, room = self._problem, self._outside[:0], -1
         if sum(len(self._records[number]) for number in chosen) > LARGEST:
             return None
         if problem.allowance:
             near = join(problem, problem.leaves[self._outside], other=self._nodes[chosen[0]])
-            first = np.argsort(problem.cost(near), kind="stable")[:OUTSIDE]
-            room = max(problem.allowance - len(self._outside), 0) + len(first)
-            spared = Spared(self._outside[first], room)
+            outside = self._outside[np.argsort(problem.cost(near), kind="stable")[:OUTSIDE]]
+            room = max(problem.allowance - len(self._outside), 0) + len(outside)
         return dissolve(
             problem,
             self._joins,
             clusters=[self._records[number] for number in chosen],
-            spared=spared,
+            outside=outside,
+            room=room,
             random=self._random,
         )
 

@@ -49,19 +49,6 @@ PAIRS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Spared:
-    """Records that are left out now and may come back into a pool.
-
-    Args:
-        records: Their numbers.
-        room: How many of these and of the clusters' records may be left out; -1 for none at all.
-    """
-
-    records: Numbers
-    room: int
-
-
-@dataclass(frozen=True, slots=True)
 class Dissolved:
     """The records of a pool, and closures that hold k of them or are those of its clusters.
 
@@ -126,7 +113,8 @@ def dissolve(
     joins: Joins,
     *,
     clusters: Sequence[Numbers],
-    spared: Spared,
+    outside: Numbers,
+    room: int,
     random: np.random.Generator,
 ) -> Dissolved:
     """Dissolves clusters.
@@ -135,11 +123,12 @@ def dissolve(
         problem: The table.
         joins: Closures by tables.
         clusters: The records of each cluster.
-        spared: Who is left out and may come back.
+        outside: Records that are left out now and may come back.
+        room: How many of all these records may be left out; -1 for none at all.
         random: Picks pairs of records where there are too many.
     """
-    sizes, outside = [len(each) for each in clusters], spared.records
-    cluster = np.repeat(np.arange(-1, len(clusters)), [len(outside), *sizes])
+    sizes = [len(outside), *map(len, clusters)]
+    cluster = np.repeat(np.arange(-1, len(clusters)), sizes)
     records = np.concatenate([outside, *clusters])
     leaves = problem.leaves[records]
     # Records that are left out come first, before every start.
@@ -158,7 +147,7 @@ def dissolve(
     return Dissolved(
         *(records, cluster, places[own_at], held[kept], cost[kept], np.arange(len(records))),
         alike=problem.demand is None,
-        room=spared.room,
+        room=room,
         price=problem.suppressed,
     )
 
@@ -199,35 +188,6 @@ FIRST, LAST = 0.12, 0.01
 """The length of the first step and the last one [mean prices]."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Tops:
-    """The k dearest records of every closure, in the order of prices.
-
-    Args:
-        order: Records by price, the dearest first.
-        price: Their prices.
-        held: `held[closure, place]`.
-        top: Which of these are among the k dearest of a closure.
-        total: What the k dearest are worth.
-        last: The place of the cheapest of these.
-    """
-
-    order: Numbers
-    price: Reals
-    held: Flags
-    top: Flags
-    total: Reals
-    last: Numbers
-
-    @classmethod
-    def of(cls, held: Flags, price: Reals, *, k: int) -> _Tops:
-        order = np.argsort(-price, kind="stable")
-        ordered, price = held[:, order], price[order]
-        top = ordered & (np.cumsum(ordered, axis=1, dtype=np.int32) <= k)
-        last = top.shape[1] - 1 - np.argmax(top[:, ::-1], axis=1)
-        return cls(order, price, ordered, top, top @ price, last)
-
-
 def local_prices(pool: Dissolved, *, k: int) -> tuple[Dissolved, Reals]:
     """The pool with the closures near its prices, and the price of every record.
 
@@ -244,8 +204,21 @@ def local_prices(pool: Dissolved, *, k: int) -> tuple[Dissolved, Reals]:
 
 def slacks(pool: Dissolved, price: Reals, *, k: int) -> Reals:
     """What k records at each closure cost at least above their prices [units]."""
-    found: Reals = k * pool.cost - _Tops.of(pool.held, price, k=k).total
+    order, _, top = _dearest(pool.held, price, k=k)
+    found: Reals = k * pool.cost - top @ price[order]
     return found
+
+
+def _dearest(held: Flags, price: Reals, *, k: int) -> tuple[Numbers, Flags, Flags]:
+    """The k dearest records of every closure.
+
+    Returns:
+        The records by price, the dearest first; `held[closure, place]` in this order; and which of
+        these are among the k dearest of a closure.
+    """
+    order = np.argsort(-price, kind="stable")
+    held = held[:, order]
+    return order, held, held & (np.cumsum(held, axis=1, dtype=np.int32) <= k)
 
 
 def _raised(pool: Dissolved, price: Reals, *, k: int, steps: int) -> Reals:
@@ -267,22 +240,22 @@ def _excess(pool: Dissolved, price: Reals, *, k: int) -> tuple[Reals, Reals]:
 
     Every record votes for the k records, itself included, for which that is the most.
     """
-    tops = _Tops.of(pool.held, price, k=k)
-    records = np.arange(len(price))
-    mean = tops.total / k - pool.cost
-    other = (tops.total - tops.price[tops.last]) / k - pool.cost
-    each = np.where(tops.top, mean[:, None], other[:, None] + tops.price / k)
+    order, held, top = _dearest(pool.held, price, k=k)
+    price, records = price[order], np.arange(len(price))
+    total, last = top @ price, top.shape[1] - 1 - np.argmax(top[:, ::-1], axis=1)
+    mean, other = total / k - pool.cost, (total - price[last]) / k - pool.cost
+    each = np.where(top, mean[:, None], other[:, None] + price / k)
     # A record that no closure holds stays left out, at what that costs.
-    nowhere = tops.price - pool.price
-    each = np.where(tops.held, each, np.where(tops.held.any(axis=0), -np.inf, nowhere))
+    nowhere = price - pool.price
+    each = np.where(held, each, np.where(held.any(axis=0), -np.inf, nowhere))
     best = each.argmax(axis=0)
-    votes = tops.top[best].sum(axis=0).astype(np.float64)
-    joins = np.flatnonzero(~tops.top[best, records])
-    np.subtract.at(votes, tops.last[best[joins]], 1)
+    votes = top[best].sum(axis=0).astype(np.float64)
+    joins = np.flatnonzero(~top[best, records])
+    np.subtract.at(votes, last[best[joins]], 1)
     votes[joins] += 1
     excess, voted = np.empty(len(price)), np.empty(len(price))
-    excess[tops.order] = each[best, records]
-    voted[tops.order] = votes / k
+    excess[order] = each[best, records]
+    voted[order] = votes / k
     return excess, voted
 
 
@@ -475,32 +448,28 @@ def _column_arrays(
     pool: Dissolved, unit: Numbers, group: Numbers, *, count: Numbers, cost: Numbers
 ) -> RepartitionProgram:
     """How often each group is taken, and how many records of each unit are left out."""
-    sizes, groups, start = pool.sizes.astype(np.float64), len(cost), np.zeros(len(cost))
+    sizes, groups = pool.sizes.astype(np.float64), len(cost)
     most = np.full(groups, np.inf)
     np.minimum.at(most, group, sizes[unit] // count)
+    every = np.arange(len(sizes) if pool.room >= 0 else 0)
+    last, ones = np.full(len(every), len(sizes)), np.ones(len(every))
+    entries = coefficients(
+        (unit, group, count.astype(np.float64)),
+        (every, groups + every, ones),
+        (last, groups + every, ones),
+    )
+    budget = np.full(int(pool.room >= 0), float(pool.room))
+    start = np.zeros(groups)
     start[groups - len(pool.own) :] = 1
-    parts = [(unit, group, count.astype(np.float64))]
-    if pool.room < 0:
-        whole = np.ones(groups, np.bool_)
-        entries = coefficients(*parts)
-        return RepartitionProgram(
-            cost.astype(np.float64), most, whole, sizes, sizes, *entries, start
-        )
-    every = np.arange(len(sizes))
-    out = groups + every
-    parts += [
-        (every, out, np.ones(len(out))),
-        (np.full(len(out), len(sizes)), out, np.ones(len(out))),
-    ]
     left = np.bincount(pool.unit[pool.cluster < 0], minlength=len(sizes))
     return RepartitionProgram(
-        np.append(cost, np.full(len(out), pool.price)).astype(np.float64),
-        np.append(most, sizes),
-        np.ones(groups + len(out), np.bool_),
-        np.append(sizes, 0.0),
-        np.append(sizes, float(pool.room)),
-        *coefficients(*parts),
-        np.append(start, left),
+        np.append(cost, np.full(len(every), pool.price)).astype(np.float64),
+        np.append(most, sizes[every]),
+        np.ones(groups + len(every), np.bool_),
+        np.append(sizes, np.zeros(len(budget))),
+        np.append(sizes, budget),
+        *entries,
+        np.append(start, left[every]),
     )
 
 

@@ -11,6 +11,7 @@ algorithm 18 (over generalizations).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -41,55 +42,36 @@ def convert(problem: ClusteringProblem, sets: Sequence[Numbers]) -> list[Numbers
     of the sets' closures never rises: a closure never grows by a removal, and one of a union costs
     no more than both do, as they share a record.
     """
-    return _Conversion(problem, sets).run()
+    parts = [set(records.tolist()) for records in sets]
+    owners = defaultdict[int, list[int]](list)
+    for number, records in enumerate(parts):
+        for record in records:
+            owners[record].append(number)
+    for record in sorted(owners):
+        problem.deadline.check()
+        while len(several := owners[record]) > 1:
+            first, second = several[:2]
+            by_size = sorted((first, second), key=lambda number: -len(parts[number]))
+            able = (n for n in by_size if _may_lose(problem, parts[n], record))
+            loser = next(able, None)
+            if loser is not None:
+                parts[loser].remove(record)
+                several.remove(loser)
+                continue
+            for moved in parts[second]:
+                owners[moved].remove(second)
+                if first not in owners[moved]:
+                    owners[moved].append(first)
+            parts[first] |= parts[second]
+            parts[second] = set()
+    return [np.array(sorted(records)) for records in parts if records]
 
 
-class _Conversion:
-    """Sets of records, and the sets that own each record."""
-
-    def __init__(self, problem: ClusteringProblem, sets: Sequence[Numbers]) -> None:
-        self._problem = problem
-        self._sets = [set(records.tolist()) for records in sets]
-        self._owners: dict[int, list[int]] = {}
-        for number, records in enumerate(self._sets):
-            for record in records:
-                self._owners.setdefault(record, []).append(number)
-
-    def run(self) -> list[Numbers]:
-        """Looks at each record in turn."""
-        for record in sorted(self._owners):
-            self._problem.deadline.check()
-            while len(owners := self._owners[record]) > 1:
-                self._separate(record, owners[0], second=owners[1])
-        return [np.array(sorted(records)) for records in self._sets if records]
-
-    def _separate(self, record: int, first: int, *, second: int) -> None:
-        """Takes a record out of one of two sets, or unites them."""
-        for number in sorted((first, second), key=lambda n: -len(self._sets[n])):
-            if self._may_lose(number, record):
-                self._sets[number].remove(record)
-                self._owners[record].remove(number)
-                return
-        self._unite(first, second)
-
-    def _may_lose(self, number: int, record: int) -> bool:
-        """Whether a set may stand without a record."""
-        if len(self._sets[number]) <= self._problem.k:
-            return False
-        if self._problem.demand is None:
-            return True
-        rest = np.array(sorted(self._sets[number] - {record}))
-        return self._problem.demand.holds(rest)
-
-    def _unite(self, first: int, second: int) -> None:
-        """Moves everything of one set to another."""
-        for record in self._sets[second]:
-            owners = self._owners[record]
-            owners.remove(second)
-            if first not in owners:
-                owners.append(first)
-        self._sets[first] |= self._sets[second]
-        self._sets[second] = set()
+def _may_lose(problem: ClusteringProblem, records: set[int], record: int) -> bool:
+    """Whether a set may stand without a record."""
+    if len(records) <= problem.k:
+        return False
+    return problem.demand is None or problem.demand.holds(np.array(sorted(records - {record})))
 
 
 WINDOW = 8192

@@ -44,7 +44,7 @@ def test_neighbours_are_the_nearest_that_make_k_records(problem, packed, kept):
     copies = Copies.of(problem)
     with pytest.MonkeyPatch.context() as patch:
         if not packed:  # as where costs are too large
-            patch.setattr(module.Nearest, "of", lambda *_: module.Nearest(False))
+            problem = replace(problem, suppressed=module.FARTHEST // 2)
         patch.setattr(module, "KEPT", kept)
         found = near(problem)
     for own, first in enumerate(copies.first):

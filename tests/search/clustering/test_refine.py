@@ -19,7 +19,6 @@ from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refinement import (
     Effort,
     Refinement,
-    _Search,
     cut_groups,
     parts_of_k,
     refine,
@@ -179,7 +178,7 @@ def test_a_start_that_does_not_catch_up_is_given_up(passes, looks, monkeypatch):
     best = refine(problem, Clustering.of(problem, np.arange(24) // 3), effort=Effort(passes=60))
     worst = Clustering.of(problem, np.zeros(24, np.int64))
     asked = []
-    monkeypatch.setattr(_Search, "round", lambda self, price: problem.records)
+    monkeypatch.setattr(Refinement, "_round", lambda self, price: problem.records)
     go_on = Refinement.go_on
 
     def noted(self, passes, deadline=None):

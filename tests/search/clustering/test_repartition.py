@@ -20,7 +20,6 @@ from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.repartition import Turns, repartitioned
 from sqlanon.search.clustering.repartition_programs import (
-    Spared,
     assignment_program,
     column_program,
     dissolve,
@@ -80,7 +79,8 @@ def test_a_pool_is_parted_as_well_as_its_closures_allow(problem, by_columns, all
     pool = dissolve(
         *(problem, Joins(problem.taxonomies)),
         clusters=[whole],
-        spared=Spared(whole[:0], allowance or -1),
+        outside=whole[:0],
+        room=allowance or -1,
         random=np.random.default_rng(0),
     )
     pool, price = local_prices(pool, k=problem.k)
