@@ -17,6 +17,7 @@ agglomerative clustering algorithms", section 3.1 (the generic algorithm).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,7 +179,15 @@ def known_lists(
     Returns:
         Per cluster places and distances, the nearest first, as far as nothing else is nearer.
     """
-    near, cost, last = _padded(combination, neighbours)
+    # What nobody is nearest to costs least, so that nothing is known of it.
+    near = np.full((len(combination), LISTED), NOBODY)
+    cost, last = np.zeros_like(near), np.zeros((len(combination), 1), np.int64)
+    for row, number in enumerate(combination.tolist()):
+        count = min(len(neighbours.near[number]), LISTED)
+        if count:
+            near[row, :count] = neighbours.near[number][:count]
+            cost[row, :count] = neighbours.cost[number][:count]
+            last[row] = cost[row, count - 1]
     place = np.full(len(neighbours.copies) + 1, NOBODY)
     place[combination] = np.arange(len(combination))
     others = place[near]
@@ -201,21 +210,6 @@ def known_lists(
     is_known = (found < bound) | ((found == bound) & (cost == last) & (found < far))
     is_known = np.logical_and.accumulate(is_known, axis=1)
     return np.where(is_known, others, 0), np.where(is_known, found, far)
-
-
-def _padded(combination: Numbers, neighbours: Neighbours) -> tuple[Numbers, Numbers, Numbers]:
-    """The neighbours of combinations, what these cost, and what the last one does; else `NOBODY`.
-
-    What nobody is nearest to costs least, so that nothing is known of it.
-    """
-    near = np.full((len(combination), LISTED), NOBODY)
-    cost, last = np.zeros_like(near), np.zeros((len(combination), 1), np.int64)
-    for row, number in enumerate(combination.tolist()):
-        own = neighbours.near[number][:LISTED]
-        if len(own):
-            near[row, : len(own)], cost[row, : len(own)] = own, neighbours.cost[number][: len(own)]
-            last[row] = cost[row, len(own) - 1]
-    return near, cost, last
 
 
 CROWDED = 0.25
@@ -425,9 +419,7 @@ def agglomerative(
         TimeLimitError: The problem's deadline came before there were any.
         UnsatisfiableError: All records together do not satisfy the demand.
     """
-    parts = ripe_parts(
-        problem, neighbours, distance=DISTANCES[distance], ripe=lambda records: records
-    )
+    parts = ripe_parts(problem, neighbours, distance=DISTANCES[distance], ripe=list)
     return mend(problem, Clustering.of(problem, parts))
 
 
@@ -440,12 +432,8 @@ def modified_agglomerative(
         TimeLimitError: The problem's deadline came before there were any.
         UnsatisfiableError: All records together do not satisfy the demand.
     """
-    parts = ripe_parts(
-        problem,
-        neighbours,
-        distance=DISTANCES[distance],
-        ripe=lambda records: shrunk(problem, records),
-    )
+    ripe = partial(shrunk, problem)
+    parts = ripe_parts(problem, neighbours, distance=DISTANCES[distance], ripe=ripe)
     return mend(problem, Clustering.of(problem, parts))
 
 

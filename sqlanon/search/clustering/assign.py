@@ -196,22 +196,25 @@ def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
         if not alive[cluster] or problem.satisfies(held[cluster]):
             continue
         alive[cluster] = False
-        partner = _nearest(problem, held, nodes=nodes, cluster=cluster, others=alive)
-        if partner is None:
-            stays = lessened(problem, held[cluster], room=problem.allowance - left)
-            if stays is not None:
-                left += len(held[cluster]) - len(stays)
-                label[held[cluster]] = NOWHERE
-                held[cluster], alive[cluster] = stays, True
-                continue
-            left += len(held[cluster])
-            if left > problem.allowance:
-                raise _unmendable(problem)
-            label[held[cluster]] = NOWHERE
+        near = np.flatnonzero(alive)
+        joined = problem.cost(join(problem, nodes[near], other=nodes[cluster]))
+        allowed = ~problem.forbids(joined)
+        near, joined = near[allowed], joined[allowed]
+        if len(near):
+            sizes = np.array([len(held[other]) for other in near])
+            added = joined * (sizes + len(held[cluster])) - problem.cost(nodes[near]) * sizes
+            partner = int(near[added.argmin()])
+            held[partner] = np.concatenate([held[partner], held[cluster]])
+            nodes[partner] = join(problem, nodes[[partner]], other=nodes[cluster])[0]
+            waiting.append(partner)
             continue
-        held[partner] = np.concatenate([held[partner], held[cluster]])
-        nodes[partner] = join(problem, nodes[[partner]], other=nodes[cluster])[0]
-        waiting.append(partner)
+        stays = lessened(problem, held[cluster], room=problem.allowance - left)
+        left += len(held[cluster]) - (0 if stays is None else len(stays))
+        if left > problem.allowance:
+            raise _unmendable(problem)
+        label[held[cluster]] = NOWHERE
+        if stays is not None:
+            held[cluster], alive[cluster] = stays, True
     for survivor in np.flatnonzero(alive):
         label[held[survivor]] = survivor
     return Clustering.of(problem, label)
@@ -231,26 +234,6 @@ def _unmendable(problem: ClusteringProblem) -> UnsatisfiableError:
         f"attributes, {found}; weaken the models{ways}, or raise the suppression limit "
         "(--suppression-limit)"
     )
-
-
-def _nearest(
-    problem: ClusteringProblem,
-    held: list[Numbers],
-    *,
-    nodes: Numbers,
-    cluster: int,
-    others: Flags,
-) -> int | None:
-    """The cluster whose union with another one adds least to the loss; None without any."""
-    near = np.flatnonzero(others)
-    joined = problem.cost(join(problem, nodes[near], other=nodes[cluster]))
-    allowed = ~problem.forbids(joined)
-    near, joined = near[allowed], joined[allowed]
-    if not len(near):
-        return None
-    sizes = np.array([len(held[other]) for other in near])
-    added = joined * (sizes + len(held[cluster])) - problem.cost(nodes[near]) * sizes
-    return int(near[added.argmin()])
 
 
 def unplaceable(problem: ClusteringProblem) -> Flags:

@@ -239,17 +239,8 @@ class Ascent(Enum):
     QUICK = (0.5, 0.4), 25
     FULL = (0.5, 0.4, 0.4, 0.3, 0.3, 0.2, 0.2, 0.15, 0.1), 40
 
-    @property
-    def radii(self) -> tuple[float, ...]:
-        """The first of both."""
-        found: tuple[float, ...] = self.value[0]
-        return found
-
-    @property
-    def steps(self) -> int:
-        """The second of both."""
-        found: int = self.value[1]
-        return found
+    def __init__(self, radii: tuple[float, ...], steps: int) -> None:
+        self.radii, self.steps = radii, steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +323,7 @@ class _Search:
         return borne if borne > UNEVEN * mean else min(mean, tops)
 
     def climb(self, effort: Ascent, start: Duals | None) -> None:
-        """Rounds of steps, each followed by a look at all closures."""
+        """Rounds of steps, each followed by a look at all closures; then what is nearly tight."""
         self._problem.deadline.check()
         self._pass = WholePass(self._problem, self._candidates, self._alike)
         price = self._of_rows(self.best.price * RAISED if start is None else start.price)
@@ -355,14 +346,10 @@ class _Search:
             )
             if not self._prove(price):
                 scale /= 2
-        self._look_for_near()
-
-    def _look_for_near(self) -> None:
-        """What is nearly tight at the best duals."""
         price = self._of_rows(self.best.price)
         slack = int(NEAR * self._mean * self._problem.k * self._scale.parts)
-        near, _ = self._pass.ceilings(self._whole(price), parts=self._scale.parts, least=-slack)
-        self.best = replace(self.best, near=np.sort(near))
+        tight, _ = self._pass.ceilings(self._whole(price), parts=self._scale.parts, least=-slack)
+        self.best = replace(self.best, near=np.sort(tight))
 
     def _of_rows(self, price: Reals) -> Reals:
         """Per row what its records are worth, of which each is worth the same."""
