@@ -293,7 +293,7 @@ class ModelState:
     Args:
         clusters: How many there are.
         failing: Those that fail it.
-        lacking: What the worst one lacks, see `shortfalls.figures`.
+        lacking: What the worst one lacks, see `figures`.
         worst: Its figure.
         mean: The mean of the clusters' figures.
     """

@@ -132,9 +132,15 @@ class Judge:
         Raises:
             TimeLimitError: The deadline came before all were looked at.
         """
-        sizes = _sums(group, histogram.count, groups=groups)
-        if histogram.people is not None:
-            sizes = np.minimum(sizes, self._persons(histogram.people, group, groups=groups))
+        there = group >= 0
+        sizes = np.bincount(group[there], histogram.count[there], groups).astype(np.int64)
+        people = histogram.people
+        if people is not None and people.person is not None:
+            of_person = group[people.entry]
+            some = of_person >= 0
+            most = int(people.person.max(initial=0)) + 1
+            pairs = np.unique(of_person[some] * most + people.person[some])
+            sizes = np.minimum(sizes, np.bincount(pairs // most, minlength=groups))
         good: Flags = sizes >= self.k
         for demand in self.every:
             asked = np.flatnonzero(good)
@@ -145,15 +151,6 @@ class Judge:
             own = _sparse(histogram.held[demand.attribute], place[group])
             good[asked] = own.holds(demand, groups=len(asked), deadline=self.deadline)
         return good
-
-    def _persons(self, people: Held, group: Numbers, *, groups: int) -> Numbers:
-        """The persons of each group."""
-        assert people.person is not None
-        own = group[people.entry]
-        there = own >= 0
-        most = int(people.person.max(initial=0)) + 1
-        pairs = np.unique(own[there] * most + people.person[there])
-        return np.bincount(pairs // most, minlength=groups)
 
 
 def _sparse(held: Held, group: Numbers) -> Sparse:
@@ -166,12 +163,6 @@ def _sparse(held: Held, group: Numbers) -> Sparse:
         own, value, _ = np.unique(rows, axis=0).T
         count = np.ones_like(own)
     return Sparse.sorted(own, value, count)
-
-
-def _sums(group: Numbers, count: Numbers, *, groups: int) -> Numbers:
-    """Records of each group 0, 1, …; those of group -1 are left out [records]."""
-    there = group >= 0
-    return np.bincount(group[there], count[there], groups).astype(np.int64)
 
 
 def summed(keys: Sequence[Numbers], count: Numbers) -> tuple[list[Numbers], Numbers]:
@@ -268,19 +259,14 @@ class PartedRows:
         rows, starts = self.rows, np.append(0, np.cumsum(width))
         key = starts[self.part] + child
         if starts[-1] <= DENSE * len(key) + 1024:
-            counts = np.bincount(key, rows.sizes, int(starts[-1])).astype(np.int64)
+            counts = np.bincount(key, rows.sizes, int(starts[-1]))
             held = np.flatnonzero(counts)
             place = np.zeros(len(counts), np.int64)
             place[held] = np.arange(len(held))
-            entry = place[key]
+            entry, count = place[key], counts[held].astype(np.int64)
         else:
             held, entry = np.unique(key, return_inverse=True)
-            counts = np.zeros(0, np.int64)
-        count = (
-            counts[held]
-            if len(counts)
-            else np.bincount(entry, rows.sizes, len(held)).astype(np.int64)
-        )
+            count = np.bincount(entry, rows.sizes, len(held)).astype(np.int64)
         part = np.searchsorted(starts, held, side="right") - 1
         found = Histogram(part, held - starts[part], count, *self._held(entry))
         return found, entry
@@ -320,13 +306,13 @@ class PartCuts:
             where a part cannot be cut.
         part: The part that each group is of, ascending.
         saved: Per part what its records save in this column [units]; -1 where it cannot be cut.
-        told: Per part the information that tells its groups apart, over all of its records [bits].
+        bits: Per part the information that tells its groups apart, over all of its records [bits].
     """
 
     group: Numbers
     part: Numbers
     saved: Numbers
-    told: Reals
+    bits: Reals
 
     @property
     def allowed(self) -> Flags:
@@ -413,8 +399,8 @@ def _numbered(histogram: Histogram, group: Numbers, *, allowed: Flags, saved: Nu
     sizes = np.bincount(number, histogram.count[kept], len(held))
     whole = _totals(histogram.part, histogram.count, parts=parts)[owner]
     terms = -sizes * np.log2(np.maximum(sizes, 1) / np.maximum(whole, 1))
-    told: Reals = np.bincount(owner, terms, parts).astype(np.float64)
-    return PartCuts(renumbered, owner, np.where(allowed, saved, NOT), told)
+    bits: Reals = np.bincount(owner, terms, parts).astype(np.float64)
+    return PartCuts(renumbered, owner, np.where(allowed, saved, NOT), bits)
 
 
 def _totals(part: Numbers, figure: Numbers, *, parts: int) -> Numbers:
@@ -515,7 +501,7 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
         )
         gain = taxonomy.cost[node][histogram.part] - taxonomy.cost[below]
         cut = by_nodes(histogram, gain, parts=parts, judge=judge)
-        per_bit = 1.0 + cut.saved / np.maximum(cut.told, np.finfo(np.float64).tiny)
+        per_bit = 1.0 + cut.saved / np.maximum(cut.bits, np.finfo(np.float64).tiny)
         worth = cut.saved > 0 if rule.cuts == BEST else cut.allowed
         score = per_bit if rule.cuts == BEST else (high - low) / taxonomy.leaves
         yield Candidate(np.where(worth, score, NOT), cut, entry)
@@ -701,12 +687,11 @@ def cut_clusters(
     if demand is not None:
         every = demand.every
         persons = {each.attribute: each.of_persons for each in every}
-        rows = PartRows(
-            rows.leaves,
-            rows.sizes,
-            tuple(np.ascontiguousarray(own) for own in demand.values[order].T),
-            tuple(persons.get(column, False) for column in range(demand.values.shape[1])),
-            None if demand.persons is None else demand.persons[order],
+        rows = replace(
+            rows,
+            values=tuple(np.ascontiguousarray(own) for own in demand.values[order].T),
+            persons=tuple(persons.get(column, False) for column in range(demand.values.shape[1])),
+            person=None if demand.persons is None else demand.persons[order],
         )
     rule = Rule(
         tuple(map(Dimension.of, problem.taxonomies)),

@@ -29,7 +29,7 @@ from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, C
 DEAREST = 1.0
 """Reduced cost up to which sets are taken; dearer ones lose more than records that go one by one
 [mean prices of a record]."""
-HELD, LEAST_HELD = 16, 1024
+REMEMBERED, LEAST_REMEMBERED = 16, 1024
 """Records of highest price that are remembered of a closure, in times k, and at least so many."""
 BATCH = 2**24
 """Records times closures whose memberships are made at once."""
@@ -43,8 +43,8 @@ def reduced_cost_cover(
 ) -> Clustering:
     """Clusters in the order of reduced cost; what remains goes where it costs least.
 
-    It takes memory for `HELD` k records of each nearly tight closure, and time for as many looks as
-    their values are brought up to date: about ten for each set.
+    It takes memory for `REMEMBERED` k records of each nearly tight closure, and time for as many
+    looks as their values are brought up to date: about ten for each set.
 
     Args:
         problem: The table.
@@ -78,7 +78,7 @@ class _Queue:
         self._price = duals.price[self._record]
         self._dearest = DEAREST * float(duals.price.mean())
         self._gone = np.zeros(problem.records, np.bool_)
-        self._most = max(HELD * problem.k, LEAST_HELD)
+        self._most = max(REMEMBERED * problem.k, LEAST_REMEMBERED)
         self._size = np.full(len(duals.near), problem.k)
         self._maps = BitMaps.of_candidates(
             problem.taxonomies, problem.leaves[self._record], nodes=self._nodes

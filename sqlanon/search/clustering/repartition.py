@@ -52,7 +52,7 @@ RAREST = 1e-3
 """The least that a cluster counts among those that may start a pool [units]."""
 IDLE = 20
 """Pools for each cluster after which a search ends that has gained nothing in them."""
-TOLD = 250
+REPORT_EVERY = 250
 """Pools after which progress is told."""
 
 
@@ -133,7 +133,7 @@ def repartitioned(
         idle = 0 if gained else idle + 1
         better += gained
         done += 1
-        if done % TOLD == 0:
+        if done % REPORT_EVERY == 0:
             turns.tell(done, search.loss)
     found = Clustering.of(problem, search.label)
     kept = found if found.loss(problem) < clusters.loss(problem) else clusters

@@ -59,8 +59,8 @@ def priced(draw, **options):
 
 @pytest.mark.parametrize("remembered", [1024, 3])
 def test_sets_are_those_that_looking_at_all_closures_finds(remembered, monkeypatch):
-    monkeypatch.setattr(reduced_cost, "LEAST_HELD", remembered)
-    monkeypatch.setattr(reduced_cost, "HELD", 1)
+    monkeypatch.setattr(reduced_cost, "LEAST_REMEMBERED", remembered)
+    monkeypatch.setattr(reduced_cost, "REMEMBERED", 1)
 
     @FEW
     @given(priced())

@@ -171,7 +171,7 @@ def test_the_number_of_pools_and_the_deadline_end_a_search():
     told = []
     turns = Turns(3, tell=lambda pools, loss: told.append((pools, loss)))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(search, "TOLD", 2)
+        patched.setattr(search, "REPORT_EVERY", 2)
         done = repartitioned(problem, before, price=None, turns=turns, solve=solved)
     assert done.pools == 3
     assert [pools for pools, _ in told] == [2]

@@ -1,5 +1,7 @@
 """Partitions in memory against the published algorithm, and what every part must be."""
 
+from __future__ import annotations
+
 import itertools
 from dataclasses import replace
 
@@ -8,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import mondrian
-from strategies import hierarchies
+from oracles.covers import problem_of
+from strategies import hierarchies, problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
@@ -25,7 +28,7 @@ from sqlanon.search.clustering.mondrian import (
     may_halve,
     partition,
 )
-from sqlanon.search.clustering.problem import ClusteringProblem
+from sqlanon.search.clustering.problem import ClusteringProblem, members
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Sparse, ValueDemand
 
@@ -56,7 +59,7 @@ def cut(records, rule, rows=None):
     return partition(rows, np.zeros(len(rows), np.int64), rule=rule)
 
 
-def members(found):
+def parts_of(found):
     return sorted(np.flatnonzero(found.part == part).tolist() for part in range(found.parts))
 
 
@@ -66,7 +69,7 @@ def test_strict_partitions_are_those_of_the_published_algorithm(case, cuts):
     trees, records, k = case
     found = cut(records, rule_of(trees, records, Judge(k), cuts=cuts))
     expected = mondrian.parts(records, [tree.nodes for tree in trees], k, cuts)
-    assert members(found) == expected
+    assert parts_of(found) == expected
 
 
 @settings(max_examples=40, deadline=None)
@@ -84,11 +87,11 @@ def test_parts_are_large_enough_and_split_no_combination(case, cuts, data):
     alike = cut(records, rule, PartRows(leaves, sizes))
     order = data.draw(st.permutations(range(len(records))))
     shuffled = cut(records, rule, rows_of([records[at] for at in order]))
-    whole = {frozenset(records[at] for at in part) for part in members(found)}
+    whole = {frozenset(records[at] for at in part) for part in parts_of(found)}
     assert {
-        frozenset(tuple(distinct[at].tolist()) for at in part) for part in members(alike)
+        frozenset(tuple(distinct[at].tolist()) for at in part) for part in parts_of(alike)
     } == whole
-    assert {frozenset(records[order[at]] for at in part) for part in members(shuffled)} == whole
+    assert {frozenset(records[order[at]] for at in part) for part in parts_of(shuffled)} == whole
 
 
 @settings(max_examples=40, deadline=None)
@@ -107,7 +110,7 @@ def test_every_part_satisfies_the_models_where_the_table_does(case, cuts, data):
     found = cut(records, rule_of(trees, records, Judge(k, (demand,)), cuts=cuts), rows)
     if len(records) >= k and demand.holds(counts[np.newaxis])[0]:
         held = np.stack(
-            [np.bincount(values[part], minlength=len(counts)) for part in members(found)]
+            [np.bincount(values[part], minlength=len(counts)) for part in parts_of(found)]
         )
         assert demand.holds(held).all()
 
@@ -139,7 +142,7 @@ def test_every_part_has_k_persons_where_the_table_does(case, cuts, data):
     rows = rows_of(records, person=np.array(person))
     found = cut(records, rule_of(trees, records, Judge(k), cuts=cuts), rows)
     if len(set(person)) >= k:
-        assert all(len({person[at] for at in part}) >= k for part in members(found))
+        assert all(len({person[at] for at in part}) >= k for part in parts_of(found))
 
 
 def test_a_deadline_leaves_parts_as_they_are():
@@ -159,7 +162,7 @@ def test_whenever_the_time_is_over_parts_without_a_turn_stay_as_they_are(monkeyp
     rule = rule_of(trees, records, Judge(3), cuts=cuts)
     whole = cut(records, rule)
     monkeypatch.setattr("sqlanon.search.clustering.mondrian.ROWS", 8)
-    assert members(cut(records, rule)) == members(whole)
+    assert parts_of(cut(records, rule)) == parts_of(whole)
     made = []
     for looks in range(60):
         found = cut(records, replace(rule, deadline=Deadline(looks, itertools.count(1).__next__)))
@@ -177,7 +180,7 @@ def test_the_cut_that_tells_least_for_what_it_saves_comes_first():
     narrow = Tree.grow("b", [(str(n), "*") for n in range(2)])
     records = [(n % 4, n % 2) for n in range(4)]
     found = cut(records, rule_of([wide, narrow], records, Judge(2)))
-    assert members(found) == [[0, 2], [1, 3]]
+    assert parts_of(found) == [[0, 2], [1, 3]]
 
 
 @pytest.mark.parametrize(("cuts", "sizes"), [("best", [3, 3]), ("nodes", [6]), ("median", [3, 3])])
@@ -195,7 +198,7 @@ def test_relaxed_parts_of_one_ordered_column_hold_fewer_than_twice_k(k, values):
     tree = Tree.grow("", [(str(n), "*") for n in range(10)])
     records = sorted((value,) for value in values)
     found = cut(records, rule_of([tree], records, Judge(k), cuts="median", relaxed=True))
-    for part in members(found):
+    for part in parts_of(found):
         alike = len({records[at] for at in part}) == 1
         assert len(records) < k or (k <= len(part) and (alike or len(part) < 2 * k))
 
@@ -225,3 +228,29 @@ def test_cut_clusters_keep_apart_what_the_highest_levels_do():
 def test_parts_that_close_alike_are_halved_where_models_hold_of_unions(models, persons, holds):
     every = [ValueDemand(0, model, np.array([2, 2])) for model in models]
     assert may_halve(every, persons=persons) == holds
+
+
+FEW = settings(max_examples=40, deadline=None)
+
+
+def until(problem, looks):
+    return replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
+
+
+@FEW
+@given(problems(), st.integers(0, 30))
+def test_every_cluster_stands_whenever_it_is_stopped(problem, looks):
+    for stopped in (problem, until(problem, looks)):
+        found = cut_clusters(stopped)
+        assert (found.label >= 0).all()
+        assert all(problem.satisfies(each) for each in members(found)) or len(found.nodes) == 1
+
+
+def test_records_alike_are_parted():
+    problem = problem_of([("a", "x")] * 3 + [("a", "y")] * 3 + [("b", "x")] * 3, 3)
+    assert cut_clusters(problem).loss(problem) == 0
+
+
+def test_no_time_is_one_cluster():
+    problem = problem_of([("a",)] * 3 + [("b",)] * 3, 3)
+    assert len(cut_clusters(until(problem, 0)).nodes) == 1

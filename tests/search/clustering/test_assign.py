@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from oracles.covers import Distinct, candidates_of, limited, optimum, problem_of
 from strategies import bounded
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.policy.privacy import LDiversity
-from sqlanon.search.clustering.assign import assign_rest, mend, returned, unplaceable
+from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.policy.shares import AlphaAnonymity
+from sqlanon.search.clustering.assign import assign_rest, lessened, mend, returned, unplaceable
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
@@ -22,7 +24,93 @@ from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refinement import Effort, refine
 from sqlanon.search.privacy import Demands, ValueDemand
 
-FEW = settings(max_examples=25, deadline=None)
+MODELS = [
+    LDiversity(2, "entropy"),
+    LDiversity(1.7, "entropy"),
+    LDiversity(2, "recursive", c=1.5),
+    AlphaAnonymity(0.4),
+    TCloseness(0.2),
+    TCloseness(0.1, "ordered"),
+]
+FEW = settings(max_examples=60, deadline=None)
+
+
+def table_of(values, model, *, k=2, room=0, whole=None, persons=None):
+    """Records of one combination with sensitive values, by the distribution of a whole table."""
+    counts = np.array(whole) if whole else np.bincount(values)
+    counted = persons is not None
+    every = (ValueDemand(0, model, counts, of_persons=counted),)
+    known = np.array(persons) if counted else None
+    demand = Demands(np.array(values)[:, np.newaxis], every, known, k if counted else 0)
+    return replace(problem_of([("1", "1")] * len(values), k, demand=demand), allowance=room)
+
+
+def all_in_one(problem):
+    return Clustering.of(problem, np.zeros(problem.records, np.int64))
+
+
+@FEW
+@given(
+    st.lists(st.integers(0, 2), min_size=3, max_size=8),
+    st.sampled_from(MODELS),
+    st.integers(1, 3),
+)
+def test_records_are_found_where_any_would_do(values, model, room):
+    """With one model the greedy choice finds what all choices do."""
+    values = [*values, 0, 1, 2]
+    problem = table_of(values, model, room=room, whole=(4, 4, 4))
+    every = np.arange(len(values))
+    if problem.satisfies(every):
+        return
+    found = lessened(problem, every, room=room)
+    able = any(
+        problem.satisfies(np.delete(every, list(gone)))
+        for number in range(1, room + 1)
+        for gone in combinations(range(len(values)), number)
+        if len(values) - number >= problem.k
+    )
+    assert (found is not None) == able
+    if found is not None:
+        assert problem.satisfies(found)
+        assert 1 <= len(values) - len(found) <= room
+
+
+def test_all_records_of_a_person_leave_together():
+    values, persons = [0, 1, 0, 0, 0, 1, 0, 0], [0, 1, 2, 2, 3, 4, 5, 5]
+    problem = table_of(values, LDiversity(2, "entropy"), room=4, persons=persons)
+    stays = lessened(problem, np.arange(8), room=4)
+    assert problem.satisfies(stays)
+    gone = set(range(8)) - set(stays.tolist())
+    assert len(gone) <= 4
+    assert not {persons[record] for record in gone} & {persons[record] for record in stays}
+
+
+@pytest.mark.parametrize(("room", "left"), [(0, None), (1, 1), (3, 1)])
+def test_a_cluster_without_a_partner_is_mended_within_the_allowance(room, left):
+    problem = table_of([0, 0, 0, 1, 1], LDiversity(2, "entropy"), room=room)
+    if left is None:
+        with pytest.raises(UnsatisfiableError, match="none may be left out here"):
+            mend(problem, all_in_one(problem))
+        return
+    found = mend(problem, all_in_one(problem))
+    assert int((found.label == NOWHERE).sum()) == left
+    assert problem.satisfies(np.flatnonzero(found.label == 0))
+
+
+def test_what_was_not_found_is_not_called_impossible():
+    problem = table_of([0, 0, 0, 0, 1], LDiversity(2, "entropy"), room=2)
+    with pytest.raises(UnsatisfiableError, match="no 2 or fewer were found whose leaving out"):
+        mend(problem, all_in_one(problem))
+
+
+def test_parts_of_a_table_that_fails_as_one_satisfy_the_models():
+    problem = table_of([0, 0, 0, 1, 1], LDiversity(2, "entropy"), room=1)
+    found = cut_clusters(problem, relaxed=True)
+    assert int((found.label == NOWHERE).sum()) == 1
+    assert problem.satisfies(np.flatnonzero(found.label == 0))
+
+
+SMALL = settings(max_examples=25, deadline=None)
 
 
 def placed(problem):
@@ -42,7 +130,7 @@ def is_valid(problem, clusters):
     )
 
 
-@FEW
+@SMALL
 @given(bounded())
 def test_what_is_unplaceable_no_clusters_can_hold_and_the_bound_is_below_the_optimum(problem):
     least, own = optimum(problem), placed(problem)
@@ -56,7 +144,7 @@ def test_what_is_unplaceable_no_clusters_can_hold_and_the_bound_is_below_the_opt
     assert every.sum() + gone * own.suppressed <= least
 
 
-@FEW
+@SMALL
 @given(bounded(), st.integers(0, 3))
 def test_refined_clusters_keep_to_levels_and_limit_and_never_lose_more(problem, seed):
     least, own = optimum(problem), placed(problem)
@@ -78,7 +166,7 @@ def as_model(problem):
     return replace(problem, demand=Demands(values[:, np.newaxis], (asked,)))
 
 
-@FEW
+@SMALL
 @given(bounded(demanding=True))
 def test_clusters_of_every_start_satisfy_the_demand_within_their_division(problem):
     own = placed(problem)
@@ -98,7 +186,7 @@ def test_clusters_of_every_start_satisfy_the_demand_within_their_division(proble
         assert is_valid(own, found)
 
 
-@FEW
+@SMALL
 @given(bounded(), st.integers(1, 4))
 def test_blocks_part_no_division_into_what_cannot_stand(problem, most):
     own = placed(problem)
