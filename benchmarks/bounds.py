@@ -30,7 +30,7 @@ from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.microdata.binding import bind
 from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
-from sqlanon.search.clustering.lower_bound import record_bounds
+from sqlanon.search.clustering.lower_bound import Cheapest
 
 CENSUS = (
     "sex", "age", "race", "marital_status", "education", "country_of_birth_self",
@@ -102,7 +102,7 @@ def bounds(connection, task, *, k, efforts):
         problem = problem_of(mine.read)
         candidates = mine.candidates(problem)
     mined, start = time.process_time() - start, time.process_time()
-    total = int(record_bounds(problem, candidates).sum())
+    total = int(Cheapest.of(problem, candidates).cost.sum())
     first = mine.read.costs.loss(total, problem.records)
     beside = f"{problem.records:,} records, {len(candidates):,} itemsets, mined in {mined:.1f} s"
     printed(f"k = {k}, cheapest itemsets", first, time.process_time() - start, beside)

@@ -34,7 +34,7 @@ from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.microdata.binding import bind
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import dual_bound
-from sqlanon.search.clustering.lower_bound import record_bounds
+from sqlanon.search.clustering.lower_bound import Cheapest
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.search.clustering.refinement import refine as refined
 from sqlanon.search.clustering.set_cover import set_cover
@@ -140,7 +140,7 @@ def stages(connection, policy, name):
         problem = problem_of(mine.read)
         candidates = mine.candidates(problem)
         seconds.append(time.process_time())
-        bounds = record_bounds(problem, candidates)
+        bounds = Cheapest.of(problem, candidates).cost
         seconds.append(time.process_time())
         found = direct_cover(problem, candidates)
         seconds.append(time.process_time())

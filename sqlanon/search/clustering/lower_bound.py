@@ -11,8 +11,6 @@ from sqlanon.search.clustering.direct_cover import sweep
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
-_ALONE = -1
-
 
 @dataclass(frozen=True, slots=True)
 class Cheapest:
@@ -29,34 +27,26 @@ class Cheapest:
 
     @classmethod
     def of(cls, problem: ClusteringProblem, candidates: Candidates) -> Cheapest:
-        """By all candidates, or until the deadline, as `record_bounds`."""
-        cost = record_bounds(problem, candidates, uncovered=_ALONE)
-        outside = cost == _ALONE
-        return cls(np.where(outside, problem.suppressed, cost), outside)
+        """By all candidates, or until the deadline.
 
+        A cluster's closure is a closed itemset with at least k records, so no record costs less.
+        That needs costs that never shrink on the way up, as those of `Taxonomy` are, and all closed
+        frequent itemsets as candidates. Where the deadline comes first, a record costs no less than
+        the first candidate that had no turn.
+        """
+        cost = np.full(problem.records, problem.suppressed, np.int64)
+        outside = np.ones(problem.records, np.bool_)
 
-def record_bounds(
-    problem: ClusteringProblem, candidates: Candidates, *, uncovered: int = 0
-) -> Numbers:
-    """The cost of the cheapest closed frequent itemset that holds each record [units].
+        def take(candidate: int, records: Numbers) -> bool:
+            cost[records] = candidates.cost[candidate]
+            outside[records] = False
+            return True
 
-    A cluster's closure is a closed itemset with at least k records, so no record costs less. That
-    needs costs that never shrink on the way up, as those of `Taxonomy` are, and all closed frequent
-    itemsets as candidates. A record that no candidate holds costs `uncovered`. Where the deadline
-    comes first, a record costs no less than the first candidate that had no turn.
-    """
-    bounds = np.full(problem.records, uncovered, np.int64)
-    seen = np.zeros(problem.records, np.bool_)
-
-    def take(candidate: int, records: Numbers) -> bool:
-        bounds[records] = candidates.cost[candidate]
-        seen[records] = True
-        return True
-
-    looked = sweep(problem, candidates, least=1, take=take)
-    if looked < len(candidates):
-        bounds[~seen] = candidates.cost[looked]
-    return bounds
+        looked = sweep(problem, candidates, least=1, take=take)
+        if looked < len(candidates):
+            cost[outside] = candidates.cost[looked]
+            outside[:] = False
+        return cls(cost, outside)
 
 
 def column_bounds(problem: ClusteringProblem) -> Numbers:

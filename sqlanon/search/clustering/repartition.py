@@ -28,7 +28,6 @@ from sqlanon.search.clustering.problem import (
 from sqlanon.search.clustering.refinement import cut_of_k, parts_of_k
 from sqlanon.search.clustering.repartition_programs import (
     Dissolved,
-    RepartitionProgram,
     RepartitionSolver,
     assignment_program,
     column_program,
@@ -186,12 +185,28 @@ class _Search:
         return np.maximum(above, RAREST)
 
     def turn(self, solve: RepartitionSolver) -> bool:
-        """Parts a pool anew where that loses less; whether it does."""
-        chosen = self._chosen()
-        pool = self._dissolved(chosen)
-        clusters = None if pool is None else self._parted(pool, solve)
-        if pool is not None and clusters and self._replaced(pool, chosen, clusters=clusters):
-            return True
+        """Dissolves clusters and parts their records anew where that loses less; whether it does.
+
+        No more than `LARGEST` records are dissolved.
+        """
+        problem, chosen = self._problem, self._chosen()
+        clusters = [self._records[number] for number in chosen]
+        if sum(map(len, clusters)) <= LARGEST:
+            outside, room = self._outside[:0], -1
+            if problem.allowance:
+                near = join(problem, problem.leaves[self._outside], other=self._nodes[chosen[0]])
+                outside = self._outside[np.argsort(problem.cost(near), kind="stable")[:OUTSIDE]]
+                room = max(problem.allowance - len(self._outside), 0) + len(outside)
+            pool = dissolve(
+                *(problem, self._joins),
+                clusters=clusters,
+                outside=outside,
+                room=room,
+                random=self._random,
+            )
+            found = self._parted(pool, solve)
+            if found and self._replaced(pool, chosen, clusters=found):
+                return True
         self._weight[chosen] = np.maximum(self._weight[chosen] * AGAIN, RAREST)
         return False
 
@@ -211,29 +226,10 @@ class _Search:
         sizes = np.cumsum([len(self._records[number]) for number in order])
         return order[: max(int(np.searchsorted(sizes, wanted)), 2)]
 
-    def _dissolved(self, chosen: Numbers) -> Dissolved | None:
-        """The pool of some clusters; None where it is large."""
-        problem, outside, room = self._problem, self._outside[:0], -1
-        if sum(len(self._records[number]) for number in chosen) > LARGEST:
-            return None
-        if problem.allowance:
-            near = join(problem, problem.leaves[self._outside], other=self._nodes[chosen[0]])
-            outside = self._outside[np.argsort(problem.cost(near), kind="stable")[:OUTSIDE]]
-            room = max(problem.allowance - len(self._outside), 0) + len(outside)
-        return dissolve(
-            problem,
-            self._joins,
-            clusters=[self._records[number] for number in chosen],
-            outside=outside,
-            room=room,
-            random=self._random,
-        )
-
     def _parted(self, pool: Dissolved, solve: RepartitionSolver) -> list[Numbers] | None:
         """The records of new clusters; None where there are no better ones."""
         problem = self._problem
         pool, price = local_prices(pool, k=problem.k)
-        program: RepartitionProgram
         if self._by_columns:
             made = column_program(problem, pool, price)
         else:

@@ -18,7 +18,7 @@ from sqlanon.policy.shares import AlphaAnonymity
 from sqlanon.search.clustering.assign import assign_rest, lessened, mend, returned, unplaceable
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
 from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refinement import Effort, refine
@@ -139,7 +139,7 @@ def test_what_is_unplaceable_no_clusters_can_hold_and_the_bound_is_below_the_opt
         return
     gone = problem.records - own.records
     candidates = candidates_of(own)
-    every = record_bounds(own, candidates, uncovered=own.suppressed)
+    every = Cheapest.of(own, candidates).cost
     assert (column_bounds(own) <= every).all()
     assert every.sum() + gone * own.suppressed <= least
 

@@ -19,7 +19,7 @@ from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LARGEST
 from sqlanon.search.clustering import price_proof
 from sqlanon.search.clustering.dual_bound import Ascent, Duals, dual_bound
-from sqlanon.search.clustering.lower_bound import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
 from sqlanon.search.clustering.price_proof import AlikeRecords, WholePass
 from sqlanon.search.clustering.problem import Candidates
 
@@ -29,7 +29,7 @@ efforts = st.sampled_from(Ascent)
 
 def cheapest(problem, candidates):
     """The bound that the dual bound starts from."""
-    return record_bounds(problem, candidates, uncovered=problem.suppressed)
+    return Cheapest.of(problem, candidates).cost
 
 
 def worth(problem, price):

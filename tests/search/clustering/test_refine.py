@@ -14,7 +14,7 @@ from strategies import problems
 from sqlanon.deadline import Deadline
 from sqlanon.search.clustering import refinement as starts
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound import record_bounds
+from sqlanon.search.clustering.lower_bound import Cheapest
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refinement import (
     Effort,
@@ -97,7 +97,7 @@ def test_refinement_gains_on_a_direct_cover():
 def test_refinement_gains_with_bounds():
     problem = random_table(120, 4)
     candidates = candidates_of(problem)
-    before, bounds = direct_cover(problem, candidates), record_bounds(problem, candidates)
+    before, bounds = direct_cover(problem, candidates), Cheapest.of(problem, candidates).cost
     found = refine(problem, before, effort=SHORT, bounds=bounds)
     check(problem, found)
     assert bounds.sum() <= found.loss(problem) < before.loss(problem)
