@@ -80,7 +80,7 @@ DISTANCES: Mapping[str, Distance] = {
 """The distances of Gionis, Mazza and Tassa 2008, section V, whose formulas are exact."""
 
 
-LISTED = 16
+MAX_LISTED = 16
 """Most clusters in a list."""
 NOBODY = -1
 """In place of a neighbour that there is none of, or whose records have clusters already."""
@@ -99,9 +99,9 @@ class NearestListed:
     """
 
     def __init__(self, most: int, far: Spans) -> None:
-        self._places = np.zeros((most, LISTED), np.int64)
-        self._stamps = np.zeros((most, LISTED), np.int64)
-        self._distances = np.full((most, LISTED), far)
+        self._places = np.zeros((most, MAX_LISTED), np.int64)
+        self._stamps = np.zeros((most, MAX_LISTED), np.int64)
+        self._distances = np.full((most, MAX_LISTED), far)
         self._next = np.zeros(most, np.int64)
         self._came = np.full(most, far)
         self._far = far
@@ -109,9 +109,9 @@ class NearestListed:
     def hold(self, place: int, found: Spans, *, stamps: Numbers) -> None:
         """Lists what is nearest to a cluster, from its distances to all."""
         near = np.arange(len(found))
-        if len(found) > LISTED:
-            near = np.flatnonzero(found <= np.partition(found, LISTED - 1)[LISTED - 1])
-        near = near[found[near].argsort(kind="stable")[:LISTED]]
+        if len(found) > MAX_LISTED:
+            near = np.flatnonzero(found <= np.partition(found, MAX_LISTED - 1)[MAX_LISTED - 1])
+        near = near[found[near].argsort(kind="stable")[:MAX_LISTED]]
         count = len(near)
         self._places[place, :count], self._stamps[place, :count] = near, stamps[near]
         self._distances[place, :count] = found[near]
@@ -137,7 +137,7 @@ class NearestListed:
 
     def following(self, place: int, stamps: Numbers) -> tuple[int, Spans] | None:
         """The nearest cluster that is left, and its distance; None where it is not known."""
-        for number in range(int(self._next[place]), LISTED):
+        for number in range(int(self._next[place]), MAX_LISTED):
             distance = self._distances[place, number]
             if distance >= self._came[place]:
                 return None
@@ -180,10 +180,10 @@ def known_lists(
         Per cluster places and distances, the nearest first, as far as nothing else is nearer.
     """
     # What nobody is nearest to costs least, so that nothing is known of it.
-    near = np.full((len(combination), LISTED), NOBODY)
+    near = np.full((len(combination), MAX_LISTED), NOBODY)
     cost, last = np.zeros_like(near), np.zeros((len(combination), 1), np.int64)
     for row, number in enumerate(combination.tolist()):
-        count = min(len(neighbours.near[number]), LISTED)
+        count = min(len(neighbours.near[number]), MAX_LISTED)
         if count:
             near[row, :count] = neighbours.near[number][:count]
             cost[row, :count] = neighbours.cost[number][:count]
@@ -212,7 +212,7 @@ def known_lists(
     return np.where(is_known, others, 0), np.where(is_known, found, far)
 
 
-CROWDED = 0.25
+MAX_SHARE_GONE = 0.25
 """Share of the places held for clusters that are gone above which these are given up."""
 GONE = -1
 """The stamp of a place without a cluster, which no cluster has seen."""
@@ -367,7 +367,7 @@ class Linked:
         near = near[(found[near] < least[near]) | (place <= nearest[near])]
         least[near], nearest[near] = found[near], place
         self._seen[near] = self._stamps
-        if self._places - self.count > CROWDED * self._places:
+        if self._places - self.count > MAX_SHARE_GONE * self._places:
             self._close_up()
 
     def _look(self, place: int) -> Spans:

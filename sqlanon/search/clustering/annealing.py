@@ -55,7 +55,7 @@ from sqlanon.search.privacy import (
     worst_alone,
 )
 
-CELLS = 2**20
+COUNTS_AT_ONCE = 2**20
 """Most counts of values at a time."""
 
 
@@ -134,23 +134,23 @@ def counts(
         TimeLimitError: The deadline came before all were counted.
     """
     values, relative = len(demand.table), demand.model.relative or demand.of_persons
-    if len(clusters) * values > CELLS and not relative:
+    if len(clusters) * values > COUNTS_AT_ONCE and not relative:
         records, sizes = np.concatenate(clusters), [len(each) for each in clusters]
         value, group = demands.values[records, demand.attribute], np.arange(len(clusters))
         there, group = value >= 0, np.repeat(group, sizes)
         own = group[there], value[there], np.ones(int(there.sum()), np.int64)
-        for some, part in counts_of_own(*own, groups=len(clusters), cells=CELLS):
+        for some, part in counts_of_own(*own, groups=len(clusters), cells=COUNTS_AT_ONCE):
             deadline.check()
             yield some, part
         return
-    step = max(1, CELLS // max(values, 1))
+    step = max(1, COUNTS_AT_ONCE // max(values, 1))
     for start in range(0, len(clusters), step):
         deadline.check()
         some = np.arange(start, min(start + step, len(clusters)))
         yield some, np.stack([demands.counts(clusters[each], demand) for each in some.tolist()])
 
 
-NEAR = 48
+MAX_NEAREST = 48
 """Nearest records that are kept of each; a larger number is drawn once in as many turns."""
 
 
@@ -247,18 +247,18 @@ class NearestOthers:
         """The nearest few, in order."""
         allowed = np.flatnonzero(self._differing(record))
         far = self.distances(record)[allowed]
-        if len(far) > NEAR:
-            within = far <= np.partition(far, NEAR - 1)[NEAR - 1]
+        if len(far) > MAX_NEAREST:
+            within = far <= np.partition(far, MAX_NEAREST - 1)[MAX_NEAREST - 1]
             allowed, far = allowed[within], far[within]
-        order = np.lexsort((self._random.random(len(far)), far))[:NEAR]
+        order = np.lexsort((self._random.random(len(far)), far))[:MAX_NEAREST]
         return allowed[order].astype(np.int32)
 
 
-PER_RECORD, MOST = 5, 250_000
+ITERATIONS_PER_RECORD, MAX_ITERATIONS = 5, 250_000
 """Iterations for each record, and for all of them at most, where no number is given."""
-LOOK = 64
+ITERATIONS_BETWEEN_LOOKS = 64
 """Iterations from one look at the deadline to the next."""
-ROUNDING = 1e-9
+ENERGY_ROUNDING = 1e-9
 """By how much energies may differ by the order of their sums."""
 
 
@@ -267,7 +267,8 @@ class Schedule:
     """How long and how hot annealing is.
 
     Args:
-        iterations: Most exchanges tried; None for `PER_RECORD` of each record, at most `MOST`.
+        iterations: Most exchanges tried; None for `ITERATIONS_PER_RECORD` of each record, at most
+            `MAX_ITERATIONS`.
         temperature: That of the first iteration [units of energy], at least 0, where only rises in
             energy are refused.
         cooling: That of the last one over that of the first, above 0 and at most 1.
@@ -283,7 +284,11 @@ class Schedule:
 
     def limit(self, records: int) -> int:
         """Most iterations for a table of so many records."""
-        return min(PER_RECORD * records, MOST) if self.iterations is None else self.iterations
+        return (
+            min(ITERATIONS_PER_RECORD * records, MAX_ITERATIONS)
+            if self.iterations is None
+            else self.iterations
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,10 +403,10 @@ class _Search:
         falls = self._schedule.cooling ** (1 / max(iterations - 1, 1))
         heat = self._schedule.temperature
         while self._failing and self.done < iterations:
-            if self.done % LOOK == 0 and self._problem.deadline.expired:
+            if self.done % ITERATIONS_BETWEEN_LOOKS == 0 and self._problem.deadline.expired:
                 self.ended = True
                 return
-            if self.done % LOOK == 0:
+            if self.done % ITERATIONS_BETWEEN_LOOKS == 0:
                 advance(self.done / iterations)
             self._try(heat)
             heat *= falls
@@ -446,7 +451,7 @@ class _Search:
         for number, lack, loss in zip(pair, lacking, losing, strict=True):
             self._stand(number, lack, loss)
         self.energy += rise
-        if self.energy < self._best - ROUNDING:
+        if self.energy < self._best - ENERGY_ROUNDING:
             self._best = self.energy
             self._since.clear()
 

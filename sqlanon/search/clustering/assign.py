@@ -29,9 +29,9 @@ from sqlanon.search.clustering.problem import (
 )
 from sqlanon.search.privacy import Demands, ValueDemand, shortfalls, worst_alone
 
-ROUNDS = 128
+MAX_ROUNDS = 128
 """Rounds in which records are taken out at most, of so many at once as that makes."""
-CELLS, LEAST, MOST = 2**20, 8, 256
+COUNTS_AT_ONCE, MIN_VALUES_LOOKED_AT, MAX_VALUES_LOOKED_AT = 2**20, 8, 256
 """Counts of values that are looked at in a round, and at how many values they are at least and at
 most; others stay, the rarest ones."""
 
@@ -53,7 +53,7 @@ def lessened(problem: ClusteringProblem, records: Numbers, *, room: int) -> Numb
     demands = problem.demand
     if not isinstance(demands, Demands) or not demands.every:
         return None
-    most = max(1, room // ROUNDS)
+    most = max(1, room // MAX_ROUNDS)
     while room > 0:
         problem.deadline.check()
         leaving = _leaving(demands, records, most=min(most, room))
@@ -93,7 +93,10 @@ def _changes(demands: Demands, demand: ValueDemand, records: Numbers) -> tuple[R
     counts = demands.counts(records, demand)
     size, values = max(int(counts.sum()), 1), len(counts)
     excess = counts / size - (demand.shares if demand.model.relative else 0.0)
-    looked = min(values, max(LEAST, min(MOST, CELLS // max(values, 1))))
+    looked = min(
+        values,
+        max(MIN_VALUES_LOOKED_AT, min(MAX_VALUES_LOOKED_AT, COUNTS_AT_ONCE // max(values, 1))),
+    )
     order = np.argsort(np.where(counts > 0, -excess, np.inf), kind="stable")[:looked]
     order = order[counts[order] > 0]
     others = np.repeat(counts[np.newaxis], len(order), axis=0)
@@ -108,7 +111,7 @@ def _changes(demands: Demands, demand: ValueDemand, records: Numbers) -> tuple[R
 NEVER_NEAR = 2**63 - 1
 """What a record adds to a cluster that it may not join [units]."""
 
-BLOCK = 256
+RECORDS_AT_ONCE = 256
 """Records whose costs in all clusters are worked out at once."""
 
 
@@ -122,8 +125,8 @@ def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     nodes, sizes = closures(problem, label), np.bincount(label[label >= 0])
     costs = problem.cost(nodes)
     left = np.flatnonzero(label < 0)
-    for start in range(0, len(left), BLOCK):
-        records = left[start : start + BLOCK]
+    for start in range(0, len(left), RECORDS_AT_ONCE):
+        records = left[start : start + RECORDS_AT_ONCE]
         leaves = problem.leaves[records]
         dearer = _joined_costs(problem, nodes, leaves=leaves)
         for place, record in enumerate(records):

@@ -24,7 +24,7 @@ from sqlanon.search.clustering.taxonomy import Taxonomy
 Words = NDArray[np.uint64]
 Codes = NDArray[np.int32]
 WORD = 64
-TOGETHER = 2**21
+MAX_WORDS_TOGETHER = 2**21
 """Words of the maps of columns that are taken together."""
 
 
@@ -53,7 +53,7 @@ class MapLayout:
             used[nodes[:, column]] = True
             rows.append(np.where(used, np.cumsum(used) - 1, -1))
             counts.append(int(used.sum()))
-        most = TOGETHER // max(-(-records // WORD), 1)
+        most = MAX_WORDS_TOGETHER // max(-(-records // WORD), 1)
         groups = tuple(_groups(narrow_first(taxonomies), counts, most=most))
         return cls(taxonomies, rows, counts, groups)
 

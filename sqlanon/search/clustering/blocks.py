@@ -76,7 +76,7 @@ def standing(groups: Sequence[Numbers], holds: Callable[[Numbers], bool]) -> lis
     return large if len(large) > 1 else []
 
 
-LARGEST_PART = 0.8
+MAX_PART_SHARE = 0.8
 """Share of a block's records in one part above which other cuts are preferred."""
 
 
@@ -150,7 +150,7 @@ def _cuts(
             shares = np.array([len(part) for part in parts]) / len(records)
             entropy = float(-(shares * np.log2(shares)).sum())
             regret = entropy / added if added > 0 else np.inf
-            yield (bool(shares.max() > LARGEST_PART), regret), parts
+            yield (bool(shares.max() > MAX_PART_SHARE), regret), parts
 
 
 def _packed(parts: list[Numbers], most: int) -> list[Numbers]:

@@ -24,13 +24,13 @@ from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.bitmaps import Words
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
-WIDEST_GROUP = 2048
+MAX_GROUP_VALUES = 2048
 """Most values of columns taken together whose distances are kept as one table."""
-LARGEST_TABLE = 2**20
+MAX_NODE_PAIRS = 2**20
 """Most entries of the table of a column's pairs of nodes."""
-LONGEST_ROW = 2**11
+MAX_ROW_TUPLES = 2**11
 """Most tuples of nodes of columns that are looked up together."""
-MOST_PAIRS = 2**22
+MAX_LEAF_PAIRS = 2**22
 """Most pairs of leaves of all columns whose costs are kept."""
 
 
@@ -97,12 +97,12 @@ def _groups(
     present = [np.unique(column, return_inverse=True) for column in leaves.T]
     for column in sorted(range(len(taxonomies)), key=lambda c: len(present[c][0])):
         taxonomy, (values, place) = taxonomies[column], present[column]
-        if len(values) > WIDEST_GROUP:
+        if len(values) > MAX_GROUP_VALUES:
             yield leaves[:, column], taxonomy
             continue
         costs = np.stack([leaf_costs(taxonomy, leaf)[values] for leaf in values.tolist()])
         pairs, both = np.unique(code * len(values) + place, return_inverse=True)
-        if len(pairs) > WIDEST_GROUP:
+        if len(pairs) > MAX_GROUP_VALUES:
             yield code, table
             code, table = place, costs
             continue
@@ -130,7 +130,7 @@ class NodeCosts:
                 steps[column] = step
                 step *= len(taxonomies[column].cost)
         self._rows: list[dict[int, Numbers] | None] = [
-            {} if len(taxonomy.cost) ** 2 <= LARGEST_TABLE else None for taxonomy in taxonomies
+            {} if len(taxonomy.cost) ** 2 <= MAX_NODE_PAIRS else None for taxonomy in taxonomies
         ]
 
     def codes(self, nodes: Numbers) -> Numbers:
@@ -162,7 +162,7 @@ def _together(sizes: Sequence[int]) -> list[list[int]]:
     """The columns in few groups that have a short row together: the widest first, where it fits."""
     groups, lengths = list[list[int]](), list[int]()
     for column in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
-        fits = [at for at, length in enumerate(lengths) if length * sizes[column] <= LONGEST_ROW]
+        fits = [at for at, length in enumerate(lengths) if length * sizes[column] <= MAX_ROW_TUPLES]
         at = fits[0] if fits else len(groups)
         if not fits:
             groups.append([])
@@ -190,7 +190,7 @@ class SpanCosts:
     def of(cls, taxonomies: Sequence[Taxonomy]) -> SpanCosts | None:
         """The table of some columns; None where it would be large."""
         width = np.array([taxonomy.leaves for taxonomy in taxonomies])
-        if (width.astype(float) ** 2).sum() > MOST_PAIRS:
+        if (width.astype(float) ** 2).sum() > MAX_LEAF_PAIRS:
             return None
         rows = [leaf_costs(each, leaf) for each in taxonomies for leaf in range(each.leaves)]
         return cls(np.concatenate(rows), np.cumsum(width**2) - width**2, width)
@@ -201,7 +201,7 @@ class SpanCosts:
         return found
 
 
-MOST_JOINS = 2**22
+MAX_JOINS = 2**22
 """Most entries of a table."""
 Floats = NDArray[np.float32]
 
@@ -261,7 +261,7 @@ class Joins:
 
 def _leaf_joins(taxonomy: Taxonomy) -> Numbers | None:
     """The closure of each two leaves; None where the table would be large."""
-    if taxonomy.leaves**2 > MOST_JOINS:
+    if taxonomy.leaves**2 > MAX_JOINS:
         return None
     joins = np.empty((taxonomy.leaves, taxonomy.leaves), np.int64)
     # A node has a lower number than those that hold it.
@@ -277,7 +277,7 @@ def _join_costs(taxonomy: Taxonomy, joins: Numbers | None) -> Floats | None:
     The closure is that of their first leaves, or the one of them that holds the other; and costs
     never shrink on the way up.
     """
-    if joins is None or len(taxonomy.cost) ** 2 > MOST_JOINS:
+    if joins is None or len(taxonomy.cost) ** 2 > MAX_JOINS:
         return None
     cost = taxonomy.cost.astype(np.float32)
     least = cost[joins[np.ix_(taxonomy.low, taxonomy.low)]]

@@ -38,7 +38,7 @@ from sqlanon.search.clustering.neighbours import FARTHEST, Neighbours, nearest
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.set_cover import convert
 
-CROWDED = 0.9
+MIN_SHARE_OPEN = 0.9
 """Share of the combinations looked at with records in no ball, below which the others are left."""
 
 
@@ -151,7 +151,7 @@ class _Cover:
     def _row(self, centre: int) -> tuple[Numbers, Numbers, int]:
         """Distances from a centre, records in no ball beside each, and the place of the centre."""
         left = self.left[self._open]
-        if np.count_nonzero(left) < CROWDED * len(left):
+        if np.count_nonzero(left) < MIN_SHARE_OPEN * len(left):
             kept = np.flatnonzero(left)
             self._pairs, self._open, left = self._pairs.part(kept), self._open[kept], left[kept]
             self._place[self._open] = np.arange(len(kept))

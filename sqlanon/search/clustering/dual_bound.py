@@ -49,13 +49,13 @@ from sqlanon.search.clustering.price_proof import (
 )
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 
-FIRST, LAST = 0.15, 0.02
+FIRST_STEP, LAST_STEP = 0.15, 0.02
 """Length of the first step and of the last one [radii of the box]."""
-KEEP, STEEPEST = 0.85, -2.0
+KEPT_SHARE, STEEPEST = 0.85, -2.0
 """Share of the direction before in the next one, and the least that a record's part of it is."""
-SPARE = 20
+SPARE_MEMBERS = 20
 """Members of a closure that are looked at beside the dearest 2 k."""
-REFRESHED = 10
+STEPS_BETWEEN_REFRESHES = 10
 """Steps after which the dearest members of closures are looked for anew."""
 
 
@@ -91,7 +91,7 @@ class NearTight:
 
     def dearest(self, price: Reals, *, counts: Numbers, k: int) -> Numbers:
         """Per closure the rows of its dearest records; the number of rows where it has no more."""
-        owner, width = self.owner, 2 * k + SPARE
+        owner, width = self.owner, 2 * k + SPARE_MEMBERS
         place = np.empty(len(price), np.int64)
         place[np.argsort(-price, kind="stable")] = np.arange(len(price))
         order = np.argsort(self.closure * len(price) + place[self.rows[owner]])
@@ -141,7 +141,7 @@ def climbed(
     for step in range(steps):
         if problem.deadline.expired:
             break
-        if step % REFRESHED == 0:
+        if step % STEPS_BETWEEN_REFRESHES == 0:
             dearest = near.dearest(price, counts=counts, k=k)
         best_sets = _BestSets.of(near, price, dearest=dearest, owner=owner, k=k)
         duals = price.copy()
@@ -153,8 +153,8 @@ def climbed(
             best, most = price, total
         votes = best_sets.votes(moved, counts - taken, k=k)
         gradient = ((counts - taken - votes) / counts)[moved]
-        direction = KEEP * direction + (1 - KEEP) * np.maximum(gradient, STEEPEST)
-        length = radius * FIRST * (LAST / FIRST) ** (step / max(steps - 1, 1))
+        direction = KEPT_SHARE * direction + (1 - KEPT_SHARE) * np.maximum(gradient, STEEPEST)
+        length = radius * FIRST_STEP * (LAST_STEP / FIRST_STEP) ** (step / max(steps - 1, 1))
         price = price.copy()
         price[moved] = np.clip(duals[moved] + length * direction, low, high)
     return best
@@ -212,20 +212,20 @@ class _BestSets:
         return votes
 
 
-NEAR = 0.3
+NEAR_SLACK = 0.3
 """Slack up to which a closure counts as nearly tight [mean costs of a record]."""
-SLACK, WIDEST = 0.5, 1.5
+FIRST_SLACK, MAX_SLACK = 0.5, 1.5
 """Slack up to which the first pass keeps closures for steps, and any pass [mean costs]."""
-MEMBERSHIPS = 12
+CLOSURES_PER_ROW = 12
 """Closures of a row that are worth keeping for steps, on average."""
-UNEVEN = 4
+MAX_UNEVENNESS = 4
 """Mean costs that the record of a unit of cost may bear on average, for all records to count alike.
 
 On public data it bears 1.2 to 3."""
-TOPS = 1.8
+MAX_TOP_CELLS = 1.8
 """Cells at the top that the mean cost counts for at most: closures that a record might be in differ
 by few cells, however many columns there are."""
-RAISED = 1.35
+FIRST_RAISE = 1.35
 """Times their cheapest cost that records are worth to begin with: about what they lose more."""
 
 
@@ -252,7 +252,8 @@ class Duals:
             records are worth more together than they cost in one cluster.
         total: What all records lose at least, those left out within the allowance included [units].
         near: Positions of candidates, ascending, that are nearly tight: a record at them costs no
-            more than the mean price of the k dearest that they hold and `NEAR` of the mean cost.
+            more than the mean price of the k dearest that they hold and `NEAR_SLACK` of the mean
+            cost.
     """
 
     price: Reals
@@ -308,25 +309,25 @@ class _Search:
         self._alone[self._alike.row[outside]] = True
         self._pass: WholePass
         self._center, self._reached = np.zeros(len(self._alike)), 0
-        self._slack = SLACK
+        self._slack = FIRST_SLACK
         self._found: Excess | None = None
 
     @property
     def _mean(self) -> float:
-        """The mean cost of a record, as far as it is known, or of `TOPS` cells if less [units].
+        """The mean cost of a record, as far as it is known, at most of `MAX_TOP_CELLS` [units].
 
         Where few records bear nearly all, the mean of what those cost: prices rise by as much.
         """
         price, mean = np.maximum(self.best.price, 0), max(self.best.total, 1) / len(self.best.price)
         borne = float(price @ price / max(price.sum(), 1))
-        tops = TOPS * self._problem.suppressed / len(self._problem.taxonomies)
-        return borne if borne > UNEVEN * mean else min(mean, tops)
+        tops = MAX_TOP_CELLS * self._problem.suppressed / len(self._problem.taxonomies)
+        return borne if borne > MAX_UNEVENNESS * mean else min(mean, tops)
 
     def climb(self, effort: Ascent, start: Duals | None) -> None:
         """Rounds of steps, each followed by a look at all closures; then what is nearly tight."""
         self._problem.deadline.check()
         self._pass = WholePass(self._problem, self._candidates, self._alike)
-        price = self._of_rows(self.best.price * RAISED if start is None else start.price)
+        price = self._of_rows(self.best.price * FIRST_RAISE if start is None else start.price)
         self._prove(price)
         scale = 1.0
         for number, radius in enumerate(effort.radii):
@@ -347,7 +348,7 @@ class _Search:
             if not self._prove(price):
                 scale /= 2
         price = self._of_rows(self.best.price)
-        slack = int(NEAR * self._mean * self._problem.k * self._scale.parts)
+        slack = int(NEAR_SLACK * self._mean * self._problem.k * self._scale.parts)
         tight, _ = self._pass.ceilings(self._whole(price), parts=self._scale.parts, least=-slack)
         self.best = replace(self.best, near=np.sort(tight))
 
@@ -376,8 +377,8 @@ class _Search:
         total = exact_sum(worth, counts) - exact_sum(over, leaving_most(over, counts, self._room))
         exact, total = total, -(-total // shares)
         duals = worth / shares
-        held = max(len(found.members), 1) / (MEMBERSHIPS * len(counts))
-        self._slack = min(self._slack * min(max(held**-0.5, 0.5), 1.6), WIDEST)
+        held = max(len(found.members), 1) / (CLOSURES_PER_ROW * len(counts))
+        self._slack = min(self._slack * min(max(held**-0.5, 0.5), 1.6), MAX_SLACK)
         better = self._found is None or exact > self._reached
         if better:
             self._center, self._reached, self._found = duals, exact, found

@@ -177,7 +177,7 @@ def summed(keys: Sequence[Numbers], count: Numbers) -> tuple[list[Numbers], Numb
     return [row[starts] for row in rows], np.add.reduceat(count[order], starts)
 
 
-DENSE = 4
+MAX_CELLS_PER_ROW = 4
 """Cells of a table of counts, per row, up to which it is filled instead of sorting the rows."""
 
 
@@ -258,7 +258,7 @@ class PartedRows:
         """
         rows, starts = self.rows, np.append(0, np.cumsum(width))
         key = starts[self.part] + child
-        if starts[-1] <= DENSE * len(key) + 1024:
+        if starts[-1] <= MAX_CELLS_PER_ROW * len(key) + 1024:
             counts = np.bincount(key, rows.sizes, int(starts[-1]))
             held = np.flatnonzero(counts)
             place = np.zeros(len(counts), np.int64)
@@ -415,7 +415,7 @@ NODES, MEDIAN, BEST = "nodes", "median", "best"
 RULES = (BEST, NODES, MEDIAN)
 """Which cut a part gets: the one that saves most per bit; the widest column, between the nodes
 right below its closure; the widest column, at the median of its leaves."""
-ROWS = 100_000
+ROWS_AT_ONCE = 100_000
 """Rows whose parts are cut at once, unless a part has more, between looks at the clock."""
 
 
@@ -620,7 +620,9 @@ def _cut_all(rows: PartRows, active: Numbers, part: Numbers, *, rule: Rule) -> N
     starts = np.append(np.flatnonzero(np.diff(part, prepend=NOT)), len(active))
     first = 0
     while first < len(starts) - 1:
-        last = max(first + 1, int(np.searchsorted(starts, starts[first] + ROWS, "right")) - 1)
+        last = max(
+            first + 1, int(np.searchsorted(starts, starts[first] + ROWS_AT_ONCE, "right")) - 1
+        )
         here = slice(starts[first], starts[last])
         own = PartedRows(rows.taken(active[here]), part[here] - first, last - first)
         try:

@@ -27,9 +27,9 @@ from sqlanon.search.clustering.closure_costs import PairCosts
 from sqlanon.search.clustering.problem import ClusteringProblem, renumbered
 from sqlanon.search.packing import packed, united
 
-CHECK_EVERY = 64
+ROWS_BETWEEN_CHECKS = 64
 """Rows after which the deadline is looked at."""
-KEPT = 64
+MAX_NEIGHBOURS = 64
 """Most neighbours of a combination that are kept in memory."""
 FARTHEST = np.iinfo(np.int64).max
 
@@ -104,8 +104,8 @@ class Neighbours:
         own: Per combination what its records cost by themselves [units].
         bound: Per combination what a record costs at the closure with the (k - 1)-th nearest other
             record [units].
-        near: Per combination its neighbours, the nearest first, then by number; `KEPT` at most, and
-            none of a combination of k copies.
+        near: Per combination its neighbours, the nearest first, then by number; `MAX_NEIGHBOURS` at
+            most, and none of a combination of k copies.
         cost: Their distances [units].
         search: Finds more of them.
     """
@@ -128,12 +128,12 @@ class Neighbours:
         own = problem.cost(copies.leaves)
         near, costs, bound = list[Numbers](), list[Numbers](), own.copy()
         for combination in range(len(copies)):
-            if combination % CHECK_EVERY == 0:
+            if combination % ROWS_BETWEEN_CHECKS == 0:
                 problem.deadline.check()
                 advance(combination / len(copies))
             found, cost = search.of(combination)
-            near.append(found[:KEPT].copy())
-            costs.append(cost[:KEPT].copy())
+            near.append(found[:MAX_NEIGHBOURS].copy())
+            costs.append(cost[:MAX_NEIGHBOURS].copy())
             if len(found):
                 bound[combination] = cost[-1]
         return cls(copies, own, bound, tuple(near), tuple(costs), search)

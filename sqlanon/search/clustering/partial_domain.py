@@ -7,7 +7,7 @@ and need not "be calculated for the entire dataset at each generalization level"
 polynomial. Read so:
 
 1. The best node of the full domain under E(v), where every class satisfies the policy. A lattice of
-   up to `NODES` nodes is looked through; in a larger one the node is reached from the top, one
+   up to `MAX_NODES` nodes is looked through; in a larger one the node is reached from the top, one
    column one level down at a time, each time to the least E(v) of those that satisfy the policy.
 2. From there each class goes down by itself: it is cut at one column, between the nodes right below
    its own; subgroups that satisfy the policy leave, what remains stays together at the node, with
@@ -17,7 +17,7 @@ polynomial. Read so:
 
 A cut lowers the cost, since closures only shrink, and never the purity, since a sum of squares over
 n is subadditive (Cauchy-Schwarz: a group of several is no purer than they are). So E falls with
-every cut, and the result is never above the node of step 1, which on lattices of up to `NODES`
+every cut, and the result is never above the node of step 1, which on lattices of up to `MAX_NODES`
 nodes is the best of the full domain. To go up instead, and to leave what is not anonymous yet to
 higher nodes, would strew records of all regions over the last groups, which then say nothing.
 
@@ -52,9 +52,9 @@ from sqlanon.search.clustering.problem import (
 )
 from sqlanon.search.packing import packed, united
 
-NODES = 500
+MAX_NODES = 500
 """Most nodes of a lattice that is looked through."""
-UNSURE = 1e-12
+PURITY_ROUNDING = 1e-12
 """Purity that may be gained by rounding alone."""
 
 
@@ -104,7 +104,7 @@ class _Release:
         total, gain = self.cost + cost, self.pure + pure - self.least
         if not self.asks or not total:
             return total, total
-        return (total / gain if gain > UNSURE * max(self.least, 1.0) else inf), total
+        return (total / gain if gain > PURITY_ROUNDING * max(self.least, 1.0) else inf), total
 
 
 def partial_domain(problem: ClusteringProblem) -> Clustering:
@@ -122,7 +122,7 @@ def partial_domain(problem: ClusteringProblem) -> Clustering:
 def best_classes(problem: ClusteringProblem, values: Numbers) -> Numbers:
     """The class of each record at the best node of the full domain that is found."""
     lattice = _Lattice(problem, values)
-    is_small = prod(each + 1 for each in lattice.top) <= NODES
+    is_small = prod(each + 1 for each in lattice.top) <= MAX_NODES
     return lattice.classes(lattice.best() if is_small else lattice.descended())
 
 

@@ -21,9 +21,9 @@ from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.problem import ClusteringProblem
 
 PAIR_BITS = 11
-PAIRS = 2**PAIR_BITS
+MAX_PAIRS = 2**PAIR_BITS
 """Most pairs of records whose closures are looked at in a pool."""
-BOXES = 160
+MAX_BOXES = 160
 """Most boxes of a pool that are tried."""
 NO_LOSS = 2**62
 """Above every loss: of no box, or of a trial that was given up [units]."""
@@ -79,7 +79,7 @@ def boxes_of(
     kept = kept[_first_of_each(pool[kept], joins.keys_of(nodes[kept]))]
     other = kept >= count * given
     kept = kept[np.lexsort((random.random(len(kept)), other, pool[kept]))]
-    kept = kept[places(pool[kept])[0] < BOXES]
+    kept = kept[places(pool[kept])[0] < MAX_BOXES]
     cost = problem.cost(nodes[kept])
     if problem.highest:
         allowed = ~problem.forbids(cost)
@@ -103,8 +103,8 @@ def _pair_closures(
     together; a closure that is taken for another one is one trial less.
     """
     first, second = np.triu_indices(pools.records.shape[1])
-    if len(first) > PAIRS:
-        chosen = random.integers(0, len(first), PAIRS)
+    if len(first) > MAX_PAIRS:
+        chosen = random.integers(0, len(first), MAX_PAIRS)
         first, second = first[chosen], second[chosen]
     leaves = np.ascontiguousarray(pools.leaves.transpose(2, 0, 1))
     keys = np.zeros((len(pools.records), len(first)), np.uint64)
@@ -116,7 +116,7 @@ def _pair_closures(
     fresh = np.ones(keys.shape, np.bool_)
     fresh[:, 1:] = keys[:, 1:] >> np.uint64(PAIR_BITS) != keys[:, :-1] >> np.uint64(PAIR_BITS)
     pool, place = np.nonzero(fresh)
-    pair = (keys[pool, place] & np.uint64(PAIRS - 1)).astype(np.int64)
+    pair = (keys[pool, place] & np.uint64(MAX_PAIRS - 1)).astype(np.int64)
     columns = [
         joins.of(column, own[pool, first[pair]], second=own[pool, second[pair]])
         for column, own in enumerate(leaves)
@@ -155,7 +155,7 @@ def places(ordered: Numbers) -> tuple[Numbers, Numbers]:
     return np.arange(len(ordered)) - np.repeat(starts, sizes), np.repeat(sizes, sizes)
 
 
-GIVE_UP_EVERY = 16
+BOXES_BETWEEN_LOOKS = 16
 """Boxes that a trial passes until it may be given up."""
 
 
@@ -201,7 +201,7 @@ def try_all(
     started = forced[pool, trial]
     run = _Run(boxes, pool, trial=trial, k=k, left=bits_of(pools.records >= 0)[pool] & ~started)
     for box in range(boxes.cost.shape[1]):
-        if box % GIVE_UP_EVERY == 0:
+        if box % BOXES_BETWEEN_LOOKS == 0:
             run.give_up(box, now)
         run.open(box)
     run.unite_rest(started, price)

@@ -2,8 +2,8 @@
 
 Trials (`pilot_method`) look at sizes alone, so under models of sensitive values some of the groups
 that they find fail; to hold every trial against the demand would cost more than all else. Each
-failing group is united with another one of its pool: of the `PARTNERS` that add least to the loss
-with the first whose records make up for what it lacks, else with the cheapest.
+failing group is united with another one of its pool: of the `MAX_PARTNERS` that add least to the
+loss with the first whose records make up for what it lacks, else with the cheapest.
 
 Where a demand needs clusters of many times k records, parts of k are far from holding. There pools
 are also parted along their columns with every sensitive value cut for itself, so that all parts
@@ -21,9 +21,9 @@ from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.pilot_method import Pools, places
 from sqlanon.search.clustering.problem import NOWHERE, ClusteringProblem, set_closures
 
-PARTNERS = 4
+MAX_PARTNERS = 4
 """Groups whose union with a failing one is held against the demand, those that cost least first."""
-SLICES = 64
+MAX_SLICES = 64
 """Most parts of a pool in which every sensitive value is cut for itself."""
 
 
@@ -120,7 +120,7 @@ class _Groups:
             return None
         near = able[np.argsort(added[able], kind="stable")]
         unions = (np.append(self._held[others[place]], self._held[one]) for place in near)
-        tried = zip(near[:PARTNERS].tolist(), unions, strict=False)
+        tried = zip(near[:MAX_PARTNERS].tolist(), unions, strict=False)
         first = next((place for place, union in tried if self._problem.meets(union)), None)
         place = int(near[0]) if first is None else first
         other = int(others[place])
@@ -144,7 +144,7 @@ def parted(problem: ClusteringProblem, pools: Pools, *, random: np.random.Genera
 
 def slices(problem: ClusteringProblem, records: Numbers, *, random: np.random.Generator) -> Numbers:
     """The part of each record: as many of every sensitive value, along the columns in any order."""
-    most = min(max(len(records) // problem.k, 2), SLICES)
+    most = min(max(len(records) // problem.k, 2), MAX_SLICES)
     number = int(random.integers(2, most + 1))
     columns = random.permutation(problem.leaves.shape[1])
     value = _values(problem, records)

@@ -51,7 +51,7 @@ class AlikeRecords:
         return len(self.counts)
 
 
-FINEST = 2**20
+MAX_PARTS = 2**20
 """Most parts of a unit that prices are rounded to."""
 _ROOM = 2**60
 
@@ -73,7 +73,7 @@ class PriceScale:
         """No record is worth more than k that are left out."""
         k, parts = problem.k, 1
         most = min(k * problem.suppressed, _ROOM // k)
-        while parts < FINEST and 2 * parts * k * max(most, problem.suppressed) <= _ROOM:
+        while parts < MAX_PARTS and 2 * parts * k * max(most, problem.suppressed) <= _ROOM:
             parts *= 2
         return cls(parts, most * parts)
 
@@ -107,13 +107,13 @@ def leaving_most(over: Numbers | Reals, counts: Numbers, room: int) -> Numbers:
     return taken
 
 
-FIRST_WORDS, LONGER = 8, 2
+FIRST_WORDS, TIMES_LONGER = 8, 2
 """Words of the dearest records that are looked at first, and how many times as many next."""
-CELLS = 2**17
+WORDS_AT_ONCE = 2**17
 """Words of bit maps that are made at once."""
-FEW = 2**14
+MAX_WORDS_TO_THE_END = 2**14
 """Words of the bit maps of so few closures that each record is looked at by itself."""
-EXACT = 53
+EXACT_BITS = 53
 """Bits of the whole numbers that floating-point numbers hold."""
 
 
@@ -152,9 +152,9 @@ class _Dearest:
         return found
 
 
-BATCH = 512
+CLOSURES_AT_ONCE = 512
 """Closures that are looked at to the end at once."""
-MEMBERS = 40
+MAX_MEMBERS_PER_ROW = 40
 """Members for each row after which closures are looked at only where they may change what is
 found."""
 
@@ -212,7 +212,7 @@ class WholePass:
         self._known: Reals | None = None
         # No sum or difference here is greater than that of so many prices.
         greatest = 8 * problem.k * PriceScale.of(problem).most
-        self._shift = max(greatest.bit_length() - EXACT, 0)
+        self._shift = max(greatest.bit_length() - EXACT_BITS, 0)
 
     def excess(self, price: Numbers, *, parts: int, least: int, margin: int) -> Excess:
         """What k records of each closure are worth beyond their cost.
@@ -234,9 +234,9 @@ class WholePass:
         turns, members = np.argsort(-most, kind="stable"), 0
         none = np.zeros(0, np.int64)
         looked = [(none, none, none)]
-        for start in range(0, len(turns), BATCH):
+        for start in range(0, len(turns), CLOSURES_AT_ONCE):
             self._problem.deadline.check()
-            some = turns[start : start + BATCH]
+            some = turns[start : start + CLOSURES_AT_ONCE]
             open_rows = bits_of(best < most[some[0]] + margin)
             if not open_rows.any():
                 break
@@ -253,7 +253,7 @@ class WholePass:
             np.maximum.at(best, place, excess)
             looked.append((at, sizes, order[place]))
             members += len(place)
-            if members >= MEMBERS * len(order):
+            if members >= MAX_MEMBERS_PER_ROW * len(order):
                 margin = 0
         by_row = np.empty_like(best)
         by_row[order] = best
@@ -296,7 +296,7 @@ class WholePass:
         at = at[above[at] >= least]
         self._count(at, above, dearest=dearest, cost=cost, least=least)
         at = at[above[at] >= least]
-        if len(at) * dearest.maps.words <= FEW:
+        if len(at) * dearest.maps.words <= MAX_WORDS_TO_THE_END:
             above[at] = dearest.exact(dearest.maps.coded(self._codes.take(at, axis=1))) - cost[at]
             at = at[above[at] >= least]
         self._price, self._known = price, above
@@ -316,7 +316,7 @@ class WholePass:
         found = np.full(self._codes.shape[1] if at is None else len(at), np.inf)
         for maps, own in zip(dearest.maps.tuples, self._codes, strict=True):
             worth = np.empty(len(maps))
-            step = max(CELLS // dearest.maps.words, 64)
+            step = max(WORDS_AT_ONCE // dearest.maps.words, 64)
             for start in range(0, len(maps), step):
                 part = slice(start, start + step)
                 counts = np.bitwise_count(maps[part])
@@ -334,7 +334,7 @@ class WholePass:
         while len(at):
             part = dearest.maps.between(first, last)
             falls, rest = dearest.falls[first:last], k * float(dearest.first[last])
-            step = max(CELLS // part.words, 64)
+            step = max(WORDS_AT_ONCE // part.words, 64)
             for start in range(0, len(at), step):
                 self._problem.deadline.check()
                 some = slice(start, start + step)
@@ -349,7 +349,7 @@ class WholePass:
             at, held, worth = at[open_], held[open_], worth[open_]
             if last == words:
                 return
-            first, last = last, min(last * LONGER, words)
+            first, last = last, min(last * TIMES_LONGER, words)
 
 
 def _members(

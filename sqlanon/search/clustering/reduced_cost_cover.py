@@ -26,14 +26,14 @@ from sqlanon.search.clustering.bitmaps import WORD, BitMaps, counted, flags
 from sqlanon.search.clustering.dual_bound import Duals
 from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, ClusteringProblem
 
-DEAREST = 1.0
+MAX_REDUCED_COST = 1.0
 """Reduced cost up to which sets are taken; dearer ones lose more than records that go one by one
 [mean prices of a record]."""
 REMEMBERED, LEAST_REMEMBERED = 16, 1024
 """Records of highest price that are remembered of a closure, in times k, and at least so many."""
-BATCH = 2**24
+MEMBERSHIPS_AT_ONCE = 2**24
 """Records times closures whose memberships are made at once."""
-ENLARGE = 8
+ENLARGED_BY = 8
 """A set that fails the demand grows by one in so many of its records at a time."""
 Places = NDArray[np.int32]
 
@@ -76,7 +76,7 @@ class _Queue:
         self._cost = candidates.cost[duals.near]
         self._record = np.argsort(-duals.price, kind="stable")
         self._price = duals.price[self._record]
-        self._dearest = DEAREST * float(duals.price.mean())
+        self._dearest = MAX_REDUCED_COST * float(duals.price.mean())
         self._gone = np.zeros(problem.records, np.bool_)
         self._most = max(REMEMBERED * problem.k, LEAST_REMEMBERED)
         self._size = np.full(len(duals.near), problem.k)
@@ -85,7 +85,7 @@ class _Queue:
         )
         self._held: list[Places] = []
         self._is_whole = np.zeros(len(duals.near), np.bool_)
-        step = max(1, BATCH // problem.records)
+        step = max(1, MEMBERSHIPS_AT_ONCE // problem.records)
         for start in range(0, len(duals.near), step):
             problem.deadline.check()
             self._held += self._members(start, min(start + step, len(duals.near)))
@@ -152,5 +152,5 @@ class _Queue:
         for own in sorted({max(size, worth), size}, reverse=True):
             if self._problem.satisfies(self._record[held[:own]]):
                 return held[:own]
-        self._size[closure] = size + max(1, size // ENLARGE)
+        self._size[closure] = size + max(1, size // ENLARGED_BY)
         return held[:0]

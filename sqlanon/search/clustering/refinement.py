@@ -28,7 +28,7 @@ from sqlanon.progress import advance, portion
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.pilot_method import (
-    BOXES,
+    MAX_BOXES,
     NO_LOSS,
     Boxes,
     Pools,
@@ -90,25 +90,25 @@ def cut_groups(group: Numbers, k: int) -> Numbers:
     return found
 
 
-POOLS = 64
+MAX_POOLS = 64
 """Most pools of one round."""
 POOL_RECORDS = 30
 """Clusters times k in the largest pools at first, where that is more than seven clusters."""
-POOL_CLUSTERS = 20
+MAX_POOL_CLUSTERS = 20
 """Most clusters in a pool because its boxes are few."""
 GROW_BELOW, SHRINK_ABOVE = 24, 48
 """Boxes per pool below which pools become larger, and above which smaller again."""
-UNIFORM = 0.1
+UNIFORM_SHARE = 0.1
 """Pools that start at any cluster, for each that starts by what records cost."""
-OVERHEAD = 100
+OVERHEAD_RECORDS = 100
 """Time that a pool takes beside that of its records [records]."""
-MIXED = 2 / 3
+MIXED_SHARE = 2 / 3
 """Share of the rounds that mix sensitive values, of those that look for more than k records."""
-OUTSIDE = 3
+MAX_OUTSIDE = 3
 """Most records that are left out in a pool at first."""
-DEMANDING = 300
+MIN_DEMANDING_RECORDS = 300
 """Records that a smaller table counts as under a demand, for which it needs more tries."""
-DEAREST, FALLING = 8, 0.6
+MAX_PRICE, FALLING_SHARE = 8, 0.6
 """What leaving a record out costs at first more than it does, at most, and the share of the search
 in which that falls to nothing [costs of such a record]."""
 
@@ -118,8 +118,8 @@ class Effort:
     """Limits of a refinement, besides the deadline of its problem.
 
     Args:
-        passes: How often each record is in a pool, on average, where `OVERHEAD` more records are
-            counted for every pool. So a search takes about as long for any k.
+        passes: How often each record is in a pool, on average, where `OVERHEAD_RECORDS` more
+            records are counted for every pool. So a search takes about as long for any k.
         seed: What the choices are drawn from.
     """
 
@@ -175,7 +175,7 @@ class Refinement:
         self._problem, self._clusters = problem, clusters
         self._least = np.zeros(problem.records, np.int64) if bounds is None else bounds
         self._random = np.random.default_rng(effort.seed)
-        self._pass = max(problem.records, 0 if problem.demand is None else DEMANDING)
+        self._pass = max(problem.records, 0 if problem.demand is None else MIN_DEMANDING_RECORDS)
         self._whole, self._done, self._ended = effort.passes * self._pass, 0, False
         self._joins = Joins(problem.taxonomies)
         self._first = self._most = 3 + max(5, POOL_RECORDS // problem.k)
@@ -203,7 +203,7 @@ class Refinement:
         problem, done = self._problem, self._done / self._whole
         if not problem.allowance:
             return None
-        more = min(problem.k - 1, DEAREST) * max(0.0, 1 - done / FALLING)
+        more = min(problem.k - 1, MAX_PRICE) * max(0.0, 1 - done / FALLING_SHARE)
         room = LARGEST // max(problem.records, 1) // problem.suppressed
         return int(problem.suppressed * min(1 + more, max(room, 1)))
 
@@ -237,7 +237,7 @@ class Refinement:
         boxes = boxes_of(sized, pools, joins=self._joins, random=self._random)
         a_pool = float((boxes.cost < NO_LOSS).sum(axis=1).mean())
         if a_pool < GROW_BELOW:
-            self._most = max(self._most, min(self._most + 1, POOL_CLUSTERS))
+            self._most = max(self._most, min(self._most + 1, MAX_POOL_CLUSTERS))
         elif a_pool > SHRINK_ABOVE:
             self._most = max(self._most - 1, self._first)
         now = (self._sizes * self._cost)[chosen].sum(axis=1) + outside * (price or 0)
@@ -259,7 +259,7 @@ class Refinement:
             self._best_label = self._label
         elif (lost := self._loss()) < self._lost:
             self._lost, self._best_label = lost, self._label.copy()
-        return int((pools.records >= 0).sum()) + OVERHEAD * len(chosen)
+        return int((pools.records >= 0).sum()) + OVERHEAD_RECORDS * len(chosen)
 
     def _least_size(self, chosen: Numbers) -> int:
         """Records that a trial looks for in a box: k, or under a demand at times up to the mean.
@@ -327,7 +327,7 @@ class Refinement:
             price: What a record costs that is left out [units].
         """
         pool, place = np.nonzero((records >= 0) & (parts >= 0))
-        held, key = records[pool, place], pool * (records.shape[1] + BOXES) + parts[pool, place]
+        held, key = records[pool, place], pool * (records.shape[1] + MAX_BOXES) + parts[pool, place]
         group = np.unique(key, return_inverse=True)[1]
         if self._problem.demand is None:
             group = cut_groups(group, self._problem.k)
@@ -351,11 +351,11 @@ class Refinement:
         # One can do without a record, or be parted.
         if size < (1 if self._problem.allowance or self._problem.demand is not None else 2):
             return np.zeros((0, 0), np.int64)
-        pools = max(1, min(POOLS, count // size))
+        pools = max(1, min(MAX_POOLS, count // size))
         above = self._cost[self._label] - self._least
         over = np.bincount(self._label[self._label >= 0], above[self._label >= 0], count)
         weight = np.maximum(over, 0) + 1e-9  # records may be worth more than they cost
-        weight = weight / weight.sum() + UNIFORM / count
+        weight = weight / weight.sum() + UNIFORM_SHARE / count
         seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
         # What joining each cluster with each seed costs, with some noise, `(seeds, clusters)`.
         near = self._joins.costs(self._nodes[seeds], self._nodes)
@@ -383,7 +383,7 @@ class Refinement:
         places = int((self._sizes[chosen].sum(axis=1) + list(map(len, outside))).max())
         records = np.full((len(chosen), places), -1)
         noise = 0.4 * self._random.random()
-        is_mixed = is_mixed and self._random.random() < MIXED
+        is_mixed = is_mixed and self._random.random() < MIXED_SHARE
         for row, clusters, others in zip(records, chosen, outside, strict=True):
             held = np.concatenate(
                 [self._order[self._starts[c] : self._starts[c] + self._sizes[c]] for c in clusters]
@@ -406,7 +406,7 @@ class Refinement:
                 continue
             # The numbers of leaves are those of nodes.
             near = self._joins.costs(self._nodes[[cluster]], self._problem.leaves[free])[0]
-            first = np.argsort(near, kind="stable")[:OUTSIDE]
+            first = np.argsort(near, kind="stable")[:MAX_OUTSIDE]
             found.append(free[first])
             free = np.delete(free, first)
         return found

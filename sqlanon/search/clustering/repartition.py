@@ -36,22 +36,22 @@ from sqlanon.search.clustering.repartition_programs import (
     spare,
 )
 
-FEW, MANY = (40, 80), (4, 9)
+POOL_RECORDS, POOL_CLUSTERS = (40, 80), (4, 9)
 """Records of a pool whose groups are columns, and clusters of one whose records are assigned, at
 least and at most."""
-LARGEST = 2_000
+MAX_POOL_RECORDS = 2_000
 """Most records of a pool."""
-SPARE = 3
+MIN_SPARE_RECORDS = 3
 """From how many records more than k groups must be drawn, for columns to be of use."""
-OUTSIDE = 4
+MAX_OUTSIDE = 4
 """Most records that are left out and may come back, in a pool."""
-AGAIN = 0.5
+RARER = 0.5
 """How much rarer a cluster starts a pool each time that it has been in one for nothing."""
-RAREST = 1e-3
+MIN_WEIGHT = 1e-3
 """The least that a cluster counts among those that may start a pool [units]."""
-IDLE = 20
+MAX_IDLE = 20
 """Pools for each cluster after which a search ends that has gained nothing in them."""
-REPORT_EVERY = 250
+POOLS_BETWEEN_REPORTS = 250
 """Pools after which progress is told."""
 
 
@@ -96,9 +96,9 @@ def records_of_a_pool(k: int) -> float:
 
 def _range(k: int) -> tuple[int, int]:
     """How many records a pool has at least and at most, about."""
-    if spare(k) >= SPARE:
-        return FEW
-    least, most = (min(clusters * k, LARGEST) for clusters in MANY)
+    if spare(k) >= MIN_SPARE_RECORDS:
+        return POOL_RECORDS
+    least, most = (min(clusters * k, MAX_POOL_RECORDS) for clusters in POOL_CLUSTERS)
     return least, most
 
 
@@ -132,7 +132,7 @@ def repartitioned(
         idle = 0 if gained else idle + 1
         better += gained
         done += 1
-        if done % REPORT_EVERY == 0:
+        if done % POOLS_BETWEEN_REPORTS == 0:
             turns.tell(done, search.loss)
     found = Clustering.of(problem, search.label)
     kept = found if found.loss(problem) < clusters.loss(problem) else clusters
@@ -153,7 +153,7 @@ class _Search:
         self._problem, self._random = problem, random
         self.solved = 0
         self._joins = Joins(problem.taxonomies)
-        self._by_columns = spare(problem.k) >= SPARE
+        self._by_columns = spare(problem.k) >= MIN_SPARE_RECORDS
         label = parts_of_k(problem, clusters)
         self._nodes = closures(problem, label)
         self._cost = problem.cost(self._nodes)
@@ -166,7 +166,7 @@ class _Search:
     @property
     def patience(self) -> int:
         """How many pools may gain nothing, one after the other."""
-        return IDLE * len(self._records)
+        return MAX_IDLE * len(self._records)
 
     @property
     def label(self) -> Numbers:
@@ -182,20 +182,20 @@ class _Search:
             len(records) * float(own) - float(self._price[records].sum())
             for records, own in zip(clusters, cost, strict=True)
         ]
-        return np.maximum(above, RAREST)
+        return np.maximum(above, MIN_WEIGHT)
 
     def turn(self, solve: RepartitionSolver) -> bool:
         """Dissolves clusters and parts their records anew where that loses less; whether it does.
 
-        No more than `LARGEST` records are dissolved.
+        No more than `MAX_POOL_RECORDS` records are dissolved.
         """
         problem, chosen = self._problem, self._chosen()
         clusters = [self._records[number] for number in chosen]
-        if sum(map(len, clusters)) <= LARGEST:
+        if sum(map(len, clusters)) <= MAX_POOL_RECORDS:
             outside, room = self._outside[:0], -1
             if problem.allowance:
                 near = join(problem, problem.leaves[self._outside], other=self._nodes[chosen[0]])
-                outside = self._outside[np.argsort(problem.cost(near), kind="stable")[:OUTSIDE]]
+                outside = self._outside[np.argsort(problem.cost(near), kind="stable")[:MAX_OUTSIDE]]
                 room = max(problem.allowance - len(self._outside), 0) + len(outside)
             pool = dissolve(
                 *(problem, self._joins),
@@ -207,7 +207,7 @@ class _Search:
             found = self._parted(pool, solve)
             if found and self._replaced(pool, chosen, clusters=found):
                 return True
-        self._weight[chosen] = np.maximum(self._weight[chosen] * AGAIN, RAREST)
+        self._weight[chosen] = np.maximum(self._weight[chosen] * RARER, MIN_WEIGHT)
         return False
 
     def _chosen(self) -> Numbers:

@@ -9,7 +9,7 @@ loses above that bound is in no better partition.
 *By columns*: groups of a few more than k records that may become clusters. The price of a pool's
 records bounds what it can lose, so of all groups of the dearest records of a closure only those
 matter that cost little more than they are worth; where no more of them are within the gap than
-`COLUMNS`, and clusters have few records more than k, a best partition is one of the program's
+`MAX_COLUMNS`, and clusters have few records more than k, a best partition is one of the program's
 solutions.
 
 *By assignment*: groups of dozens of records are too many to be columns, and a column never finds
@@ -44,7 +44,7 @@ from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.problem import ClusteringProblem, closed
 
-PAIRS = 4096
+MAX_PAIRS = 4096
 """Most pairs of records whose closures are looked at in a pool."""
 
 
@@ -155,8 +155,8 @@ def dissolve(
 def _pair_closures(joins: Joins, leaves: Numbers, *, random: np.random.Generator) -> Numbers:
     """The different closures of pairs of records, shape `(closures, columns)`."""
     first, second = np.triu_indices(len(leaves))
-    if len(first) > PAIRS:
-        chosen = random.choice(len(first), PAIRS, replace=False)
+    if len(first) > MAX_PAIRS:
+        chosen = random.choice(len(first), MAX_PAIRS, replace=False)
         first, second = first[chosen], second[chosen]
     columns = range(leaves.shape[1])
     keys = np.zeros(len(first), np.uint64)
@@ -180,11 +180,11 @@ def _held(problem: ClusteringProblem, leaves: Numbers, nodes: Numbers) -> Flags:
     return found
 
 
-ROUGH, FINE = 3, 40
+ROUGH_STEPS, FINE_STEPS = 3, 40
 """Steps over all closures, and over the nearest of them."""
-NEAREST = 250
+MAX_NEAREST = 250
 """Closures that are looked at in fine steps, beside those of the clusters."""
-FIRST, LAST = 0.12, 0.01
+FIRST_STEP, LAST_STEP = 0.12, 0.01
 """The length of the first step and the last one [mean prices]."""
 
 
@@ -194,11 +194,11 @@ def local_prices(pool: Dissolved, *, k: int) -> tuple[Dissolved, Reals]:
     Prices begin with what the records cost in the clusters as they are.
     """
     cost = np.append(pool.cost[pool.own], pool.price)[pool.cluster]
-    price = _raised(pool, cost.astype(np.float64), k=k, steps=ROUGH)
+    price = _raised(pool, cost.astype(np.float64), k=k, steps=ROUGH_STEPS)
     slack = slacks(pool, price, k=k)
-    pool = pool.only(np.argsort(slack, kind="stable")[:NEAREST])
+    pool = pool.only(np.argsort(slack, kind="stable")[:MAX_NEAREST])
     # Records that may stand for each other are worth the mean of what they are worth.
-    price = pool.level(_raised(pool, pool.level(price), k=k, steps=FINE))
+    price = pool.level(_raised(pool, pool.level(price), k=k, steps=FINE_STEPS))
     return pool, np.minimum(price, pool.price) if pool.room >= 0 else price
 
 
@@ -225,7 +225,7 @@ def _raised(pool: Dissolved, price: Reals, *, k: int, steps: int) -> Reals:
     """The best prices of some subgradient steps, less what is worth more than it costs."""
     best, found = -np.inf, price
     way = np.zeros(len(price))
-    for length in FIRST * (LAST / FIRST) ** (np.arange(steps) / steps):
+    for length in FIRST_STEP * (LAST_STEP / FIRST_STEP) ** (np.arange(steps) / steps):
         excess, votes = _excess(pool, price, k=k)
         price = price - excess
         if price.sum() > best:
@@ -314,9 +314,9 @@ def handed_out(pool: Dissolved, unit: Numbers, group: Numbers, count: Numbers) -
     return found
 
 
-COLUMNS = 1_500
+MAX_COLUMNS = 1_500
 """Most columns, beside the clusters as they are."""
-GROUPS, SPARE, MORE = 400, 8, 2
+MAX_GROUPS, MAX_SPARE, MAX_MORE = 400, 8, 2
 """Most groups of a closure, records beyond k that they are drawn from, and records more than k that
 a group has, at most."""
 
@@ -352,13 +352,13 @@ class _Columns:
 
 def spare(k: int) -> int:
     """From how many records more than k of a closure groups are drawn."""
-    able = (more for more in range(SPARE, 0, -1) if _number(k, k + more) <= GROUPS)
+    able = (more for more in range(MAX_SPARE, 0, -1) if _number(k, k + more) <= MAX_GROUPS)
     return next(able, 0)
 
 
 def _sizes(k: int, records: int) -> range:
     """The sizes of groups that are drawn from so many records."""
-    return range(k, min(records, k + MORE) + 1)
+    return range(k, min(records, k + MAX_MORE) + 1)
 
 
 def _number(k: int, records: int) -> int:
@@ -382,8 +382,8 @@ def column_program(
     gap = pool.loss - float(price.sum())
     found = [each.cheapest() for each in _near(pool, price, k=problem.k, gap=gap)]
     above = np.concatenate([each.above for each in found] or [np.zeros(0)])
-    if len(above) > COLUMNS:
-        gap = float(np.partition(above, COLUMNS)[COLUMNS])
+    if len(above) > MAX_COLUMNS:
+        gap = float(np.partition(above, MAX_COLUMNS)[MAX_COLUMNS])
     found = [_allowed(problem, pool, each.of(each.above <= gap)) for each in found]
     if not sum(len(each.cost) for each in found):
         return None
@@ -473,9 +473,9 @@ def _column_arrays(
     )
 
 
-CLOSURES = 30
+MAX_CLOSURES = 30
 """Most closures of a program, beside those of the clusters."""
-ASSIGNED = 3_000
+MAX_ASSIGNMENTS = 3_000
 """Most pairs of a unit and a closure that a program is made of."""
 
 
@@ -490,13 +490,13 @@ def assignment_program(
     """
     slack = slacks(pool, price, k=k)
     slack[pool.own] = np.inf
-    near = np.argsort(slack, kind="stable")[:CLOSURES]
+    near = np.argsort(slack, kind="stable")[:MAX_CLOSURES]
     near = near[slack[near] <= pool.loss - float(price.sum())]
     if not len(near):
         return None
     pool = pool.only(near)
     closure, unit = np.nonzero(pool.held[:, pool.first])
-    if len(unit) > ASSIGNED:
+    if len(unit) > MAX_ASSIGNMENTS:
         return None
 
     def parts(solution: Reals) -> Numbers:
@@ -559,16 +559,16 @@ def _as_it_is(pool: Dissolved, unit: Numbers, closure: Numbers, *, variables: in
     return start
 
 
-NODES = 50
+MAX_NODES = 50
 """Most nodes of branch and bound."""
-VARIABLES = 400
+MAX_VARIABLES = 400
 """Most variables of a program beside those of its start, those of the least reduced costs."""
-WORTH = 1e-7
+MIN_GAIN = 1e-7
 """Smallest part of what is lost whose gain is looked for, and the gap of branch and bound."""
 
 
 def solved(program: RepartitionProgram, seconds: float) -> Reals:
-    """The best solution found within `NODES` nodes and so many seconds; its start for none."""
+    """The best solution found within `MAX_NODES` nodes and so many seconds; its start for none."""
     highspy: Any = import_module("highspy")  # heavy, and an extra
     every = np.ones(len(program.cost), np.bool_)
     solver = _solver(highspy, program, every, seconds=seconds)
@@ -580,13 +580,13 @@ def solved(program: RepartitionProgram, seconds: float) -> Reals:
     relaxed = solver.getSolution()
     values, reduced = np.array(relaxed.col_value), np.array(relaxed.col_dual)
     gap = 1 - solver.getInfo().objective_function_value
-    if gap < WORTH:
+    if gap < MIN_GAIN:
         return program.start
     if np.abs(values - np.rint(values))[program.whole].max(initial=0) < 1e-6:
         found: Reals = np.rint(values)
         return found
-    if len(reduced) > VARIABLES:
-        gap = min(gap, float(np.partition(reduced, VARIABLES)[VARIABLES]))
+    if len(reduced) > MAX_VARIABLES:
+        gap = min(gap, float(np.partition(reduced, MAX_VARIABLES)[MAX_VARIABLES]))
     kept = (reduced <= gap) | (program.start > 0)
     solver = _solver(highspy, program, kept, seconds=seconds)
     places = np.flatnonzero(kept).astype(np.int32)
@@ -605,9 +605,9 @@ def _solver(highspy: Any, program: RepartitionProgram, kept: Flags, *, seconds: 
     settings: dict[str, bool | int | float] = {
         "output_flag": False,
         "threads": 1,  # the same result on every machine
-        "mip_max_nodes": NODES,
-        "mip_rel_gap": WORTH,
-        "mip_abs_gap": WORTH,  # of a start that costs 1
+        "mip_max_nodes": MAX_NODES,
+        "mip_rel_gap": MIN_GAIN,
+        "mip_abs_gap": MIN_GAIN,  # of a start that costs 1
         "mip_detect_symmetry": False,
         "mip_heuristic_run_feasibility_jump": False,
     }

@@ -74,16 +74,16 @@ def _may_lose(problem: ClusteringProblem, records: set[int], record: int) -> boo
     return problem.demand is None or problem.demand.holds(np.array(sorted(records - {record})))
 
 
-WINDOW = 8192
+WINDOW_CANDIDATES = 8192
 """Candidates whose ratios are kept up to date."""
-NEXT_WINDOWS = 2**17
+NEXT_CANDIDATES = 2**17
 """Candidates among which the next window is looked for, as long as it can only be there: of 1.6
 million, a cover takes 3.1 s so and 5.5 s by a look at all of them."""
 NO_CANDIDATE = (np.inf, 0)
 """The ratio and the number of no candidate."""
-REBUILD = 0.2
+REBUILD_SHARE = 0.2
 """Share of covered records above which the bit maps are made anew over the others alone."""
-SUBSETS = 200_000
+MAX_SUBSETS = 200_000
 """Most subsets of records that may be candidates."""
 
 
@@ -122,7 +122,7 @@ def exhaustive_cover(
         beta: Only subsets that cost less than 1 / beta of a suppressed record; None for all.
 
     Raises:
-        PolicyError: There are more than `SUBSETS` of them, or beta is below 1.
+        PolicyError: There are more than `MAX_SUBSETS` of them, or beta is below 1.
         UnsatisfiableError: No cover satisfies the demand.
     """
     return _converted(problem, cover_by_subsets(problem, beta))
@@ -219,7 +219,7 @@ class _Queue:
     def _look(self) -> None:
         """Moves the window to the candidates in front and brings them up to date."""
         pending = self._uncovered[self._left]
-        if pending.mean() < 1 - REBUILD:
+        if pending.mean() < 1 - REBUILD_SHARE:
             self._left = self._left[pending]
             self._maps = self._all.of_records(self._problem.leaves[self._left])
             pending = np.ones(len(self._left), np.bool_)
@@ -233,13 +233,13 @@ class _Queue:
 
     def _first(self) -> tuple[Numbers, tuple[float, int]]:
         """Candidates of the least known ratios, and the first one behind them."""
-        front, behind = _least(self._ratio, self._near, count=WINDOW)
+        front, behind = _least(self._ratio, self._near, count=WINDOW_CANDIDATES)
         if not behind < self._far:
             self._near, self._far = _least(
-                self._ratio, np.arange(len(self._ratio)), count=NEXT_WINDOWS
+                self._ratio, np.arange(len(self._ratio)), count=NEXT_CANDIDATES
             )
             self._near.sort()
-            front, behind = _least(self._ratio, self._near, count=WINDOW)
+            front, behind = _least(self._ratio, self._near, count=WINDOW_CANDIDATES)
         return front, min(behind, self._far)
 
     def _refresh(self) -> None:
@@ -309,15 +309,15 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
         beta: As for `exhaustive_cover`.
 
     Raises:
-        PolicyError: There are more than `SUBSETS` of them, or beta is below 1.
+        PolicyError: There are more than `MAX_SUBSETS` of them, or beta is below 1.
     """
     limit = np.inf if beta is None else _limit(problem, beta)
     sizes = range(problem.k, min(2 * problem.k, problem.records + 1))
     number = sum(comb(problem.records, size) for size in sizes)
-    if number > SUBSETS:
+    if number > MAX_SUBSETS:
         raise PolicyError(
             f"{problem.records} records have {number} subsets of {problem.k} to "
-            f"{2 * problem.k - 1} records, and at most {SUBSETS} can be candidates; "
+            f"{2 * problem.k - 1} records, and at most {MAX_SUBSETS} can be candidates; "
             "use closed or frequent itemsets"
         )
     subsets = [

@@ -166,7 +166,7 @@ def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
         return anneal(late, demands, label=label, schedule=schedule)
 
     monkeypatch.setattr("sqlanon.methods.clustering.annealing.anneal", hurried)
-    monkeypatch.setattr("sqlanon.search.clustering.annealing.LOOK", 1)
+    monkeypatch.setattr("sqlanon.search.clustering.annealing.ITERATIONS_BETWEEN_LOOKS", 1)
     model = LDiversity(2.5, "entropy")
     report = sqlanon.anonymize(
         people, "people", policy(model), method="direct-cover", improve="anneal", refine=False,

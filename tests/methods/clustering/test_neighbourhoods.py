@@ -70,7 +70,7 @@ def test_pools_parted_anew_never_lose_more(people, method, asked):
 
 @pytest.mark.slow
 def test_progress_tells_loss_bound_and_ratio(people, monkeypatch):
-    monkeypatch.setattr(search, "REPORT_EVERY", 2)
+    monkeypatch.setattr(search, "POOLS_BETWEEN_REPORTS", 2)
     lines, own = [], {"method": "direct-cover", "passes": 1, "bound": "quick"}
     report = sqlanon.plan(
         people, "people", policy(), **own, improve="lns", pools=4, progress=lines.append

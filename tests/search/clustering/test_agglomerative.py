@@ -101,8 +101,8 @@ def grouped(problem, records):
 )
 def test_the_two_closest_clusters_become_one(problem, distance, shrinks, crowded, listed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linked, "LISTED", listed)
-        patch.setattr(linked, "CROWDED", crowded)
+        patch.setattr(linked, "MAX_LISTED", listed)
+        patch.setattr(linked, "MAX_SHARE_GONE", crowded)
         found = parts_of(problem, distance, shrinks)
     assert found == by_hand(problem, distance, shrinks)
 
@@ -150,8 +150,8 @@ def test_node_costs_are_those_of_joins_with_and_without_tables(problem, largest,
         [[data.draw(st.integers(0, len(t.cost) - 1)) for t in problem.taxonomies] for _ in range(3)]
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure_costs, "LARGEST_TABLE", largest)
-        patch.setattr(closure_costs, "LONGEST_ROW", longest)
+        patch.setattr(closure_costs, "MAX_NODE_PAIRS", largest)
+        patch.setattr(closure_costs, "MAX_ROW_TUPLES", longest)
         costs = NodeCosts(problem.taxonomies)
     for own in nodes:
         columns = enumerate(problem.taxonomies)

@@ -103,7 +103,7 @@ def test_neighbours_are_the_nearest_records_of_other_values_in_other_clusters(pr
 
 
 def test_neighbours_beyond_those_that_are_kept_are_found(monkeypatch):
-    monkeypatch.setattr(annealing, "NEAR", 3)
+    monkeypatch.setattr(annealing, "MAX_NEAREST", 3)
     problem = problem_of([(str(n // 4),) for n in range(40)], 2)
     label = np.arange(40) // 2
     found = NearestOthers(
@@ -300,7 +300,7 @@ def test_the_part_of_the_loss_is_that_of_closures(problem, data):
     assert Energy(problem, demands, weight=2.0).losing(held) == pytest.approx(lost)
     assert closure_of(problem, held[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure_costs, "MOST_PAIRS", 0)
+        patch.setattr(closure_costs, "MAX_LEAF_PAIRS", 0)
         assert Energy(problem, demands, weight=2.0).losing(held) == pytest.approx(lost)
 
 
@@ -329,7 +329,7 @@ def test_clusters_are_counted_so_many_at_a_time(monkeypatch):
     problem, label, values = planted()
     demands = demands_of(np.where(label < 19, values, 5), LDiversity(2), TCloseness(0.1))
     whole = states(demands, label), Energy(problem, demands, weight=0.0).lacking(records_of(label))
-    monkeypatch.setattr(annealing, "CELLS", 20)
+    monkeypatch.setattr(annealing, "COUNTS_AT_ONCE", 20)
     parts = states(demands, label), Energy(problem, demands, weight=0.0).lacking(records_of(label))
     assert parts[1] == whole[1]
     for one, other in zip(parts[0], whole[0], strict=True):

@@ -142,7 +142,7 @@ def covered_slowly(problem, candidates):
 @given(problems(), st.booleans())
 def test_the_lazy_queue_covers_as_looking_at_every_candidate_does(problem, closed):
     candidates = candidates_of(problem, closed=closed)
-    with mock.patch.multiple(cover, WINDOW=2, NEXT_WINDOWS=5):
+    with mock.patch.multiple(cover, WINDOW_CANDIDATES=2, NEXT_CANDIDATES=5):
         found = greedy_cover(problem, candidates)
     assert sets(found.sets) == covered_slowly(problem, candidates)
     assert sets(greedy_cover(problem, candidates).sets) == sets(found.sets)

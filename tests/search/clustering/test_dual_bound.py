@@ -143,7 +143,7 @@ def test_what_is_proven_is_kept_where_the_deadline_cuts_a_later_ascent_short(loo
 
 @pytest.mark.parametrize("k", [3, 20])
 def test_a_pass_of_many_batches_finds_what_every_closure_says(k, monkeypatch):
-    monkeypatch.setattr(price_proof, "BATCH", 2)
+    monkeypatch.setattr(price_proof, "CLOSURES_AT_ONCE", 2)
     monkeypatch.setattr(price_proof, "FIRST_WORDS", 1)
     problem = problem_of(table(260, 4, 5, 6), k)
     alike, candidates = AlikeRecords.of(problem), candidates_of(problem)
@@ -162,7 +162,7 @@ def test_a_pass_of_many_batches_finds_what_every_closure_says(k, monkeypatch):
 
 
 def test_closures_beyond_a_number_of_members_do_not_change_what_a_pass_finds(monkeypatch):
-    monkeypatch.setattr(price_proof, "BATCH", 2)
+    monkeypatch.setattr(price_proof, "CLOSURES_AT_ONCE", 2)
     problem = problem_of(table(40, 4, 3, 8), 3)
     alike, candidates = AlikeRecords.of(problem), candidates_of(problem)
     price, margin = np.full(len(alike), problem.suppressed), 3 * problem.suppressed
@@ -172,7 +172,7 @@ def test_closures_beyond_a_number_of_members_do_not_change_what_a_pass_finds(mon
         return looks.excess(price, parts=1, least=-1, margin=margin)
 
     whole = looked()
-    monkeypatch.setattr(price_proof, "MEMBERS", 2)
+    monkeypatch.setattr(price_proof, "MAX_MEMBERS_PER_ROW", 2)
     capped = looked()
     assert (capped.most == whole.most).all()
     assert len(capped.members) < len(whole.members)

@@ -30,7 +30,7 @@ def near(problem):
 def test_pair_costs_are_those_of_closures_however_columns_are_grouped(problem, widest):
     copies = Copies.of(problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure_costs, "WIDEST_GROUP", widest)
+        patch.setattr(closure_costs, "MAX_GROUP_VALUES", widest)
         pairs = PairCosts(problem.taxonomies, copies.leaves)
     for combination, first in enumerate(copies.first):
         assert pairs.row(combination).tolist() == [
@@ -45,7 +45,7 @@ def test_neighbours_are_the_nearest_that_make_k_records(problem, packed, kept):
     with pytest.MonkeyPatch.context() as patch:
         if not packed:  # as where costs are too large
             problem = replace(problem, suppressed=module.FARTHEST // 2)
-        patch.setattr(module, "KEPT", kept)
+        patch.setattr(module, "MAX_NEIGHBOURS", kept)
         found = near(problem)
     for own, first in enumerate(copies.first):
         others = [

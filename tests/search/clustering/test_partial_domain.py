@@ -122,7 +122,7 @@ def test_the_first_node_is_the_best_of_all(case):
 def test_a_large_lattice_is_descended_as_far_as_the_policy_allows(case):
     problem, values = case
     assume(problem.satisfies(np.arange(problem.records)))
-    with mock.patch.object(partial, "NODES", 0):
+    with mock.patch.object(partial, "MAX_NODES", 0):
         lattice = partial._Lattice(problem, values)
         node = lattice.descended()
         groups = members(partial_domain(problem))

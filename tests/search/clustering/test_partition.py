@@ -161,7 +161,7 @@ def test_whenever_the_time_is_over_parts_without_a_turn_stay_as_they_are(monkeyp
     records = [(n % 9, n * n % 7) for n in range(60)]
     rule = rule_of(trees, records, Judge(3), cuts=cuts)
     whole = cut(records, rule)
-    monkeypatch.setattr("sqlanon.search.clustering.mondrian.ROWS", 8)
+    monkeypatch.setattr("sqlanon.search.clustering.mondrian.ROWS_AT_ONCE", 8)
     assert parts_of(cut(records, rule)) == parts_of(whole)
     made = []
     for looks in range(60):

@@ -21,12 +21,12 @@ from sqlanon.search.clustering.problem import Clustering, members
 from sqlanon.search.clustering.refinement import refine
 
 
-@pytest.mark.parametrize("most", [closures.MOST_JOINS, 9, 0], ids=["all", "leaves", "none"])
+@pytest.mark.parametrize("most", [closures.MAX_JOINS, 9, 0], ids=["all", "leaves", "none"])
 @settings(max_examples=40, deadline=None)
 @given(problem=problems())
 def test_closures_and_their_costs_are_those_of_the_taxonomies(most, problem):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(closures, "MOST_JOINS", most)
+        patched.setattr(closures, "MAX_JOINS", most)
         joins = Joins(problem.taxonomies)
     for column, taxonomy in enumerate(problem.taxonomies):
         first, second = (each.ravel() for each in np.indices((taxonomy.leaves, taxonomy.leaves)))
@@ -79,7 +79,7 @@ def held_boxes(problem, records, k):
 @FEW
 @given(problem=problems())
 def test_joins_are_closures_with_and_without_tables(problem, most):
-    with mock.patch.object(joins, "MOST_JOINS", most):
+    with mock.patch.object(joins, "MAX_JOINS", most):
         made = Joins(problem.taxonomies)
     some, other = problem.leaves, problem.leaves[::-1]
     pairs = list(zip(range(problem.records), reversed(range(problem.records)), strict=True))

@@ -17,7 +17,11 @@ from sqlanon.search.clustering import reduced_cost_cover as reduced_cost
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import Duals, dual_bound
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, closures, members
-from sqlanon.search.clustering.reduced_cost_cover import DEAREST, chosen_sets, reduced_cost_cover
+from sqlanon.search.clustering.reduced_cost_cover import (
+    MAX_REDUCED_COST,
+    chosen_sets,
+    reduced_cost_cover,
+)
 from sqlanon.search.clustering.refinement import Effort, refine_best
 
 FEW = settings(max_examples=20, deadline=None)
@@ -37,7 +41,7 @@ def naive(problem, candidates, duals):
                 worth = [i for i in held[problem.k :] if duals.price[i] > cost]
                 best = min(best or (own, []), (own, first + worth), key=lambda each: each[0])
                 best = (best[0], best[1] or first + worth)
-        if best is None or best[0][0] > DEAREST * duals.price.mean():
+        if best is None or best[0][0] > MAX_REDUCED_COST * duals.price.mean():
             return found
         found.append(sorted(best[1]))
         left -= set(best[1])

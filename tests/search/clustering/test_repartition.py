@@ -171,7 +171,7 @@ def test_the_number_of_pools_and_the_deadline_end_a_search():
     told = []
     turns = Turns(3, tell=lambda pools, loss: told.append((pools, loss)))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(search, "REPORT_EVERY", 2)
+        patched.setattr(search, "POOLS_BETWEEN_REPORTS", 2)
         done = repartitioned(problem, before, price=None, turns=turns, solve=solved)
     assert done.pools == 3
     assert [pools for pools, _ in told] == [2]
@@ -189,7 +189,7 @@ def test_a_search_that_gains_nothing_ends():
     problem = problem_of([("a",), ("b",), ("c",)], 2)
     before = Clustering.of(problem, np.zeros(3, np.int64))
     done = repartitioned(problem, before, price=None, turns=Turns(math.inf), solve=solved)
-    assert (done.pools, done.better, done.found) == (search.IDLE, 0, before)
+    assert (done.pools, done.better, done.found) == (search.MAX_IDLE, 0, before)
 
 
 @pytest.mark.parametrize("k", [3, 12])
@@ -234,7 +234,7 @@ def two_far_apart(hopeless):
 
 @pytest.fixture
 def pools_of_two(monkeypatch):
-    monkeypatch.setattr(search, "FEW", (4, 4))
+    monkeypatch.setattr(search, "POOL_RECORDS", (4, 4))
 
 
 def test_pools_begin_where_most_is_lost_above_what_records_are_worth(pools_of_two):
@@ -267,11 +267,11 @@ def test_pools_of_large_k_are_no_larger_than_the_most(monkeypatch):
         return dissolve(*args, clusters=clusters, **more)
 
     monkeypatch.setattr(search, "dissolve", noted)
-    monkeypatch.setattr(search, "LARGEST", 200)
+    monkeypatch.setattr(search, "MAX_POOL_RECORDS", 200)
     done = repartitioned(problem, before, price=None, turns=Turns(2), solve=solved)
     assert 0 < max(sizes) <= 200
     assert done.pools
     assert done.found.loss(problem) < before.loss(problem)
-    monkeypatch.setattr(search, "LARGEST", 100)
+    monkeypatch.setattr(search, "MAX_POOL_RECORDS", 100)
     none = repartitioned(problem, before, price=None, turns=Turns(2), solve=solved)
     assert (none.pools, none.better) == (0, 0)
