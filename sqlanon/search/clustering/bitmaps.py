@@ -87,19 +87,23 @@ class BitMaps:
     Args:
         layout: Which nodes.
         leaves: Leaf numbers, shape `(records, columns)`.
+
+    Attributes:
+        words: The words of each map.
+        tuples: Per group of the layout the maps of all tuples of its nodes, by their codes.
     """
 
     def __init__(self, layout: MapLayout, leaves: Numbers) -> None:
         self._layout = layout
         self.words = -(-len(leaves) // WORD)
         self._open = np.full((1, self.words), ~np.uint64(0))
-        self._maps = []
+        self.tuples: list[Words] = []
         for group in layout.groups:
             held = self._of_column(group[0], leaves)
             for column in group[1:]:
                 more = self._of_column(column, leaves)
                 held = (held[:, None] & more).reshape(len(held) * len(more), self.words)
-            self._maps.append(held)
+            self.tuples.append(held)
 
     @classmethod
     def of_candidates(
@@ -112,18 +116,13 @@ class BitMaps:
         """Bit maps of the same nodes over other records."""
         return BitMaps(self._layout, leaves)
 
-    @property
-    def tuples(self) -> Sequence[Words]:
-        """Per group of the layout the maps of all tuples of its nodes, by their codes."""
-        return self._maps
-
     def between(self, first: int, last: int) -> BitMaps:
         """These words of every map, the last one left out."""
         found = copy(self)
         found.words = min(last, self.words) - first
         part = slice(first, first + found.words)
         found._open = self._open[:, part]
-        found._maps = [np.ascontiguousarray(held[:, part]) for held in self._maps]
+        found.tuples = [np.ascontiguousarray(held[:, part]) for held in self.tuples]
         return found
 
     def clear(self, removed: Words) -> None:
@@ -151,7 +150,7 @@ class BitMaps:
         fresh = np.zeros(codes.shape[1], np.bool_)
         fresh[:1] = True
         held, run = self._open, np.zeros(len(fresh), np.int64)
-        for own, maps in zip(codes, self._maps, strict=True):
+        for own, maps in zip(codes, self.tuples, strict=True):
             fresh[1:] |= own[1:] != own[:-1]
             first = np.flatnonzero(fresh)
             more = maps.take(own[first], axis=0)

@@ -3,8 +3,9 @@
 A cut is between the nodes right below a closure, as in LeFevre, DeWitt and Ramakrishnan 2006,
 "Mondrian multidimensional k-anonymity", with the nodes of a hierarchy in place of medians. It looks
 at one group, by its records, whatever the demand, for searches that weigh the parts of every cut
-themselves: blocks by what they tell, `partial_domain` by E. (`mondrian` cuts all parts at once, by
-counts.)
+themselves: blocks by what they tell, `partial_domain` by E. Small children join the smallest, since
+what a child saves by itself is not what is asked. (`mondrian` cuts all parts at once, by counts, so
+that the database may count.)
 """
 
 from __future__ import annotations
