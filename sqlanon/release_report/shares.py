@@ -33,7 +33,7 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
     nulls = policy.sensitive_attributes[name].nulls == "value"
     with engine.workspace():
         spread = engine.materialize(
-            "spread", query.class_values(table, names, name=name, nulls=nulls)
+            "spread", query.class_values(table, names, attribute=name, nulls=nulls)
         )
         [(records, different)] = engine.rows(query.counted(spread))
         if not records:

@@ -32,12 +32,11 @@ from sqlanon.query.classes.frequency import (
     classes_side_by_side,
     with_nodes,
 )
-from sqlanon.query.classes.violations import ENTITY, PERSONS, Figures, value_of
-from sqlanon.query.encoding.encode import SIZE, VALUE, union_all
+from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
+from sqlanon.query.encoding.encode import SIZE, VALUE
 from sqlanon.query.privacy import models, sensitive
 from sqlanon.query.privacy.figures import Needed
-from sqlanon.query.privacy.spread import Shape
-from sqlanon.query.syntax import column, nested, select, star
+from sqlanon.sqltext import Fragment, Sql, expression, name
 
 COSTS = (4, 7)  # where costs stand in a row of `added_up`
 
@@ -73,7 +72,12 @@ class Violations:
         found, rounds = self._found(batch, gone), 1
         while self.scope.moving and 0 < found.records <= self.scope.allowance:
             grown = self.engine.materialize(
-                "suppressed", union_all([select([star()], gone), self._newly(classes, gone)])
+                "suppressed",
+                expression(
+                    "SELECT * FROM {{ gone }} UNION ALL {{ newly }}",
+                    gone=gone,
+                    newly=self._newly(classes, gone),
+                ),
             )
             again = self._found(batch, grown)
             if again.classes == found.classes:
@@ -106,7 +110,7 @@ class Violations:
         assert source.details is not None
         return _Classes(source.details, self.scope.words, masks)
 
-    def _counted(self, classes: _Classes, batch: Batch) -> exp.Select:
+    def _counted(self, classes: _Classes, batch: Batch) -> Sql:
         failing = self._failing(classes, self._asked(), k=self.scope.k)
         words, prices = self.scope.words, batch.source.prices
         query = self._added_up(failing, batch)
@@ -117,13 +121,13 @@ class Violations:
     def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
         words, parts = self.scope.words, []
         for part in batch.priced():
-            added = self._added_up(select([star()], gone), part)
+            added = self._added_up(gone, part)
             query = with_nodes(added, words, prices=part.source.prices)
             parts.append(self.engine.rows(query, part.parameters))
         rows = costs_together(parts, COSTS)
         return ViolationCounts(*rows[0][1:]) if rows else NOTHING
 
-    def _added_up(self, classes: exp.Select, batch: Batch) -> exp.Select:
+    def _added_up(self, classes: Fragment, batch: Batch) -> Sql:
         counts = (CLASS_SIZE, REQUIRED)
         return added_up(
             classes,
@@ -133,17 +137,20 @@ class Violations:
             squares=self.squares,
         )
 
-    def _failing(self, classes: _Classes, asked: Sequence[_Asked], *, k: int = 0) -> exp.Select:
+    def _failing(self, classes: _Classes, asked: Sequence[_Asked], *, k: int = 0) -> Sql:
         """The classes that fail what is asked or have fewer than k records, or persons."""
         entity = self.scope.details.entity
         parts = [classes.figures(each) for each in asked]
         if entity:
-            few = exp.LT(this=column(PERSONS), expression=exp.Literal.number(k))
-            gone = exp.Literal.number(self.scope.records)
-            parts = [classes.sizes(), Figures(classes.persons(), [(few, gone)]), *parts]
+            few = expression("persons < {{ k }}", k=k)
+            parts = [
+                classes.sizes(),
+                Figures(classes.persons(), [(few, self.scope.records)]),
+                *parts,
+            ]
         elif k:
-            small = exp.LT(this=column(CLASS_SIZE), expression=exp.Literal.number(k))
-            conditions = [(small, column(CLASS_SIZE)), *parts[0].conditions]
+            small = expression("class_size < {{ k }}", k=k)
+            conditions = [(small, name(CLASS_SIZE)), *parts[0].conditions]
             parts[0] = replace(parts[0], conditions=conditions)
         return violations.violating(parts, classes.keys)
 
@@ -159,7 +166,7 @@ class Violations:
             if attribute.models
         ]
 
-    def _newly(self, classes: _Classes, gone: exp.Table) -> exp.Select:
+    def _newly(self, classes: _Classes, gone: exp.Table) -> Sql:
         """Classes that fail a relative model by the distribution of what is not suppressed."""
         left = self.engine.materialize(
             "left", violations.without(classes.details, gone, keys=self.scope.keys)
@@ -170,7 +177,7 @@ class Violations:
             if close:
                 renewed = self.scope.details.renewed(self.engine, attribute, rows=left)
                 needed = models.needed_by(close, nulls=attribute.needed.nulls)
-                conditions = [(models.violates(m), exp.Literal.number(0)) for m in close]
+                conditions = [(models.violates(m), 0) for m in close]
                 asked.append(_Asked(renewed, needed, conditions))
         return self._failing(replace(classes, details=left), asked)
 
@@ -187,14 +194,7 @@ class _Asked:
 
     attribute: SensitiveCodes
     needed: Needed
-    conditions: Sequence[tuple[exp.Expr, exp.Expr]]
-
-    @property
-    def figures(self) -> frozenset[str]:
-        """The figures that are looked at, and CLASS_SIZE."""
-        parts = (part for condition in self.conditions for part in condition)
-        names = (item.name for part in parts for item in part.find_all(exp.Column))
-        return frozenset((CLASS_SIZE, *names))
+    conditions: Sequence[Condition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ class _Classes:
         """CLASS_SIZE of every class."""
         return Figures(self._rows(CLASS_SIZE), [])
 
-    def persons(self) -> exp.Select:
+    def persons(self) -> Sql:
         """PERSONS of every class."""
         return violations.persons(self._rows(SIZE, {ENTITY: ENTITY}), self.keys)
 
@@ -229,19 +229,19 @@ class _Classes:
         attribute, by = asked.attribute, {VALUE: value_of(asked.attribute.number)}
         if attribute.persons:
             persons = self._rows(SIZE, {**by, ENTITY: ENTITY})
-            values: exp.Query = violations.each_once(persons, self.keys)
+            values = violations.each_once(persons, self.keys)
         else:
             values = self._rows(SIZE, by)
         figures = sensitive.class_figures(
-            nested(values, "spread_rows"),
+            values,
             self.keys,
             needed=asked.needed,
             reference=attribute.reference,
-            shape=Shape(not attribute.persons, asked.figures),
+            grouped=not attribute.persons,
         )
         return Figures(figures, asked.conditions)
 
-    def _rows(self, size: str, by: Mapping[str, str] | None = None) -> exp.Query:
+    def _rows(self, size: str, by: Mapping[str, str] | None = None) -> Sql:
         selected = Selected({size: SIZE}, violations.words(self.words), by or {})
         if self.masks is None:
             return class_rows(self.details, self.words, selected=selected)

@@ -15,7 +15,6 @@ from sqlanon.policy.policy import least_share
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.privacy import models, sensitive, value_ranks, worst
-from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.best_node import SearchOutcome
 from sqlanon.search.lattice.bounds import Box
@@ -131,7 +130,7 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
             rows = value_ranks.as_one_class(
                 value_ranks.held(problem.subject.table, demand.column, entity=entity)
             )
-            figures = sensitive.class_figures(nested(rows, "rows"), [encode.word(0)], needed=needed)
+            figures = sensitive.class_figures(rows, [encode.word(0)], needed=needed)
             [row] = engine.rows(worst.worst(figures, needed, models=[model]))
             if row[-1]:
                 return False

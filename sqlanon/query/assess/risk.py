@@ -28,6 +28,7 @@ from sqlanon.query.encoding.encode import (
     words_of,
 )
 from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, total, when
+from sqlanon.sqltext import Sql
 
 CODE = "code"
 PERSON = "person"
@@ -57,12 +58,12 @@ def single_class_persons(source: exp.Table, words: int) -> exp.Select:
     return select([*keys, alias(bigint(count_all()), SIZE)], source, by=keys)
 
 
-def class_histogram(source: exp.Table, words: int, *, person: str | None = None) -> exp.Select:
+def class_histogram(source: exp.Table, words: int, *, person: str | None = None) -> Sql:
     """The sizes of the classes of all columns and how many classes have each size."""
     return histogram(_classes(_rows(source), [], keys=words_of(words), person=person))
 
 
-def person_histogram(source: exp.Table, words: int, *, person: str) -> exp.Select:
+def person_histogram(source: exp.Table, words: int, *, person: str) -> Sql:
     """Persons by the size of the smallest class that holds a record of theirs: size, persons."""
     size = alias(over(count_all(), words_of(words)), CLASS_SIZE)
     sized = select([column(person), size], source)
