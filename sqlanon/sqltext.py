@@ -45,9 +45,11 @@ class Sql:
 
     __format__ = __str__
 
-    def tree(self) -> exp.Expr:
-        """The syntax tree, for another engine: parsing takes 2 to 50 ms."""
-        return sqlglot.parse_one(self.text, dialect=DIALECT)
+    def tree(self) -> exp.Query:
+        """The syntax tree of a query, for another engine: parsing takes 2 to 50 ms."""
+        tree = sqlglot.parse_one(self.text, dialect=DIALECT)
+        assert isinstance(tree, exp.Query)
+        return tree
 
 
 Fragment: TypeAlias = "Sql | exp.Expr | int"

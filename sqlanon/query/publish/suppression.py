@@ -22,7 +22,7 @@ from sqlanon.query.syntax import column, table
 from sqlanon.sqltext import Fragment, Sql, expression, names, value
 
 _DETAILS = "sqlanon_details"
-Step: TypeAlias = "tuple[str, exp.Expr]"
+Step: TypeAlias = "tuple[str, exp.Query]"
 
 
 @dataclass(frozen=True, slots=True)
