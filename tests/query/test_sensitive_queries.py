@@ -167,6 +167,15 @@ SNAPSHOTS = [
         [("low", 0, 0), ("mid", -1, 0), ("top", -2, 1)],
     ),
     Snapshot(
+        "class_figures_of_ratios",
+        of(Needed(tails=(1, 3), distances=("inverse-ratio", "ratio", "surplus"), left=4)),
+        [
+            ("a", 3, 3, 2, 2, 3, 0, 2.0, math.inf, 4 / 3 - math.log(2), 1, 1),
+            ("b", 2, 2, 2, 1, 2, 0, 3.0, math.inf, 3 - math.log(6), 4, 2),
+            (None, 1, 1, 1, 1, 1, 0, 2.0, math.inf, 2 - math.log(2), 1, 3),
+        ],
+    ),
+    Snapshot(
         "coded_rows",
         table_classes.coded_rows(PEOPLE, CODING),
         [(0, 0, 0, 1), (0, 1, 1, 1), (0, 0, 1, 1), (1, 2, None, 2), (3, 0, 0, None)],
