@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import PolicyError
-from sqlanon.loss.cells import CELL_LOSSES, LOSSES, MEASURES
+from sqlanon.loss.cells import CELL_LOSSES, GROUP_LOSSES, LOSSES, MEASURES
 from sqlanon.methods.options import (
     AgglomerativeOptions,
     AutoOptions,
@@ -119,7 +119,7 @@ METHODS: Mapping[str, Method] = {
             "from that",
             SchemeOptions,
             "global",
-            ("lm", "hdm", "suppressed-cells", "discernibility"),
+            (*GROUP_LOSSES, "discernibility"),
         ),
         Method(
             "set-cover",

@@ -1,4 +1,4 @@
-"""The method incognito: from a table in codes to the node of least loss."""
+"""The method incognito (LeFevre et al. 2005): from a table in codes to the node of least loss."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import CUT_SHORT, Report
-from sqlanon.search.lattice.best_node import SearchOutcome, best_node, best_of_known
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.search.lattice.checked import Ask, Settle
+from sqlanon.search.lattice.incognito import Ask, SearchOutcome, Settle, best_node, best_of_known
 from sqlanon.wording import counted, key, listed
 
 LENT, FEWEST = 20_000_000, 20
@@ -58,9 +57,9 @@ def decide(
     encoded_at = time.monotonic()
     # To measure what is published takes about as long as half the encoding.
     ended = options.deadline.reserving((encoded_at - started) / 2)
-    return _decided(
-        engine, problem, options=replace(options, deadline=ended), encoded_at=encoded_at
-    )
+    options = replace(options, deadline=ended)
+    outcome = _search(engine, problem, options=options)
+    return _settled(engine, problem, outcome=outcome, options=options, encoded_at=encoded_at)
 
 
 def decide_at(
@@ -123,14 +122,6 @@ def lent_node(
     # Of nodes that lose as little another one may come first where the search was ended.
     is_ended = ended.deadline.expired or (most is not None and problem.sets.asked >= most)
     return None if found.best is None else found.best.node, found.proven and not is_ended
-
-
-def _decided(
-    engine: Engine, problem: FullDomainProblem, *, options: Options[Any], encoded_at: float
-) -> Decided:
-    """The best node of a problem that the time suffices to find, and its report."""
-    outcome = _search(engine, problem, options=options)
-    return _settled(engine, problem, outcome=outcome, options=options, encoded_at=encoded_at)
 
 
 def _settled(
@@ -292,22 +283,8 @@ def _alternatives(
     from sqlanon.methods.fulldomain.alternatives import lower_columns  # rarely asked for
 
     options.tell("alternatives: recodings with a column at a lower level")
-    names, objective = problem.subject.names, problem.lattice.objective
     ask, settle = _asking(engine, problem, options=options)
-    found = lower_columns(problem, outcome, ask=ask, settle=settle, deadline=options.deadline)
-    return tuple(
-        {
-            "column": each.column,
-            "max_level": each.most,
-            "loss": None if each.best is None else objective.loss(each.best.value),
-            "lower_bound": None if each.bound is None else objective.loss(each.bound),
-            "suppressed_records": None if each.best is None else each.best.suppressed,
-            "levels": None if each.best is None else dict(zip(names, each.best.node, strict=True)),
-            "proven": each.proven,
-            "checked": each.checked,
-        }
-        for each in found
-    )
+    return tuple(lower_columns(problem, outcome, ask=ask, settle=settle, deadline=options.deadline))
 
 
 def _tradeoff(
@@ -322,21 +299,12 @@ def _tradeoff(
 
     Under a time limit the search alone may take its time.
     """
-    names, records = problem.subject.names, problem.subject.records
-    limited = options.deadline.is_limited
-    if limited or not outcome.proven or 2 * cells < len(names) * records:
+    every = len(problem.subject.names) * problem.subject.records
+    if options.deadline.is_limited or not outcome.proven or 2 * cells < every:
         return ()
-    from sqlanon.methods.fulldomain.tradeoff import alternatives  # most results say more
+    from sqlanon.methods.fulldomain.alternatives import higher_limits  # most results say more
 
-    return tuple(
-        {
-            "suppression_limit": each.limit,
-            "suppressed_records": each.suppressed,
-            "loss": each.loss,
-            "levels": dict(zip(names, each.node, strict=True)),
-        }
-        for each in alternatives(problem, outcome, loss=options.loss, value=value)
-    )
+    return tuple(higher_limits(problem, outcome, loss=options.loss, value=value))
 
 
 def _suppressed_cells(release: Release) -> int:

@@ -15,8 +15,7 @@ from sqlanon.loss.objectives import (
     DiscernibilityObjective,
     Objective,
 )
-from sqlanon.methods.fulldomain.cell_costs import Pricing
-from sqlanon.methods.fulldomain.frequency_sets import FrequencySets
+from sqlanon.methods.fulldomain.frequency_sets import FrequencySets, Pricing
 from sqlanon.methods.fulldomain.node_release import Chosen
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.methods.registry import Options
@@ -26,7 +25,7 @@ from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.search.lattice.checked import BATCH, WIDE_BATCH, Lattice
+from sqlanon.search.lattice.incognito import BATCH, WIDE_BATCH, Lattice
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
@@ -92,8 +91,8 @@ def problem_of(
         objective = _cell_objective(subject, encoded, costs=costs)
     gains, ratio = None, None
     if weighed:
-        from sqlanon.methods.fulldomain.gains import GainCounter  # no other loss needs it
-        from sqlanon.methods.fulldomain.utility import weighing
+        # No other loss needs it.
+        from sqlanon.methods.fulldomain.utility import GainCounter, weighing
 
         gains = GainCounter.of(engine, encoded, policy=policy, allowance=allowance)
         objective = weighing(objective, gains.highest)
@@ -147,9 +146,11 @@ def _model_checks(
     encoded = sizes.sets.encoded
     if encoded.details is None or not (policy.demands or policy.entity):
         return None
-    from sqlanon.methods.fulldomain.model_checks import ModelChecks  # k alone needs none of these
+    from sqlanon.methods.fulldomain.model_checks import (
+        ModelChecks,  # k alone needs none of these
+        Violations,
+    )
     from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
-    from sqlanon.methods.fulldomain.violations import Violations
 
     scope = SuppressionScope(
         encoded.details,

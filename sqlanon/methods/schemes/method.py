@@ -1,4 +1,4 @@
-"""The method scheme: from a table in codes to the best partition of each column's values."""
+"""The method scheme (Li and Li 2007): the best partition of each column's values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ from sqlanon.methods.local.input import reading_end
 from sqlanon.methods.local.release import Original
 from sqlanon.methods.options import SchemeOptions, scheme_choice
 from sqlanon.methods.registry import Decided, Options
-from sqlanon.methods.schemes.columns import SchemeColumn, refuse_unsuited, scheme_columns
+from sqlanon.methods.schemes.columns import (
+    SchemeColumn,
+    refuse_unsuited,
+    scheme_columns,
+    simpler_problems,
+)
 from sqlanon.methods.schemes.groups import (
     GroupedColumn,
     group_numbers,
@@ -28,7 +33,6 @@ from sqlanon.methods.schemes.groups import (
     tallied_groups,
     value_map,
 )
-from sqlanon.methods.schemes.ladder import simpler_problems
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
@@ -36,14 +40,14 @@ from sqlanon.microdata.encoding import leaf_maps
 from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
+from sqlanon.progress import tell
 from sqlanon.reports.check import model_results
 from sqlanon.reports.groups import GroupFigures
 from sqlanon.reports.plan import CUT_SHORT, Report
 from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
-from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
-from sqlanon.search.lattice.schemes.partitions import count
-from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
-from sqlanon.search.lattice.schemes.rows import ROOM
+from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem
+from sqlanon.search.lattice.schemes.slices import ROOM
+from sqlanon.search.lattice.schemes.trees import count
 from sqlanon.wording import key
 
 STARTING = 0.2
@@ -77,7 +81,7 @@ class SchemeSearch:
         prices, records = self.problem.prices, self.subject.records
         if prices is None:
             return float(cost)
-        cells = len(self.columns) * records if prices.name == "suppressed-cells" else 1
+        cells = len(self.columns) * records if prices.loss.total else 1
         return cost / (prices.whole * records) * cells
 
     def bound(self, outcome: SchemeOutcome) -> float | None:
@@ -147,22 +151,15 @@ def _outcome(
     direction = options.own.direction
     rows = ROOM if options.memory is None else options.memory // 4
     if direction is None:
-        return best_recoding(
-            problem, deadline=deadline, room=rows, tell=options.tell, seed=options.seed
-        )
+        return best_recoding(problem, deadline=deadline, room=rows, seed=options.seed)
     from sqlanon.search.lattice.schemes import enumeration  # rarely asked for
-    from sqlanon.search.lattice.schemes.prunings import Prunings
 
     walk = enumeration.top_down if direction == "top-down" else enumeration.bottom_up
     room = enumeration.ROOM if options.memory is None else options.memory
-    starting = deadline.share(STARTING)
-    quick = quick_recoding(problem, deadline=starting, room=rows, tell=options.tell)
-    known = Prunings()
-    if quick.partitions is not None:
-        known = Prunings(simpler=False, start=(quick.partitions,))
-    options.tell(f"search: {direction}, {quick.checked:,} recodings looked at")
-    found = walk(problem, known, deadline=deadline, room=room, tell=options.tell)
-    return replace(found, checked=quick.checked + found.checked, steps=quick.steps)
+    quick = quick_recoding(problem, deadline=deadline.share(STARTING), room=rows)
+    tell(f"search: {direction}, {quick.checked:,} recodings looked at")
+    best = walk(problem, quick.partitions, deadline=deadline, room=room)
+    return replace(best, checked=quick.checked + best.checked, steps=quick.steps)
 
 
 def read_search(

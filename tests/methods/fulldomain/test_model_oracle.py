@@ -24,12 +24,11 @@ from sqlanon.hierarchy import layout
 from sqlanon.loss import cells
 from sqlanon.methods.fulldomain import (
     frequency_sets,
-    gains,
     model_checks,
     size_checks,
-    violations,
+    utility,
 )
-from sqlanon.search.lattice import best_node
+from sqlanon.search.lattice import incognito
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 LITTLE = 0
@@ -112,7 +111,7 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
 
 
 WAYS = {
-    "one box at a time": [(best_node, "LARGEST_BOX", 4)],
+    "one box at a time": [(incognito, "LARGEST_BOX", 4)],
     "everything rolled up": [
         (frequency_sets, "ROLLED_UP", LITTLE), (frequency_sets, "_work", lambda *_: -1),
         (frequency_sets, "PLANNING", -1),
@@ -123,7 +122,7 @@ WAYS = {
     "several words": [(layout, "WORD_BITS", 3)],
     "side by side": [
         (module, "LARGE", LITTLE)
-        for module in (frequency_sets, size_checks, model_checks, gains, violations)
+        for module in (frequency_sets, size_checks, model_checks, utility)
     ],
 }  # fmt: skip
 

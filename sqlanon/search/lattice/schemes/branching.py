@@ -1,10 +1,12 @@
-"""Branching: the recodings of some columns, bounded and cut, with the best one of another each.
+"""Branch and bound over the recodings of some columns, with the best one of another each.
 
 A node fixes the recodings of some columns. It is closed when it costs at least what the best
 recoding known costs, whatever becomes of the columns left, or when too many records are suppressed
 even where these are as general as may be. The last column that is branched on is not branched on
 one by one: all of its recodings are bounded at a time. The best recoding of the inner column comes
 from `inner` and, over sets of siblings, from `siblings`.
+
+Source: bounds after Bayardo and Agrawal 2005 and Li and Li 2007, see `problem`.
 """
 
 from __future__ import annotations
@@ -16,15 +18,20 @@ import numpy as np
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.lattice.schemes.blocks import CELLS, Slices
 from sqlanon.search.lattice.schemes.descent import Incumbent, best_along
 from sqlanon.search.lattice.schemes.domain import Domain, Partition
 from sqlanon.search.lattice.schemes.inner import Inner, Recoded
-from sqlanon.search.lattice.schemes.merging import Merging
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
-from sqlanon.search.lattice.schemes.rows import OutOfRoomError, PartlyRecoded, Recodings, slices_of
-from sqlanon.search.lattice.schemes.screening import can_screen, least_by_shares
-from sqlanon.search.lattice.schemes.siblings import Siblings
+from sqlanon.search.lattice.schemes.siblings import best_of_siblings, can_screen, least_by_shares
+from sqlanon.search.lattice.schemes.slices import (
+    CELLS,
+    OutOfRoomError,
+    PartlyRecoded,
+    Recodings,
+    Slices,
+    slices_of,
+)
+from sqlanon.search.lattice.schemes.trees import Merging
 
 SCREENED = 64
 """Recodings of the outer columns that are screened at a time."""
@@ -137,7 +144,7 @@ class Branching:
         )
         if not len(good):
             return
-        costs = self.inner.family.costs(slices.only(good), self.deadline)
+        costs = self.inner.costs(slices.only(good), self.deadline)
         relaxed = self.inner.least(costs)
         for place in np.argsort(relaxed, kind="stable").tolist():
             if relaxed[place] >= self.best.value:
@@ -180,8 +187,13 @@ class Branching:
 
     def _search(self, chosen: tuple[int, ...], slices: Slices) -> None:
         """Looks at the sets of siblings of the inner column for one recoding of the others."""
-        column, below = self.inner.column, self.best.value
-        found = Siblings(self.problem, column, slices, below, self.deadline).best()
+        found = best_of_siblings(
+            self.problem,
+            self.inner.column,
+            slices,
+            below=self.best.value,
+            deadline=self.deadline,
+        )
         if found is not None:
             self._offer(chosen, found)
 
@@ -205,48 +217,3 @@ class Branching:
         self.most -= recodings
         if self.most < 0:
             raise TimeLimitError
-
-
-@dataclass(slots=True, eq=False)
-class Branchings:
-    """Branch and bound over some columns of a table, all others staying as they are.
-
-    Args:
-        best: The best recoding so far.
-        inners: The columns.
-        room: Memory for the classes of all columns but one [bytes].
-        known: The recodings of columns that were branched on before.
-    """
-
-    best: Incumbent
-    inners: Sequence[Inner]
-    room: int
-    known: dict[int, Recodings] = field(default_factory=dict)
-
-    def over(
-        self, outer: Sequence[int], *, inner: int, deadline: Deadline, most: float
-    ) -> Branching:
-        """One that branches on columns and works another out.
-
-        Args:
-            outer: The columns that are branched on.
-            inner: The column that is not; all others stay as in the best recoding.
-            deadline: When it ends.
-            most: How many recodings of the outer columns it may look at.
-
-        Raises:
-            TimeLimitError: There is no time to list the recodings.
-        """
-        problem = self.best.problem
-        for column in set(outer) - self.known.keys():
-            own = listed(problem.domains[column], deadline)
-            self.known[column] = Recodings.of(problem, column, partitions=own)
-        fixed = {
-            column: partition
-            for column, partition in enumerate(self.best.recoding)
-            if column != inner and column not in outer
-        }
-        own_inner, room = self.inners[inner], self.room
-        return Branching(
-            self.best, fixed, tuple(outer), own_inner, self.known, deadline, room, most
-        )

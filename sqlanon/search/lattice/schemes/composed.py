@@ -1,9 +1,11 @@
-"""Best recoding under schemes, column by column.
+"""Best recoding under schemes, column by column: all are branched on but one, which is worked out.
 
 Given the recodings of all other columns, the best one of the last follows at once (`inner`,
 `siblings`): a loss that adds up over classes adds up over the blocks of one column once the others
 are fixed. So all columns but the one of most recodings are branched on (`branching`), those of
-fewest recodings first.
+fewest recodings first. It proves on Adult what systematic trees do not reach
+(`benchmarks/schemes.py quality --search columns`), so it is the default, and a direction is an
+option.
 
 Where they have too many recodings for that, a systematic search from above takes its place
 (`enumeration`), which begins with the best recoding of less flexible schemes. Where neither ends in
@@ -18,24 +20,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count as count_from
 
 import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.progress import ProgressLine
-from sqlanon.search.lattice.schemes.branching import Branching, Branchings
+from sqlanon.progress import tell
+from sqlanon.search.lattice.schemes.branching import Branching, listed
 from sqlanon.search.lattice.schemes.descent import Descent, Incumbent
 from sqlanon.search.lattice.schemes.enumeration import top_down
 from sqlanon.search.lattice.schemes.inner import Inner
-from sqlanon.search.lattice.schemes.outcome import FlexibilityStep, Recoding, SchemeOutcome, Tell
-from sqlanon.search.lattice.schemes.partitions import count
-from sqlanon.search.lattice.schemes.problem import SchemeProblem
-from sqlanon.search.lattice.schemes.prunings import Prunings
-from sqlanon.search.lattice.schemes.rows import ROOM
+from sqlanon.search.lattice.schemes.problem import (
+    FlexibilityStep,
+    Recoding,
+    SchemeOutcome,
+    SchemeProblem,
+)
 from sqlanon.search.lattice.schemes.siblings import suits
+from sqlanon.search.lattice.schemes.slices import ROOM, Recodings
+from sqlanon.search.lattice.schemes.trees import count
 
 LISTED = 100_000
 """Most recodings of a column that is branched on."""
@@ -65,7 +70,6 @@ def best_recoding(
     *,
     deadline: Deadline = NEVER,
     room: int = ROOM,
-    tell: Tell | None = None,
     seed: int = 0,
 ) -> SchemeOutcome:
     """The recoding that costs least, proven where the search ends by itself.
@@ -76,23 +80,22 @@ def best_recoding(
             one, the search ends after `EFFORT`.
         room: Memory for the classes of all columns but one [bytes]; what does not fit is not
             looked at, so that nothing is proven.
-        tell: Receives lines about the progress.
         seed: Of the starts of descents.
     """
     best = Incumbent.of(problem)
     if _is_hopeless(best):
         return _outcome(best, math.inf)
     bound = float(problem.evaluate(problem.finest).least)
-    search = _Search.of(best, deadline, room=room)
+    search = _Search(best, deadline, room=room)
     steps: list[FlexibilityStep] = []
     with suppress(TimeLimitError):
-        start = _climb(problem, deadline, room=room, steps=steps, tell=tell)
+        start = _climb(problem, deadline, room=room, steps=steps)
         search.descent.from_ends(start)
         with suppress(TimeLimitError):
             share = PROVING if len(search.suited) == len(problem.domains) else HOPING
             bound = max(bound, search.prove(EFFORT, deadline.share(share), room=room))
         if bound < best.value:
-            search.improve(np.random.default_rng(seed), tell)
+            search.improve(np.random.default_rng(seed))
     return replace(_outcome(best, bound), steps=tuple(steps))
 
 
@@ -101,7 +104,6 @@ def quick_recoding(
     *,
     deadline: Deadline = NEVER,
     room: int = ROOM,
-    tell: Tell | None = None,
 ) -> SchemeOutcome:
     """A good recoding for another search to start from: what descents find, with no proof.
 
@@ -109,17 +111,15 @@ def quick_recoding(
         problem: The table.
         deadline: When the best so far is returned.
         room: Memory for the classes of all columns but one [bytes].
-        tell: Receives lines about the progress.
     """
     best = Incumbent.of(problem)
     if _is_hopeless(best):
         return _outcome(best, math.inf)
     steps: list[FlexibilityStep] = []
-    start = _climb(problem, deadline.share(HALF), room=room, steps=steps, tell=tell)
-    if tell is not None:
-        tell("search: descents")
+    start = _climb(problem, deadline.share(HALF), room=room, steps=steps)
+    tell("search: descents")
     with suppress(TimeLimitError):
-        _Search.of(best, deadline, room=room).descent.from_ends(start)
+        _Search(best, deadline, room=room).descent.from_ends(start)
     return replace(_outcome(best, problem.evaluate(problem.finest).least), steps=tuple(steps))
 
 
@@ -129,7 +129,6 @@ def _climb(
     *,
     room: int,
     steps: list[FlexibilityStep],
-    tell: Tell | None,
 ) -> Recoding | None:
     """A good recoding of less flexible schemes, each found from that of those before.
 
@@ -138,18 +137,18 @@ def _climb(
         deadline: When it ends.
         room: Memory for the classes of all columns but one [bytes].
         steps: What was found under each; changed.
-        tell: Receives lines about the progress.
 
     Returns:
         The recoding, in the units of the problem; None where there is none.
     """
     found: list[tuple[float, Recoding, SchemeProblem]] = []
     for place, simpler in enumerate(problem.simpler, 1):
-        if tell is not None:
-            line = f"search: less flexible schemes, {place} of {len(problem.simpler)}"
-            tell(ProgressLine(line, (place - 1) / len(problem.simpler)))
+        steps_in_all = len(problem.simpler)
+        tell(
+            f"search: less flexible schemes, {place} of {steps_in_all}", (place - 1) / steps_in_all
+        )
         best, bound = Incumbent.of(simpler), 0.0
-        search = _Search.of(best, deadline, room=room)
+        search = _Search(best, deadline, room=room)
         with suppress(TimeLimitError):
             search.descent.from_ends(_moved(found, simpler))
             bound = search.prove(STARTS, deadline.share(STARTING), room=room)
@@ -202,37 +201,30 @@ def _outcome(best: Incumbent, bound: float) -> SchemeOutcome:
     return SchemeOutcome(best.recoding, value, round(best.suppressed), shown, best.checked)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Search:
     """A search for the best recoding.
 
     Args:
-        descent: Descents column by column.
-        branchings: Branch and bound over some columns.
+        best: The best recoding so far; changed.
         deadline: When it ends.
+        room: Memory for the classes of all columns but one [bytes].
     """
 
-    descent: Descent
-    branchings: Branchings
-    deadline: Deadline
-
-    @classmethod
-    def of(cls, best: Incumbent, deadline: Deadline, *, room: int) -> _Search:
-        """A search that begins with a recoding."""
-        problem = best.problem
-        inners = [Inner.of(problem, column) for column in range(len(problem.domains))]
-        branchings = Branchings(best, inners, room)
-        return cls(Descent(best, inners, deadline, room), branchings, deadline)
+    def __init__(self, best: Incumbent, deadline: Deadline, *, room: int) -> None:
+        self.best, self.deadline, self.room = best, deadline, room
+        self.inners = [Inner(best.problem, c) for c in range(len(best.problem.domains))]
+        self.descent = Descent(best, self.inners, deadline, room)
+        self._listed: dict[int, Recodings] = {}
 
     @property
     def numbers(self) -> list[int]:
         """How many recodings each column has."""
-        return list(map(count, self.descent.best.problem.domains))
+        return list(map(count, self.best.problem.domains))
 
     @property
     def suited(self) -> list[int]:
         """The columns whose best recoding can be worked out over all blocks."""
-        domains = self.descent.best.problem.domains
+        domains = self.best.problem.domains
         return [column for column, domain in enumerate(domains) if suits(domain)]
 
     def _branching(self, most: int, deadline: Deadline) -> Branching | None:
@@ -254,7 +246,41 @@ class _Search:
         if max(own, default=1) > LISTED or math.prod(own) > MANY:
             return None
         limit = math.inf if deadline.is_limited else most
-        return self.branchings.over(outer, inner=inner, deadline=deadline, most=limit)
+        return self._over(outer, inner=inner, deadline=deadline, most=limit)
+
+    def _over(
+        self, outer: Sequence[int], *, inner: int, deadline: Deadline, most: float
+    ) -> Branching:
+        """A branch and bound that branches on columns and works another out.
+
+        Args:
+            outer: The columns that are branched on.
+            inner: The column that is not; all others stay as in the best recoding.
+            deadline: When it ends.
+            most: How many recodings of the outer columns it may look at.
+
+        Raises:
+            TimeLimitError: There is no time to list the recodings.
+        """
+        problem = self.best.problem
+        for column in set(outer) - self._listed.keys():
+            partitions = listed(problem.domains[column], deadline)
+            self._listed[column] = Recodings.of(problem, column, partitions=partitions)
+        fixed = {
+            column: partition
+            for column, partition in enumerate(self.best.recoding)
+            if column != inner and column not in outer
+        }
+        return Branching(
+            self.best,
+            fixed,
+            tuple(outer),
+            self.inners[inner],
+            self._listed,
+            deadline,
+            self.room,
+            most,
+        )
 
     def prove(self, most: int, deadline: Deadline, *, room: int) -> float:
         """Looks for the best recoding, and for what every one costs at least, which it returns.
@@ -270,23 +296,21 @@ class _Search:
         branching = self._branching(most, deadline)
         if branching is not None:
             return branching.run()
-        best = self.descent.best
+        best = self.best
         # Without a time limit, looks at the clock are counted, so that the result is the same.
         ended = deadline if deadline.is_limited else Deadline(most / LOOKS, count_from().__next__)
-        known = Prunings(simpler=False, start=(best.recoding,))
-        found = top_down(best.problem, known, deadline=ended, room=room)
+        found = top_down(best.problem, best.recoding, deadline=ended, room=room)
         best.checked += found.checked
         if found.partitions is not None:
             best.offer(found.partitions, value=found.value, suppressed=found.suppressed)
         return found.bound
 
-    def improve(self, generator: np.random.Generator, tell: Tell | None) -> None:
+    def improve(self, generator: np.random.Generator) -> None:
         """Improves the best recoding until the deadline; without one, as long as it helps."""
-        best, left = self.descent.best, PATIENCE
+        best, left = self.best, PATIENCE
         ended = math.inf if self.deadline.is_limited else best.checked + DESCENTS
         while best.checked < ended and (left or self.deadline.is_limited):
-            if tell is not None:
-                tell(f"search: {best.checked:,} recodings looked at")
+            tell(f"search: {best.checked:,} recodings looked at")
             helps = self._by_pairs(generator, ended) or self.descent.from_shaken(generator)
             left = PATIENCE if helps else left - 1
 
@@ -297,7 +321,7 @@ class _Search:
             generator: Of the order.
             ended: How many recodings may have been looked at in all.
         """
-        best, numbers, suited = self.descent.best, self.numbers, self.suited
+        best, numbers, suited = self.best, self.numbers, self.suited
         pairs = [
             (outer, inner)
             for inner in suited
@@ -307,9 +331,8 @@ class _Search:
         value = best.value
         for place in generator.permutation(len(pairs)).tolist():
             outer, inner = pairs[place]
-            self.branchings.over(
-                [outer], inner=inner, deadline=self.deadline, most=ended - best.checked
-            ).run()
+            most = ended - best.checked
+            self._over([outer], inner=inner, deadline=self.deadline, most=most).run()
             self.deadline.check()
             if best.value < value:
                 self.descent.thorough()

@@ -9,12 +9,13 @@ from search.lattice.schemes.test_enumeration import brute_force, deadline_after
 
 from sqlanon import AlphaAnonymity
 from sqlanon.deadline import NEVER
+from sqlanon.methods.registry import METHODS
 from sqlanon.search.lattice.schemes import composed, siblings
 from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
-from sqlanon.search.lattice.schemes.problem import LOSSES, SchemeProblem
+from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.privacy import Demands, ValueDemand
 
-losses = st.sampled_from(LOSSES)
+losses = st.sampled_from(METHODS["scheme"].losses)
 
 
 def is_what_it_says(problem, outcome):
@@ -42,7 +43,7 @@ def test_best_recoding_equals_brute_force(table, loss):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), st.sampled_from(["discernibility", "hdm", "suppressed-cells"]))
+@given(tables(), losses)
 def test_best_recoding_has_the_least_loss_by_its_definition(table, loss):
     problem = problem_of(table, loss)
     outcome, least = best_recoding(problem), table.least(loss)

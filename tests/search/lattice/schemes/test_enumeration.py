@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 from oracles.schemes import Table
 from search.lattice.schemes.columns import line, problem_of, prunings, tables
 
+from benchmarks.prunings import NONE, Prunings, bottom_up, top_down
 from sqlanon.deadline import Deadline
+from sqlanon.methods.registry import METHODS
+from sqlanon.progress import following
 from sqlanon.search.lattice.schemes import enumeration
 from sqlanon.search.lattice.schemes.composed import best_recoding
-from sqlanon.search.lattice.schemes.enumeration import bottom_up, top_down
-from sqlanon.search.lattice.schemes.problem import LOSSES
-from sqlanon.search.lattice.schemes.prunings import NONE, Prunings
 
-SEARCHES = [bottom_up, top_down]
+SEARCHES = [enumeration.bottom_up, enumeration.top_down]
 searches = st.sampled_from(SEARCHES)
-losses = st.sampled_from(LOSSES)
+pruned_searches = st.sampled_from([bottom_up, top_down])
+losses = st.sampled_from(METHODS["scheme"].losses)
 
 
 def brute_force(problem, recodings):
@@ -45,7 +46,7 @@ def deadline_after(looks):
 
 
 @settings(max_examples=300, deadline=None)
-@given(tables(), losses, searches, prunings)
+@given(tables(), losses, pruned_searches, prunings)
 def test_search_equals_brute_force_and_its_order_of_ties(table, loss, search, left_out):
     problem = problem_of(table, loss)
     outcome = search(problem, left_out)
@@ -64,7 +65,15 @@ def test_classes_are_judged_alike_a_few_at_a_time(table, loss):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), st.sampled_from(["discernibility", "hdm", "suppressed-cells"]), searches)
+@given(tables(), losses, searches)
+def test_search_prunes_as_the_one_that_can_leave_prunings_out(table, loss, search):
+    problem = problem_of(table, loss)
+    pruned = bottom_up if search is enumeration.bottom_up else top_down
+    assert search(problem) == pruned(problem)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), losses, searches)
 def test_search_finds_the_least_loss_by_its_definition(table, loss, search):
     problem = problem_of(table, loss)
     outcome, least = search(problem), table.least(loss)
@@ -75,7 +84,7 @@ def test_search_finds_the_least_loss_by_its_definition(table, loss, search):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), searches)
+@given(tables(), pruned_searches)
 def test_search_without_prunings_looks_at_every_recoding_once(table, search):
     problem = problem_of(table, "discernibility")
     recodings = len([*table.recodings()])
@@ -83,7 +92,7 @@ def test_search_without_prunings_looks_at_every_recoding_once(table, search):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), losses, searches, prunings, st.integers(1, 5000), st.integers(1, 4))
+@given(tables(), losses, pruned_searches, prunings, st.integers(1, 5000), st.integers(1, 4))
 def test_search_in_little_room_finds_the_same(table, loss, search, left_out, room, chunk):
     problem = problem_of(table, loss)
     with patch.object(enumeration, "_CHUNK", chunk):
@@ -92,12 +101,12 @@ def test_search_in_little_room_finds_the_same(table, loss, search, left_out, roo
 
 
 @settings(max_examples=60, deadline=None)
-@given(tables(), losses, searches, prunings)
+@given(tables(), losses, pruned_searches, prunings)
 def test_search_that_is_given_its_result_returns_it_at_once(table, loss, search, left_out):
     problem = problem_of(table, loss)
     found = search(problem, left_out)
     if found.partitions is not None:
-        start = Prunings(start=(found.partitions,))
+        start = Prunings(start=found.partitions)
         assert told(search(problem, start)) == told(found)
         assert told(search(problem, start, deadline=deadline_after(0))) == told(found)
 
@@ -107,8 +116,8 @@ def test_search_tells_how_far_it_is():
     columns = [line(3, [2, 2, 2]), line(2, [3, 3])]
     records = [*itertools.product(range(3), range(2), [0])]
     table = Table(columns, ["sps", "sps"], records, 2, 0, diverse=1, share=1)
-    with patch.object(enumeration, "_TOLD", 5):
-        bottom_up(problem_of(table, "discernibility"), NONE, tell=lines.append)
+    with patch.object(enumeration, "_TOLD", 5), following(lines.append):
+        bottom_up(problem_of(table, "discernibility"), NONE)
     assert lines[0].endswith("recodings evaluated")
 
 
@@ -133,7 +142,7 @@ def test_of_recodings_that_cost_the_same_the_least_general_is_best(search):
 
 
 @settings(max_examples=150, deadline=None)
-@given(tables(), losses, searches, prunings, st.integers(0, 40))
+@given(tables(), losses, pruned_searches, prunings, st.integers(0, 40))
 def test_time_limit_leaves_the_best_so_far_and_a_bound_that_holds(
     table, loss, search, left_out, looks
 ):

@@ -1,6 +1,7 @@
 """The queue of a systematic search, and its stack when it is full."""
 
-from sqlanon.search.lattice.schemes.frontier import Frontier, Opened
+from benchmarks.prunings import FoundFirst
+from sqlanon.search.lattice.schemes.enumeration import Frontier, Opened
 from sqlanon.search.lattice.schemes.spaces import Least
 
 
@@ -22,16 +23,16 @@ def filled(frontier, *costs):
 
 
 def test_queue_takes_the_least_bound_first():
-    assert popped(filled(Frontier(9, True), 5, 3, 4)) == [3, 4, 5]
+    assert popped(filled(Frontier(9), 5, 3, 4)) == [3, 4, 5]
 
 
 def test_queue_by_time_takes_what_was_found_first():
-    assert popped(filled(Frontier(9, False), 5, 3, 4)) == [5, 3, 4]
+    assert popped(filled(FoundFirst(9), 5, 3, 4)) == [5, 3, 4]
 
 
 def test_full_queue_goes_depth_first():
-    assert popped(filled(Frontier(2, True), 5, 3, 4, 1, 6)) == [6, 1, 4, 3, 5]
+    assert popped(filled(Frontier(2), 5, 3, 4, 1, 6)) == [6, 1, 4, 3, 5]
 
 
 def test_bounds_are_those_of_queue_and_stack():
-    assert sorted(filled(Frontier(1, True), 5, 3, 4).bounds()) == [3, 4, 5]
+    assert sorted(filled(Frontier(1), 5, 3, 4).bounds()) == [3, 4, 5]
