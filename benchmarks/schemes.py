@@ -25,7 +25,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.methods.registry import METHODS
 from sqlanon.policy.schemes import SCHEMES
-from sqlanon.search.lattice.schemes.composed import best_recoding
+from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding
 from sqlanon.search.lattice.schemes.domain import Domain
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem
 

@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,8 +79,7 @@ BUILDING = 6e-5
 """Time that a place takes to be written into a program, where the machine is busy [seconds]."""
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Pairs of a row and an instance that can have k records, where the row may go.
 
     Args:
@@ -97,9 +96,7 @@ class Places:
 
     def of(self, chosen: Flags | Numbers) -> Places:
         """Some of them."""
-        return Places(
-            self.row[chosen], self.pattern[chosen], self.instance[chosen], self.cost[chosen]
-        )
+        return Places(*(figures[chosen] for figures in self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,8 +273,7 @@ def places_of(table: PatternProblem) -> Places:
         where = instances + group[own]
         found.append((rows[own], np.full(len(own), pattern), where, costs[pattern][own]))
         instances += len(sizes)
-    row, pattern_of, instance, cost = map(np.concatenate, zip(*found, strict=True))
-    return Places(row, pattern_of, instance, cost)
+    return Places(*map(np.concatenate, zip(*found, strict=True)))
 
 
 def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:

@@ -44,7 +44,7 @@ from sqlanon.progress import tell
 from sqlanon.reports.check import model_results
 from sqlanon.reports.groups import GroupFigures
 from sqlanon.reports.plan import CUT_SHORT, Report
-from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
+from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem
 from sqlanon.search.lattice.schemes.slices import ROOM
 from sqlanon.search.lattice.schemes.trees import count

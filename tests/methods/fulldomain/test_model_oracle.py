@@ -12,22 +12,10 @@ from oracles.lattice import Case, brute_force
 from strategies import cases
 
 import sqlanon
-from sqlanon import (
-    BetaLikeness,
-    KAnonymity,
-    LDiversity,
-    Policy,
-    TCloseness,
-    UnsatisfiableError,
-)
+from sqlanon import BetaLikeness, KAnonymity, LDiversity, Policy, TCloseness, UnsatisfiableError
 from sqlanon.hierarchy import layout
 from sqlanon.loss import cells
-from sqlanon.methods.fulldomain import (
-    frequency_sets,
-    model_checks,
-    size_checks,
-    utility,
-)
+from sqlanon.methods.fulldomain import frequency_sets, model_checks, size_checks, utility
 from sqlanon.search.lattice import incognito
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}

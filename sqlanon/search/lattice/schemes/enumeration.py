@@ -35,12 +35,7 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.progress import tell
 from sqlanon.search.lattice.schemes.domain import Domain, Partition
-from sqlanon.search.lattice.schemes.problem import (
-    Evaluated,
-    Recoding,
-    SchemeOutcome,
-    SchemeProblem,
-)
+from sqlanon.search.lattice.schemes.problem import Evaluated, Recoding, SchemeOutcome, SchemeProblem
 from sqlanon.search.lattice.schemes.spaces import Classes, Doom, Floor, Least, Ruler
 from sqlanon.search.lattice.schemes.trees import Ban, Enumeration, Merging, Position, Splitting
 

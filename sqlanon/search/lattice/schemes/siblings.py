@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -210,8 +211,7 @@ class _Search:
         return unbeaten(good)
 
 
-@dataclass(frozen=True, slots=True)
-class _States:
+class _States(NamedTuple):
     """Parts of a branch, none beaten in both figures by another with the same children.
 
     Args:
@@ -231,10 +231,7 @@ class _States:
     @classmethod
     def of(cls, made: Sequence[_States]) -> _States:
         """The unbeaten among some states."""
-        done, cost, lost, before, added = (
-            np.concatenate([getattr(each, name) for each in made])
-            for name in ("done", "cost", "lost", "before", "added")
-        )
+        done, cost, lost, before, added = map(np.concatenate, zip(*made, strict=True))
         order = np.lexsort((lost, cost, done))
         done, lost = done[order], lost[order]
         group = np.cumsum(np.append(False, done[1:] != done[:-1])) if len(done) else done
@@ -281,8 +278,7 @@ def can_screen(problem: SchemeProblem, domain: Domain) -> bool:
     return problem.prices is None and domain.scheme in ("sps", "gsps") and flat
 
 
-@dataclass(frozen=True, slots=True)
-class _Blocks:
+class _Blocks(NamedTuple):
     """Blocks of several recodings of the other columns, ascending by these.
 
     Args:
@@ -301,13 +297,7 @@ class _Blocks:
 
     def only(self, there: Flags) -> _Blocks:
         """Some of them."""
-        return _Blocks(
-            self.recoding[there],
-            self.members[there],
-            self.last[there],
-            self.sizes[there],
-            self.least[there],
-        )
+        return _Blocks._make(figures[there] for figures in self)
 
 
 def least_by_shares(

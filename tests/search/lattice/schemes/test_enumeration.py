@@ -14,7 +14,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.methods.registry import METHODS
 from sqlanon.progress import following
 from sqlanon.search.lattice.schemes import enumeration
-from sqlanon.search.lattice.schemes.composed import best_recoding
+from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding
 
 SEARCHES = [enumeration.bottom_up, enumeration.top_down]
 searches = st.sampled_from(SEARCHES)
