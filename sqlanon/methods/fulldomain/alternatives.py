@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sqlglot import exp
+
 from sqlanon.deadline import Deadline
 from sqlanon.loss.measures import measured
-from sqlanon.methods.fulldomain.node_release import Chosen, node_release
+from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.policy.policy import least_share
 from sqlanon.recoding import Node
@@ -87,17 +89,18 @@ def lower_columns(
             most = best.node[number] - 1
 
 
-def settled_at_any_limit(problem: FullDomainProblem, node: Node) -> tuple[Chosen, int]:
+def settled_at_any_limit(problem: FullDomainProblem, node: Node) -> tuple[exp.Table | None, int]:
     """The classes that a node suppresses until none fails, whatever the limit, and their records.
 
-    Under the policy's own limit, counting stops once it is exceeded.
+    Under the policy's own limit, counting stops once it is exceeded. The classes are None where
+    they are those smaller than k.
     """
     if problem.models is None:
-        return Chosen(node), problem.sizes.ask([node])[0].suppressed
+        return None, problem.sizes.ask([node])[0].suppressed
     own = problem.models.violations
     unlimited = replace(own, scope=replace(own.scope, allowance=own.scope.records))
     settled = unlimited.settle(problem.sizes.sets.own_batch(node))
-    return Chosen(node, settled.suppressed), settled.found.records
+    return settled.suppressed, settled.found.records
 
 
 def higher_limits(
@@ -123,7 +126,7 @@ def higher_limits(
         return  # kept records must satisfy the models as a class, which limits do not settle
     least, records = value, problem.subject.records
     for check in _spread(_promising(problem, outcome)):
-        chosen, suppressed = settled_at_any_limit(problem, check.node)
+        classes, suppressed = settled_at_any_limit(problem, check.node)
         if suppressed > MOST_SUPPRESSED * records:
             continue
         release = node_release(
@@ -131,7 +134,8 @@ def higher_limits(
             problem.subject,
             encoded=problem.sets.encoded,
             policy=problem.policy,
-            chosen=chosen,
+            node=check.node,
+            suppressed=classes,
         )
         lost = measured(release)[key(loss)]
         if lost < least:

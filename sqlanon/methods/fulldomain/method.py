@@ -185,12 +185,17 @@ def _decided(
         raise unsatisfiable(problem, outcome)
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     engine, lattice, checks = problem.sets.engine, problem.lattice, outcome.checks
-    chosen, rounds = problem.settled(outcome.best)
+    suppressed, rounds = problem.settled(outcome.best)
     options.tell("measuring: loss and classes of the best recoding")
     # Where tables are kept for the next search, those of the release are not among them.
     with nullcontext() if options.shared.stored is None else engine.workspace():
         release = node_release(
-            engine, subject, encoded=problem.sets.encoded, policy=policy, chosen=chosen
+            engine,
+            subject,
+            encoded=problem.sets.encoded,
+            policy=policy,
+            node=node,
+            suppressed=suppressed,
         )
     loss, kept = measured(release), _published(policy, release)
     objective, name = lattice.objective, key(options.loss)

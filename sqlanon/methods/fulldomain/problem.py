@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.tree import node_counts
 from sqlanon.loss.cells import CELL_LOSSES, CellCosts
@@ -16,7 +18,6 @@ from sqlanon.loss.objectives import (
     Objective,
 )
 from sqlanon.methods.fulldomain.frequency_sets import FrequencySets, Pricing
-from sqlanon.methods.fulldomain.node_release import Chosen
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.methods.registry import Options
 from sqlanon.methods.shared import SharedWork
@@ -50,12 +51,15 @@ class FullDomainProblem:
     lattice: Lattice
     known: dict[Node, Check] = field(default_factory=dict)
 
-    def settled(self, check: Check) -> tuple[Chosen, int]:
-        """A node with the classes that it suppresses, and the rounds up to the fixpoint."""
+    def settled(self, check: Check) -> tuple[exp.Table | None, int]:
+        """The words of the classes that a node suppresses, and the rounds up to the fixpoint.
+
+        None where they are those smaller than k.
+        """
         if self.models is None or not check.suppressed:
-            return Chosen(check.node), 1
+            return None, 1
         _, settled = self.models.settlement(check.node)
-        return Chosen(check.node, settled.suppressed), settled.rounds
+        return settled.suppressed, settled.rounds
 
 
 def problem_of(
@@ -146,10 +150,8 @@ def _model_checks(
     encoded = sizes.sets.encoded
     if encoded.details is None or not (policy.demands or policy.entity):
         return None
-    from sqlanon.methods.fulldomain.model_checks import (
-        ModelChecks,  # k alone needs none of these
-        Violations,
-    )
+    # k alone needs none of these.
+    from sqlanon.methods.fulldomain.model_checks import ModelChecks, Violations
     from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
 
     scope = SuppressionScope(

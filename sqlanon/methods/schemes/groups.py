@@ -13,7 +13,7 @@ from sqlanon.hierarchy.group_tree import group_tree
 from sqlanon.loss.release import Tallied
 from sqlanon.methods.local.release import Assigned, Original, tallied
 from sqlanon.methods.schemes.columns import SchemeColumn
-from sqlanon.recoding import ColumnMap, Group, ValueMap
+from sqlanon.recoding import ColumnMap, Group
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.lattice.schemes.domain import Domain, Partition
 from sqlanon.search.lattice.schemes.problem import SchemeProblem, classes_of
@@ -113,11 +113,6 @@ class GroupedColumn:
             for group in self.groups
         )
         return ColumnMap(groups, tuple(sorted({at for own in self.groups for at in own.levels})))
-
-
-def value_map(columns: Sequence[GroupedColumn]) -> ValueMap:
-    """The recoding to groups."""
-    return ValueMap(tuple(column.column_map() for column in columns))
 
 
 def published(problem: SchemeProblem, groups: Sequence[Numbers]) -> Flags:

@@ -31,7 +31,6 @@ from sqlanon.methods.schemes.groups import (
     leaf_groups,
     published,
     tallied_groups,
-    value_map,
 )
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
@@ -41,6 +40,7 @@ from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
+from sqlanon.recoding import ValueMap
 from sqlanon.reports.check import model_results
 from sqlanon.reports.groups import GroupFigures
 from sqlanon.reports.plan import CUT_SHORT, Report
@@ -218,11 +218,13 @@ def _decided(
     """The recoding that a search found, with a report of all that follows from it alone."""
     subject, policy = search.subject, search.policy
     grouped = search.grouped(outcome)
-    recoding = value_map(grouped)
+    recoding = ValueMap(tuple(column.column_map() for column in grouped))
     original = Original(subject, policy, search.combinations.leaves, search.counts)
     told = tallied_groups(original, grouped, problem=search.problem)
     loss = measured(told.release)
     name, node = key(options.loss), recoding.node
+    candidates = math.prod(map(count, search.problem.domains))
+    is_cut = not outcome.proven and options.deadline.is_limited
     report = Report(
         method=options.method.name,
         loss_name=options.loss,
@@ -238,11 +240,11 @@ def _decided(
         statistics=told.statistics,
         models=model_results(policy, told.statistics),
         search={
-            **_candidates(search.problem),
+            **({"candidates": candidates} if candidates <= LARGEST_EXACT else {}),
             "combinations": len(search.problem.sizes),
             "checked": outcome.checked,
             "proven": outcome.proven,
-            **({CUT_SHORT: True} if _is_cut(outcome, options) else {}),
+            **({CUT_SHORT: True} if is_cut else {}),
             "less_flexible": [
                 {
                     "schemes": dict(zip(subject.names, step.schemes, strict=True)),
@@ -257,7 +259,7 @@ def _decided(
             *policy_notes(policy),
             *_held_notes(subject),
             *_left_out(told.release, sensitive=bool(policy.sensitive)),
-            *_ended(outcome, options, is_bounded=search.bound(outcome) is not None),
+            *_ended(outcome, is_cut=is_cut, is_bounded=search.bound(outcome) is not None),
         ),
         schemes={column.name: column.scheme for column in search.columns},
         groups=dict(zip(subject.names, _figures(search, grouped), strict=True)),
@@ -322,28 +324,15 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-def _candidates(problem: SchemeProblem) -> dict[str, int]:
-    """How many recodings the schemes allow, where JSON can tell."""
-    number = math.prod(map(count, problem.domains))
-    return {"candidates": number} if number <= LARGEST_EXACT else {}
-
-
-def _is_cut(outcome: SchemeOutcome, options: Options[SchemeOptions]) -> bool:
-    """Whether the time limit ended the search."""
-    return not outcome.proven and options.deadline.is_limited
-
-
-def _ended(
-    outcome: SchemeOutcome, options: Options[SchemeOptions], *, is_bounded: bool
-) -> Iterator[str]:
+def _ended(outcome: SchemeOutcome, *, is_cut: bool, is_bounded: bool) -> Iterator[str]:
     """A note on a search that ended before it had looked at everything."""
     if outcome.proven:
         return
-    ended = "the time limit ended the search of the schemes"
-    if not _is_cut(outcome, options):
-        ended = "the search of the schemes ended before it had looked at all recodings"
-    told = "see the bound" if is_bounded else "and it is not known how much better it may be"
-    yield f"{ended}: a better recoding may exist, {told}"
+    ended = "the search of the schemes ended before it had looked at all recodings"
+    if is_cut:
+        ended = "the time limit ended the search of the schemes"
+    known = "see the bound" if is_bounded else "and it is not known how much better it may be"
+    yield f"{ended}: a better recoding may exist, {known}"
 
 
 def _unsatisfied(policy: Policy) -> UnsatisfiableError:

@@ -113,8 +113,7 @@ class Branching:
     def run(self) -> float:
         """Looks at all recodings, as far as there is time; what they cost at least."""
         rows, left = PartlyRecoded.of(self.problem, self.room), (*self.outer, self.inner.column)
-        if self.fixed:
-            rows = rows.fixing(self.fixed, left=left)
+        rows = rows.fixing(self.fixed, left=left)
         self.open.append(rows.least(left))
         try:
             self._branch(rows, ())
@@ -202,8 +201,17 @@ class Branching:
                     self.problem, slices, below=self.best.value, deadline=self.deadline
                 ).tolist()
             for own, (_, chosen), held in zip(least, group, slices, strict=True):
-                if own < self.best.value:
-                    self._search(chosen, held)
+                if own >= self.best.value:
+                    continue
+                found = best_of_siblings(
+                    self.problem,
+                    self.inner.column,
+                    held,
+                    below=self.best.value,
+                    deadline=self.deadline,
+                )
+                if found is not None:
+                    self._offer(chosen, found)
             del self.pending[-len(group) :]
 
     def _slices(self, chosen: tuple[int, ...]) -> Slices:
@@ -211,18 +219,6 @@ class Branching:
         inner = self.inner.column
         recoding = self._recoding(chosen, self.problem.domains[inner].finest)
         return slices_of(self.problem, recoding, column=inner, room=self.room)
-
-    def _search(self, chosen: tuple[int, ...], slices: Slices) -> None:
-        """Looks at the sets of siblings of the inner column for one recoding of the others."""
-        found = best_of_siblings(
-            self.problem,
-            self.inner.column,
-            slices,
-            below=self.best.value,
-            deadline=self.deadline,
-        )
-        if found is not None:
-            self._offer(chosen, found)
 
     def _offer(self, chosen: tuple[int, ...], found: Recoded) -> None:
         recoding = self._recoding(chosen, found.partition)
@@ -270,11 +266,7 @@ STARTS, STARTING = 20_000, 0.25
 
 
 def best_recoding(
-    problem: SchemeProblem,
-    *,
-    deadline: Deadline = NEVER,
-    room: int = ROOM,
-    seed: int = 0,
+    problem: SchemeProblem, *, deadline: Deadline = NEVER, room: int = ROOM, seed: int = 0
 ) -> SchemeOutcome:
     """The recoding that costs least, proven where the search ends by itself.
 
@@ -294,20 +286,17 @@ def best_recoding(
     steps: list[FlexibilityStep] = []
     with suppress(TimeLimitError):
         start = _climb(problem, deadline, room=room, steps=steps)
-        search.descent.from_ends(start)
+        search.from_ends(start)
         with suppress(TimeLimitError):
             share = PROVING if len(search.suited) == len(problem.domains) else HOPING
-            bound = max(bound, search.prove(EFFORT, deadline.share(share), room=room))
+            bound = max(bound, search.prove(EFFORT, deadline.share(share)))
         if bound < best.value:
             search.improve(np.random.default_rng(seed))
     return replace(_outcome(best, bound), steps=tuple(steps))
 
 
 def quick_recoding(
-    problem: SchemeProblem,
-    *,
-    deadline: Deadline = NEVER,
-    room: int = ROOM,
+    problem: SchemeProblem, *, deadline: Deadline = NEVER, room: int = ROOM
 ) -> SchemeOutcome:
     """A good recoding for another search to start from: what descents find, with no proof.
 
@@ -323,16 +312,12 @@ def quick_recoding(
     start = _climb(problem, deadline.share(HALF), room=room, steps=steps)
     tell("search: descents")
     with suppress(TimeLimitError):
-        _Search(best, deadline, room=room).descent.from_ends(start)
+        _Search(best, deadline, room=room).from_ends(start)
     return replace(_outcome(best, problem.evaluate(problem.finest).least), steps=tuple(steps))
 
 
 def _climb(
-    problem: SchemeProblem,
-    deadline: Deadline,
-    *,
-    room: int,
-    steps: list[FlexibilityStep],
+    problem: SchemeProblem, deadline: Deadline, *, room: int, steps: list[FlexibilityStep]
 ) -> Recoding | None:
     """A good recoding of less flexible schemes, each found from that of those before.
 
@@ -347,15 +332,13 @@ def _climb(
     """
     found: list[tuple[float, Recoding, SchemeProblem]] = []
     for place, simpler in enumerate(problem.simpler, 1):
-        steps_in_all = len(problem.simpler)
-        tell(
-            f"search: less flexible schemes, {place} of {steps_in_all}", (place - 1) / steps_in_all
-        )
+        every = len(problem.simpler)
+        tell(f"search: less flexible schemes, {place} of {every}", (place - 1) / every)
         best, bound = Incumbent.of(simpler), 0.0
         search = _Search(best, deadline, room=room)
         with suppress(TimeLimitError):
-            search.descent.from_ends(_moved(found, simpler))
-            bound = search.prove(STARTS, deadline.share(STARTING), room=room)
+            search.from_ends(_moved(found, simpler))
+            bound = search.prove(STARTS, deadline.share(STARTING))
         if best.value < math.inf:
             schemes = tuple(domain.scheme for domain in simpler.domains)
             steps.append(FlexibilityStep(schemes, round(best.value), bound >= best.value))
@@ -386,12 +369,11 @@ def _moved(
 def _is_hopeless(best: Incumbent) -> bool:
     """Whether nothing may be published, since the coarsest recoding may not."""
     problem = best.problem
-    return best.value == math.inf and (problem.is_monotone or _doomed(problem) > problem.allowance)
-
-
-def _doomed(problem: SchemeProblem) -> int:
-    """Records in classes below k of the coarsest recoding, which all suppress [records]."""
-    return replace(problem, demands=None).evaluate(problem.coarsest).suppressed
+    if best.value < math.inf or problem.is_monotone:
+        return best.value == math.inf
+    # Records in classes below k of the coarsest recoding are suppressed by all.
+    doomed = replace(problem, demands=None).evaluate(problem.coarsest).suppressed
+    return doomed > problem.allowance
 
 
 def _outcome(best: Incumbent, bound: float) -> SchemeOutcome:
@@ -405,31 +387,20 @@ def _outcome(best: Incumbent, bound: float) -> SchemeOutcome:
     return SchemeOutcome(best.recoding, value, round(best.suppressed), shown, best.checked)
 
 
-class _Search:
-    """A search for the best recoding.
+class _Search(Descent):
+    """A search for the best recoding, by proofs and by descents.
 
-    Args:
-        best: The best recoding so far; changed.
-        deadline: When it ends.
-        room: Memory for the classes of all columns but one [bytes].
+    Attributes:
+        numbers: How many recodings each column has.
+        suited: The columns whose best recoding can be worked out over all blocks.
     """
 
     def __init__(self, best: Incumbent, deadline: Deadline, *, room: int) -> None:
-        self.best, self.deadline, self.room = best, deadline, room
-        self.inners = [Inner(best.problem, c) for c in range(len(best.problem.domains))]
-        self.descent = Descent(best, self.inners, deadline, room)
+        super().__init__(best, deadline, room=room)
+        domains = best.problem.domains
+        self.numbers = list(map(count, domains))
+        self.suited = [column for column, domain in enumerate(domains) if suits(domain)]
         self._listed: dict[int, Recodings] = {}
-
-    @property
-    def numbers(self) -> list[int]:
-        """How many recodings each column has."""
-        return list(map(count, self.best.problem.domains))
-
-    @property
-    def suited(self) -> list[int]:
-        """The columns whose best recoding can be worked out over all blocks."""
-        domains = self.best.problem.domains
-        return [column for column, domain in enumerate(domains) if suits(domain)]
 
     def _branching(self, most: int, deadline: Deadline) -> Branching | None:
         """A branch and bound over all columns; None where they have too many recodings.
@@ -475,24 +446,15 @@ class _Search:
             for column, partition in enumerate(self.best.recoding)
             if column != inner and column not in outer
         }
-        return Branching(
-            self.best,
-            fixed,
-            tuple(outer),
-            self.inners[inner],
-            self._listed,
-            deadline,
-            self.room,
-            most,
-        )
+        own, room = self.inners[inner], self.room
+        return Branching(self.best, fixed, tuple(outer), own, self._listed, deadline, room, most)
 
-    def prove(self, most: int, deadline: Deadline, *, room: int) -> float:
+    def prove(self, most: int, deadline: Deadline) -> float:
         """Looks for the best recoding, and for what every one costs at least, which it returns.
 
         Args:
             most: How many recodings it looks at without a time limit, about.
             deadline: When it ends.
-            room: Memory for what a systematic search holds [bytes].
 
         Raises:
             TimeLimitError: There is no time to list the recodings that are branched on.
@@ -503,7 +465,7 @@ class _Search:
         best = self.best
         # Without a time limit, looks at the clock are counted, so that the result is the same.
         ended = deadline if deadline.is_limited else Deadline(most / LOOKS, count_from().__next__)
-        found = top_down(best.problem, best.recoding, deadline=ended, room=room)
+        found = top_down(best.problem, best.recoding, deadline=ended, room=self.room)
         best.checked += found.checked
         if found.partitions is not None:
             best.offer(found.partitions, value=found.value, suppressed=found.suppressed)
@@ -515,7 +477,7 @@ class _Search:
         ended = math.inf if self.deadline.is_limited else best.checked + DESCENTS
         while best.checked < ended and (left or self.deadline.is_limited):
             tell(f"search: {best.checked:,} recodings looked at")
-            helps = self._by_pairs(generator, ended) or self.descent.from_shaken(generator)
+            helps = self._by_pairs(generator, ended) or self.from_shaken(generator)
             left = PATIENCE if helps else left - 1
 
     def _by_pairs(self, generator: np.random.Generator, ended: float) -> bool:
@@ -539,6 +501,6 @@ class _Search:
             self._over([outer], inner=inner, deadline=self.deadline, most=most).run()
             self.deadline.check()
             if best.value < value:
-                self.descent.thorough()
+                self.thorough()
                 return True
         return False

@@ -227,21 +227,18 @@ def _dual(inner: Inner, own: Costs, *, most: int) -> float:
     return best
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Descent:
     """Descents that improve the best recoding known.
 
     Args:
         best: It; changed.
-        inners: The columns.
         deadline: When a `TimeLimitError` ends them.
         room: Memory for the classes of all columns but one [bytes].
     """
 
-    best: Incumbent
-    inners: Sequence[Inner]
-    deadline: Deadline
-    room: int
+    def __init__(self, best: Incumbent, deadline: Deadline, *, room: int) -> None:
+        self.best, self.deadline, self.room = best, deadline, room
+        self.inners = [Inner(best.problem, c) for c in range(len(best.problem.domains))]
 
     def from_ends(self, start: Sequence[Partition] | None = None) -> None:
         """From the coarsest recoding, each column first once, and from another if one is given."""
@@ -273,11 +270,7 @@ class Descent:
         self._from(self.best.recoding, range(len(self.inners)), thorough=True)
 
     def _from(
-        self,
-        start: Sequence[Partition],
-        order: Sequence[int],
-        *,
-        thorough: bool = False,
+        self, start: Sequence[Partition], order: Sequence[int], *, thorough: bool = False
     ) -> None:
         """Recodes one column after the other until none gets better."""
         problem, recoding, unchanged = self.best.problem, list(start), 0

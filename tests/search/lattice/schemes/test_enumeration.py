@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from oracles.schemes import Table
 from search.lattice.schemes.columns import line, problem_of, prunings, tables
 
-from benchmarks.prunings import NONE, Prunings, bottom_up, top_down
+from benchmarks.prunings import NONE, FoundFirst, Prunings, bottom_up, top_down
 from sqlanon.deadline import Deadline
 from sqlanon.methods.registry import METHODS
 from sqlanon.progress import following
 from sqlanon.search.lattice.schemes import enumeration
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding
+from sqlanon.search.lattice.schemes.enumeration import Frontier, Opened
+from sqlanon.search.lattice.schemes.spaces import Least
 
 SEARCHES = [enumeration.bottom_up, enumeration.top_down]
 searches = st.sampled_from(SEARCHES)
@@ -170,3 +172,36 @@ def test_time_that_is_over_leaves_the_coarsest_where_it_satisfies_the_policy(tab
     if coarsest.suppressed <= problem.allowance:
         assert outcome.value <= coarsest.cost
         assert outcome.partitions is not None
+
+
+def opened(cost):
+    return Opened((), (), (), Least(cost, 0))
+
+
+def popped(frontier):
+    found = []
+    while (own := frontier.pop()) is not None:
+        found.append(own.least.cost)
+    return found
+
+
+def filled(frontier, *costs):
+    for cost in costs:
+        frontier.push(opened(cost))
+    return frontier
+
+
+def test_queue_takes_the_least_bound_first():
+    assert popped(filled(Frontier(9), 5, 3, 4)) == [3, 4, 5]
+
+
+def test_queue_by_time_takes_what_was_found_first():
+    assert popped(filled(FoundFirst(9), 5, 3, 4)) == [5, 3, 4]
+
+
+def test_full_queue_goes_depth_first():
+    assert popped(filled(Frontier(2), 5, 3, 4, 1, 6)) == [6, 1, 4, 3, 5]
+
+
+def test_bounds_are_those_of_queue_and_stack():
+    assert sorted(filled(Frontier(1), 5, 3, 4).bounds()) == [3, 4, 5]
