@@ -265,21 +265,21 @@ class _Rest:
 
     def notes(self, policy: Policy, *, dropped: Flags, joined: Flags) -> Iterator[str]:
         """What became of the records that no pattern had a place for."""
-        count, told = self.parts.count, "no pattern has a place for {} with enough others"
+        count, fault = self.parts.count, "no pattern has a place for {} with enough others"
         says_nothing = self.table.suppressed is not None
         single = int(count[self.left & ~dropped & ~joined].sum())
         if single:
             what = "all their cells are suppressed" if says_nothing else f"they are {_HIGHEST}"
-            yield f"{told.format(counted(single, 'record'))}; {what}"
+            yield f"{fault.format(counted(single, 'record'))}; {what}"
         if dropped.any():
-            yield f"{told.format(counted(int(count[dropped].sum()), 'record'))}; they are left out"
+            yield f"{fault.format(counted(int(count[dropped].sum()), 'record'))}; they are left out"
         few = int(count[joined & self.left].sum())
         if few:
             others = counted(int(count[joined & ~self.nothing].sum()), "other record")
             what = "lose all cells" if says_nothing else f"are {_HIGHEST}"
             out = _leaving_out(self.table, policy, records=few + int(count[dropped].sum()))
             yield (
-                f"{told.format(counted(few, 'record'))}, too few for a class of their own: "
+                f"{fault.format(counted(few, 'record'))}, too few for a class of their own: "
                 f"{others} of the cheapest classes {what} with them{out}"
             )
 

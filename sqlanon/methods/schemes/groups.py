@@ -155,12 +155,12 @@ def tallied_groups(
         grouped.append(is_grouped)
     subject = replace(original.subject, trees=tuple(trees))
     every = np.arange(len(problem.sizes))
-    told = tallied(
+    tally = tallied(
         replace(original, subject=subject, leaves=np.stack(leaves, axis=1), counts=counts),
         Assigned(every, problem.sizes, np.stack(levels, axis=1), ~kept),
     )
     marked = tuple(
         replace(column, is_grouped=own)
-        for column, own in zip(told.release.columns, grouped, strict=True)
+        for column, own in zip(tally.release.columns, grouped, strict=True)
     )
-    return replace(told, release=replace(told.release, columns=marked))
+    return replace(tally, release=replace(tally.release, columns=marked))

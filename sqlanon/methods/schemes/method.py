@@ -220,8 +220,8 @@ def _decided(
     grouped = search.grouped(outcome)
     recoding = ValueMap(tuple(column.column_map() for column in grouped))
     original = Original(subject, policy, search.combinations.leaves, search.counts)
-    told = tallied_groups(original, grouped, problem=search.problem)
-    loss = measured(told.release)
+    tally = tallied_groups(original, grouped, problem=search.problem)
+    loss = measured(tally.release)
     name, node = key(options.loss), recoding.node
     candidates = math.prod(map(count, search.problem.domains))
     is_cut = not outcome.proven and options.deadline.is_limited
@@ -234,11 +234,11 @@ def _decided(
         heights={n: t.height for n, t in zip(subject.names, subject.trees, strict=True)},
         level_names=subject.level_names,
         records=subject.records,
-        suppressed_records=told.release.suppressed,
-        silent_records=told.silent,
+        suppressed_records=tally.release.suppressed,
+        silent_records=tally.silent,
         suppressed_cells=int(loss["suppressed_cells"]),
-        statistics=told.statistics,
-        models=model_results(policy, told.statistics),
+        statistics=tally.statistics,
+        models=model_results(policy, tally.statistics),
         search={
             **({"candidates": candidates} if candidates <= LARGEST_EXACT else {}),
             "combinations": len(search.problem.sizes),
@@ -258,13 +258,13 @@ def _decided(
             *spelling_notes(subject),
             *policy_notes(policy),
             *_held_notes(subject),
-            *_left_out(told.release, sensitive=bool(policy.sensitive)),
+            *_left_out(tally.release, sensitive=bool(policy.sensitive)),
             *_ended(outcome, is_cut=is_cut, is_bounded=search.bound(outcome) is not None),
         ),
         schemes={column.name: column.scheme for column in search.columns},
         groups=dict(zip(subject.names, _figures(search, grouped), strict=True)),
     )
-    return Decided(recoding, report, *times, tallied=told)
+    return Decided(recoding, report, *times, tallied=tally)
 
 
 def _figures(

@@ -47,7 +47,7 @@ _KEPT = 2**14
 """Recodings of a column of which it is kept where what is below goes to."""
 _BANS = 2**12
 """How much that is not to be done is remembered of a column, about."""
-_TOLD = 1_000
+_TELL_EVERY = 1_000
 """Recodings that are evaluated from one line about the progress to the next."""
 _CHUNK = 512
 """Children that are evaluated before any of them is gone on from."""
@@ -357,9 +357,9 @@ class Walk:
             self._seed(start)
             while (opened := self.frontier.pop()) is not None:
                 bounds = [opened.least.cost]
-                told = self.best.checked // _TOLD
+                before = self.best.checked // _TELL_EVERY
                 self._go_on(opened)
-                if self.best.checked // _TOLD > told:
+                if self.best.checked // _TELL_EVERY > before:
                     tell(f"search: {self.best.checked:,} recodings evaluated")
         except TimeLimitError:
             bound = min([*bounds, *self.frontier.bounds()])

@@ -118,7 +118,7 @@ def test_search_tells_how_far_it_is():
     columns = [line(3, [2, 2, 2]), line(2, [3, 3])]
     records = [*itertools.product(range(3), range(2), [0])]
     table = Table(columns, ["sps", "sps"], records, 2, 0, diverse=1, share=1)
-    with patch.object(enumeration, "_TOLD", 5), following(lines.append):
+    with patch.object(enumeration, "_TELL_EVERY", 5), following(lines.append):
         bottom_up(problem_of(table, "discernibility"), NONE)
     assert lines[0].endswith("recodings evaluated")
 
