@@ -1,4 +1,8 @@
-"""Gathering: every figure of a release report, from both tables while they are there."""
+"""Gathering: every figure of a release report, from both tables while they are there.
+
+What a verdict needs is always counted; the columns that identify and a bound on the loss take a
+search, which has a time limit.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +19,23 @@ from sqlanon.assessment.subsets import DEFAULT_SETS
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine, searching
-from sqlanon.errors import HierarchyError, PolicyError, SourceError, TimeLimitError
+from sqlanon.errors import (
+    HierarchyError,
+    PolicyError,
+    SourceError,
+    TimeLimitError,
+    UnsatisfiableError,
+)
+from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
+from sqlanon.publishing.plan import Plan
 from sqlanon.query.classes.table_classes import most_records
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.syntax import rows_of
-from sqlanon.release_report.distributions import released_columns
+from sqlanon.release_report.distributions import released_columns, value_shares
 from sqlanon.release_report.figures import (
     OF_RECORDS,
     LossFigures,
@@ -31,15 +43,21 @@ from sqlanon.release_report.figures import (
     TableSide,
     ValueShares,
 )
-from sqlanon.release_report.shares import value_shares
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.kept import KeptColumns
+from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import PopulationRisk
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.wording import key
 
 COUNTED_ROWS = 200_000_000
 """Records times sets of columns that are looked at; a tenth of a second for a million of both."""
+EFFORTS = ("none", "quick", "full")
+"""How hard a bound is looked for."""
+BOUNDED, BOUND_SECONDS = 50_000, 10.0
+"""Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
+
+_CUT = "the lower bound is what there was time to prove; {} may prove a higher one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +139,24 @@ class Gathered:
     def is_grouped(self) -> bool:
         """Whether a column is released in groups of values that no hierarchy has."""
         return any(not column.levels for column in self.columns)
+
+    @property
+    def left_out(self) -> int:
+        """Records that the release does not hold, or holds without any quasi-identifier."""
+        return self.records - self.released if self.suppressed is None else self.suppressed
+
+    @property
+    def unit(self) -> str:
+        """What figures of both tables count: records, persons, or either."""
+        if self.uncounted is None:
+            return self.before.unit
+        return f"{self.before.unit} or {self.after.unit}"
+
+    def heads(self, before: str, after: str) -> list[str]:
+        """The names of both tables, with what each counts where that differs."""
+        if self.uncounted is None:
+            return [before, after]
+        return [f"{before} ({self.before.unit})", f"{after} ({self.after.unit})"]
 
 
 def gather(
@@ -263,6 +299,129 @@ def with_sensitive_of_persons(engine: Engine, found: Gathered, rows: exp.Table) 
     policy = _present(found.policy, list(engine.columns(rows)))
     results = table_results(engine, rows, policy=policy)
     return replace(counted, after=replace(counted.after, sensitive=results.sensitive))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSearch:
+    """How hard a bound is looked for, and until when.
+
+    Args:
+        effort: `none`, `quick` or `full`; None for what is quick enough for any report.
+        deadline: When all that a verdict does without ends.
+
+    Raises:
+        PolicyError: The effort is not known.
+    """
+
+    effort: str | None
+    deadline: Deadline
+
+    def __post_init__(self) -> None:
+        if self.effort not in (None, *EFFORTS):
+            raise PolicyError(f"effort {self.effort!r} is not known; choose none, quick or full")
+
+    @property
+    def until(self) -> Deadline:
+        """When the search for a bound ends."""
+        own = Deadline.after(BOUND_SECONDS if self.effort is None else None)
+        return min(own, self.deadline, key=lambda each: each.end)
+
+    def way_out(self, until: Deadline) -> str:
+        """How a higher bound is proved than one of a search that ended then.
+
+        Args:
+            until: What `until` was.
+        """
+        if until.is_limited and until.end == self.deadline.end:
+            return "a longer time limit (--time-limit)"
+        return "effort quick or full (--effort)"
+
+
+def searched(
+    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, plan: Plan | None
+) -> Gathered:
+    """The figures with what takes a search: the columns that identify, and a bound on the loss."""
+    reason = "" if asked.effort == "none" else _unbounded(found, asked.effort)
+    is_bounded = asked.effort != "none" and not reason
+    half = asked.deadline.share(0.5) if is_bounded else asked.deadline
+    told = with_identifying(engine, original, found=found, deadline=half)
+    if reason:
+        told = _noted(told, f"no lower bound on the loss was looked for: {reason}")
+    until, proved = asked.until, told
+    if is_bounded:
+        proved = _bounded(engine, original, found=told, asked=asked, until=until)
+    bounded = proved if plan is None else with_bound(proved, plan.report)
+    if bounded is proved and proved.loss.is_cut:
+        bounded = _noted(proved, _CUT.format(asked.way_out(until)))
+    return bounded
+
+
+def _bounded(
+    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, until: Deadline
+) -> Gathered:
+    """The figures with what any recoding loses at least, where that can be proved in time."""
+    from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
+
+    wanted = BoundRequest(found.loss.name, asked.effort or "quick")
+    try:
+        with searching(engine, until), engine.limited(until):
+            bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
+    except TimeLimitError:
+        late = replace(found, is_late=True)
+        allow = asked.way_out(until)
+        return _noted(late, f"no lower bound on the loss was found in time; allow {allow}")
+    except UnsatisfiableError as error:
+        return _noted(found, f"no lower bound on the loss was found: {error}")
+    k = found.policy.k
+    loss = replace(
+        found.loss,
+        lower_bound=bound.lower_bound,
+        bound_of=f"no {k}-anonymous recoding into nodes of the hierarchies within the limit",
+        is_cut=bound.is_cut,
+    )
+    return replace(found, loss=loss)
+
+
+def _noted(found: Gathered, note: str) -> Gathered:
+    return replace(found, notes=(*found.notes, note))
+
+
+def _unbounded(found: Gathered, effort: str | None) -> str:
+    """Why no bound of recodings into nodes is one of this release; empty where one is."""
+    policy, name = found.policy, found.loss.name
+    known = ", ".join(CELL_LOSSES)
+    reasons = {
+        f"none is known for loss {name!r}; choose one of {known} (--loss)": name not in CELL_LOSSES,
+        "the policy asks for no k (--k)": not any(
+            isinstance(model, KAnonymity) for model in policy.models
+        ),
+        "the labels of the release could not be read": not found.columns,
+        "a column is released in groups of values that no hierarchy has": found.is_grouped,
+        "more records are left out than the policy's limit (--suppression-limit) allows": (
+            found.suppressed or 0
+        )
+        > policy.allowance(found.records),
+        "whose records are whose cannot be told of the release": found.uncounted is not None,
+        f"the release has classes below k = {policy.k}": (
+            found.after.statistics.smallest < policy.k
+        ),
+        f"the table has more than {BOUNDED:,} records; ask for one with --effort quick": (
+            effort is None and found.records > BOUNDED
+        ),
+    }
+    return next((reason for reason, applies in reasons.items() if applies), "")
+
+
+def with_bound(found: Gathered, report: Report) -> Gathered:
+    """The figures with the bound of the plan, where no bound of every recoding says more."""
+    loss, own = found.loss, report.lower_bound
+    if own is None or loss.name != report.loss_name:
+        return found
+    if loss.lower_bound is not None and not (
+        (loss.is_void or loss.is_useless) and own > loss.lower_bound
+    ):
+        return found
+    return replace(found, loss=loss.with_bound_of(report))
 
 
 def _uncounted(policy: Policy, check: CheckReport | None, *, before: TableSide) -> str | None:

@@ -32,16 +32,16 @@ from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import (
+    BoundSearch,
     ReportOptions,
     gather,
+    searched,
     with_identifying,
     with_sensitive_of_persons,
 )
-from sqlanon.release_report.of_plan import refuse_other
-from sqlanon.release_report.page import html_of, on_disk, refuse_page
+from sqlanon.release_report.of_plan import method_facts, refuse_other
+from sqlanon.release_report.page import on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
-from sqlanon.release_report.searched import BoundSearch, searched
-from sqlanon.release_report.statements import method_facts
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
 from sqlanon.wording import did_you_mean
@@ -192,7 +192,6 @@ class Witness:
         limit: When the search for a plan ends that begins now.
 
     Raises:
-        PolicyError: What draws is not installed.
         SourceError: The file has another ending, exists already or cannot be written.
     """
 
@@ -250,7 +249,6 @@ class Witness:
         """Draws the page of a release that is about to be seen, and writes it beside its place.
 
         Raises:
-            EngineError: It cannot be drawn.
             SourceError: It cannot be written.
         """
         seen = self._seen
@@ -259,7 +257,7 @@ class Witness:
         provenance = replace(seen.provenance, output_sha256=digest)
         notes = (*seen.notes, *report.notes)
         told = replace(report, notes=notes, provenance=provenance)
-        self._text = html_of(seen.published(told))
+        self._text = seen.published(told).html
         with on_disk(self.path):
             self._draft = DraftFile.make(self.path, self._text)
 
