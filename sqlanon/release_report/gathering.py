@@ -177,39 +177,56 @@ def gather(
     if not policy.attributes:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
     tell("counting the original")
-    columns, records = list(engine.columns(released)), engine.rows(rows_of(original))[0][0]
-    before = _original(engine, original, policy=policy)
+    columns, [(records,)] = list(engine.columns(released)), engine.rows(rows_of(original))
+    results, classes = table_results(engine, original, policy=policy), _classes_only(policy)
+    before = TableSide(results.statistics, results.models, results.sensitive)
+    most = 1
+    if policy.entity is not None:
+        risk = assess(engine, original, policy=classes, options=RiskOptions(max_columns=0))
+        before = replace(before, persons=risk.persons)
+        [(most,)] = engine.rows(most_records(original, policy.entity))
     tell("checking the released table")
-    count = engine.rows(rows_of(released))[0][0]
+    [(count,)] = engine.rows(rows_of(released))
     present = _present(policy, columns)
     check = check_table(engine, released, policy=present) if count else None
     uncounted = _uncounted(policy, check, before=before)
+    population = None
+    if count and options.population is not None:
+        population = assess(
+            engine,
+            released,
+            policy=_classes_only(present),
+            options=RiskOptions(options.threshold, max_columns=0),
+            population=options.population,
+        ).population
     tell("measuring what is lost")
-    found, missing = _read(engine, original, table=released, policy=policy, count=count)
-    names = [name for name in present.sensitive_attributes if count]
+    read, missing = _read(engine, original, table=released, policy=policy, count=count)
+    losses = {} if read is None else measured(read.release)
+    published = policy.published(list(dict.fromkeys([*engine.columns(original), *columns])))
     gathered = Gathered(
         policy=policy,
         options=options,
         records=records,
         released=count,
         columns_released=tuple(columns),
-        unexpected=_unexpected(engine, original, policy=policy, columns=columns),
+        unexpected=tuple(name for name in columns if name not in published),
         uncounted=uncounted,
         before=before,
         after=_after(check, of_records=uncounted is not None),
         identifying=None,
-        population=_against(engine, released, policy=present, options=options) if count else None,
+        population=population,
         kept=None if check is None else check.kept_columns,
-        columns=()
-        if found is None
-        else released_columns(
-            found, policy, records=count, most=_most_of_one(engine, original, policy=policy)
-        ),
+        columns=() if read is None else released_columns(read, policy, records=count, most=most),
         sensitive=tuple(
-            value_shares(engine, released, policy=present, name=name) for name in names
+            value_shares(engine, released, policy=present, name=name)
+            for name in present.sensitive_attributes
+            if count
         ),
-        loss=_lost(found, options.loss, missing=missing),
-        suppressed=None if found is None else found.release.suppressed,
+        # By lm first where the measure that was asked for does not apply.
+        loss=LossFigures(options.loss if key(options.loss) in losses else "lm", losses)
+        if read is not None
+        else LossFigures(missing=missing),
+        suppressed=None if read is None else read.release.suppressed,
         sha256=engine.rows(fingerprint(released, engine.columns(released)))[0][1],
         notes=() if check is None else check.notes,
         seconds=time.monotonic() - started,
@@ -238,36 +255,22 @@ def with_identifying(
         deadline: When the look at sets of columns ends.
         ended: What that deadline is, as the beginning of the note.
     """
-    started = time.monotonic()
+    started, policy, options = time.monotonic(), _classes_only(found.policy), found.options
     sets = max(1, min(DEFAULT_SETS, COUNTED_ROWS // found.records))
-    wanted = RiskOptions(found.options.threshold, found.options.identifying, max_sets=sets)
-    whole = wanted.largest(len(found.policy.attributes))
-    policy = _classes_only(found.policy)
-    identifying, notes, is_cut = None, found.notes, False
+    wanted = RiskOptions(options.threshold, options.identifying, max_sets=sets)
+    identifying, cut = None, ""
     try:
         with searching(engine, deadline), engine.limited(deadline):
             identifying = identifying_sets(engine, original, policy=policy, options=wanted)
     except TimeLimitError:
-        is_cut = True
-        notes = (
-            *notes,
-            f"{ended} before sets of columns were counted, so the report does not tell which "
-            "columns identify",
+        cut = "sets of columns were counted, so the report does not tell which columns identify"
+    if identifying is not None and identifying.largest < wanted.largest(len(policy.attributes)):
+        cut = (
+            "all sets of columns were counted, so the report knows single columns and all together"
         )
-    if identifying is not None and identifying.largest < whole:
-        is_cut = True
-        notes = (
-            *notes,
-            f"{ended} before all sets of columns were counted, so the report knows single columns "
-            "and all together",
-        )
-    return replace(
-        found,
-        identifying=identifying,
-        notes=notes,
-        seconds=found.seconds + time.monotonic() - started,
-        is_cut=is_cut,
-    )
+    figures = _noted(found, f"{ended} before {cut}") if cut else found
+    seconds = found.seconds + time.monotonic() - started
+    return replace(figures, identifying=identifying, seconds=seconds, is_cut=bool(cut))
 
 
 def with_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
@@ -432,42 +435,6 @@ def _uncounted(policy: Policy, check: CheckReport | None, *, before: TableSide) 
     return None if alone else policy.entity
 
 
-def _original(engine: Engine, original: exp.Table, *, policy: Policy) -> TableSide:
-    """The original's classes, models and persons."""
-    results = table_results(engine, original, policy=policy)
-    side = TableSide(results.statistics, results.models, results.sensitive)
-    if policy.entity is None:
-        return side
-    wanted = RiskOptions(max_columns=0)
-    persons = assess(engine, original, policy=_classes_only(policy), options=wanted).persons
-    return replace(side, persons=persons)
-
-
-def _most_of_one(engine: Engine, original: exp.Table, *, policy: Policy) -> int:
-    """The most records that one person has; 1 where records are counted [records]."""
-    if policy.entity is None:
-        return 1
-    most: int = engine.rows(most_records(original, policy.entity))[0][0]
-    return most
-
-
-def _against(
-    engine: Engine, released: exp.Table, *, policy: Policy, options: ReportOptions
-) -> PopulationRisk | None:
-    """Risks of a release against the population; None without one."""
-    if options.population is None:
-        return None
-    wanted = RiskOptions(options.threshold, max_columns=0)
-    found = assess(
-        engine,
-        released,
-        policy=_classes_only(policy),
-        options=wanted,
-        population=options.population,
-    )
-    return found.population
-
-
 def _classes_only(policy: Policy) -> Policy:
     """The policy of quasi-identifiers and persons alone: nothing else is counted by it."""
     return replace(
@@ -513,20 +480,6 @@ def _after(check: CheckReport | None, *, of_records: bool) -> TableSide:
     if of_records:
         models = tuple(replace(each, model=each.model + OF_RECORDS) for each in models)
     return TableSide(check.statistics, models, check.sensitive, trajectories=check.trajectories)
-
-
-def _unexpected(
-    engine: Engine, original: exp.Table, *, policy: Policy, columns: Sequence[str]
-) -> tuple[str, ...]:
-    """Released columns that the policy would not publish."""
-    declared = policy.published(list(dict.fromkeys([*engine.columns(original), *columns])))
-    return tuple(name for name in columns if name not in declared)
-
-
-def _lost(found: ReadRelease | None, name: str, *, missing: str) -> LossFigures:
-    """What is lost, by `lm` first where a measure does not apply."""
-    measures = {} if found is None else measured(found.release)
-    return LossFigures(name if key(name) in measures else "lm", measures, missing=missing)
 
 
 def _read(
