@@ -241,56 +241,39 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
         if not records:
             return ValueShares(name, 0, 0, (), 0.0, 0, {})
         is_ranged = different > SHOWN_VALUES and kind.this in ORDERED
-        far = query.furthest_class(spread, len(names), records=records)
-        if is_ranged:
-            far = query.furthest_in_order(
-                spread, len(names), reference=_in_order(engine, spread, records=records)
-            )
-        furthest = engine.materialize("furthest", far)
-        held = engine.materialize("held", query.held_values(spread, furthest, columns=len(names)))
-        [(values, records, size, alone)] = engine.rows(query.totals(held))
-        labels = [varchar(column(each)) for each in label_keys(names)]
-        found = engine.rows(select([*labels, column(query.DISTANCE)], furthest))
-        if is_ranged:
-            rows = _ranges(engine, held, kind)
+        if is_ranged:  # as far as the values of the class are from all of them in their order
+            values, number = engine.materialize_counted("values", reference(spread))
+            in_order = Reference(values, records, number)
+            far = query.furthest_in_order(spread, len(names), reference=in_order)
         else:
-            rows = _frequent(engine, held, kind=kind, totals=(values, records, size))
-    [(*texts, distance)] = found
+            far = query.furthest_class(spread, len(names), records=records)
+        furthest = engine.materialize("furthest", far)
+        shares = engine.materialize("held", query.held_values(spread, furthest, columns=len(names)))
+        [(different, records, size, unique)] = engine.rows(query.totals(shares))
+        labels = [varchar(column(label)) for label in label_keys(names)]
+        [(*texts, distance)] = engine.rows(select([*labels, column(query.DISTANCE)], furthest))
+        if is_ranged:
+            rows = [
+                ShareRow(low if low == high else f"{low} to {high}", number, inside)
+                for low, high, number, inside in engine.rows(
+                    query.in_parts(shares, kind, parts=RANGES)
+                )
+            ]
+        else:
+            frequent = query.frequent(shares, kind, most=SHOWN_VALUES)
+            rows = [ShareRow(*row) for row in engine.rows(frequent)]
+            if different > len(rows):  # all others as one
+                others = records - sum(row.records for row in rows)
+                inside = size - sum(row.held for row in rows)
+                rows.append(ShareRow("", others, inside, different - len(rows)))
     return ValueShares(
         name=name,
-        values=values,
+        values=different,
         records=records,
-        rows=rows,
+        rows=tuple(rows),
         distance=distance,
         class_size=size,
         class_labels=dict(zip(names, texts, strict=True)),
         is_ranged=is_ranged,
-        unique=alone,
-    )
-
-
-def _in_order(engine: Engine, spread: exp.Table, *, records: int) -> Reference:
-    """The distribution of the table over the values in their order."""
-    values, number = engine.materialize_counted("values", reference(spread))
-    return Reference(values, records, number)
-
-
-def _frequent(
-    engine: Engine, held: exp.Table, *, kind: exp.DataType, totals: tuple[int, int, int]
-) -> tuple[ShareRow, ...]:
-    """The most frequent values, and all others as one."""
-    rows = [ShareRow(*row) for row in engine.rows(query.frequent(held, kind, most=SHOWN_VALUES))]
-    values, records, size = totals
-    if values > len(rows):
-        left = records - sum(row.records for row in rows), size - sum(row.held for row in rows)
-        rows.append(ShareRow("", *left, values - len(rows)))
-    return tuple(rows)
-
-
-def _ranges(engine: Engine, held: exp.Table, kind: exp.DataType) -> tuple[ShareRow, ...]:
-    """Ranges of values that hold about as many records each."""
-    found = engine.rows(query.in_parts(held, kind, parts=RANGES))
-    return tuple(
-        ShareRow(low if low == high else f"{low} to {high}", own, inside)
-        for low, high, own, inside in found
+        unique=unique,
     )

@@ -57,8 +57,6 @@ EFFORTS = ("none", "quick", "full")
 BOUNDED, BOUND_SECONDS = 50_000, 10.0
 """Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
 
-_CUT = "the lower bound is what there was time to prove; {} may prove a higher one"
-
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
@@ -92,7 +90,6 @@ class Gathered:
         options: What was asked for.
         records: Records of the original.
         released: Records of the release.
-        columns_released: The columns of the release, in its order.
         unexpected: Those of them that the policy does not publish.
         uncounted: The policy's entity, where the release does not say whose records it holds and
             some person has several, so that its classes and models count records; None elsewhere.
@@ -117,7 +114,6 @@ class Gathered:
     options: ReportOptions
     records: int
     released: int
-    columns_released: tuple[str, ...]
     unexpected: tuple[str, ...]
     uncounted: str | None
     before: TableSide
@@ -189,7 +185,7 @@ def gather(
     [(count,)] = engine.rows(rows_of(released))
     present = _present(policy, columns)
     check = check_table(engine, released, policy=present) if count else None
-    uncounted = _uncounted(policy, check, before=before)
+    after, uncounted = _after(check, policy, before=before)
     population = None
     if count and options.population is not None:
         population = assess(
@@ -208,11 +204,10 @@ def gather(
         options=options,
         records=records,
         released=count,
-        columns_released=tuple(columns),
         unexpected=tuple(name for name in columns if name not in published),
         uncounted=uncounted,
         before=before,
-        after=_after(check, of_records=uncounted is not None),
+        after=after,
         identifying=None,
         population=population,
         kept=None if check is None else check.kept_columns,
@@ -347,15 +342,16 @@ def searched(
     reason = "" if asked.effort == "none" else _unbounded(found, asked.effort)
     is_bounded = asked.effort != "none" and not reason
     half = asked.deadline.share(0.5) if is_bounded else asked.deadline
-    told = with_identifying(engine, original, found=found, deadline=half)
+    figures = with_identifying(engine, original, found=found, deadline=half)
     if reason:
-        told = _noted(told, f"no lower bound on the loss was looked for: {reason}")
-    until, proved = asked.until, told
+        figures = _noted(figures, f"no lower bound on the loss was looked for: {reason}")
+    until = asked.until
     if is_bounded:
-        proved = _bounded(engine, original, found=told, asked=asked, until=until)
-    bounded = proved if plan is None else with_bound(proved, plan.report)
-    if bounded is proved and proved.loss.is_cut:
-        bounded = _noted(proved, _CUT.format(asked.way_out(until)))
+        figures = _bounded(engine, original, found=figures, asked=asked, until=until)
+    bounded = figures if plan is None else with_bound(figures, plan.report)
+    if bounded is figures and figures.loss.is_cut:
+        proved = "the lower bound is what there was time to prove"
+        return _noted(figures, f"{proved}; {asked.way_out(until)} may prove a higher one")
     return bounded
 
 
@@ -427,14 +423,6 @@ def with_bound(found: Gathered, report: Report) -> Gathered:
     return replace(found, loss=loss.with_bound_of(report))
 
 
-def _uncounted(policy: Policy, check: CheckReport | None, *, before: TableSide) -> str | None:
-    """The entity, where records of the release are not known to be persons."""
-    if check is None or check.entity is not None or before.persons is None:
-        return None
-    alone = before.persons.members == before.statistics.records
-    return None if alone else policy.entity
-
-
 def _classes_only(policy: Policy) -> Policy:
     """The policy of quasi-identifiers and persons alone: nothing else is counted by it."""
     return replace(
@@ -473,13 +461,20 @@ def _present(policy: Policy, columns: Sequence[str]) -> Policy:
     )
 
 
-def _after(check: CheckReport | None, *, of_records: bool) -> TableSide:
+def _after(
+    check: CheckReport | None, policy: Policy, *, before: TableSide
+) -> tuple[TableSide, str | None]:
+    """The release, and the entity where it is not known whose its records are."""
     if check is None:
-        return TableSide(ClassStatistics({}))
-    models = check.models
-    if of_records:
-        models = tuple(replace(each, model=each.model + OF_RECORDS) for each in models)
-    return TableSide(check.statistics, models, check.sensitive, trajectories=check.trajectories)
+        return TableSide(ClassStatistics({})), None
+    after = TableSide(
+        check.statistics, check.models, check.sensitive, trajectories=check.trajectories
+    )
+    persons = before.persons
+    if check.entity is not None or persons is None or persons.members == before.statistics.records:
+        return after, None
+    models = tuple(replace(result, model=result.model + OF_RECORDS) for result in check.models)
+    return replace(after, models=models), policy.entity
 
 
 def _read(

@@ -119,18 +119,13 @@ def report(
         found = searched(engine, source.table, found=found, asked=asked, plan=plan)
         method = None if plan is None else _facts(engine, table, plan=plan)
         file = _data_file(engine, released)
-        name = _name_of(released, file)
+        name = released if isinstance(released, str) else "released frame"
+        if file is not None:
+            name = file.name
         made = told(source, ReleaseReport(found, method, name, found.notes), resolved)
     if file is None or is_database(file):
         return made
     return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
-
-
-def _name_of(released: object, file: Path | None) -> str:
-    """What a report calls the release: a file without its folder, or a table."""
-    if file is not None:
-        return file.name
-    return released if isinstance(released, str) else "released frame"
 
 
 def _loss_of(loss: str, plan: Plan | None) -> str:

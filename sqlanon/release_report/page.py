@@ -421,15 +421,6 @@ class PageViews:
             ("Allowed by the policy", f"{allowed:,} ({percent(limit)})"),
         ]
 
-    @property
-    def unfolded(self) -> int:
-        """Most quasi-identifiers that are not folded."""
-        return UNFOLDED_COLUMNS
-
-    def count(self, number: int, one: str) -> str:
-        """A number of things."""
-        return counted(number, one)
-
 
 def column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
     """What is to be said of a quasi-identifier, a sentence each."""

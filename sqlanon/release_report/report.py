@@ -191,10 +191,11 @@ class ReleaseReport(SelfShown):
     @property
     def html(self) -> str:
         """The page, complete in itself."""
-        from sqlanon.release_report.page import PageViews  # text and JSON need none
+        from sqlanon.release_report.page import UNFOLDED_COLUMNS, PageViews  # text needs none
         from sqlanon.resources import html_page
 
-        return html_page("release", report=self, views=PageViews(self.found, self.method))
+        views, unfolded = PageViews(self.found, self.method), UNFOLDED_COLUMNS
+        return html_page("release", report=self, views=views, unfolded=unfolded, count=counted)
 
     @property
     def source(self) -> str:
