@@ -41,7 +41,7 @@ from sqlanon.release_report.figures import (
 )
 from sqlanon.wording import counted, key
 
-SHOWN = 16
+SHOWN_LABELS = 16
 """Most groups of a column that are told one by one."""
 SHOWN_VALUES = 12
 """Most sensitive values that are told one by one."""
@@ -165,11 +165,11 @@ def _groups(
 
 def _fewer(groups: Sequence[LabelGroup]) -> list[LabelGroup]:
     """The groups, those of fewest records as one where there are many."""
-    if len(groups) <= SHOWN:
+    if len(groups) <= SHOWN_LABELS:
         return list(groups)
     plain = [place for place, group in enumerate(groups) if not group.is_top]
     ranked = sorted(plain, key=lambda place: (-groups[place].after, place))
-    kept, rest = set(ranked[: SHOWN - 2]), ranked[SHOWN - 2 :]
+    kept, rest = set(ranked[: SHOWN_LABELS - 2]), ranked[SHOWN_LABELS - 2 :]
     hidden = any(groups[place].before is None for place in rest)
     together = LabelGroup(
         "",

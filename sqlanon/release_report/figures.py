@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, Literal
 
 from sqlanon.classes import ClassStatistics
@@ -82,10 +83,11 @@ class TableSide:
         """Records in classes of some sizes, or persons whose smallest class has one of them."""
         if self.persons is None:
             sizes = self.statistics.histogram
-            held = {size: size * classes for size, classes in sizes.items()}
+            members = {size: size * classes for size, classes in sizes.items()}
         else:
-            held = dict(self.persons.histogram)
-        return sum(n for size, n in held.items() if low <= size and (high is None or size <= high))
+            members = dict(self.persons.histogram)
+        top = inf if high is None else high
+        return sum(number for size, number in members.items() if low <= size <= top)
 
     def to_dict(self, threshold: float) -> dict[str, Any]:
         """The keys `original` and `released` of the JSON document."""

@@ -54,7 +54,7 @@ COUNTED_ROWS = 200_000_000
 """Records times sets of columns that are looked at; a tenth of a second for a million of both."""
 EFFORTS = ("none", "quick", "full")
 """How hard a bound is looked for."""
-BOUNDED, BOUND_SECONDS = 50_000, 10.0
+MAX_BOUND_RECORDS, BOUND_SECONDS = 50_000, 10.0
 """Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
 
 
@@ -321,8 +321,8 @@ class BoundSearch:
     @property
     def until(self) -> Deadline:
         """When the search for a bound ends."""
-        own = Deadline.after(BOUND_SECONDS if self.effort is None else None)
-        return min(own, self.deadline, key=lambda each: each.end)
+        limit = Deadline.after(BOUND_SECONDS if self.effort is None else None)
+        return min(limit, self.deadline, key=lambda deadline: deadline.end)
 
     def way_out(self, until: Deadline) -> str:
         """How a higher bound is proved than one of a search that ended then.
@@ -404,8 +404,8 @@ def _unbounded(found: Gathered, effort: str | None) -> str:
         f"the release has classes below k = {policy.k}": (
             found.after.statistics.smallest < policy.k
         ),
-        f"the table has more than {BOUNDED:,} records; ask for one with --effort quick": (
-            effort is None and found.records > BOUNDED
+        f"the table has more than {MAX_BOUND_RECORDS:,} records; ask for one with --effort quick": (
+            effort is None and found.records > MAX_BOUND_RECORDS
         ),
     }
     return next((reason for reason, applies in reasons.items() if applies), "")
@@ -413,11 +413,11 @@ def _unbounded(found: Gathered, effort: str | None) -> str:
 
 def with_bound(found: Gathered, report: Report) -> Gathered:
     """The figures with the bound of the plan, where no bound of every recoding says more."""
-    loss, own = found.loss, report.lower_bound
-    if own is None or loss.name != report.loss_name:
+    loss, bound = found.loss, report.lower_bound
+    if bound is None or loss.name != report.loss_name:
         return found
     if loss.lower_bound is not None and not (
-        (loss.is_void or loss.is_useless) and own > loss.lower_bound
+        (loss.is_void or loss.is_useless) and bound > loss.lower_bound
     ):
         return found
     return replace(found, loss=loss.with_bound_of(report))

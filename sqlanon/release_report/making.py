@@ -234,11 +234,11 @@ class Witness:
             published: How long publishing took [seconds].
         """
         limit, now = self.limit, self.limit.clock()
-        own = replace(limit, end=now + max(published, LOOK_SECONDS))
+        look = replace(limit, end=now + max(published, LOOK_SECONDS))
         least = now + LOOK_SHARE * (limit.end - self._started)
-        if limit.is_limited and max(limit.end, least) < own.end:
+        if limit.is_limited and max(limit.end, least) < look.end:
             return replace(limit, end=max(limit.end, least)), "the time limit came"
-        return own, "the time that publishing took had passed again"
+        return look, "the time that publishing took had passed again"
 
     def draw(self, report: Report) -> None:
         """Draws the page of a release that is about to be seen, and writes it beside its place.
@@ -251,8 +251,8 @@ class Witness:
         digest = report.provenance.output_sha256 or self._awaited
         provenance = replace(seen.provenance, output_sha256=digest)
         notes = (*seen.notes, *report.notes)
-        told = replace(report, notes=notes, provenance=provenance)
-        self._text = seen.published(told).html
+        report = replace(report, notes=notes, provenance=provenance)
+        self._text = seen.published(report).html
         with on_disk(self.path):
             self._draft = DraftFile.make(self.path, self._text)
 

@@ -48,14 +48,14 @@ def _other_input(
     engine: Engine, original: exp.Table, *, plan: Plan, found: Gathered
 ) -> Iterator[str]:
     """What of the original and of the policy is another one."""
-    own, asked = plan.policy, found.policy
+    policy, asked = plan.policy, found.policy
     if {*plan.columns} != {*engine.columns(original)}:
         yield "it is of a table with other columns than the original"
-    if {*own.attributes} != {*asked.attributes}:
-        names = listed([repr(name) for name in own.attributes])
+    if {*policy.attributes} != {*asked.attributes}:
+        names = listed([repr(name) for name in policy.attributes])
         yield f"its quasi-identifiers are {names}, which are not those of the policy"
-    if own.k != asked.k:
-        yield f"it asks for k = {own.k}, the policy for k = {asked.k}"
+    if policy.k != asked.k:
+        yield f"it asks for k = {policy.k}, the policy for k = {asked.k}"
     if plan.report.records != found.records:
         yield f"it is of {plan.report.records:,} records, the original has {found.records:,}"
 
@@ -67,13 +67,13 @@ def _broken(plan: Plan, found: Gathered) -> Iterator[str]:
     # Persons are counted by the original alone; suppressed records that are kept make a class.
     if plan.policy.entity is not None or plan.policy.suppressed == "keep":
         return
-    promised, there = plan.report.statistics, found.after.statistics
-    for what, own, seen in (
-        ("classes", promised.classes, there.classes),
-        ("records in its smallest class", promised.smallest, there.smallest),
+    promised, released = plan.report.statistics, found.after.statistics
+    for what, number, there in (
+        ("classes", promised.classes, released.classes),
+        ("records in its smallest class", promised.smallest, released.smallest),
     ):
-        if own != seen:
-            yield f"it promises {own:,} {what}, the release has {seen:,}"
+        if number != there:
+            yield f"it promises {number:,} {what}, the release has {there:,}"
 
 
 def method_facts(plan: Plan, released: Collection[str]) -> MethodFacts:

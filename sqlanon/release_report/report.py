@@ -48,8 +48,8 @@ class ReleaseReport(SelfShown):
         say whose records it holds.
         """
         asked = bool(self.models) or not self.found.released
-        held = asked and all(each.holds for each in self.models)
-        return held and not self.found.unexpected and self.found.uncounted is None
+        holds = asked and all(result.holds for result in self.models)
+        return holds and not self.found.unexpected and self.found.uncounted is None
 
     @property
     def models(self) -> tuple[ModelResult, ...]:
@@ -66,8 +66,8 @@ class ReleaseReport(SelfShown):
         """The notes of which no caution speaks."""
         kept = self.found.kept
         known = {NOT_COUNTED, *(kept.notes() if kept else ())}
-        told = [note for note in self.notes if note not in known]
-        return tuple(note for note in told if not note.startswith(_TOLD))
+        others = [note for note in self.notes if note not in known]
+        return tuple(note for note in others if not note.startswith(CAUTIONED))
 
     @property
     def is_cut(self) -> bool:
@@ -146,10 +146,10 @@ class ReleaseReport(SelfShown):
 
     def headline(self) -> str:
         """Records, classes, and whether the release satisfies its policy."""
-        told = verdicts(self.models)
+        verdict = verdicts(self.models)
         if self.is_open:
-            told = "persons cannot be counted"
-        return f"{self.found.after.statistics.headline()}; {told}"
+            verdict = "persons cannot be counted"
+        return f"{self.found.after.statistics.headline()}; {verdict}"
 
     def shown_tables(self) -> list[ShownTable]:
         """The models, and the findings by what they endanger."""
@@ -258,7 +258,7 @@ class ReleaseReport(SelfShown):
             )
 
 
-_TOLD = (
+CAUTIONED = (
     "k-anonymity alone does not hide",
     "classes with no more than one value of",
     "in some class the values of",

@@ -17,7 +17,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, SourceError, TimeLimitError
-from sqlanon.release_report.distributions import SHOWN, _fewer, settled, value_shares
+from sqlanon.release_report.distributions import SHOWN_LABELS, _fewer, settled, value_shares
 from sqlanon.release_report.figures import LabelGroup, LossFigures
 from sqlanon.release_report.gathering import BoundSearch, searched, with_bound, with_identifying
 from sqlanon.release_report.making import Witness
@@ -268,7 +268,7 @@ def test_differences_below_five_records_or_k_are_hidden(k, shown):
 
 
 def test_groups_shown_as_one_tell_no_sum_where_one_of_them_tells_nothing():
-    groups = [LabelGroup(str(n), 100 - n, 110 - n) for n in range(SHOWN + 1)]
+    groups = [LabelGroup(str(n), 100 - n, 110 - n) for n in range(SHOWN_LABELS + 1)]
     assert _fewer(groups)[-1] == LabelGroup("", 255, 285, 3)
     hidden = [*groups[:-1], replace(groups[-1], before=None)]
     assert _fewer(hidden)[-1] == LabelGroup("", 255, None, 3)
