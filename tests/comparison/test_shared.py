@@ -9,7 +9,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, 
 from sqlanon.comparison.comparing import BRIEF
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering import covers, first, linkage
+from sqlanon.methods.clustering import covers, linkage
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.registry import METHODS
 from sqlanon.methods.shared import SharedWork
@@ -23,7 +23,6 @@ FOUND_ONCE = {
     "prices": (covers, "dual_bound"),
     "cover by reduced cost": (covers, "reduced_cost_cover"),
     "full-domain node": (fulldomain, "lent_node"),
-    "quick clusters": (first, "cut_clusters"),
 }
 
 
