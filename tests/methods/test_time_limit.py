@@ -87,8 +87,8 @@ def published(connection, method, looks, **more):
     with after, reading:
         return sqlanon.anonymize(
             connection,
-            "people",
             POLICY,
+            table="people",
             method=method,
             into="published",
             time_limit=1.0,
@@ -115,9 +115,9 @@ def leftovers(connection):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, method):
-    best = sqlanon.plan(people, "people", POLICY, method=method, **SETTINGS[method]).report.loss[
-        "lm"
-    ]
+    best = sqlanon.plan(
+        people, POLICY, table="people", method=method, **SETTINGS[method]
+    ).report.loss["lm"]
     ended = set()
     # Each method at every other moment: most of what they do in between is alike.
     for looks in [*LOOKS[[*METHODS].index(method) % 2 :: 2], ENOUGH]:
@@ -172,10 +172,10 @@ def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
     for looks in (8, 20, *range(36, 60, 4), 80, 120):
         after, reading = expiring(looks)
         with after, reading:
-            plan = sqlanon.plan(people, "people", POLICY, method="mondrian", time_limit=1.0)
+            plan = sqlanon.plan(people, POLICY, table="people", method="mondrian", time_limit=1.0)
         node = found.pop()
         if node is not None and node not in nodes:
-            fixed = sqlanon.plan(people, "people", levels_fixed(node)).report
+            fixed = sqlanon.plan(people, levels_fixed(node), table="people").report
             nodes[node] = fixed.loss["lm"]
         losses.append(plan.report.loss["lm"])
         assert losses[-1] <= nodes.get(node, 1.0) + 1e-9
@@ -189,7 +189,7 @@ def test_mondrian_loses_no_more_than_full_domain_where_its_time_is_over_later(
     people, monkeypatch, place
 ):
     """In the encoding, in a round of cuts, or when what is left of it is read."""
-    best, now = sqlanon.plan(people, "people", POLICY).report.loss["lm"], [0.0]
+    best, now = sqlanon.plan(people, POLICY, table="people").report.loss["lm"], [0.0]
     home = "sqlanon.methods.clustering.mondrian"
     own = getattr(mondrian, place)
 
@@ -201,7 +201,7 @@ def test_mondrian_loses_no_more_than_full_domain_where_its_time_is_over_later(
 
     monkeypatch.setattr(f"{home}.{place}", late)
     monkeypatch.setattr(Deadline, "after", lambda _: Deadline(1.0, lambda: now[0]))
-    report = sqlanon.plan(people, "people", POLICY, method="mondrian", time_limit=1.0).report
+    report = sqlanon.plan(people, POLICY, table="people", method="mondrian", time_limit=1.0).report
     assert report.loss["lm"] <= best + 1e-9 < 1
     assert report.holds
     assert report.lower_bound <= report.loss["lm"]
@@ -226,7 +226,7 @@ def test_mondrian_begins_where_it_loses_least_when_there_is_time_for_one_start(
     )
     own = Hierarchy.intervals(*levels) if levels else Hierarchy.suppression()
     policy = Policy({"a": own, "b": own, "c": Hierarchy.suppression()}, models=[KAnonymity(8)])
-    report = sqlanon.plan(people, "more", policy, method="mondrian", time_limit=1.0).report
+    report = sqlanon.plan(people, policy, table="more", method="mondrian", time_limit=1.0).report
     told = "these are the classes of the best full-domain recoding, cut further"
     assert (told in report.notes) is is_lent
     assert report.is_cut
@@ -251,11 +251,13 @@ def ended(monkeypatch, method, *, found):
 def test_a_method_without_a_result_is_what_stands_first(people, monkeypatch, method):
     first = METHODS[method].first.method
     losses = {
-        name: sqlanon.plan(people, "people", POLICY, method=name).report.loss["lm"]
+        name: sqlanon.plan(people, POLICY, table="people", method=name).report.loss["lm"]
         for name in (first, "incognito")
     }
     ended(monkeypatch, method, found=False)
-    plan = sqlanon.plan(people, "people", POLICY, method=method, time_limit=1e6, **SETTINGS[method])
+    plan = sqlanon.plan(
+        people, POLICY, table="people", method=method, time_limit=1e6, **SETTINGS[method]
+    )
     report = plan.report
     assert report.loss["lm"] == losses[first] <= losses["incognito"]
     assert first == "incognito" or losses[first] < losses["incognito"]
@@ -272,9 +274,9 @@ def test_a_result_that_was_cut_short_loses_no_more_than_what_stands_first(
     people, monkeypatch, method
 ):
     first = METHODS[method].first.method
-    best = sqlanon.plan(people, "people", POLICY, method=first).report.loss["lm"]
+    best = sqlanon.plan(people, POLICY, table="people", method=first).report.loss["lm"]
     ended(monkeypatch, method, found=True)
-    report = sqlanon.plan(people, "people", POLICY, method=method, time_limit=1e6).report
+    report = sqlanon.plan(people, POLICY, table="people", method=method, time_limit=1e6).report
     assert report.loss["lm"] == best < 1
     assert report.search["given_up"] == f"the search of {method}"
 
@@ -284,7 +286,7 @@ def test_patterns_of_the_user_stay_though_they_lose_more_than_what_stands_first(
 ):
     ended(monkeypatch, "pattern-greedy", found=True)
     report = sqlanon.plan(
-        people, "people", POLICY, method="pattern-greedy", patterns="all", time_limit=1e6
+        people, POLICY, table="people", method="pattern-greedy", patterns="all", time_limit=1e6
     ).report
     assert "given_up" not in report.search
     assert not any("that of mondrian" in note for note in report.notes)
@@ -303,7 +305,7 @@ def test_a_plan_in_place_of_another_is_told_by_the_loss_that_was_asked_for(peopl
     after, reading = expiring(0)
     with after, reading:
         plan = sqlanon.plan(
-            people, "people", POLICY, method="scheme", loss="hdm", time_limit=1.0
+            people, POLICY, table="people", method="scheme", loss="hdm", time_limit=1.0
         ).report
     document = plan.to_dict()
     assert document["loss"]["name"] == "hdm"
@@ -314,7 +316,7 @@ def test_a_plan_in_place_of_another_is_told_by_the_loss_that_was_asked_for(peopl
 def test_a_choice_is_told_when_its_time_is_over(people):
     after, reading = expiring(0)
     with after, reading:
-        report = sqlanon.plan(people, "people", POLICY, method="auto", time_limit=1.0).report
+        report = sqlanon.plan(people, POLICY, table="people", method="auto", time_limit=1.0).report
     chosen = report.search["reason"]
     assert (report.method, report.search["chosen_by"]) == ("direct-cover", "auto")
     assert report.search["given_up"] == "the encoding of direct-cover"
@@ -334,7 +336,9 @@ def test_no_search_is_begun_when_the_time_is_over(people):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_limit_that_does_not_come_changes_nothing(people, method):
     plans = [
-        sqlanon.plan(people, "people", POLICY, method=method, time_limit=limit, **SETTINGS[method])
+        sqlanon.plan(
+            people, POLICY, table="people", method=method, time_limit=limit, **SETTINGS[method]
+        )
         for limit in (None, 1e6)
     ]
     assert plans[0].recoding == plans[1].recoding
@@ -350,7 +354,7 @@ def test_every_method_takes_a_time_limit():
 def test_a_table_that_cannot_be_read_in_time_is_told(people):
     after, _ = expiring(-5)
     with after, pytest.raises(TimeLimitError, match="during the reading of the table"):
-        sqlanon.plan(people, "people", POLICY, time_limit=1.0)
+        sqlanon.plan(people, POLICY, table="people", time_limit=1.0)
     assert not leftovers(people)
 
 
@@ -375,18 +379,18 @@ def test_a_table_that_changes_during_a_limited_search_is_not_published(people):
 
     with pytest.raises(StalePlanError):
         sqlanon.anonymize(
-            people, "people", POLICY, into="published", time_limit=1e6, progress=change
+            people, POLICY, table="people", into="published", time_limit=1e6, progress=change
         )
     assert not leftovers(people)
 
 
 @pytest.mark.parametrize("looks", [0, 4, 40, 80, 200])
 def test_a_bound_under_a_time_limit_is_one(people, looks):
-    whole = sqlanon.bound(people, "people", POLICY)
+    whole = sqlanon.bound(people, POLICY, table="people")
     after, _ = expiring(looks)
     with after:
         try:
-            found = sqlanon.bound(people, "people", POLICY, effort="quick", time_limit=1.0)
+            found = sqlanon.bound(people, POLICY, table="people", effort="quick", time_limit=1.0)
         except TimeLimitError:
             return
     assert found.lower_bound <= whole.lower_bound + 1e-9
@@ -397,7 +401,7 @@ def test_a_bound_under_a_time_limit_is_one(people, looks):
 def test_mining_that_is_cut_short_writes_nothing(people):
     after, _ = expiring(25)
     with after, pytest.raises(TimeLimitError, match="during mining"):
-        sqlanon.mine(people, "people", POLICY, into="itemsets", time_limit=1.0)
+        sqlanon.mine(people, POLICY, table="people", into="itemsets", time_limit=1.0)
     assert tables_of(people) == ["people"]
 
 
@@ -407,7 +411,7 @@ def planned_with_kept_columns(connection, looks, method="incognito"):
     after, reading = expiring(looks)
     with after, reading:
         return sqlanon.plan(
-            connection, "kept", policy, method=method, time_limit=1.0, **SETTINGS[method]
+            connection, policy, table="kept", method=method, time_limit=1.0, **SETTINGS[method]
         )
 
 
@@ -461,7 +465,7 @@ def test_time_is_set_apart_for_the_figures_of_sensitive_columns(people, models, 
     policy = replace(POLICY, models=[KAnonymity(K), *models])
     much = patch.object(planner, "FIGURES", 1e9)
     with much, patch.object(Deadline, "reserving", recorded):
-        sqlanon.plan(people, "people", policy, time_limit=1e6)
+        sqlanon.plan(people, policy, table="people", time_limit=1e6)
     assert (asked[0] > 1e4) is is_set_apart
     assert shares[0] == (0.5 if is_set_apart else 0.25)
     assert Deadline(8, lambda: 0).reserving(1e9, 0.5).left() == 4
