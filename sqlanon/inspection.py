@@ -7,10 +7,12 @@ every function, also for those that plan and publish.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from sqlanon.arguments import overloaded
 from sqlanon.assessment.check import check_table
+from sqlanon.assessment.persons import person_notes
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Opening, searching
 from sqlanon.engine.open import second_table
@@ -89,7 +91,9 @@ def check(
         following(progress),
         reading(call.source, call.table, policies, **opening) as (source, resolved),
     ):
-        return told(source, check_table(source.engine, source.table, policy=resolved), resolved)
+        found = check_table(source.engine, source.table, policy=resolved)
+        notes = [] if released else person_notes(source.engine, source.table, policy=resolved)
+        return told(source, replace(found, notes=(*found.notes, *notes)), resolved)
 
 
 @overload
@@ -175,7 +179,8 @@ def risk(
         found = assess(
             source.engine, source.table, policy=resolved, options=options, population=against
         )
-        return told(source, found, resolved)
+        notes = person_notes(source.engine, source.table, policy=resolved)
+        return told(source, replace(found, notes=(*found.notes, *notes)), resolved)
 
 
 @overload

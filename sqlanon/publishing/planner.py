@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assessment.persons import person_notes
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
@@ -306,7 +307,7 @@ def _plan_of(
 def _with_findings(
     engine: Engine, plan: Plan, *, table: exp.Table, deadline: Deadline, kept: bool
 ) -> Report:
-    """The report with what a plan can do without: kept columns and spellings, while there is time.
+    """The report with what a plan can do without: while there is time, notes and kept columns.
 
     Values in several spellings are those of sensitive columns and persons; those of
     quasi-identifiers come with the recoding.
@@ -324,6 +325,13 @@ def _with_findings(
         except TimeLimitError:
             where = listed(_named(roles))
             found = [f"no value in several spellings was looked for in {where} for lack of time"]
+    try:
+        with engine.limited(deadline):
+            found += person_notes(engine, table, policy=policy)
+    except TimeLimitError:
+        found.append(
+            "no column that may tell whose records are whose was looked for for lack of time"
+        )
     report = replace(report, notes=(*report.notes, *found))
     if not kept or len(plan.columns) == len(policy.attributes):
         return report

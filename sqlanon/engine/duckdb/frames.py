@@ -77,12 +77,19 @@ class HeldFrame:
         names = kind.names()
         _refuse_names(names, self.title)
         used = use(names)
-        held = kind.read(used.kept(names), used.equal_alone)
+        equal_alone = used.equal_alone | used.counted
+        held = None
+        with suppress(SourceError):  # of a column that is dropped, too
+            held = kind.read(used.read(names), equal_alone)
+        if held is None:
+            held = kind.read(used.kept(names), equal_alone)
         self._types = dict(zip(held.column_names, held.schema.types, strict=True))
         columns = {}
         for name, column in zip(held.column_names, held.columns, strict=True):
-            columns[name] = stored(column) if name in used.equal_alone else column
-            if used.by_value is not None and name not in used.equal_alone:
+            if name in used.counted and not comes_back(column.type):
+                continue
+            columns[name] = stored(column) if name in equal_alone else column
+            if used.by_value is not None and name not in equal_alone:
                 refuse_finer(name, column)
         for name in names:
             columns.setdefault(name, pyarrow.nulls(held.num_rows))

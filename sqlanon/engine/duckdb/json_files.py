@@ -12,7 +12,7 @@ from sqlanon.engine.base import Row, render, with_texts
 from sqlanon.engine.duckdb.catalog import fold
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.json_faults import json_fault
-from sqlanon.engine.duckdb.narrowing import complete, home
+from sqlanon.engine.duckdb.narrowing import complete, home, loading
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
 from sqlanon.engine.duckdb.text_columns import TextColumns
 from sqlanon.engine.duckdb.text_files import (
@@ -65,16 +65,17 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     refuse_alike(path, _keys(ask, path, names=[str(name) for name, *_ in described]))
     types = {str(name): _as_text(type_of(str(kind)), _GUESSED) for name, kind, *_ in described}
     use = how.use(list(types))
+    read = use.read(list(types))
     texts_in = {name for name in use.kept(list(types)) if types[name] == _TEXT}
-    types |= _lossless(ask, path, types={name: types[name] for name in use.kept(list(types))})
+    types |= _lossless(ask, path, types={name: types[name] for name in read})
     raw = engine.temporary("text")
-    scan = _scan_as(path, {name: types[name] for name in use.kept(list(types))})
-    ask(create_temporary(raw, exp.select("*").from_(scan)))
+    scan = _scan_as(path, {name: types[name] for name in read})
+    ask(create_temporary(raw, exp.select(*loading(list(types), use)).from_(scan)))
     texts = TextColumns(
         raw,
         {
             name: json_kinds(how.form, exact=use.is_exact(name)) if name in texts_in else ()
-            for name in use.kept(list(types))
+            for name in read
         },
         how.form.nulls,
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlanon.engine.base import Row
+from sqlanon.engine.duckdb.narrowing import hashed
 from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.engine.duckdb.text_types import Kind, dates_as_given
 
@@ -24,11 +25,13 @@ class TextColumns:
         kinds: By the name of each column, the types that its texts may have, the first that fits
             first; none where it stays as it is.
         nulls: Texts that stand for NULL.
+        counted: Columns of which only the hashes of texts are wanted.
     """
 
     rows: exp.Table
     kinds: Mapping[str, Sequence[Kind]]
     nulls: Sequence[str] = ()
+    counted: Collection[str] = ()
 
     @property
     def columns(self) -> dict[str, exp.Column]:
@@ -139,8 +142,10 @@ class TextColumns:
     def _text(self, name: str) -> exp.Expr:
         column = exp.column(name, quoted=True)
         text: exp.Expr = column
-        for null in self.nulls if self.kinds[name] else ():
+        for null in self.nulls if self.kinds[name] or name in self.counted else ():
             text = exp.func("NULLIF", text, exp.Literal.string(null))
+        if name in self.counted:
+            return hashed(column, text)
         return column if text is column else text.as_(name, quoted=True)
 
 

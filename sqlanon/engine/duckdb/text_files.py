@@ -91,15 +91,15 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
     valued = [name for name in use.kept(layout.columns) if not use.is_exact(name)]
     engine.notes += [note for note in layout.notes(valued) if note not in engine.notes]
     refuse_date_format(engine, how.form)
-    kinds = {
-        name: csv_kinds(how.form, layout.decimals.get(name), exact=use.is_exact(name))
-        for name in use.kept(layout.columns)
-    }
+    kinds: dict[str, Sequence[Kind]] = dict.fromkeys(use.read(layout.columns), ())
+    for name in use.kept(layout.columns):
+        decimals = layout.decimals.get(name)
+        kinds[name] = csv_kinds(how.form, decimals, exact=use.is_exact(name))
     loaded = home(engine, table, names=layout.columns, use=use)
     with _native(engine, layout) as (readable, encoding):
         types = dict.fromkeys(layout.columns, "VARCHAR")
         scan = _scan(readable, layout.delimiter, types=types, encoding=encoding)
-        texts = TextColumns(scan, kinds, how.form.nulls)
+        texts = TextColumns(scan, kinds, how.form.nulls, use.counted)
         found = _load(engine, layout, columns=texts, table=loaded)
     # A column that is left out may hold such dates, and nobody looks.
     if loaded == table:
@@ -200,7 +200,7 @@ def _load(
     except EngineError:
         created = False
     if created and not _late(
-        engine, table, texts=[name for name in columns.kinds if name not in guess]
+        engine, table, texts=[n for n, kinds in columns.kinds.items() if kinds and n not in guess]
     ):
         return guess
     if created:

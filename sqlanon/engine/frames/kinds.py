@@ -181,7 +181,7 @@ class PolarsFrame:
         import polars
 
         if self._is_lazy:
-            self._frame = self._frame.select(names).collect()
+            self._frame = self._frame.lazy().select(names).collect()
         chosen = self._frame.select(names)
         categories = [n for n, dtype in chosen.schema.items() if _is_category(dtype)]
         chosen = chosen.with_columns(polars.col(n).cast(polars.String) for n in categories)
