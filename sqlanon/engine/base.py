@@ -52,6 +52,7 @@ class Use:
         by_value: Columns of which the values count, not how these are written; None for all.
         equal_alone: Columns of frames of which no more counts than which values are equal.
         as_is: Columns that are to be published as they are, and so must come back.
+        dated: Columns that must be dates.
         counted: Columns left out of which is counted how often a value repeats: a file's read as
             its hash.
     """
@@ -61,6 +62,7 @@ class Use:
     equal_alone: frozenset[str] = frozenset()
     as_is: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
+    dated: frozenset[str] = frozenset()
 
     def kept(self, names: Sequence[str]) -> list[str]:
         """The columns that are loaded."""

@@ -56,7 +56,9 @@ def opened_for(
         published = made[0].published(columns)
         left_out = frozenset(columns) - {*published, made[0].entity}
         by_value, as_is = made[0].by_value(), frozenset(published) - {*made[0].attributes}
-        return Use(left_out, by_value, as_is - by_value, as_is, _counted(made[0], left_out))
+        attributes, counted = made[0].attributes, _counted(made[0], left_out)
+        dated = frozenset(n for n, each in attributes.items() if each.hierarchy.kind == "dates")
+        return Use(left_out, by_value, as_is - by_value, as_is, counted, dated)
 
     opened = open_source(connection, table, read_only=read_only, use=use, **opening)
     with opened as source, _blamed(source):

@@ -9,8 +9,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Row
 from sqlanon.engine.duckdb.narrowing import hashed
-from sqlanon.engine.duckdb.text_format import TextFormat
-from sqlanon.engine.duckdb.text_types import Kind, dates_as_given
+from sqlanon.engine.duckdb.text_types import Kind
 
 _PLACE = "place"
 _TEXT = "text"
@@ -125,19 +124,6 @@ class TextColumns:
             return set()
         found = ask(exp.select(*merges).from_(self.texts().subquery("texts")))[0]
         return {name for name, merged in zip(kinds, found, strict=True) if merged}
-
-    def unread(self, kinds: Mapping[str, Kind], form: TextFormat) -> list[exp.Expr]:
-        """Aggregates that tell whether a column of texts is written in the format of dates given.
-
-        None where a column is known to be, or no format is given. A column that stays as it is
-        may be, too.
-        """
-        given = dates_as_given(form, exact=False)
-        if not given or any(kind.form for kind in kinds.values()):
-            return []
-        columns = self.columns
-        texts = [columns[name] for name in self.kinds if self.kinds[name] and name not in kinds]
-        return [given[0].fits(text) for text in texts] or [exp.false()]
 
     def _text(self, name: str) -> exp.Expr:
         column = exp.column(name, quoted=True)
