@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, fields
 from typing import ClassVar, Generic, Literal, TypeVar, get_args
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.forms import Form, choice_faults, is_number, is_whole, short
+from sqlanon.policy.forms import Form, choice_faults, is_number, is_whole, plain_numbers, short
 from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness, DeltaDisclosure
 
 Kind = Literal["distinct", "entropy", "recursive"]
@@ -56,6 +56,7 @@ class KAnonymity:
     k: int
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         if not is_whole(self.k):
             raise PolicyError(f"k is {self.k!r}; it must be a whole number of at least 1")
 
@@ -115,6 +116,7 @@ class LDiversity:
     c: float | None = None
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         faults = choice_faults("kind of l-diversity", self.kind, choices=KINDS)
         faults = faults or self._figure_faults()
         if faults:
@@ -245,6 +247,7 @@ class TCloseness:
     distance: Distance = "equal"
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         faults = choice_faults("distance of t-closeness", self.distance, choices=DISTANCES)
         if faults:
             raise PolicyError("; ".join(faults))

@@ -165,8 +165,10 @@ def _refuse_names(names: Sequence[object], title: str) -> None:
     """Refuses names that a table of a database cannot have."""
     others = [name for name in names if not isinstance(name, str)]
     if others:
+        one = f"column of the {title} has a name that is no text"
+        more = f"columns of the {title} have names that are no texts"
         raise SourceError(
-            f"{counted(len(others), 'column')} of the {title} have names that are no texts; "
+            f"{counted(len(others), one, more=more)}; "
             "rename them, for instance by frame.columns = frame.columns.map(str)"
         )
     folded = [fold(str(name)) for name in names]
