@@ -204,19 +204,34 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
             "make a new plan, or give a text file the --date-format and --nullstr of the old one"
         )
     now, before = engine.rows(rows_of(source))[0][0], plan.report.records
+    types = engine.columns(source)  # with their enumerations, as when the plan was made
+    own = {name: types[name] for name in seen}
     if now != before:
+        _refuse_unsteady(engine, source, columns=own)
         raise StalePlanError(
             f"the table changed after the plan was made, of {counted(before, 'record')}: it has "
             f"{now:,} now; make a new plan"
         )
     if plan.fingerprint is None:
         return
-    types = engine.columns(source)  # with their enumerations, as when the plan was made
-    kinds = ({name: types[name] for name in seen}, types)  # of older plans it is of all
+    kinds = (own, types)  # of older plans it is of all
     if all(engine.rows(fingerprint(source, each))[0] != plan.fingerprint for each in kinds):
+        _refuse_unsteady(engine, source, columns=own)
         raise StalePlanError(
             f"the table changed after the plan was made: it has {counted(now, 'record')} as then, "
             "but other values; make a new plan"
+        )
+
+
+def _refuse_unsteady(
+    engine: Engine, source: exp.Table, *, columns: Mapping[str, exp.DataType]
+) -> None:
+    """Refuses a view that gives other rows each time, by a `StalePlanError`."""
+    one, other = (engine.rows(fingerprint(source, columns)) for _ in range(2))
+    if one != other:
+        raise StalePlanError(
+            "the view gives other rows each time that it is read, as one with random() does; write "
+            "its rows into a table, and publish that"
         )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sqlanon
+from sqlanon.cli.gate import main
 from sqlanon.engine.duckdb.data_files import (
     ARROW_ENDINGS,
     CSV_ENDINGS,
@@ -76,6 +77,16 @@ def test_the_hook_checks_every_file_and_tells_which_fails(folder):
     assert gate(*arguments, "fine.csv").returncode == 0
     assert gate(*arguments).returncode == 0
     assert gate("fine.csv").returncode == 2
+
+
+def test_the_gate_tells_how_it_is_called(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["sqlanon-gate", "--help"])
+    main()
+    assert "sqlanon-gate --policy policy.toml -- release.csv" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["sqlanon-gate"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "see sqlanon-gate --help" in capsys.readouterr().err
 
 
 def hook():

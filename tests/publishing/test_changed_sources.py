@@ -313,3 +313,11 @@ def test_no_file_stays_open(tmp_path):
         sqlanon.measure(path, None, tmp_path / f"out.{ending}", POLICY)
     held = {str(entry.resolve()) for entry in OPEN_FILES.iterdir()}
     assert not [name for name in held if name.startswith(str(tmp_path))]
+
+
+def test_a_view_that_gives_other_rows_each_time_is_told_as_that():
+    connection = duckdb.connect()
+    connection.execute("CREATE VIEW t AS SELECT i % 2 AS a, random() AS x FROM range(9) r (i)")
+    policy = Policy(["a"], keep=["x"], models=[KAnonymity(2)])
+    with pytest.raises(StalePlanError, match=r"^the view gives other rows each time .* random\(\)"):
+        sqlanon.anonymize(connection, "t", policy, into="o")

@@ -446,7 +446,7 @@ def test_categories_without_a_value_of_their_own_in_the_database_are_published_a
 @pytest.mark.parametrize(
     ("frame", "fault"),
     [
-        (pandas.DataFrame({0: AGES}), "names that are no texts"),
+        (pandas.DataFrame({0: AGES}), "name that is no text"),
         (pandas.DataFrame({"age": AGES, "Age": AGES}), "but for the case of letters"),
         (pandas.DataFrame({"age": AGES, "x": [1, MARKER] * 6}), "'x' .* several kinds"),
         (pandas.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' .* convert or drop it"),
@@ -562,3 +562,31 @@ def test_signatures_can_be_read(name):
     parameters = inspect.signature(getattr(sqlanon, name)).parameters
     assert list(parameters)[:3] == ["connection", "table", "policy"]
     assert not any(each.kind is each.VAR_POSITIONAL for each in parameters.values())
+
+
+def test_integers_of_128_bits_of_polars_come_back():
+    values = [2**70, 2**70, 5, 5]
+    frame = polars.DataFrame({"a": [1, 1, 2, 2], "x": polars.Series(values, dtype=polars.Int128)})
+    for policy in (
+        Policy(["a"], keep=["x"], models=[KAnonymity(2)]),
+        Policy(["a", "x"], models=[KAnonymity(2)]),
+    ):
+        public = sqlanon.anonymize(frame, policy)
+        assert public.schema["x"] == polars.Int128
+        assert sorted(public["x"]) == sorted(values)
+    dropped = Policy(["a"], drop=["x"], models=[KAnonymity(2)])
+    long = frame.with_columns(x=polars.lit(2**127 - 1, dtype=polars.Int128))
+    assert sqlanon.anonymize(long, dropped).columns == ["a"]
+    with pytest.raises(SourceError, match=r"column 'x' \(Int128\) .* more than 38 digits"):
+        sqlanon.anonymize(long, policy)
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [((1,), "1 column of the .* has a name that"), ((1, 2), "2 columns of the .* have names that")],
+)
+def test_names_that_are_no_texts_are_counted(names, told):
+    frame = pandas.DataFrame({name: [1, 1] for name in names})
+    with pytest.raises(SourceError, match=told):
+        sqlanon.check(frame, Policy(["a"]))
