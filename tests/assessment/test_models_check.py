@@ -289,7 +289,12 @@ def test_bad_sensitive_columns_are_one_clear_error_each():
     nested = {"q": "VARCHAR", "a": "INTEGER[]"}
     refused(SourceError, "'a' is of a nested type", [("x", [1])], nested, sensitive=["a"])
     ordered, tree = [TCloseness(0.2, "ordered")], [TCloseness(0.2, "hierarchical")]
-    refused(PolicyError, "needs an order of sensitive column 'b'", sensitive=["b"], models=ordered)
+    written = (
+        r"needs an order of sensitive column 'b', .* in Python sensitive=\{'b': Sensitive\(order=\["
+        r"'A', 'B', \.\.\.\]\)\}, in policy.toml 'b' = \{ order = \['A', 'B', \.\.\.\] \} below "
+        r"\[sensitive\], as option --order b=A,B,\.\.\.;"
+    )
+    refused(PolicyError, written, sensitive=["b"], models=ordered)
     refused(PolicyError, "needs a hierarchy of sensitive column 'a'", sensitive=["a"], models=tree)
 
 
