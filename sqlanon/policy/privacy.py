@@ -117,9 +117,8 @@ class LDiversity:
 
     def __post_init__(self) -> None:
         plain_numbers(self)
-        faults = choice_faults("kind of l-diversity", self.kind, choices=KINDS)
-        faults = faults or self._figure_faults()
-        if faults:
+        kind_faults = choice_faults("kind of l-diversity", self.kind, choices=KINDS)
+        if faults := kind_faults or self._figure_faults():
             raise PolicyError("; ".join(faults))
 
     def _figure_faults(self) -> list[str]:
@@ -130,14 +129,13 @@ class LDiversity:
             faults.append(
                 f"l of {self.kind} l-diversity is {self.l!r}; it must be a {kind} of at least 1"
             )
-        if self.kind != "recursive":
-            if self.c is not None:
-                faults.append(f"c belongs to recursive l-diversity; leave it out of {self.kind}")
-        elif self.c is None:
+        if self.kind != "recursive" and self.c is not None:
+            faults.append(f"c belongs to recursive l-diversity; leave it out of {self.kind}")
+        elif self.kind == "recursive" and self.c is None:
             faults.append(
                 "recursive l-diversity needs c, such as c = 2 (on the command line recursive:c:l)"
             )
-        elif not (is_number(self.c) and self.c > 0):
+        elif self.c is not None and not (is_number(self.c) and self.c > 0):
             faults.append(f"c of recursive l-diversity is {self.c!r}; it must be a number above 0")
         return faults
 
@@ -248,8 +246,7 @@ class TCloseness:
 
     def __post_init__(self) -> None:
         plain_numbers(self)
-        faults = choice_faults("distance of t-closeness", self.distance, choices=DISTANCES)
-        if faults:
+        if faults := choice_faults("distance of t-closeness", self.distance, choices=DISTANCES):
             raise PolicyError("; ".join(faults))
         top = 1 if self.distance in BOUNDED else math.inf
         if not (is_number(self.t) and 0 <= self.t <= top):

@@ -26,6 +26,7 @@ from sqlanon.publishing.formats import Columns
 from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.promises import refuse_unsteady
 from sqlanon.publishing.target import Target, refuse_target, refuse_types
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
@@ -207,7 +208,7 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     types = engine.columns(source)  # with their enumerations, as when the plan was made
     own = {name: types[name] for name in seen}
     if now != before:
-        _refuse_unsteady(engine, source, columns=own)
+        refuse_unsteady(engine, source, columns=own)
         raise StalePlanError(
             f"the table changed after the plan was made, of {counted(before, 'record')}: it has "
             f"{now:,} now; make a new plan"
@@ -216,22 +217,10 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
         return
     kinds = (own, types)  # of older plans it is of all
     if all(engine.rows(fingerprint(source, each))[0] != plan.fingerprint for each in kinds):
-        _refuse_unsteady(engine, source, columns=own)
+        refuse_unsteady(engine, source, columns=own)
         raise StalePlanError(
             f"the table changed after the plan was made: it has {counted(now, 'record')} as then, "
             "but other values; make a new plan"
-        )
-
-
-def _refuse_unsteady(
-    engine: Engine, source: exp.Table, *, columns: Mapping[str, exp.DataType]
-) -> None:
-    """Refuses a view that gives other rows each time, by a `StalePlanError`."""
-    one, other = (engine.rows(fingerprint(source, columns)) for _ in range(2))
-    if one != other:
-        raise StalePlanError(
-            "the view gives other rows each time that it is read, as one with random() does; write "
-            "its rows into a table, and publish that"
         )
 
 
