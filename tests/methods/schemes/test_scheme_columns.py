@@ -36,7 +36,7 @@ def connection():
 def plan(connection, attributes, *models, scheme=None, **roles):
     roles = {"others": "drop", **roles}
     policy = Policy(attributes, models=[KAnonymity(2), *models], **roles)
-    return sqlanon.plan(connection, "people", policy, method="scheme", scheme=scheme)
+    return sqlanon.plan(connection, policy, table="people", method="scheme", scheme=scheme)
 
 
 def schemes(connection, scheme=None, **attributes):
@@ -144,11 +144,11 @@ def test_an_order_that_nothing_looks_at_is_noted(connection, method, scheme):
     given = QuasiIdentifier(WORK, order=["a", "b", "c", "d"])
     policy = Policy({"work": given}, models=[KAnonymity(2)], others="drop")
     noted = "the order of column 'work' was not looked at: the method scheme alone does so, with "
-    plan = sqlanon.plan(connection, "people", policy, method=method, scheme=scheme)
+    plan = sqlanon.plan(connection, policy, table="people", method=method, scheme=scheme)
     assert [note for note in plan.report.notes if note.startswith("the order")] == [
         f"{noted}ops or gops"
     ]
-    used = sqlanon.plan(connection, "people", policy, method="scheme", scheme="gops")
+    used = sqlanon.plan(connection, policy, table="people", method="scheme", scheme="gops")
     assert not any("order" in note for note in used.report.notes)
 
 
@@ -190,10 +190,10 @@ def test_values_below_a_lowest_level_are_not_counted_by_hdm(connection, level):
     policy = Policy({"age": SUPPRESSION, "work": works}, models=[KAnonymity(2)], others="drop")
     asked = {"method": "scheme", "loss": "hdm"}
     if not level:
-        assert sqlanon.plan(connection, "people", policy, **asked).report.holds
+        assert sqlanon.plan(connection, policy, table="people", **asked).report.holds
         return
     with pytest.raises(PolicyError) as caught:
-        sqlanon.plan(connection, "people", policy, **asked)
+        sqlanon.plan(connection, policy, table="people", **asked)
     assert str(caught.value) == (
         "loss hdm counts values, and a recoding by schemes begins with the nodes of the lowest "
         "level of column 'work'; use loss lm or discernibility, or leave the lowest level out "
