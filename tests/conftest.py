@@ -1,6 +1,7 @@
 """The quick loop, `pytest -m "not slow"`: a share of the random examples, the first parameters."""
 
 import gc
+import tempfile
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -48,6 +49,16 @@ def draw_fewer(test):
     own = getattr(test, "_hypothesis_internal_use_settings", settings())
     examples = max(own.max_examples // SHARE, FEWEST)
     test._hypothesis_internal_use_settings = settings(own, max_examples=examples)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_folder(tmp_path_factory):
+    """The temporary folder of this process and of those it starts, where no other run left any."""
+    folder = str(tmp_path_factory.mktemp("temporary"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield folder
 
 
 @pytest.fixture(scope="session")
