@@ -2,6 +2,7 @@
 
 import gc
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -54,8 +55,12 @@ def draw_fewer(test):
 @pytest.fixture(scope="session", autouse=True)
 def temporary_folder(tmp_path_factory):
     """The temporary folder of this process and of those it starts, where no other run left any."""
-    folder = str(tmp_path_factory.mktemp("temporary"))
-    with pytest.MonkeyPatch.context() as patch:
+    tmp_path_factory.getbasetemp()  # lies in the machine's, and stays for who looks at a failure
+    with (
+        tempfile.TemporaryDirectory(prefix="tests-") as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        Path(folder).chmod(0o711)  # servers that run as another user have their folders in it
         patch.setenv("TMPDIR", folder)
         patch.setattr(tempfile, "tempdir", folder)
         yield folder
