@@ -35,8 +35,8 @@ def people(kinds, rows):
 
 def measured(connection, policy, **options):
     """What a release is said to lose by its plan and by `measure`."""
-    report = sqlanon.anonymize(connection, "people", policy, into="released", **options)
-    return report.loss, sqlanon.measure(connection, "people", "released", policy)
+    report = sqlanon.anonymize(connection, policy, table="people", into="released", **options)
+    return report.loss, sqlanon.measure(connection, "released", policy, table="people")
 
 
 @pytest.mark.parametrize("method", ["incognito", "set-cover"])
@@ -57,7 +57,7 @@ def test_a_release_beyond_the_bounds_is_read_as_without_them():
         connection.execute("CREATE TABLE released AS FROM people")
         bounded = QuasiIdentifier(Hierarchy.prefix(1), min_level=1)
         policy = Policy({"c0": bounded, "c1": Hierarchy.suppression()}, models=[KAnonymity(2)])
-        found = sqlanon.measure(connection, "people", "released", policy)
+        found = sqlanon.measure(connection, "released", policy, table="people")
     assert found.loss["tree"] == found.loss["suppressed_cells"] == 0
 
 
