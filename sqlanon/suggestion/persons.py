@@ -12,11 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from sqlanon.engine.base import Engine
-from sqlanon.query.classes.column_sets import joined_records
+from sqlanon.query.classes.column_sets import joined_records, set_counts
+from sqlanon.query.syntax import rows_of
 from sqlanon.suggestion.advice import Advice, Naming, Role
+from sqlanon.suggestion.concepts import NAME
 from sqlanon.suggestion.forms import Form
-from sqlanon.suggestion.naming import FEW, TOLD, each_has, repeats
+from sqlanon.suggestion.naming import FEW, REPEATED, TOLD, each_has, repeats
 from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile
 from sqlanon.suggestion.vocabulary import concept_of
 from sqlanon.wording import listed
@@ -30,7 +34,7 @@ WHOLE = "models count persons (entity) instead of records"
 
 
 def with_entity(
-    engine: Engine, profile: TableProfile, advice: Mapping[str, Advice | None]
+    engine: Engine, profile: TableProfile, advice: Mapping[str, Advice | None], *, table: exp.Table
 ) -> dict[str, Advice | None]:
     """Advice with the entity, or with the columns that the user is asked about.
 
@@ -38,6 +42,7 @@ def with_entity(
         engine: Where the table lives.
         profile: The table.
         advice: That of each column by itself; None where it has none.
+        table: The whole of it.
     """
     settled = {
         name: None if own is None else replace(own, naming=Naming.NOT)
@@ -76,7 +81,9 @@ def with_entity(
         if keys:
             best = min(keys, key=lambda one: one.distinct)
             return settled | {best.name: _key(best, sorted(wanted))}
-    asked = [*named, *by_naming[Naming.ASKED]]
+    asked = [*named, *by_naming[Naming.ASKED]] or _parts_of_names(
+        engine, [each for each in repeated if advice[each.name] is not None], lasting, table=table
+    )
     return settled | {each.name: _asking(each, advice[each.name]) for each in asked}
 
 
@@ -129,6 +136,25 @@ def _depending(
     return found
 
 
+def _parts_of_names(
+    engine: Engine,
+    columns: Sequence[ColumnProfile],
+    lasting: Sequence[ColumnProfile],
+    *,
+    table: exp.Table,
+) -> list[ColumnProfile]:
+    """Columns that together name persons who have several records: first and last names.
+
+    Namesakes were mostly born on other days.
+    """
+    parts = [each for each in columns if concept_of(each.name) is NAME]
+    if len(parts) < 2:
+        return []
+    query = set_counts(table, [[each.name for each in [*parts, *lasting]]])
+    [(_, persons, _)] = engine.rows(query)
+    return parts if persons <= REPEATED * engine.rows(rows_of(table))[0][0] else []
+
+
 def _counting(
     best: ColumnProfile,
     fitting: Sequence[ColumnProfile],
@@ -177,6 +203,6 @@ def _asking(profile: ColumnProfile, advice: Advice | None) -> Advice:
     return replace(
         advice,
         reason=f"{advice.reason}; each value has {each_has(profile)}. Does each stand for one "
-        "person? Then name it as entity, so that models count persons instead of records",
+        "person, by itself or beside other names? Then persons are to be counted (entity)",
         naming=Naming.ASKED,
     )

@@ -109,7 +109,7 @@ class _Drafting:
             each.name: (advise_row_names(each) if each is rows else None) or advise(each)
             for each in profile.columns
         }
-        advice = with_entity(self.engine, profile, advice)
+        advice = with_entity(self.engine, profile, advice, table=self.table)
         settled = Separating(self.engine, profile).settled(advice)
         settled = self._with_twins(profile, settled)
         columns = self._with_models(profile, self._with_hierarchies(profile, settled))

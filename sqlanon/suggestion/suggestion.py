@@ -151,12 +151,11 @@ class Suggestion(SelfShown):
         if not self.asked:
             return ""
         names = [repr(name) for name in self.asked]
-        do = "does" if len(names) == 1 else "do"
         return (
-            f"WHOSE RECORDS ARE THESE? Values of {listed(names)} repeat: {do} "
-            f"{'each' if len(names) == 1 else 'those of one'} stand for a person who has several "
-            "records? Then name that column as entity and among identifiers; until then models "
-            "count records, and the records of one person can fill a class alone."
+            f"WHOSE RECORDS ARE THESE? Values of {listed(names)} repeat, and may stand for persons "
+            "who have several records. Name the column that does as entity and among identifiers, "
+            "or make one of those that do so together; until then models count records, and the "
+            "records of one person can fill a class alone."
         )
 
     def of(self, role: Role) -> list[ColumnSuggestion]:
@@ -328,7 +327,7 @@ class Suggestion(SelfShown):
         if self.method is None:
             return (
                 "The default method chooses one level for each quasi-identifier. Where most "
-                "columns come out as *, remove the # below: "
+                "columns come out as *, remove the # below. "
             )
         return (
             f"One level for each quasi-identifier can be chosen in {self.nodes:,} ways, which take "

@@ -70,7 +70,7 @@ def test_the_page_says_whose_records_these_are_or_asks(run, tmp_path, monkeypatc
     page = " ".join(run("init", "persons.csv").out.split())
     assert "Persons are counted by PatNr (entity): its name suggests the number" in page
     page = " ".join(run("init", "stores.csv", "--overwrite").out.split())
-    assert "WHOSE RECORDS ARE THESE? Values of 'store_nr' repeat: does each stand" in page
+    assert "WHOSE RECORDS ARE THESE? Values of 'store_nr' repeat, and may stand" in page
     document = run("init", "stores.csv", "--overwrite", "--json").document
     assert (document["entity"], document["asked"]) == (None, ["store_nr"])
 

@@ -111,6 +111,21 @@ def test_what_persons_share_is_asked_about(connection):
     assert found.policy.identifiers == ("phone",)
 
 
+NAMES = "'F' || chr(97 + {0} % 20) AS first_name, 'L' || chr(97 + {0} // 12) AS last_name"
+
+
+@pytest.mark.parametrize(
+    ("number", "asked"), [("patient", ("first_name", "last_name")), ("hash(patient, visit)", ())]
+)
+def test_first_and_last_names_that_go_with_a_birth_are_asked_about(connection, number, asked):
+    found = drafted(
+        connection,
+        f"{NAMES.format(f'({number} % 200)::INTEGER')}, birth_year, visit_date",
+        "visits WHERE patient < 200",
+    )
+    assert (found.entity, found.asked) == (None, asked)
+
+
 def test_where_nearly_each_number_of_a_person_has_one_record_records_are_persons(connection):
     columns = "range AS patient_id, 'DE00 1234 1234 ' || (1000 + range // 3) AS iban, 7 AS age"
     found = drafted(connection, columns, "range(900)")
