@@ -87,7 +87,9 @@ def person_rule(profile: ColumnProfile, concept: Concept | None) -> Advice | Non
     is_texts = profile.form is Form.TEXT and not profile.looks_like("digit")
     if is_texts and repeats(profile) and not numbers_something(profile.name):
         return _asked(profile, reason)
-    naming = Naming.NUMBERED if concept is PERSON or is_plain else Naming.NAMED
+    # A plain number of which every record has its own is one of records.
+    is_person = concept is PERSON or (is_plain and repeats(profile))
+    naming = Naming.NUMBERED if is_person else Naming.NAMED
     return Advice(Role.IDENTIFIER, reason, naming)
 
 

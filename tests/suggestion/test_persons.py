@@ -84,6 +84,7 @@ FAMILY = "'+49 30 ' || (1000000 + patient // 2) AS phone"
     ("columns", "entity", "reason"),
     [
         (f"{MRN}, {EMAIL}, {FACTS} visit", "MRN", "each value of 'email' has one of it"),
+        (f"row_number() OVER () AS id, {EMAIL}, visit", "email", "so models count persons"),
         (f"{DEVICE}, {EMAIL}, visit", "email", "each value of 'device_id' has one of it"),
         (f"{FAMILY}, {EMAIL}, {FACTS} visit", "email", "so models count persons"),
         (f"{FAMILY}, {MRN}, visit", "MRN", "'phone' may stand for other persons"),
