@@ -39,7 +39,7 @@ def connection():
 def drafted(connection, columns, source="visits"):
     """The suggestion for columns of the visits."""
     connection.execute(f"CREATE OR REPLACE TABLE drawn AS SELECT {columns} FROM {source}")
-    return sqlanon.suggest(connection, "drawn")
+    return sqlanon.suggest(connection, table="drawn")
 
 
 @pytest.mark.every_row
@@ -65,7 +65,7 @@ def test_visits_are_published_in_classes_of_k_patients(connection):
     found = drafted(connection, f"patient AS MRN, {FACTS} visit_date, diagnosis, patient AS trace")
     assert found.entity == "MRN"
     settled = found.with_column("trace", "keep")
-    report = sqlanon.anonymize(connection, "drawn", settled.policy, into="published")
+    report = sqlanon.anonymize(connection, settled.policy, table="drawn", into="published")
     assert report.holds
     [(least,)] = connection.execute(
         "SELECT min(persons) FROM (SELECT count(DISTINCT trace) AS persons FROM published "

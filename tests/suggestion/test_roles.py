@@ -141,7 +141,7 @@ def of_texts(name, values, records=2000):
         connection.execute(
             f"CREATE TABLE drawn AS {query.format(name)}", [list(values), len(values)]
         )
-        [_, own] = sqlanon.suggest(connection, "drawn").columns
+        [_, own] = sqlanon.suggest(connection, table="drawn").columns
         return own
 
 
