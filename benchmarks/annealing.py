@@ -143,7 +143,7 @@ def losses(connection, given):
             for weight in (0.0, 1.0):
                 began = time.process_time()
                 report = sqlanon.plan(
-                    connection, "people", policy,
+                    connection, policy, table="people",
                     method=given.method, improve="anneal", loss_weight=weight,
                     passes=given.passes,
                 ).report  # fmt: skip
@@ -171,7 +171,7 @@ def partial(connection, given):
         policy = Policy(hierarchies, sensitive=sensitive, models=[KAnonymity(k)], others="drop")
         for way in ways:
             began = time.process_time()
-            report = sqlanon.plan(connection, "people", policy, **way).report
+            report = sqlanon.plan(connection, policy, table="people", **way).report
             name = way["method"] + (", refined" if way.get("refine", way["loss"] == "tree") else "")
             cells = (
                 f"{k}", name, f"{report.loss['utility']:.3f}", f"{report.loss['tree']:.4f}",

@@ -83,7 +83,7 @@ def row(connection, policy, title, *, method, given):
     start = time.process_time()
     try:
         report = sqlanon.plan(
-            connection, "people", policy, method=method, loss=given.loss, refine=given.refine
+            connection, policy, table="people", method=method, loss=given.loss, refine=given.refine
         ).report
     except sqlanon.SqlanonError as error:
         print(f"| {title} | {method} | {error} |", flush=True)

@@ -82,7 +82,7 @@ def plans(connection, task, *, k, efforts, improve):
     for way in ways:
         start, clock = time.process_time(), time.perf_counter()
         own = {"method": "direct-cover", "loss": loss, **way}
-        found = sqlanon.plan(connection, "people", policy, **own).report
+        found = sqlanon.plan(connection, policy, table="people", **own).report
         beside = (
             f"bound {found.lower_bound:.6g} | {found.ratio:.4f} times | "
             f"{time.perf_counter() - clock:.1f} s by the clock"

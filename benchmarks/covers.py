@@ -93,7 +93,7 @@ def by_blocks(connection, k, records):
         for refine in (False, True):
             start, processor = time.perf_counter(), time.process_time()
             report = sqlanon.plan(
-                connection, "people", policy("adult", k),
+                connection, policy("adult", k), table="people",
                 method="direct-cover", loss="lm", refine=refine, block_records=most,
             ).report  # fmt: skip
             print(
@@ -110,7 +110,9 @@ def by_limit(connection, k, records):
         asked = replace(policy("adult", k), suppression_limit=limit)
         for method in ("incognito", "direct-cover", "set-cover"):
             start = time.process_time()
-            report = sqlanon.plan(connection, "people", asked, method=method, loss="lm").report
+            report = sqlanon.plan(
+                connection, asked, table="people", method=method, loss="lm"
+            ).report
             print(
                 f"k = {k}, limit {limit:g}, {method}: {report.loss['lm']:.6g} in "
                 f"{time.process_time() - start:.1f} s, {report.suppressed_records:,} suppressed",
@@ -218,7 +220,7 @@ def main():
             for refine in (False, True):
                 start = time.process_time()
                 plan = sqlanon.plan(
-                    connection, "people", policy(options.task, k),
+                    connection, policy(options.task, k), table="people",
                     method=method, loss=loss, refine=refine,
                 )  # fmt: skip
                 found[refine] = plan.report, time.process_time() - start

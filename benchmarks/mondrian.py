@@ -99,7 +99,7 @@ def peers(arguments):
         for cuts in ("best", "nodes", "median"):
             started, used = time.perf_counter(), time.process_time()
             report = sqlanon.anonymize(
-                connection, "people", policy, method="mondrian", cuts=cuts, into="released"
+                connection, policy, table="people", method="mondrian", cuts=cuts, into="released"
             )
             seconds, used = time.perf_counter() - started, time.process_time() - used
             connection.execute("DROP TABLE released")
@@ -142,7 +142,12 @@ def table(arguments):
                 {name: Hierarchy.suppression() for name in names}, models=[KAnonymity(k)]
             )
             report = sqlanon.plan(
-                connection, "people", policy, method="mondrian", cuts=cuts, loss="suppressed-cells"
+                connection,
+                policy,
+                table="people",
+                method="mondrian",
+                cuts=cuts,
+                loss="suppressed-cells",
             ).report
             own = report.statistics
             figures = report.search["parts"], own.classes, own.largest, report.suppressed_cells

@@ -110,8 +110,8 @@ def compare(connection, policy, patterns, arguments):
     for method in ("pattern-greedy", "pattern-exact"):
         report = sqlanon.plan(
             connection,
-            "drawn",
             policy,
+            table="drawn",
             method=method,
             patterns=patterns,
             loss="suppressed-cells",

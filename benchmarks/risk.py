@@ -54,8 +54,8 @@ def growth(widths, records, runs):
         cells = ", ".join(f"hash(i, {place}) % 10 AS c{place}" for place in range(width))
         with duckdb.connect() as connection:
             connection.execute(f"CREATE TABLE wide AS SELECT {cells} FROM range({records}) AS r(i)")
-            found = [sqlanon.risk(connection, "wide", Policy(names)) for _ in range(runs)]
-            checked = [sqlanon.check(connection, "wide", Policy(names)) for _ in range(runs)]
+            found = [sqlanon.risk(connection, Policy(names), table="wide") for _ in range(runs)]
+            checked = [sqlanon.check(connection, Policy(names), table="wide") for _ in range(runs)]
         risk, check = (statistics.median(r.seconds for r in each) for each in (found, checked))
         looked_at = found[0].subsets.looked_at
         print(f"{width:>7}  {looked_at:>14,}  {risk:>8.2f}  {check:>9.2f}", flush=True)
@@ -92,7 +92,7 @@ def main():
     reports, processor = [], []
     for _ in range(arguments.runs):
         started = time.process_time()
-        reports.append(sqlanon.risk(connection, "people", Policy(names), **asked))
+        reports.append(sqlanon.risk(connection, Policy(names), table="people", **asked))
         processor.append(time.process_time() - started)
     seconds = statistics.median(report.seconds for report in reports)
     subsets = reports[0].subsets

@@ -53,8 +53,8 @@ def bound(
     with progress(run) as tell:
         report = sqlanon.bound(
             given.source,
-            given.table,
             maker,
+            table=given.table,
             **{**asdict(asked), "loss": loss},
             progress=tell,
             **opening,

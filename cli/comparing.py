@@ -74,8 +74,8 @@ def compare(
     with progress(run) as tell:
         report = sqlanon.compare(
             given.source,
-            given.table,
             maker,
+            table=given.table,
             methods=methods or None,
             losses=losses,
             ks=_numbers(compared.ks) or None,

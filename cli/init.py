@@ -78,7 +78,7 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
     with progress(run) as tell:
         found = sqlanon.suggest(
             given.source,
-            given.table,
+            table=given.table,
             k=wanted.k,
             suppression_limit=wanted.suppression_limit,
             progress=tell,

@@ -79,9 +79,9 @@ def measure(
     with progress(run) as tell:
         report = sqlanon.measure(
             compared.original,
-            compared.table,
             compared.released,
             maker,
+            table=compared.table,
             released_table=compared.released_table,
             class_attribute=asked.class_attribute,
             losses=asked.loss,

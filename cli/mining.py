@@ -51,7 +51,7 @@ def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunO
     opening = run.opening(given.text)
     with progress(run) as tell:
         report = sqlanon.mine(
-            given.source, given.table, maker, **asdict(asked), progress=tell, **opening
+            given.source, maker, table=given.table, **asdict(asked), progress=tell, **opening
         )
     output.timings(run, {"mine": report.seconds}, search={})
     output.show(run, report.to_dict(), text=report.to_text)

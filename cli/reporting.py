@@ -106,9 +106,9 @@ def report(
     with progress(run) as tell:
         made = sqlanon.report(
             given.source,
-            given.table,
             asked.released,
             maker,
+            table=given.table,
             plan=plan,
             loss=loss,
             progress=tell,

@@ -52,7 +52,7 @@ def risk(
     opening = run.opening(given.text)
     with progress(run) as tell:
         report = sqlanon.risk(
-            given.source, given.table, maker, **asked.asked, progress=tell, **opening
+            given.source, maker, table=given.table, **asked.asked, progress=tell, **opening
         )
     search = {} if report.subsets is None else report.subsets.search
     output.timings(run, {"risk": report.seconds}, search=search)

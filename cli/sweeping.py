@@ -52,8 +52,8 @@ def sweep(
     with progress(run) as tell:
         report = sqlanon.sweep(
             given.source,
-            given.table,
             maker,
+            table=given.table,
             over=over,
             progress=tell,
             **how,

@@ -123,8 +123,8 @@ def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: Ru
     with progress(run) as tell:
         report = sqlanon.check(
             given.source,
-            given.table,
             maker,
+            table=given.table,
             released=judged.released,
             progress=tell,
             **opening,
@@ -215,8 +215,8 @@ def anonymize(
         with progress(run) as tell:
             report = sqlanon.anonymize(
                 given.source,
-                given.table,
                 maker,
+                table=given.table,
                 **target.place,
                 **how,
                 progress=tell,
@@ -257,7 +257,9 @@ def _planned(given: Input, wanted: Wanted, *, run: RunOptions, complete: bool = 
     how, maker = search_and_policy(wanted, run, complete=complete)
     opening = run.opening(given.text)
     with progress(run) as tell:
-        found = sqlanon.plan(given.source, given.table, maker, **how, progress=tell, **opening)
+        found = sqlanon.plan(
+            given.source, maker, table=given.table, **how, progress=tell, **opening
+        )
     output.timings(run, found.report.seconds, search=found.report.search)
     return found
 

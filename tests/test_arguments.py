@@ -42,18 +42,19 @@ def test_numbers_of_numpy_are_numbers(connection):
     for value in (True, numpy.bool_(True)):
         with pytest.raises(SqlanonError, match="k must be a whole number"):
             told(k=value)
-    assert sqlanon.suggest(connection, "people", k=numpy.int64(2)).k == 2
+    assert sqlanon.suggest(connection, table="people", k=numpy.int64(2)).k == 2
 
 
 @cache
 def planned(connection):
-    return sqlanon.plan(connection, "people", POLICY)
+    return sqlanon.plan(connection, POLICY, table="people")
 
 
 def called(name, connection, **given):
     function = getattr(sqlanon, name)
+    given = {"table": "people", **given}
     if name == "measure":
-        return function(connection, "people", "people", POLICY, **given)
+        return function(connection, "people", POLICY, **given)
     if name == "apply":
         return function(
             connection, planned(connection), **{"into": "made", "overwrite": True, **given}
@@ -62,7 +63,7 @@ def called(name, connection, **given):
         given = {"into": "made", "overwrite": True, **given}
     if name == "compare":
         given = {"methods": ["incognito"], **given}
-    return function(connection, "people", POLICY, **given)
+    return function(connection, POLICY, **given)
 
 
 def keywords(name):
@@ -175,7 +176,7 @@ def test_a_keyword_that_is_nearly_right_is_told():
     assert set(arguments.OPENING) == set(Opening.__annotations__)
     for wrong, right in (("efort", "effort"), ("thread", "threads")):
         with pytest.raises(SqlanonError, match=f"did you mean '{right}'"):
-            sqlanon.bound("any.csv", None, POLICY, **{wrong: 1})
+            sqlanon.bound("any.csv", POLICY, **{wrong: 1})
 
 
 LONG = "x" * 300
@@ -184,10 +185,10 @@ LONG = "x" * 300
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda plan, source: sqlanon.check(f"{LONG}.csv", None, POLICY), "the source has a name"),
-        (lambda plan, source: sqlanon.check("a\0b", None, POLICY), "the source holds a character"),
+        (lambda plan, source: sqlanon.check(f"{LONG}.csv", POLICY), "the source has a name"),
+        (lambda plan, source: sqlanon.check("a\0b", POLICY), "the source holds a character"),
         (
-            lambda plan, source: sqlanon.anonymize(source, None, POLICY, output=f"{LONG}.csv"),
+            lambda plan, source: sqlanon.anonymize(source, POLICY, output=f"{LONG}.csv"),
             "the output has a name that is too long",
         ),
         (
@@ -198,7 +199,7 @@ LONG = "x" * 300
         (lambda plan, source: plan.save(LONG), "the plan file has a name that is too long"),
         (lambda plan, source: sqlanon.rewrite("a\0b"), "the database holds a character"),
         (
-            lambda plan, source: sqlanon.risk(source, None, POLICY, population=LONG),
+            lambda plan, source: sqlanon.risk(source, POLICY, population=LONG),
             "no file of that name",
         ),
     ],
@@ -206,6 +207,6 @@ LONG = "x" * 300
 def test_a_name_that_no_file_may_have_is_told(tmp_path, call, message):
     source = tmp_path / "people.csv"
     source.write_text("a,b\n" + "1,2\n" * 4)
-    plan = sqlanon.plan(source, None, POLICY)
+    plan = sqlanon.plan(source, POLICY)
     with pytest.raises(SourceError, match=message):
         call(plan, source)

@@ -76,7 +76,7 @@ def test_who_follows_inside_hears_what_is_told_inside():
 def test_the_share_of_a_phase_never_falls(people, method, phases):
     lines = []
     passes = {"passes": 2} if "refine" in phases else {}
-    sqlanon.plan(people, "people", POLICY, method=method, progress=lines.append, **passes)
+    sqlanon.plan(people, POLICY, table="people", method=method, progress=lines.append, **passes)
     assert phases <= {line.phase for line in lines}
     for phase in phases:
         runs = [[]]
@@ -91,7 +91,7 @@ def test_the_share_of_a_phase_never_falls(people, method, phases):
 
 def test_a_search_of_the_lattice_tells_how_many_nodes_are_settled(people):
     lines = []
-    sqlanon.plan(people, "people", POLICY, progress=lines.append)
+    sqlanon.plan(people, POLICY, table="people", progress=lines.append)
     shares = [line.share for line in lines if line.phase == "search"]
     assert shares[0] < 0.5
     assert shares[-1] > shares[0]
@@ -100,10 +100,10 @@ def test_a_search_of_the_lattice_tells_how_many_nodes_are_settled(people):
 @pytest.mark.slow
 def test_publishing_tells_that_it_writes_and_checks(people):
     lines = []
-    sqlanon.anonymize(people, "people", POLICY, into="published", progress=lines.append)
+    sqlanon.anonymize(people, POLICY, table="people", into="published", progress=lines.append)
     phases = list(dict.fromkeys(line.phase for line in lines))
     assert phases[-3:] == ["writing", "checking", "publishing"]
-    plan = sqlanon.plan(people, "people", POLICY)
+    plan = sqlanon.plan(people, POLICY, table="people")
     heard = []
     sqlanon.apply(people, plan, into="again", progress=heard.append)
     assert "writing: 120 records" in heard
@@ -111,6 +111,6 @@ def test_publishing_tells_that_it_writes_and_checks(people):
 
 def test_checking_and_measuring_tell_what_they_do(people):
     lines = []
-    sqlanon.check(people, "people", POLICY, progress=lines.append)
-    sqlanon.measure(people, "people", "people", POLICY, progress=lines.append)
+    sqlanon.check(people, POLICY, table="people", progress=lines.append)
+    sqlanon.measure(people, "people", POLICY, table="people", progress=lines.append)
     assert [line.phase for line in lines] == ["checking", "reading", "measuring"]

@@ -31,7 +31,7 @@ def test_a_missing_table_is_told_among_how_many(connection, tables, told):
     for number in range(tables):
         connection.execute(f"CREATE TABLE people_{number} (age INTEGER)")
     with pytest.raises(MissingTableError, match=told):
-        sqlanon.check(connection, "other", Policy(["age"]))
+        sqlanon.check(connection, Policy(["age"]), table="other")
 
 
 def test_working_tables_have_no_name_in_errors(connection):
@@ -53,7 +53,7 @@ def test_what_a_table_has_of_recursive_diversity_is_explained(connection):
     connection.execute("CREATE TABLE t AS SELECT 1 AS age, range % 3 AS ill FROM range(4)")
     model = LDiversity(2, "recursive", 3)
     policy = Policy(["age"], {"ill": Sensitive([model])}, models=[KAnonymity(2)])
-    page = sqlanon.check(connection, "t", policy).to_text()
+    page = sqlanon.check(connection, policy, table="t").to_text()
     assert (
         "recursive (3, 2)-diversity of 'ill' holds: "
         "the table has a ratio r_1 / (r_l + ... + r_m) of up to 1, which c must exceed"
@@ -63,6 +63,6 @@ def test_what_a_table_has_of_recursive_diversity_is_explained(connection):
 def test_no_distance_is_below_zero(connection):
     """The logarithms of classes like the table leave -1e-16 of Kullback and Leibler's."""
     connection.execute("CREATE TABLE t AS SELECT r // 2 AS age, r % 2 AS ill FROM range(4) AS t(r)")
-    figures = sqlanon.check(connection, "t", Policy(["age"], ["ill"])).sensitive["ill"]
+    figures = sqlanon.check(connection, Policy(["age"], ["ill"]), table="t").sensitive["ill"]
     assert figures.t["kl"] == 0
     assert figures.to_lines("ill")[2].endswith("kl 0")

@@ -30,10 +30,11 @@ def of_connections(
     policy: sqlanon.Policy,
 ) -> None:
     """A table gives a report, and a relation a relation."""
-    assert_type(sqlanon.anonymize(connection, "people", policy, into="made"), sqlanon.Report)
+    assert_type(sqlanon.anonymize(connection, policy, table="people", into="made"), sqlanon.Report)
     assert_type(
-        sqlanon.anonymize(connection, relation, Path("policy.toml")), "duckdb.DuckDBPyRelation"
+        sqlanon.anonymize(connection, Path("policy.toml"), table=relation),
+        "duckdb.DuckDBPyRelation",
     )
-    assert_type(sqlanon.check(connection, "people", policy), sqlanon.CheckReport)
+    assert_type(sqlanon.check(connection, policy, table="people"), sqlanon.CheckReport)
     assert_type(sqlanon.check("people.csv", policy), sqlanon.CheckReport)
-    sqlanon.check(policy, relation)  # type: ignore[call-overload]
+    sqlanon.check(policy, relation)  # type: ignore[arg-type]

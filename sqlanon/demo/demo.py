@@ -245,12 +245,12 @@ def _run(
         tell("making people up")
         for statement in statements:
             engine.run(statement)
-        before = check(engine, TABLE, policy)
+        before = check(engine, policy, table=TABLE)
         page = demo.page if has_page else None
         target: dict[str, Any] = {"into": PUBLISHED, "overwrite": True, "report": page}
-        published = anonymize(engine, TABLE, policy, progress=tell, **target, **how)
+        published = anonymize(engine, policy, table=TABLE, progress=tell, **target, **how)
         tell("checking the published table")
-        after = check(engine, PUBLISHED, policy)
+        after = check(engine, policy, table=PUBLISHED)
         subject = bind(engine, engine.resolve(TABLE), policy=policy)
         people = tuple(_people(engine, subject, policy=policy, published=published))
         descriptions = {

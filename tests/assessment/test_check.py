@@ -32,7 +32,7 @@ def fill(connection, rows, types=("VARCHAR", "VARCHAR"), table="t"):
 
 def check(connection, rows, k=2, types=("VARCHAR", "VARCHAR")):
     names = fill(connection, rows, types)
-    return sqlanon.check(connection, "t", Policy(names, models=[KAnonymity(k)]))
+    return sqlanon.check(connection, Policy(names, models=[KAnonymity(k)]), table="t")
 
 
 CLASSES = [("a", "x")] * 3 + [("b", "x")] * 2 + [("b", "y")]
@@ -63,7 +63,7 @@ def test_check_says_whether_k_holds(connection, k, holds):
 
 def test_check_without_a_model_reports_and_holds(connection):
     fill(connection, CLASSES)
-    report = sqlanon.check(connection, "t", Policy(["x0"]))
+    report = sqlanon.check(connection, Policy(["x0"]), table="t")
     assert report.holds
     assert report.statistics.smallest == 3
 
@@ -71,13 +71,13 @@ def test_check_without_a_model_reports_and_holds(connection):
 def test_check_ignores_other_columns_and_hierarchies(connection):
     fill(connection, CLASSES)
     policy = Policy({"x0": Hierarchy.from_rows([("elsewhere", "*")])}, models=[KAnonymity(3)])
-    assert sqlanon.check(connection, "t", policy).holds
+    assert sqlanon.check(connection, policy, table="t").holds
 
 
 def test_check_writes_nothing(connection):
     fill(connection, CLASSES)
     before = connection.execute("SELECT * FROM duckdb_tables()").fetchall()
-    sqlanon.check(connection, "t", Policy(["x0"], models=[KAnonymity(2)]))
+    sqlanon.check(connection, Policy(["x0"], models=[KAnonymity(2)]), table="t")
     assert connection.execute("SELECT * FROM duckdb_tables()").fetchall() == before
 
 
@@ -93,8 +93,8 @@ def test_check_works_on_a_database_opened_for_reading_only(tmp_path):
     with duckdb.connect(str(path)) as opened:
         fill(opened, CLASSES)
     with duckdb.connect(str(path), read_only=True) as opened:
-        assert sqlanon.check(opened, "t", Policy(["x0"])).statistics.records == 6
-    assert sqlanon.check(path, None, Policy(["x0"])).statistics.records == 6
+        assert sqlanon.check(opened, Policy(["x0"]), table="t").statistics.records == 6
+    assert sqlanon.check(path, Policy(["x0"])).statistics.records == 6
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_check_takes_nan_for_one_value(connection):
 def test_check_notes_what_k_does_not_hide(connection):
     fill(connection, CLASSES)
     policy = Policy(["x0"], sensitive=["x1"], models=[KAnonymity(1)])
-    notes = " ".join(sqlanon.check(connection, "t", policy).notes)
+    notes = " ".join(sqlanon.check(connection, policy, table="t").notes)
     assert "'x1'" in notes
     assert "k = 1 protects nobody" in notes
 
@@ -128,7 +128,7 @@ def test_check_notes_what_k_does_not_hide(connection):
 @pytest.mark.slow
 def test_check_counts_ten_million_equal_records(connection):
     connection.execute("CREATE TABLE t AS SELECT 'a' AS x0 FROM range(10_000_000)")
-    report = sqlanon.check(connection, "t", Policy(["x0"], models=[KAnonymity(10_000_000)]))
+    report = sqlanon.check(connection, Policy(["x0"], models=[KAnonymity(10_000_000)]), table="t")
     assert report.holds
     assert report.to_dict()["class_size"]["max"] == 10_000_000
 
@@ -142,13 +142,13 @@ def test_check_is_text_for_a_reader(connection):
 def test_check_of_a_missing_quasi_identifier_is_an_error(connection):
     fill(connection, CLASSES)
     with pytest.raises(PolicyError, match="'x9'"):
-        sqlanon.check(connection, "t", Policy(["x9"]))
+        sqlanon.check(connection, Policy(["x9"]), table="t")
 
 
 def test_check_before_publishing_still_names_a_missing_sensitive_column(connection):
     fill(connection, CLASSES)
     with pytest.raises(PolicyError, match="'x9'"):
-        sqlanon.check(connection, "t", Policy(["x0"], sensitive=["x9"]))
+        sqlanon.check(connection, Policy(["x0"], sensitive=["x9"]), table="t")
 
 
 values = st.sampled_from(["a", "b", "c", "", "*", None])
@@ -182,12 +182,12 @@ def test_published_table_passes_check_and_conserves_its_records(rows, k, limit, 
         models=[KAnonymity(min(k, len(rows)))],
         suppression_limit=limit,
     )
-    report = sqlanon.anonymize(DATABASE, "t", policy, into="out", overwrite=True)
+    report = sqlanon.anonymize(DATABASE, policy, table="t", into="out", overwrite=True)
     published = DATABASE.execute("FROM out").fetchall()
     assert len(published) == len(rows) - report.suppressed_records
     assert report.suppressed_records <= limit * len(rows)
     if published:
-        checked = sqlanon.check(DATABASE, "out", policy)
+        checked = sqlanon.check(DATABASE, policy, table="out")
         assert checked.holds
         assert checked.statistics.histogram == Counter(Counter(published).values())
 
@@ -204,8 +204,8 @@ def test_published_table_passes_check_with_the_very_policy(connection, suppresse
         suppression_limit=0.7,
         suppressed=suppressed,
     )
-    sqlanon.anonymize(connection, "t", policy, into="out")
-    assert sqlanon.check(connection, "out", policy).holds
+    sqlanon.anonymize(connection, policy, table="t", into="out")
+    assert sqlanon.check(connection, policy, table="out").holds
 
 
 def marked_database(folder, records=100_000):
@@ -243,7 +243,7 @@ MARKED = Policy(
 def test_in_place_of_a_path_leaves_no_byte_of_the_original(tmp_path):
     path = marked_database(tmp_path)
     assert markers(tmp_path) == 200_000
-    report = sqlanon.anonymize(path, "people", MARKED, in_place=True, temp_directory=tmp_path)
+    report = sqlanon.anonymize(path, MARKED, table="people", in_place=True, temp_directory=tmp_path)
     assert markers(tmp_path) == 0
     assert [file.name for file in tmp_path.iterdir()] == ["marked.duckdb"]
     assert not any("rewrite" in note for note in report.notes)
@@ -255,7 +255,7 @@ def test_in_place_of_a_path_leaves_no_byte_of_the_original(tmp_path):
 def test_in_place_through_a_connection_says_that_pages_remain_and_rewrite_removes_them(tmp_path):
     path = marked_database(tmp_path)
     with duckdb.connect(str(path)) as opened:
-        report = sqlanon.anonymize(opened, "people", MARKED, in_place=True)
+        report = sqlanon.anonymize(opened, MARKED, table="people", in_place=True)
     assert markers(tmp_path) > 100_000
     assert any("sqlanon.rewrite" in note for note in report.notes)
     sqlanon.rewrite(path)

@@ -34,7 +34,7 @@ def measured(labels, ages, policy=POLICY, **options):
         connection.execute("CREATE TABLE released (work VARCHAR, age VARCHAR)")
         rows = [(labels[work], ages[age]) for work, age in ORIGINAL]
         insert(connection, "released", rows)
-        return sqlanon.measure(connection, "original", "released", policy, **options)
+        return sqlanon.measure(connection, "released", policy, table="original", **options)
 
 
 AGES = {20: "20-22", 22: "20-22", 25: "{25, 31}", 31: "{25, 31}"}
@@ -116,7 +116,7 @@ def test_measures_of_groups_are_those_of_the_formulas(table, draw):
         create(connection, "original", table, table["records"])
         create(connection, "released", table, rows)
         found = sqlanon.measure(
-            connection, "original", "released", policy_of(table), class_attribute="class"
+            connection, "released", policy_of(table), table="original", class_attribute="class"
         )
     expected = every_measure(grouped, levels)
     loss = dict(found.loss)

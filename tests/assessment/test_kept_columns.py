@@ -44,7 +44,7 @@ tables = st.lists(st.tuples(st.sampled_from("123"), cell, cell, cell, cell), min
 @given(tables)
 def test_figures_of_kept_columns_agree_with_brute_force(rows):
     fill(rows)
-    found = sqlanon.check(DATABASE, "t", POLICY).kept_columns
+    found = sqlanon.check(DATABASE, POLICY, table="t").kept_columns
     assert found.records == len(rows)
     by_quasi = alone(rows, "q")
     assert (found.unique_by_quasi_identifiers, found.unique_together) == (
@@ -70,7 +70,7 @@ def test_figures_of_kept_columns_agree_with_brute_force(rows):
 def test_columns_that_join_records_agree_with_brute_force(rows):
     fill(rows)
     policy = Policy(["q"], keep=["a", "b", "c"], entity="who")
-    found = sqlanon.check(DATABASE, "t", policy).kept_columns
+    found = sqlanon.check(DATABASE, policy, table="t").kept_columns
     persons = Counter(row[0] for row in rows)
     assert found.joinable == sum(count for count in persons.values() if count > 1)
     for place, one in enumerate(found.columns, 2):
@@ -98,7 +98,7 @@ KEEPING = Policy(
 
 def documents(tmp_path):
     """What every command says that publishes or judges the table."""
-    plan = sqlanon.plan(DATABASE, "t", KEEPING)
+    plan = sqlanon.plan(DATABASE, KEEPING, table="t")
     plan.save(tmp_path / "plan.json")
     loaded = Plan.load(tmp_path / "plan.json")
     target = {"overwrite": True, "into": "out"}
@@ -106,9 +106,9 @@ def documents(tmp_path):
         "plan": plan.to_dict(),
         "saved": loaded.to_dict(),
         "apply": sqlanon.apply(DATABASE, loaded, **target).to_dict(),
-        "anonymize": sqlanon.anonymize(DATABASE, "t", KEEPING, **target).to_dict(),
-        "check": sqlanon.check(DATABASE, "out", KEEPING).to_dict(),
-        "risk": sqlanon.risk(DATABASE, "out", KEEPING).to_dict(),
+        "anonymize": sqlanon.anonymize(DATABASE, KEEPING, table="t", **target).to_dict(),
+        "check": sqlanon.check(DATABASE, KEEPING, table="out").to_dict(),
+        "risk": sqlanon.risk(DATABASE, KEEPING, table="out").to_dict(),
     }
 
 
@@ -129,13 +129,13 @@ def test_kept_columns_that_identify_are_told_everywhere(tmp_path):
 def test_columns_of_a_policy_that_keeps_all_others_are_judged():
     people()
     policy = Policy(["q"], others="keep", drop=["who"], models=[KAnonymity(5)])
-    report = sqlanon.anonymize(DATABASE, "t", policy, into="out", overwrite=True)
+    report = sqlanon.anonymize(DATABASE, policy, table="t", into="out", overwrite=True)
     assert [one.name for one in report.kept_columns.columns] == [*KEEPING.keep]
 
 
 def test_columns_in_no_role_are_judged_with_the_table():
     people()
-    report = sqlanon.check(DATABASE, "t", Policy(["q"], identifiers=["mail"]))
+    report = sqlanon.check(DATABASE, Policy(["q"], identifiers=["mail"]), table="t")
     assert [one.name for one in report.kept_columns.columns] == [
         "who", "card", "job", "town", "same",
     ]  # fmt: skip
@@ -144,7 +144,7 @@ def test_columns_in_no_role_are_judged_with_the_table():
 def test_risk_says_what_it_did_not_count():
     people()
     policy = Policy(["q"], ["town"], keep=["mail"], identifiers=["card"], entity="who")
-    report = sqlanon.risk(DATABASE, "t", policy)
+    report = sqlanon.risk(DATABASE, policy, table="t")
     assert report.to_dict()["not_counted"] == {
         "kept": ["mail", "job", "same"],
         "sensitive": ["town"],
@@ -164,8 +164,8 @@ def test_a_column_that_is_one_to_one_with_the_entity_is_found():
         ["q"], keep=["card", "town"], drop=["mail", "job", "same"], entity="who",
         models=[KAnonymity(5)],
     )  # fmt: skip
-    published = sqlanon.anonymize(DATABASE, "t", policy, into="out", overwrite=True)
-    for report in (sqlanon.plan(DATABASE, "t", policy).report, published):
+    published = sqlanon.anonymize(DATABASE, policy, table="t", into="out", overwrite=True)
+    for report in (sqlanon.plan(DATABASE, policy, table="t").report, published):
         [note] = [note for note in report.notes if "one-to-one" in note]
         assert note.startswith("kept column 'card' is one-to-one with the entity 'who'")
         assert "600 (100%) of the records share its value" in note
@@ -174,7 +174,7 @@ def test_a_column_that_is_one_to_one_with_the_entity_is_found():
 def test_a_column_that_joins_most_records_of_persons_is_found():
     people()
     DATABASE.execute("UPDATE t SET card = 'lost' WHERE who IN ('1', '2')")
-    checked = sqlanon.check(DATABASE, "t", Policy(["q"], keep=["card"], entity="who"))
+    checked = sqlanon.check(DATABASE, Policy(["q"], keep=["card"], entity="who"), table="t")
     [note] = [note for note in checked.notes if "'card' joins" in note]
     assert "590 (98.33%) of the records share its value" in note
 
@@ -182,13 +182,13 @@ def test_a_column_that_joins_most_records_of_persons_is_found():
 def test_kept_columns_beyond_the_budget_are_said_not_to_be_counted():
     people()
     with patch.object(kept, "MOST_SETS", 4):
-        found = sqlanon.check(DATABASE, "t", KEEPING).kept_columns
+        found = sqlanon.check(DATABASE, KEEPING, table="t").kept_columns
     # Three columns beside the quasi-identifier, and one of three pairs.
     beside = {one.name: one.unique_with_quasi_identifiers for one in found.columns}
     assert None not in beside.values()
     assert (len(found.pairs), found.possible_pairs) == (1, 3)
     with patch.object(kept, "MOST_SETS", 1):
-        found = sqlanon.check(DATABASE, "t", KEEPING).kept_columns
+        found = sqlanon.check(DATABASE, KEEPING, table="t").kept_columns
     assert [one.name for one in found.columns if one.unique_with_quasi_identifiers is None] == [
         "job", "town",
     ]  # fmt: skip
@@ -197,8 +197,8 @@ def test_kept_columns_beyond_the_budget_are_said_not_to_be_counted():
 def test_table_whose_columns_all_have_roles_has_no_kept_columns():
     people()
     policy = Policy(["q"], drop=["who", *KEEPING.keep], models=[KAnonymity(5)])
-    assert sqlanon.plan(DATABASE, "t", policy).to_dict()["kept_columns"] is None
-    assert sqlanon.check(DATABASE, "t", policy).kept_columns is None
+    assert sqlanon.plan(DATABASE, policy, table="t").to_dict()["kept_columns"] is None
+    assert sqlanon.check(DATABASE, policy, table="t").kept_columns is None
 
 
 @pytest.mark.parametrize("values", ["[n % 2, n]", "{'a': n}", "map([n], [n])", "n::VARIANT"])
@@ -207,7 +207,7 @@ def test_kept_columns_of_nested_types_are_counted(values):
     DATABASE.execute(
         f"CREATE OR REPLACE TABLE t AS SELECT 1 AS q, {values} AS x FROM range(9) r(n)"
     )
-    [x] = sqlanon.check(DATABASE, "t", Policy(["q"])).kept_columns.columns
+    [x] = sqlanon.check(DATABASE, Policy(["q"]), table="t").kept_columns.columns
     assert (x.values, x.unique) == (9, 9)
 
 
@@ -216,5 +216,5 @@ def test_the_plan_that_is_shown_before_a_table_is_replaced_tells_them():
     people()
     shown = []
     target = {"in_place": True, "confirm": lambda plan: shown.extend(plan.report.notes)}
-    sqlanon.anonymize(DATABASE, "t", KEEPING, **target)
+    sqlanon.anonymize(DATABASE, KEEPING, table="t", **target)
     assert any("kept column 'mail' has 600" in note for note in shown)

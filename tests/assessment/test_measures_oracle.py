@@ -113,8 +113,8 @@ def test_measures_of_an_anonymized_table_are_those_of_its_plan(table, draw, supp
     assume(suppressed == "drop" or lost == 0 or lost >= table["k"])
     policy = policy_of(table, node, suppressed=suppressed)
     with connection_of(table) as connection:
-        report = sqlanon.anonymize(connection, "original", policy, into="released")
-        found = sqlanon.measure(connection, "original", "released", policy_of(table))
+        report = sqlanon.anonymize(connection, policy, table="original", into="released")
+        found = sqlanon.measure(connection, "released", policy_of(table), table="original")
     top = all(level == len(tree[0]) - 1 for level, tree in zip(node, table["trees"], strict=True))
     assert found.suppressed_records == report.suppressed_records == lost
     assert found.notes == ()
@@ -150,11 +150,13 @@ def test_measures_of_a_plan_with_models_beyond_k_are_those_of_its_table(
     policy = replace(policy, sensitive={**policy.sensitive, column: attribute})
     with connection_of(table) as connection:
         try:
-            report = sqlanon.anonymize(connection, "original", policy, into="released", loss=loss)
+            report = sqlanon.anonymize(
+                connection, policy, table="original", into="released", loss=loss
+            )
         except UnsatisfiableError:
             assume(False)
         assume(report.suppressed_records < len(table["records"]))
-        found = sqlanon.measure(connection, "original", "released", policy_of(table))
+        found = sqlanon.measure(connection, "released", policy_of(table), table="original")
     assert found.suppressed_records == report.suppressed_records
     same(found.loss, report.loss)
 
@@ -296,7 +298,7 @@ def test_measures_of_any_release_are_those_of_the_formulas(table, draw, keep):
     with connection_of(table) as connection:
         create(connection, "released", table, rows)
         found = sqlanon.measure(
-            connection, "original", "released", policy_of(table), class_attribute="class"
+            connection, "released", policy_of(table), table="original", class_attribute="class"
         )
     levels = as_measured(levels, table, keep)
     same(found.loss, every_measure(table, levels, expected_penalty(table, levels)))
@@ -321,7 +323,7 @@ def test_a_plan_has_the_least_loss_of_all_nodes(table, name, limit):
     assume(allowed)
     policy = replace(policy_of(table), suppression_limit=limit)
     with connection_of(table) as connection:
-        report = sqlanon.plan(connection, "original", policy, loss=name).report
+        report = sqlanon.plan(connection, policy, table="original", loss=name).report
     assert report.search["proven"]
     assert report.loss[loss] == report.lower_bound
     assert report.loss[loss] == pytest.approx(min(allowed), rel=1e-9, abs=1e-9)

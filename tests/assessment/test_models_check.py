@@ -46,7 +46,7 @@ def fill(rows, types=TYPES):
 
 def check(rows, types=TYPES, **roles):
     fill(rows, types)
-    return sqlanon.check(DATABASE, "t", Policy(["q"], **roles))
+    return sqlanon.check(DATABASE, Policy(["q"], **roles), table="t")
 
 
 def sensitive_of(nulls="value", models=()):
@@ -252,7 +252,7 @@ def test_types_with_an_order_of_their_own_need_no_other(kind):
         + ") AS r(v)"
     )
     policy = Policy(["q"], sensitive=["a"], models=[TCloseness(0, "ordered")])
-    assert sqlanon.check(DATABASE, "t", policy).holds
+    assert sqlanon.check(DATABASE, policy, table="t").holds
 
 
 @pytest.mark.slow
@@ -400,7 +400,7 @@ def test_threads_and_the_order_of_rows_change_no_figure():
                 f"WHERE i % 3 <> 0 OR i < 9 ORDER BY {order}"
             )
             found = {"a": Sensitive(), "b": Sensitive(order=list("0123456"))}
-            report = sqlanon.check(connection, "t", Policy(["q"], sensitive=found))
+            report = sqlanon.check(connection, Policy(["q"], sensitive=found), table="t")
             reports.append({**report.to_dict(), "seconds": 0, "created": None})
     assert reports[0] == reports[1] == reports[2]
 
@@ -409,11 +409,11 @@ def test_many_records_are_counted_by_codes_and_by_columns_alike(monkeypatch):
     rows = [("x", 1, "mild", 1), ("x", None, "bad", 2), (None, 2, "bad", 3), ("x", 1, "mild", 4)]
     fill(rows)
     policy = Policy(["q", "a", "b"])
-    plain = sqlanon.check(DATABASE, "t", policy).statistics
+    plain = sqlanon.check(DATABASE, policy, table="t").statistics
     monkeypatch.setattr(tabulation, "NUMBERED_FROM", 0)
-    assert sqlanon.check(DATABASE, "t", policy).statistics == plain
+    assert sqlanon.check(DATABASE, policy, table="t").statistics == plain
     monkeypatch.setattr(tabulation, "MOST_NUMBERED", 0)
-    assert sqlanon.check(DATABASE, "t", policy).statistics == plain
+    assert sqlanon.check(DATABASE, policy, table="t").statistics == plain
 
 
 def test_more_columns_than_one_word_holds_are_packed_into_several(monkeypatch):
@@ -423,7 +423,7 @@ def test_more_columns_than_one_word_holds_are_packed_into_several(monkeypatch):
     names = [f"q{number}" for number in range(5)]
     rows = [(*(f"{(i >> n) % 6}" for n in range(5)), i % 4) for i in [*range(40), *range(30)]]
     fill(rows, {**dict.fromkeys(names, "VARCHAR"), "a": "INTEGER"})
-    report = sqlanon.check(DATABASE, "t", Policy(names, sensitive=["a"]))
+    report = sqlanon.check(DATABASE, Policy(names, sensitive=["a"]), table="t")
     classes = grouped([(row[:-1], row[-1]) for row in rows])
     assert report.statistics.histogram == Counter(map(len, classes.values()))
     pairs = [(row[:-1], row[-1]) for row in rows]

@@ -38,7 +38,7 @@ tables = st.lists(records, max_size=40).map(
 
 def frame_and_report(rows):
     frame = pandas.DataFrame(rows, columns=[*QUASI, "s", "n"])
-    return frame, sqlanon.check(DATABASE, frame, Policy(QUASI, sensitive=["s", "n"]))
+    return frame, sqlanon.check(DATABASE, Policy(QUASI, sensitive=["s", "n"]), table=frame)
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_recursive_c_agrees_with_pycanon_where_values_are_equally_frequent(held)
     frame, report = frame_and_report(rows)
     c, l = anonymity.recursive_c_l_diversity(frame, QUASI, ["s"])  # noqa: E741
     asked = Policy(QUASI, sensitive=["s"], models=[sqlanon.LDiversity(int(l), "recursive", c=9)])
-    found = sqlanon.check(DATABASE, frame, asked).sensitive["s"]
+    found = sqlanon.check(DATABASE, asked, table=frame).sensitive["s"]
     assert found.distinct_l == l
     # The least whole c for which r_1 < c (r_l + ... + r_m).
     assert math.floor(found.recursive_c[int(l)]) + 1 == c
@@ -127,7 +127,7 @@ def test_alpha_beta_and_delta_of_adult_agree_with_pycanon(column, comparable):
         pytest.skip(f"public data not found: {path}; name its folder with SQLANON_DATA")
     quasi = ["sex", "race"]
     frame = pandas.read_csv(path, usecols=[*quasi, column], keep_default_na=False)
-    report = sqlanon.check(DATABASE, frame, Policy(quasi, sensitive=[column]))
+    report = sqlanon.check(DATABASE, Policy(quasi, sensitive=[column]), table=frame)
     assert bounds_agree(frame, report, quasi, column) == comparable
 
 

@@ -32,7 +32,7 @@ def fill(connection, table, rows, columns="age VARCHAR, sex VARCHAR"):
 
 def risk(connection, rows, **options):
     fill(connection, "t", rows)
-    return sqlanon.risk(connection, "t", Policy(["age", "sex"]), **options)
+    return sqlanon.risk(connection, Policy(["age", "sex"]), table="t", **options)
 
 
 # Classes of 3, 2 and 1 records.
@@ -64,8 +64,8 @@ def test_records_at_risk_are_those_above_the_threshold(connection, threshold, re
 def test_risk_agrees_with_check(connection):
     fill(connection, "t", ROWS)
     policy = Policy(["age", "sex"])
-    checked = sqlanon.check(connection, "t", policy).to_dict()
-    found = sqlanon.risk(connection, "t", policy).to_dict()
+    checked = sqlanon.check(connection, policy, table="t").to_dict()
+    found = sqlanon.risk(connection, policy, table="t").to_dict()
     for key in ("records", "classes", "k", "class_size", "unique_records"):
         assert found[key] == checked[key]
     for key in ("prosecutor_max", "prosecutor_mean", "records_at_risk", "threshold"):
@@ -205,7 +205,7 @@ def test_population_of_a_type_that_holds_the_same_values_is_compared(connection,
     for table, kind in (("t", own), ("p", other)):
         connection.execute(f"CREATE TABLE {table} (x {kind})")
         connection.execute(f"INSERT INTO {table} SELECT * FROM (VALUES {values}, (NULL)) v(x)")
-    report = sqlanon.risk(connection, "t", Policy(["x"]), population="p")
+    report = sqlanon.risk(connection, Policy(["x"]), table="t", population="p")
     assert report.population.journalist_max == 1.0
     assert report.population.size == 3
 
@@ -218,14 +218,16 @@ def test_population_may_be_a_file_or_a_frame(connection, tmp_path):
     connection.execute(f"COPY p TO '{tmp_path / 't.csv'}' (HEADER)")
     frame = connection.sql("FROM p").to_arrow_table()
     policy = Policy(["age", "sex"])
-    wanted = sqlanon.risk(connection, "t", policy, population="p").population
+    wanted = sqlanon.risk(connection, policy, table="t", population="p").population
     before = connection.execute("SELECT view_name FROM duckdb_views()").fetchall()
     connection.execute("ALTER TABLE t ALTER age TYPE INTEGER")
-    found = sqlanon.risk(connection, "t", policy, population=tmp_path / "t.csv").population
+    found = sqlanon.risk(connection, policy, table="t", population=tmp_path / "t.csv").population
     assert found == wanted
     connection.execute("ALTER TABLE t ALTER age TYPE VARCHAR")
     for population in (tmp_path / "t.parquet", str(tmp_path / "t.parquet"), frame, "main.p"):
-        assert sqlanon.risk(connection, "t", policy, population=population).population == wanted
+        assert (
+            sqlanon.risk(connection, policy, table="t", population=population).population == wanted
+        )
     assert connection.execute("SELECT view_name FROM duckdb_views()").fetchall() == before
     assert tables_of(connection) == ["p", "t"]
 
@@ -238,7 +240,6 @@ def test_files_of_one_name_are_told_apart(connection, tmp_path):
         connection.execute(f"COPY {table} TO '{tmp_path / folder / 'people.parquet'}'")
     report = sqlanon.risk(
         tmp_path / "released" / "people.parquet",
-        None,
         Policy(["age", "sex"]),
         population=tmp_path / "whole" / "people.parquet",
     )
@@ -267,7 +268,7 @@ VISIT_COLUMNS = "person VARCHAR, age VARCHAR, sex VARCHAR"
 
 def test_entity_makes_classes_count_persons(connection):
     fill(connection, "t", VISITS, VISIT_COLUMNS)
-    report = sqlanon.risk(connection, "t", BY_PERSON, threshold=0.5)
+    report = sqlanon.risk(connection, BY_PERSON, table="t", threshold=0.5)
     document = report.to_dict()
     assert (document["records"], document["classes"], document["k"]) == (8, 3, 1)
     assert report.statistics.histogram == {1: 1, 2: 2}
@@ -287,8 +288,8 @@ def test_entity_makes_classes_count_persons(connection):
 def test_entity_of_one_record_each_is_as_without(connection):
     rows = [(str(number), *row) for number, row in enumerate(ROWS)]
     fill(connection, "t", rows, VISIT_COLUMNS)
-    counted = sqlanon.risk(connection, "t", Policy(["age", "sex"])).to_dict()
-    persons = sqlanon.risk(connection, "t", BY_PERSON).to_dict()
+    counted = sqlanon.risk(connection, Policy(["age", "sex"]), table="t").to_dict()
+    persons = sqlanon.risk(connection, BY_PERSON, table="t").to_dict()
     assert persons["persons"]["unique"] == counted["unique_records"]
     for key in ("risk", "class_size", "columns", "unique_share"):
         assert persons[key] == counted[key]
@@ -298,11 +299,11 @@ def test_entity_of_one_record_each_is_as_without(connection):
 def test_entity_counts_people_of_the_population(connection):
     fill(connection, "t", VISITS[:3], VISIT_COLUMNS)
     fill(connection, "p", [*VISITS, ("dan", "30", "f"), ("dan", "30", "f")], VISIT_COLUMNS)
-    found = sqlanon.risk(connection, "t", BY_PERSON, population="p")
+    found = sqlanon.risk(connection, BY_PERSON, table="t", population="p")
     assert found.population.journalist_max == pytest.approx(1 / 3)
     assert found.population.journalist_mean == pytest.approx(1 / 3)
     connection.execute("ALTER TABLE p DROP person")
-    rows = sqlanon.risk(connection, "t", BY_PERSON, population="p")
+    rows = sqlanon.risk(connection, BY_PERSON, table="t", population="p")
     assert rows.population.journalist_max == pytest.approx(1 / 5)
     assert any("has no column 'person': each of its rows counts" in note for note in rows.notes)
 
@@ -310,9 +311,9 @@ def test_entity_counts_people_of_the_population(connection):
 def test_entity_that_is_also_dropped_or_missing(connection):
     fill(connection, "t", VISITS, VISIT_COLUMNS)
     policy = Policy(["age", "sex"], entity="person", identifiers=["person"])
-    assert sqlanon.risk(connection, "t", policy).persons.members == 4
+    assert sqlanon.risk(connection, policy, table="t").persons.members == 4
     with pytest.raises(PolicyError, match=r"'persn'; did you mean 'person'"):
-        sqlanon.risk(connection, "t", Policy(["age"], entity="persn"))
+        sqlanon.risk(connection, Policy(["age"], entity="persn"), table="t")
 
 
 def test_table_that_was_published_without_its_entity_counts_records(connection):
@@ -321,7 +322,7 @@ def test_table_that_was_published_without_its_entity_counts_records(connection):
     connection.execute("ALTER TABLE t DROP person")
     connection.execute("DELETE FROM t WHERE age <> '30'")
     connection.execute("UPDATE p SET person = person || rowid WHERE age = '30'")
-    report = sqlanon.risk(connection, "t", BY_PERSON, population="p")
+    report = sqlanon.risk(connection, BY_PERSON, table="t", population="p")
     assert report.persons is None
     assert any("no column 'person': records are counted" in note for note in report.notes)
     # The population still counts its people, which are fewer than its rows in the other classes.
@@ -361,23 +362,23 @@ def test_table_without_records_is_an_error(connection):
 def test_missing_columns_are_one_error(connection):
     fill(connection, "t", ROWS)
     with pytest.raises(PolicyError, match=r"'agee'; did you mean 'age'.*'sexx'"):
-        sqlanon.risk(connection, "t", Policy(["agee", "sexx"]))
+        sqlanon.risk(connection, Policy(["agee", "sexx"]), table="t")
 
 
 def test_columns_whose_values_cannot_be_told_apart_are_errors(connection):
     connection.execute("CREATE TABLE t AS SELECT [1] AS l, INTERVAL 1 DAY AS i, 'a' AS x")
     with pytest.raises(SourceError, match=r"nested type: 'l'.*INTERVAL: 'i'"):
-        sqlanon.risk(connection, "t", Policy(["l", "i", "x"]))
+        sqlanon.risk(connection, Policy(["l", "i", "x"]), table="t")
     connection.execute("CREATE TABLE p AS SELECT 'a' COLLATE NOCASE AS x")
     with pytest.raises(SourceError, match="collation: 'x'"):
-        sqlanon.risk(connection, "t", Policy(["x"]), population="p")
+        sqlanon.risk(connection, Policy(["x"]), table="t", population="p")
 
 
 def test_risk_writes_nothing_also_within_the_callers_transaction(connection):
     fill(connection, "t", ROWS)
     connection.execute("BEGIN")
     before = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
-    assert sqlanon.risk(connection, "t", Policy(["age", "sex"])).statistics.records == 6
+    assert sqlanon.risk(connection, Policy(["age", "sex"]), table="t").statistics.records == 6
     assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == before
     connection.execute("COMMIT")
 
@@ -388,10 +389,10 @@ def test_risk_of_a_database_opened_for_reading_only(tmp_path):
     with duckdb.connect(str(path)) as opened:
         fill(opened, "t", RELEASED)
         fill(opened, "p", POPULATION)
-    found = sqlanon.risk(path, "t", Policy(["age", "sex"]), population="p")
+    found = sqlanon.risk(path, Policy(["age", "sex"]), table="t", population="p")
     assert found.population.journalist_max == 1.0
     with duckdb.connect(str(path), read_only=True) as opened:
-        assert sqlanon.risk(opened, "t", Policy(["age"])).statistics.records == 5
+        assert sqlanon.risk(opened, Policy(["age"]), table="t").statistics.records == 5
 
 
 def test_progress_tells_how_many_sets_are_counted(connection):
@@ -423,7 +424,9 @@ def test_population_risk_agrees_with_a_count_in_python(released, others, by_pers
     for table, rows in (("t", released), ("p", whole)):
         fill(DATABASE, table, [(*key, who) for who, key in rows], "a VARCHAR, b VARCHAR, who INT")
     policy = Policy(["a", "b"], entity="who" if by_person else None)
-    report = sqlanon.risk(DATABASE, "t", policy, population="p", threshold=threshold, max_columns=0)
+    report = sqlanon.risk(
+        DATABASE, policy, table="t", population="p", threshold=threshold, max_columns=0
+    )
     sizes, matched = (class_sizes(rows, by_person) for rows in (released, whole))
     total = sum(sizes.values())
     population = report.population
@@ -450,7 +453,7 @@ def class_sizes(rows, by_person):
 def test_persons_agree_with_a_count_in_python(rows, threshold):
     fill(DATABASE, "t", [(*key, who) for who, key in rows], "a VARCHAR, b VARCHAR, who INT")
     policy = Policy(["a", "b"], entity="who")
-    persons = sqlanon.risk(DATABASE, "t", policy, threshold=threshold, max_columns=0).persons
+    persons = sqlanon.risk(DATABASE, policy, table="t", threshold=threshold, max_columns=0).persons
     sizes = class_sizes(rows, True)
     smallest = {}
     for who, key in rows:
@@ -477,7 +480,7 @@ def test_persons_agree_with_a_count_in_python(rows, threshold):
 def test_a_file_is_its_own_population(tmp_path, text, quasi, form):
     path = tmp_path / "own.csv"
     path.write_text(text)
-    found = sqlanon.risk(path, None, Policy(quasi), population=path, **form).to_dict()
+    found = sqlanon.risk(path, Policy(quasi), population=path, **form).to_dict()
     assert found["population"]["population_uniques"] == text.count("\n") - 1
 
 
@@ -486,5 +489,5 @@ def test_a_format_of_texts_is_no_fault_of_a_parquet_population(tmp_path, connect
     own.write_text("day\n31/12/2020\n")
     connection.execute(f"COPY (SELECT DATE '2020-12-31' AS day) TO '{everybody}'")
     policy = Policy({"day": Hierarchy.dates("month")})
-    found = sqlanon.risk(own, None, policy, population=everybody, date_format="%d/%m/%Y")
+    found = sqlanon.risk(own, policy, population=everybody, date_format="%d/%m/%Y")
     assert found.to_dict()["population"]["population_uniques"] == 1

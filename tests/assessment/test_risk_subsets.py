@@ -85,7 +85,7 @@ def test_every_subset_agrees_with_brute_force(rows, by_person, how, bits):
     names = fill(rows)
     policy = Policy(names, entity="who" if by_person else None)
     with ways(*how), patch.object(layout, "WORD_BITS", bits):
-        report = sqlanon.risk(DATABASE, "t", policy, every_subset=True)
+        report = sqlanon.risk(DATABASE, policy, table="t", every_subset=True)
     wanted = brute(rows, names, by_person)
     total = len({who for who, _ in rows}) if by_person else len(rows)
     found = {one.columns: one for one in report.subsets.every}
@@ -110,7 +110,9 @@ def test_minimal_identifying_sets_agree_with_brute_force(rows, by_person, how, s
     names = fill(rows)
     policy = Policy(names, entity="who" if by_person else None)
     with ways(*how):
-        found = sqlanon.risk(DATABASE, "t", policy, identifying=share, max_columns=largest).subsets
+        found = sqlanon.risk(
+            DATABASE, policy, table="t", identifying=share, max_columns=largest
+        ).subsets
     total = len({who for who, _ in rows}) if by_person else len(rows)
     small = {c: f for c, f in brute(rows, names, by_person).items() if 0 < len(c) <= largest}
     identifying = [c for c, f in small.items() if f[1] and f[1] >= Fraction(str(share)) * total]
@@ -146,7 +148,7 @@ def test_counts_are_the_same_rolled_up_and_straight(entity, every):
     documents = []
     for how in itertools.product((False, True), (False, True)):
         with ways(*how), patch.object(subsets, "JOINT_GROUPS", 10**5):
-            report = sqlanon.risk(DATABASE, "t", policy, every_subset=every, max_columns=7)
+            report = sqlanon.risk(DATABASE, policy, table="t", every_subset=every, max_columns=7)
         assert bool(report.subsets.search["rolled_up"]) == how[1]
         document = report.subsets.to_dict()
         document["subsets"].pop("search")
@@ -157,7 +159,7 @@ def test_counts_are_the_same_rolled_up_and_straight(entity, every):
 @pytest.mark.slow
 def test_roll_ups_are_the_default_where_they_pay():
     names = fill(people(20_000, seed=5))
-    found = sqlanon.risk(DATABASE, "t", Policy(names), identifying=1).subsets
+    found = sqlanon.risk(DATABASE, Policy(names), table="t", identifying=1).subsets
     assert found.search["rolled_up"] > 0
     chosen = [one for one in found.strongest if len(one.columns) == 3]
     for one in chosen:
@@ -180,7 +182,7 @@ def test_sets_are_counted_from_the_smaller_one():
         ask(self, wanted, source)
 
     with ways(joint=True, rolled=True), patch.object(SubsetCounter, "_count", watched):
-        sqlanon.risk(DATABASE, "t", Policy(names), identifying=1)
+        sqlanon.risk(DATABASE, Policy(names), table="t", identifying=1)
     after_start = [(one, source) for one, source in counted[2 * len(names) + 1 :]]
     narrow = [source.subset.bit_count() - one.bit_count() for one, source in after_start]
     assert after_start
@@ -190,7 +192,7 @@ def test_sets_are_counted_from_the_smaller_one():
 def test_identifying_sets_spare_those_that_hold_them():
     rows = [(n, (str(n), str(n % 2), str(n % 3), str(n % 5))) for n in range(30)]
     names = fill(rows)
-    found = sqlanon.risk(DATABASE, "t", Policy(names)).subsets
+    found = sqlanon.risk(DATABASE, Policy(names), table="t").subsets
     assert [one.columns for one in found.minimal] == [("a",), ("b", "c", "d")]
     assert found.minimal[0].is_key
     assert found.implied == 7
@@ -200,7 +202,7 @@ def test_identifying_sets_spare_those_that_hold_them():
 
 def test_table_without_uniques_needs_no_count_of_small_sets():
     names = fill([(0, key) for key in itertools.product("ab", "cd", "ef", "gh")] * 2)
-    found = sqlanon.risk(DATABASE, "t", Policy(names)).subsets
+    found = sqlanon.risk(DATABASE, Policy(names), table="t").subsets
     assert found.search["counted"] == 1
     assert (found.minimal, found.strongest) == ((), ())
     assert all(one.unique == 0 for one in found.columns)
@@ -215,7 +217,7 @@ MOTWANI_XU = [
 
 def test_ratios_of_motwani_and_xu():
     names = fill(MOTWANI_XU)
-    report = sqlanon.risk(DATABASE, "t", Policy(names), every_subset=True)
+    report = sqlanon.risk(DATABASE, Policy(names), table="t", every_subset=True)
     ratios = {one.columns: (one.distinction, one.separation) for one in report.subsets.every}
     assert ratios["a",] == (0.6, 0.8)
     assert ratios["b", "c"] == (0.8, 0.9)
@@ -227,16 +229,16 @@ def test_ratios_of_motwani_and_xu():
 
 def test_keys_are_what_makes_all_unique():
     names = fill(MOTWANI_XU)
-    found = sqlanon.risk(DATABASE, "t", Policy(names), identifying=1)
+    found = sqlanon.risk(DATABASE, Policy(names), table="t", identifying=1)
     assert [one.columns for one in found.subsets.minimal] == [("a", "b"), ("a", "c")]
     assert "a, b  (a key: all records)" in found.to_text()
 
 
 def test_ratios_of_one_record_and_of_persons():
-    report = sqlanon.risk(DATABASE, "t", Policy(fill(MOTWANI_XU[:1])))
+    report = sqlanon.risk(DATABASE, Policy(fill(MOTWANI_XU[:1])), table="t")
     assert (report.subsets.whole.distinction, report.subsets.whole.separation) == (1.0, None)
     names = fill([(1, ("x", "y")), (1, ("z", "y")), (2, ("x", "y"))])
-    whole = sqlanon.risk(DATABASE, "t", Policy(names, entity="who")).subsets.whole
+    whole = sqlanon.risk(DATABASE, Policy(names, entity="who"), table="t").subsets.whole
     assert (whole.distinction, whole.separation) == (None, None)
     assert (whole.unique, whole.total) == (1, 2)
 
@@ -244,7 +246,9 @@ def test_ratios_of_one_record_and_of_persons():
 def test_sets_within_one_without_uniques_are_not_counted():
     """Only `d` makes anybody unique, so that sets without it need no count."""
     rows = [(0, (*key, str(n))) for n, key in enumerate([*itertools.product("ab", "cd", "ef")] * 2)]
-    found = sqlanon.risk(DATABASE, "t", Policy(fill(rows)), identifying=1, max_columns=4).subsets
+    found = sqlanon.risk(
+        DATABASE, Policy(fill(rows)), table="t", identifying=1, max_columns=4
+    ).subsets
     assert [one.columns for one in found.minimal] == [("d",)]
     assert found.search["counted"] == 1 + 4 + 4
     assert {one.name: one.lost for one in found.columns} == {"a": 0, "b": 0, "c": 0, "d": 16}
@@ -253,13 +257,15 @@ def test_sets_within_one_without_uniques_are_not_counted():
 def test_person_alone_in_two_classes_is_one_unique_person():
     names = fill([(1, ("x",)), (1, ("y",)), (2, ("z",)), (3, ("z",))])
     with ways(joint=True, rolled=True):
-        whole = sqlanon.risk(DATABASE, "t", Policy(names, entity="who")).subsets.whole
+        whole = sqlanon.risk(DATABASE, Policy(names, entity="who"), table="t").subsets.whole
     assert (whole.classes, whole.unique, whole.total) == (3, 1, 3)
 
 
 def test_column_of_one_value_and_one_of_a_value_each():
     names = fill([(n, ("same", str(n))) for n in range(4)])
-    figures = {one.name: one for one in sqlanon.risk(DATABASE, "t", Policy(names)).subsets.columns}
+    figures = {
+        one.name: one for one in sqlanon.risk(DATABASE, Policy(names), table="t").subsets.columns
+    }
     assert (figures["a"].values, figures["a"].unique, figures["a"].lost) == (1, 0, 0)
     assert (figures["b"].values, figures["b"].unique, figures["b"].lost) == (4, 4, 4)
 
@@ -282,7 +288,7 @@ def test_columns_of_any_plain_type_are_told_apart_as_group_by_does(kind, rows):
         connection.execute(f"CREATE TABLE t (x {kind}, y INTEGER)")
         for row in rows:
             connection.execute(f"INSERT INTO t VALUES ({row}, 1)")
-        report = sqlanon.risk(connection, "t", Policy(["x", "y"]))
+        report = sqlanon.risk(connection, Policy(["x", "y"]), table="t")
         sizes = "SELECT count(*) AS n FROM t GROUP BY x"
         wanted = connection.execute(
             f"SELECT count(*), count(*) FILTER (n = 1) FROM ({sizes})"
@@ -294,7 +300,7 @@ def test_columns_of_any_plain_type_are_told_apart_as_group_by_does(kind, rows):
 def test_more_than_ten_columns_and_more_than_one_word():
     rows = [(n, tuple(str((n * step) % 61) for step in range(1, 15))) for n in range(300)]
     names = fill(rows)
-    report = sqlanon.risk(DATABASE, "t", Policy(names)).subsets
+    report = sqlanon.risk(DATABASE, Policy(names), table="t").subsets
     assert (report.largest, report.looked_at, report.possible) == (4, 1470, 2**14 - 1)
     assert (report.whole.classes, report.whole.unique) == (61, 0)
 
@@ -311,7 +317,7 @@ def test_default_keeps_the_sets_within_its_limit():
 
 def test_what_was_left_out_is_said():
     names = fill([(n, tuple(f"{n}{c}" for c in "abcde")) for n in range(3)])
-    report = sqlanon.risk(DATABASE, "t", Policy(names), max_columns=2)
+    report = sqlanon.risk(DATABASE, Policy(names), table="t", max_columns=2)
     assert (report.subsets.looked_at, report.subsets.left_out) == (15, 16)
     assert any(
         "sets of more than 2 columns were not looked at (16)" in note for note in report.notes
@@ -320,7 +326,7 @@ def test_what_was_left_out_is_said():
 
 
 def test_no_sets_where_none_are_asked_for():
-    report = sqlanon.risk(DATABASE, "t", Policy(fill(MOTWANI_XU)), max_columns=0)
+    report = sqlanon.risk(DATABASE, Policy(fill(MOTWANI_XU)), table="t", max_columns=0)
     assert report.subsets is None
     assert "subsets" not in report.to_dict()
     assert report.statistics.classes == 5
@@ -333,13 +339,13 @@ def test_too_many_sets_are_an_error():
     with empty_database() as connection:
         connection.execute(f"CREATE TABLE t AS SELECT {columns}")
         with pytest.raises(PolicyError, match=r"more than 200,000; lower max_columns"):
-            sqlanon.risk(connection, "t", Policy(names), max_columns=20)
-        assert sqlanon.risk(connection, "t", Policy(names)).subsets.largest == 2
+            sqlanon.risk(connection, Policy(names), table="t", max_columns=20)
+        assert sqlanon.risk(connection, Policy(names), table="t").subsets.largest == 2
 
 
 def test_none_that_identify_is_said():
     names = fill([(n, (str(n // 2), str(n // 4))) for n in range(8)])
-    text = sqlanon.risk(DATABASE, "t", Policy(names)).to_text()
+    text = sqlanon.risk(DATABASE, Policy(names), table="t").to_text()
     assert "none, nor any larger one: all columns together make 0% of the records unique" in text
 
 
@@ -372,7 +378,7 @@ def figures_of_two_columns(name, other):
             entity = "who other" if joint == rolled else None
             policy = Policy([name, other], entity=entity)
             with ways(joint, rolled):
-                report = sqlanon.risk(connection, "t", policy, population="p")
+                report = sqlanon.risk(connection, policy, table="t", population="p")
             document = report.to_dict()
             figures = document["risk"], document["persons"], document["population"]
             found.append((figures, list(document["columns"].values())))
@@ -389,7 +395,9 @@ def test_entity_of_a_hostile_name_is_counted():
                 f"CREATE OR REPLACE TABLE t AS SELECT i % 4 AS a, i % 3 AS b, i // 2 AS {quoted} "
                 "FROM range(12) r(i)"
             )
-            report = sqlanon.risk(connection, "t", Policy(["a", "b"], entity=name), population="t")
+            report = sqlanon.risk(
+                connection, Policy(["a", "b"], entity=name), table="t", population="t"
+            )
             assert (report.persons.members, report.population.journalist_max) == (6, 1.0)
 
 
@@ -405,7 +413,7 @@ def test_report_does_not_depend_on_threads_or_the_order_of_records(tmp_path):
             connection.execute("CREATE TABLE p AS SELECT * FROM t UNION ALL SELECT * FROM t")
         for entity in (None, "who"):
             report = sqlanon.risk(
-                path, "t", Policy(names, entity=entity), population="p", threads=threads
+                path, Policy(names, entity=entity), table="t", population="p", threads=threads
             )
             document = report.to_dict()
             for name in ("seconds", "created", "source"):
@@ -416,5 +424,5 @@ def test_report_does_not_depend_on_threads_or_the_order_of_records(tmp_path):
 
 def test_no_value_of_the_table_is_in_the_report():
     names = fill([(n, (f"MARK{n}", f"MARK{n % 3}", "MARK")) for n in range(20)])
-    report = sqlanon.risk(DATABASE, "t", Policy(names, entity="who"), every_subset=True)
+    report = sqlanon.risk(DATABASE, Policy(names, entity="who"), table="t", every_subset=True)
     assert "MARK" not in report.to_text() + str(report.to_dict())

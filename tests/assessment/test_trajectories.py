@@ -72,7 +72,10 @@ def test_trajectories_agree_with_brute_force(rows):
     fill(rows)
     sharing = Counter(bags(rows).values())
     wanted = Counter(sharing.values())
-    checked, risk = sqlanon.check(DATABASE, "t", POLICY), sqlanon.risk(DATABASE, "t", POLICY)
+    checked, risk = (
+        sqlanon.check(DATABASE, POLICY, table="t"),
+        sqlanon.risk(DATABASE, POLICY, table="t"),
+    )
     assert checked.trajectories.sharing.histogram == wanted
     assert risk.trajectories.sharing.histogram == wanted
     found = {result.model: result for result in checked.models}
@@ -94,21 +97,27 @@ def test_patients_who_are_alone_with_their_visits_are_told():
     alone = sum(count == 1 for count in Counter(bags(hospital()).values()).values())
     assert alone > 300
     policy = replace(POLICY, models=[KAnonymity(5)])
-    for report in (sqlanon.check(DATABASE, "t", policy), sqlanon.risk(DATABASE, "t", policy)):
+    for report in (
+        sqlanon.check(DATABASE, policy, table="t"),
+        sqlanon.risk(DATABASE, policy, table="t"),
+    ):
         document = report.to_dict()
         assert document["k"] >= 5
         assert document["trajectories"]["unique_persons"] == alone
         assert document["trajectories"]["k"] == 1
         assert f"unique persons  {alone} (" in report.to_text()
         assert any("'who' is in the table and joins the records" in n for n in document["notes"])
-    assert not sqlanon.check(DATABASE, "t", policy).holds
+    assert not sqlanon.check(DATABASE, policy, table="t").holds
 
 
 @pytest.mark.parametrize("role", ["drop", "identifiers"])
 def test_an_entity_that_the_policy_drops_joins_nothing(role):
     fill(hospital())
     policy = replace(POLICY, models=[KAnonymity(5)], **{role: ["who"]})
-    checked, risk = sqlanon.check(DATABASE, "t", policy), sqlanon.risk(DATABASE, "t", policy)
+    checked, risk = (
+        sqlanon.check(DATABASE, policy, table="t"),
+        sqlanon.risk(DATABASE, policy, table="t"),
+    )
     assert checked.holds
     assert (checked.trajectories, risk.trajectories) == (None, None)
     assert checked.to_dict()["trajectories"] is None

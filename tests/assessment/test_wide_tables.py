@@ -51,8 +51,8 @@ def documents(connection, entity):
     """What risk and check say, without the time they took."""
     policy = Policy(NAMES, ["s"], models=[KAnonymity(2), LDiversity(2)], entity=entity)
     found = [
-        sqlanon.risk(connection, "t", policy, max_columns=3).to_dict(),
-        sqlanon.check(connection, "t", policy).to_dict(),
+        sqlanon.risk(connection, policy, table="t", max_columns=3).to_dict(),
+        sqlanon.check(connection, policy, table="t").to_dict(),
     ]
     for document in found:
         document.pop("seconds")
@@ -90,14 +90,14 @@ def test_wide_table_is_never_joined_column_by_column(connection, call):
         return run(self, statement, parameters)
 
     with patch.object(DuckDB, "run", watched):
-        call(connection, "w", Policy(names, ["s"]))
+        call(connection, Policy(names, ["s"]), table="w")
     assert max(joins) <= wide_codes.TOGETHER + 1
 
 
 def test_empty_wide_table_is_an_error(connection):
     names = wide(connection, 40, records=0)
     with pytest.raises(sqlanon.SqlanonError, match="empty"):
-        sqlanon.risk(connection, "w", Policy(names))
+        sqlanon.risk(connection, Policy(names), table="w")
 
 
 @pytest.mark.slow
@@ -115,13 +115,15 @@ def test_empty_wide_table_is_an_error(connection):
 def test_the_largest_sets_are_left_out_to_keep_the_budget(
     connection, columns, options, largest, sets
 ):
-    found = sqlanon.risk(connection, "w", Policy(wide(connection, columns)), **options).subsets
+    found = sqlanon.risk(
+        connection, Policy(wide(connection, columns)), table="w", **options
+    ).subsets
     assert (found.largest, found.looked_at) == (largest, sets)
 
 
 @pytest.mark.slow
 def test_the_budget_of_sets_is_said(connection):
-    report = sqlanon.risk(connection, "w", Policy(wide(connection, 100)), max_sets=150)
+    report = sqlanon.risk(connection, Policy(wide(connection, 100)), table="w", max_sets=150)
     [note] = [
         note for note in report.notes if "sets of more than 1 column were not looked at" in note
     ]
@@ -135,10 +137,10 @@ def test_the_budget_of_sets_is_said(connection):
 @pytest.mark.parametrize("bad", [0, -1, 200_001])
 def test_budget_of_sets_that_cannot_be_is_an_error(connection, bad):
     with pytest.raises(PolicyError, match=r"max_sets .* is not a whole number from 1 to 200,000"):
-        sqlanon.risk(connection, "w", Policy(["c0"]), max_sets=bad)
+        sqlanon.risk(connection, Policy(["c0"]), table="w", max_sets=bad)
 
 
 @pytest.mark.parametrize("bad", [2.0, True, "9"])
 def test_budget_of_sets_that_is_no_whole_number_is_an_error(connection, bad):
     with pytest.raises(PolicyError, match=r"^max_sets must be a whole number, not a "):
-        sqlanon.risk(connection, "w", Policy(["c0"]), max_sets=bad)
+        sqlanon.risk(connection, Policy(["c0"]), table="w", max_sets=bad)

@@ -113,7 +113,7 @@ def test_the_policy_of_a_document_holds_no_rows_and_no_values():
         connection.execute(
             "CREATE TABLE t AS SELECT 'MARKf' AS sex, 'MARKa' AS illness FROM range(4)"
         )
-        report = sqlanon.check(connection, "t", policy)
+        report = sqlanon.check(connection, policy, table="t")
         told = report.to_dict()["policy"]
     assert "MARK" not in json.dumps(told)
     assert told["quasi_identifiers"]["sex"]["rows"] == 2

@@ -252,10 +252,10 @@ def test_a_plain_table_is_a_hierarchy(database):
         """)
         plan = sqlanon.plan(
             connection,
-            "people",
             sqlanon.Policy(
                 {"sex": Hierarchy.table("sexes")}, models=[sqlanon.KAnonymity(6)], others="drop"
             ),
+            table="people",
         )
     assert plan.policy.attributes["sex"].hierarchy.rows == (("f", "*"), ("m", "*"))
     with open_database(database, read_only=True) as engine:

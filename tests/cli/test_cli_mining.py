@@ -97,7 +97,7 @@ def test_mine_of_the_library_joins_an_open_transaction():
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 'f' AS sex FROM range(3)")
         connection.begin()
-        report = sqlanon.mine(connection, "people", policy, into="itemsets")
+        report = sqlanon.mine(connection, policy, table="people", into="itemsets")
         assert (report.itemsets, report.memberships, report.output) == (1, 3, "itemsets")
         assert connection.execute("FROM itemsets").fetchall() == [("f", 3)]
         connection.rollback()

@@ -43,15 +43,15 @@ def failing(monkeypatch, name, error):
 
 
 def test_rows_hold_reports_and_figures(connection):
-    found = sqlanon.compare(connection, "people", POLICY, methods=QUICK, ks=[2, 5])
+    found = sqlanon.compare(connection, POLICY, table="people", methods=QUICK, ks=[2, 5])
     assert [(row.asked.method, row.asked.k) for row in found.rows] == [
         ("incognito", 2), ("direct-cover", 2), ("incognito", 5), ("direct-cover", 5),
     ]  # fmt: skip
     for row in found.rows:
         planned = sqlanon.plan(
             connection,
-            "people",
             Policy(POLICY.quasi_identifiers, models=[KAnonymity(row.asked.k)]),
+            table="people",
             method=row.asked.method,
         )
         assert row.value == planned.report.loss["lm"]
@@ -65,7 +65,7 @@ def test_rows_hold_reports_and_figures(connection):
 @pytest.mark.parametrize("error", [EngineError("out of memory"), TimeLimitError("mining")])
 def test_a_method_that_fails_is_a_row_and_others_go_on(connection, monkeypatch, error):
     failing(monkeypatch, "incognito", error)
-    failed, done = sqlanon.compare(connection, "people", POLICY, methods=QUICK).rows
+    failed, done = sqlanon.compare(connection, POLICY, table="people", methods=QUICK).rows
     assert failed.failure.message == str(error)
     assert failed.failure.kind == type(error).__name__
     assert (failed.report, failed.value) == (None, float("inf"))
@@ -80,7 +80,7 @@ def test_what_another_method_did_in_the_time_left_is_no_result(connection, monke
         raise TimeLimitError("mining")
 
     monkeypatch.setattr(f"{home}.decide", decide)
-    done, failed = sqlanon.compare(connection, "people", POLICY, methods=QUICK).rows
+    done, failed = sqlanon.compare(connection, POLICY, table="people", methods=QUICK).rows
     assert done.report is not None
     assert failed.failure.kind == "TimeLimitError"
     assert "mining of direct-cover" in failed.failure.message
@@ -110,25 +110,25 @@ def test_clusters_of_quick_cuts_are_no_result_of_another_method(
     }
     policy = Policy(columns, models=[KAnonymity(2)])
     done, failed = sqlanon.compare(
-        connection, "people", policy, methods=["mondrian", method], time_limit=60
+        connection, policy, table="people", methods=["mondrian", method], time_limit=60
     ).rows
     assert done.report is not None
     assert failed.report is None
     assert f" of {method}, before there was a result" in failed.failure.message
     # A plan is wanted whatever it is made of, and tells what that is.
-    report = sqlanon.plan(connection, "people", policy, method=method, time_limit=60).report
+    report = sqlanon.plan(connection, policy, table="people", method=method, time_limit=60).report
     assert report.search["given_up"] in failed.failure.message
 
 
 def test_a_source_at_fault_ends_all(connection, monkeypatch):
     failing(monkeypatch, "incognito", SourceError("the source has changed"))
     with pytest.raises(SourceError, match="has changed"):
-        sqlanon.compare(connection, "people", POLICY, methods=QUICK)
+        sqlanon.compare(connection, POLICY, table="people", methods=QUICK)
 
 
 def test_where_all_are_refused_the_first_refusal_is_raised(connection):
     with pytest.raises(PolicyError, match="no privacy model is given"):
-        sqlanon.compare(connection, "people", Policy(["a"]), methods=QUICK)
+        sqlanon.compare(connection, Policy(["a"]), table="people", methods=QUICK)
 
 
 def recorded(monkeypatch):
@@ -147,7 +147,7 @@ def recorded(monkeypatch):
 @pytest.mark.slow
 def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
     given = recorded(monkeypatch)
-    found = sqlanon.compare(connection, "people", POLICY, refine=False)
+    found = sqlanon.compare(connection, POLICY, table="people", refine=False)
     refused = {"pattern-greedy", "pattern-exact"}
     assert given.keys() >= METHODS.keys() - refused
     shares = {
@@ -163,7 +163,7 @@ def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
 @pytest.mark.slow
 def test_a_time_limit_is_that_of_each_row(connection, monkeypatch):
     given = recorded(monkeypatch)
-    sqlanon.compare(connection, "people", POLICY, methods=QUICK, time_limit=5)
+    sqlanon.compare(connection, POLICY, table="people", methods=QUICK, time_limit=5)
     ends = [options.deadline.end for options in given.values()]
     assert ends[0] < ends[1] < ends[0] + 5
 
@@ -182,7 +182,7 @@ def test_a_first_look_refines_briefly_whatever_the_clock_says(
     connection, monkeypatch, settings, passes
 ):
     given = recorded(monkeypatch)
-    found = sqlanon.compare(connection, "people", POLICY, methods=QUICK, **settings)
+    found = sqlanon.compare(connection, POLICY, table="people", methods=QUICK, **settings)
     assert given["direct-cover"].own.passes == passes
     assert found.passes == (None if settings else comparing.BRIEF)
     assert ("for a first look" in found.to_text()) == (not settings)
@@ -193,7 +193,7 @@ def test_a_first_look_refines_briefly_whatever_the_clock_says(
 def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(connection):
     names = ["mondrian", "direct-cover"]
     given = {"methods": names, "improve": "lns"}
-    mondrian, cover = sqlanon.compare(connection, "people", POLICY, **given).rows
+    mondrian, cover = sqlanon.compare(connection, POLICY, table="people", **given).rows
     assert mondrian.failure is None
     assert "lns" not in mondrian.report.search
     assert cover.report.search["lns"]["pools"] <= comparing.POOLS
@@ -203,12 +203,12 @@ def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(co
         request = comparing.ComparisonRequest(tuple(names), ("lm",), (2,), settings)
         assert request.options(asked, 5.0).own.pools == pools
     with pytest.raises(PolicyError, match="mondrian refines none"):
-        sqlanon.compare(connection, "people", POLICY, methods=["mondrian"], improve="lns")
+        sqlanon.compare(connection, POLICY, table="people", methods=["mondrian"], improve="lns")
 
 
 def test_auto_chooses_from_all_methods_in_a_first_look(connection):
     [row] = sqlanon.compare(
-        connection, "people", POLICY, methods=["auto"], losses=["discernibility"]
+        connection, POLICY, table="people", methods=["auto"], losses=["discernibility"]
     ).rows
     assert row.asked.method == "incognito"
     assert row.reason is not None
@@ -217,15 +217,17 @@ def test_auto_chooses_from_all_methods_in_a_first_look(connection):
 @pytest.mark.slow
 def test_auto_is_told_what_a_row_has_at_most(connection, monkeypatch):
     monkeypatch.setattr(comparing, "BUDGET", 0.05)
-    [row] = sqlanon.compare(connection, "people", POLICY, methods=["auto"]).rows
+    [row] = sqlanon.compare(connection, POLICY, table="people", methods=["auto"]).rows
     assert row.asked.method == "mondrian"
 
 
 @pytest.mark.slow
 def test_each_row_of_nodes_is_held_against_what_closed_itemsets_prove(connection):
-    found = sqlanon.compare(connection, "people", POLICY, methods=["mondrian", "scheme"], ks=[7])
+    found = sqlanon.compare(
+        connection, POLICY, table="people", methods=["mondrian", "scheme"], ks=[7]
+    )
     policy = replace(POLICY, models=(KAnonymity(7),))
-    bound = sqlanon.bound(connection, "people", policy).lower_bound
+    bound = sqlanon.bound(connection, policy, table="people").lower_bound
     mondrian, scheme = found.rows
     assert found.bound("lm", 7) == bound > mondrian.report.lower_bound
     assert found.ratio(mondrian) == mondrian.value / bound >= 1
@@ -238,7 +240,7 @@ def test_a_bound_that_a_cover_proves_is_not_looked_for_again(connection, monkeyp
         raise AssertionError
 
     monkeypatch.setattr("sqlanon.methods.clustering.bound.bound_table", asked)
-    found = sqlanon.compare(connection, "people", POLICY, methods=QUICK)
+    found = sqlanon.compare(connection, POLICY, table="people", methods=QUICK)
     assert found.bounds == ()
     assert found.bound("lm", 2) == found.rows[1].report.lower_bound
 
@@ -254,7 +256,7 @@ def test_the_bound_of_a_comparison_takes_the_effort_asked_for(
 ):
     monkeypatch.setattr(ComparedRow, "bounds_by_itemsets", False)
     methods = ["incognito", "forest"]
-    found = sqlanon.compare(connection, "people", POLICY, methods=methods, **asked)
+    found = sqlanon.compare(connection, POLICY, table="people", methods=methods, **asked)
     told = [each.effort for each in found.bounds]
     assert told == efforts
 
@@ -264,7 +266,7 @@ def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
         raise TimeLimitError("mining")
 
     monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
-    found = sqlanon.compare(connection, "people", POLICY, methods=["incognito"])
+    found = sqlanon.compare(connection, POLICY, table="people", methods=["incognito"])
     assert "(the time limit ended mining: a higher bound may hold)" in found.to_text()
 
 
@@ -276,7 +278,7 @@ def test_a_row_whose_prices_were_cut_is_marked_and_its_bound_sought_again(connec
         return replace(priced(*given, **named), is_cut=True)
 
     monkeypatch.setattr(Mine, "priced", ended)
-    found = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"])
+    found = sqlanon.compare(connection, POLICY, table="people", methods=["direct-cover"])
     [row] = found.rows
     assert row.is_cut
     assert found.to_dict()["methods"][0]["cut_short"]
@@ -289,8 +291,8 @@ def test_a_row_whose_prices_were_cut_is_marked_and_its_bound_sought_again(connec
 def test_settings_reach_the_methods_that_take_them(connection):
     found = sqlanon.compare(
         connection,
-        "people",
         POLICY,
+        table="people",
         methods=[*QUICK, "pattern-greedy"],
         patterns="all",
         refine=False,
@@ -317,19 +319,19 @@ def test_settings_reach_the_methods_that_take_them(connection):
 )
 def test_what_cannot_be_compared_is_refused(connection, settings, part):
     with pytest.raises(PolicyError, match=part):
-        sqlanon.compare(connection, "people", POLICY, **settings)
+        sqlanon.compare(connection, POLICY, table="people", **settings)
 
 
 @pytest.mark.slow
 def test_nothing_is_written(connection):
-    sqlanon.compare(connection, "people", POLICY, methods=QUICK)
+    sqlanon.compare(connection, POLICY, table="people", methods=QUICK)
     assert tables_of(connection) == ["people"]
 
 
 def test_an_open_transaction_is_joined(connection):
     connection.begin()
     connection.execute("INSERT INTO people FROM people")
-    found = sqlanon.compare(connection, "people", POLICY, methods=["incognito"])
+    found = sqlanon.compare(connection, POLICY, table="people", methods=["incognito"])
     assert found.rows[0].report.records == 120
     connection.rollback()
 
@@ -337,7 +339,7 @@ def test_an_open_transaction_is_joined(connection):
 @pytest.mark.slow
 def test_progress_tells_which_search_it_is(connection):
     lines = []
-    sqlanon.compare(connection, "people", POLICY, methods=QUICK, progress=lines.append)
+    sqlanon.compare(connection, POLICY, table="people", methods=QUICK, progress=lines.append)
     assert "lm, k = 2: incognito, 1 of 2" in lines
     assert any(line.startswith("lm, k = 2: direct-cover, 2 of 2: ") for line in lines)
 
@@ -345,7 +347,7 @@ def test_progress_tells_which_search_it_is(connection):
 def test_a_picture_needs_a_result(connection, monkeypatch, tmp_path):
     pytest.importorskip("altair")
     failing(monkeypatch, "incognito", TimeLimitError("mining"))
-    found = sqlanon.compare(connection, "people", POLICY, methods=["incognito"])
+    found = sqlanon.compare(connection, POLICY, table="people", methods=["incognito"])
     with pytest.raises(PolicyError, match="nothing to draw"):
         found.chart(tmp_path / "x.svg")
     assert not (tmp_path / "x.svg").exists()
@@ -357,15 +359,17 @@ def test_auto_is_told_the_time_that_a_row_has(connection):
         "CREATE TABLE many AS SELECT range % 7 AS a, range % 3 AS b FROM range(2000)"
     )
     asked = {"methods": ["auto"], "patterns": None}
-    [whole] = sqlanon.compare(connection, "many", POLICY, **asked).rows
-    [hurried] = sqlanon.compare(connection, "many", POLICY, time_limit=1.5, **asked).rows
+    [whole] = sqlanon.compare(connection, POLICY, table="many", **asked).rows
+    [hurried] = sqlanon.compare(connection, POLICY, table="many", time_limit=1.5, **asked).rows
     assert (whole.asked.method, hurried.asked.method) == ("direct-cover", "mondrian")
     assert "time limit" in hurried.reason
 
 
 @pytest.mark.slow
 def test_a_bound_of_a_smaller_k_holds_for_a_larger_one(connection):
-    rows = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"], ks=[5, 10]).rows
+    rows = sqlanon.compare(
+        connection, POLICY, table="people", methods=["direct-cover"], ks=[5, 10]
+    ).rows
     low, high = rows
     weak = replace(high, report=replace(high.report, lower_bound=0.0))
     asked = {"table": "people", "losses": ("lm",), "ks": (5, 10)}
@@ -379,12 +383,12 @@ def test_a_bound_of_a_smaller_k_holds_for_a_larger_one(connection):
 @pytest.mark.parametrize("name", ["methods", "losses", "ks"])
 def test_an_empty_list_is_refused(connection, name):
     with pytest.raises(PolicyError, match=f"{name} is empty; name at least one"):
-        sqlanon.compare(connection, "people", POLICY, **{name: []})
+        sqlanon.compare(connection, POLICY, table="people", **{name: []})
 
 
 @pytest.mark.slow
 def test_a_bound_of_nothing_is_not_told(connection):
-    [row] = sqlanon.compare(connection, "people", POLICY, methods=["direct-cover"]).rows
+    [row] = sqlanon.compare(connection, POLICY, table="people", methods=["direct-cover"]).rows
     row = replace(row, report=replace(row.report, lower_bound=0.0))
     found = Comparison("people", (row,), ("lm",), (2,))
     assert found.ratio(row) is None
@@ -394,7 +398,7 @@ def test_a_bound_of_nothing_is_not_told(connection):
 @pytest.mark.slow
 def test_auto_is_compared_by_its_own_option(connection):
     found = sqlanon.compare(
-        connection, "people", POLICY, methods=["auto", "mondrian"], consistent=True
+        connection, POLICY, table="people", methods=["auto", "mondrian"], consistent=True
     )
     chosen = [row.asked.method for row in found.rows if row.reason is not None]
     assert chosen == ["incognito"]

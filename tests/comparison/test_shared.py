@@ -60,12 +60,12 @@ def told(report):
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=["k", "highest and l"])
 def test_rows_are_those_of_plans_that_share_nothing(connection, policy):
-    rows = sqlanon.compare(connection, "people", policy, methods=[*CLUSTERS, "mondrian"]).rows
+    rows = sqlanon.compare(connection, policy, table="people", methods=[*CLUSTERS, "mondrian"]).rows
     assert sum(row.shared_seconds > 0 for row in rows) == len(rows) - 1
     for row in rows:
         name = row.asked.method
         brief = {"passes": BRIEF} if name in CLUSTERS else {}
-        alone = sqlanon.plan(connection, "people", policy, method=name, **brief)
+        alone = sqlanon.plan(connection, policy, table="people", method=name, **brief)
         assert told(row.report) == told(alone.report), name
 
 
@@ -88,7 +88,7 @@ def counting(monkeypatch):
 @pytest.mark.slow
 def test_each_thing_is_found_once_for_a_loss_and_a_k(connection, monkeypatch):
     calls, methods = counting(monkeypatch), ["set-cover", "direct-cover", "forest", "agglomerative"]
-    found = sqlanon.compare(connection, "people", policy(), methods=methods, ks=[3, 5])
+    found = sqlanon.compare(connection, policy(), table="people", methods=methods, ks=[3, 5])
     assert calls == dict.fromkeys(FOUND_ONCE, 2)
     assert not found.failed
 
@@ -97,7 +97,7 @@ def test_each_thing_is_found_once_for_a_loss_and_a_k(connection, monkeypatch):
 def test_under_a_time_limit_each_row_finds_everything_by_itself(connection, monkeypatch):
     calls = counting(monkeypatch)
     methods = ["set-cover", "direct-cover", "forest", "diameter-cover"]
-    found = sqlanon.compare(connection, "people", policy(), methods=methods, time_limit=60)
+    found = sqlanon.compare(connection, policy(), table="people", methods=methods, time_limit=60)
     assert calls["near records"] == 2
     assert calls["itemsets"] == calls["prices"] == calls["full-domain node"] == 4
     assert [row.shared_seconds for row in found.rows] == [0.0] * 4
@@ -107,7 +107,7 @@ def test_under_a_time_limit_each_row_finds_everything_by_itself(connection, monk
 def test_blocks_are_not_kept_beyond_their_size(connection, monkeypatch):
     calls = counting(monkeypatch)
     methods = ["set-cover", "direct-cover"]
-    sqlanon.compare(connection, "people", policy(), methods=methods, block_records=25)
+    sqlanon.compare(connection, policy(), table="people", methods=methods, block_records=25)
     assert calls["itemsets"] > 4
 
 
@@ -117,13 +117,15 @@ def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
     calls, methods = counting(monkeypatch), ["set-cover", "direct-cover"]
     path = str(tmp_path / "people.parquet")
     connection.execute(f"COPY people TO '{path}'")
-    sqlanon.compare(path, None, policy(), methods=methods, memory_limit="1GB", passes=1)
+    sqlanon.compare(path, policy(), methods=methods, memory_limit="1GB", passes=1)
     assert calls["itemsets"] == 2
 
 
 @pytest.mark.slow
 def test_a_row_counts_what_it_takes_by_itself(connection):
-    found = sqlanon.compare(connection, "people", policy(), methods=["forest", "diameter-cover"])
+    found = sqlanon.compare(
+        connection, policy(), table="people", methods=["forest", "diameter-cover"]
+    )
     one, other = found.rows
     assert one.seconds_alone == one.seconds
     assert other.seconds_alone == other.seconds + other.shared_seconds > other.seconds
@@ -170,5 +172,5 @@ def test_a_node_that_was_cut_short_is_not_lent_to_others(connection, monkeypatch
         return lent(*given, **named)[0], False
 
     monkeypatch.setattr(fulldomain, "lent_node", cut)
-    sqlanon.compare(connection, "people", policy(), methods=["forest", "diameter-cover"])
+    sqlanon.compare(connection, policy(), table="people", methods=["forest", "diameter-cover"])
     assert calls["node"] == 2

@@ -53,7 +53,7 @@ def people():
 
 @pytest.fixture(scope="module")
 def swept(people):
-    return sqlanon.sweep(people, "people", POLICY, over=GRID)
+    return sqlanon.sweep(people, POLICY, table="people", over=GRID)
 
 
 def planned(people, point, **settings):
@@ -61,7 +61,7 @@ def planned(people, point, **settings):
     policy = POLICY
     for each in point.values.values():
         policy = each.policy(policy)
-    return sqlanon.plan(people, "people", policy, **settings).report
+    return sqlanon.plan(people, policy, table="people", **settings).report
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def planned(people, point, **settings):
     ],
 )
 def test_every_point_is_what_its_plan_reports(people, over, settings):
-    swept = sqlanon.sweep(people, "people", POLICY, over=over, **settings)
+    swept = sqlanon.sweep(people, POLICY, table="people", over=over, **settings)
     assert [tuple(point.values) for point in swept.points] == [tuple(over)] * len(swept.points)
     for point in swept.points:
         if point.report is None:
@@ -95,7 +95,7 @@ def test_a_full_domain_sweep_encodes_once_and_checks_fewer_nodes(people, monkeyp
         return original(*given, **how)
 
     monkeypatch.setattr(encoding, "_combinations", counting)
-    swept = sqlanon.sweep(people, "people", POLICY, over=GRID)
+    swept = sqlanon.sweep(people, POLICY, table="people", over=GRID)
     assert len(combined) == 1
     together = sum(point.report.search["checked"] for point in swept.points)
     alone = sum(planned(people, point).search["checked"] for point in swept.points)
@@ -105,7 +105,7 @@ def test_a_full_domain_sweep_encodes_once_and_checks_fewer_nodes(people, monkeyp
 @pytest.mark.slow
 def test_a_sweep_leaves_no_tables_behind(people):
     before = people.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
-    sqlanon.sweep(people, "people", POLICY, over={"k": [2, 3]})
+    sqlanon.sweep(people, POLICY, table="people", over={"k": [2, 3]})
     assert people.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == before
 
 
@@ -127,7 +127,7 @@ def test_the_page_has_the_loss_by_both_figures_and_every_point(swept):
 
 @pytest.mark.slow
 def test_a_point_that_nothing_satisfies_says_so(people):
-    swept = sqlanon.sweep(people, "people", POLICY, over={"l": [2, 9]})
+    swept = sqlanon.sweep(people, POLICY, table="people", over={"l": [2, 9]})
     assert [point.report is None for point in swept.points] == [False, True]
     assert swept.to_dict()["points"][1]["error"]["kind"] == "UnsatisfiableError"
     assert "– l 9: " in swept.to_text()
@@ -136,7 +136,7 @@ def test_a_point_that_nothing_satisfies_says_so(people):
 @pytest.mark.slow
 def test_progress_tells_which_point_it_is(people):
     lines = []
-    sqlanon.sweep(people, "people", POLICY, over={"k": [2, 3]}, progress=lines.append)
+    sqlanon.sweep(people, POLICY, table="people", over={"k": [2, 3]}, progress=lines.append)
     points = [line for line in lines if line.count(":") == 1]
     assert [(str(line), line.share) for line in points] == [
         ("sweep: 1 of 2, k 2", 0.0),
@@ -177,7 +177,7 @@ def test_charts_show_a_line_for_each_value_of_the_other_figure(swept, tmp_path):
 )
 def test_what_cannot_be_swept_is_refused(people, over, message):
     with pytest.raises(PolicyError) as refused:
-        sqlanon.sweep(people, "people", POLICY, over=over)
+        sqlanon.sweep(people, POLICY, table="people", over=over)
     assert message in str(refused.value)
 
 
@@ -185,7 +185,7 @@ def test_what_cannot_be_swept_is_refused(people, over, message):
 @pytest.mark.parametrize("name", ["minimal_nodes", "alternatives"])
 def test_what_is_about_one_plan_is_refused(people, name):
     with pytest.raises(PolicyError, match=f"{name} is about one plan"):
-        sqlanon.sweep(people, "people", POLICY, over={"k": [2]}, **{name: True})
+        sqlanon.sweep(people, POLICY, table="people", over={"k": [2]}, **{name: True})
 
 
 @pytest.mark.every_row
@@ -211,7 +211,7 @@ def test_values_are_told_as_the_numbers_that_they_are(key, values, written):
 def test_where_every_point_is_refused_the_first_reason_is_the_error(people):
     plain = replace(POLICY, sensitive=())
     with pytest.raises(SqlanonError, match="needs a sensitive column"):
-        sqlanon.sweep(people, "people", plain, over={"l": [2, 3]})
+        sqlanon.sweep(people, plain, table="people", over={"l": [2, 3]})
 
 
 @pytest.mark.every_row

@@ -97,7 +97,9 @@ def test_dbt_builds_the_published_model_and_tests_it(copied):
     assert code == 0, told
     assert re.search(r"PASS=4 .*ERROR=0", told), told
     assert tables(folder / "people.duckdb") == [("people_anonymous",)]
-    report = sqlanon.check(folder / "people.duckdb", "people_anonymous", folder / "policy.toml")
+    report = sqlanon.check(
+        folder / "people.duckdb", folder / "policy.toml", table="people_anonymous"
+    )
     assert report.holds
     add_a_column(folder / "models" / "people.sql")
     (folder / "people.duckdb").unlink()

@@ -41,7 +41,7 @@ def write(connection):
 
 
 def loss(connection, policy, **options):
-    return sqlanon.measure(connection, "original", "released", policy, **options).loss
+    return sqlanon.measure(connection, "released", policy, table="original", **options).loss
 
 
 # Kenig 2009, chapter 3
@@ -255,7 +255,9 @@ def test_utility_is_the_tree_measure_over_the_purity_gain(connection, write):
 def test_utility_is_infinite_where_nothing_is_gained(connection, write):
     write("original", ["a", "s"], ILL)
     write("released", ["a", "s"], [("*", s) for _, s in ILL])
-    report = sqlanon.measure(connection, "original", "released", Policy(["a"], sensitive=["s"]))
+    report = sqlanon.measure(
+        connection, "released", Policy(["a"], sensitive=["s"]), table="original"
+    )
     assert report.loss["purity_gain"] == 0
     assert report.loss["utility"] == math.inf
     assert report.to_dict()["utility"] is None
@@ -400,9 +402,9 @@ def both(connection, write, records, released, stars):
     write("original", ["a", "b"], records)
     policy = Policy(["a", "b"], suppressed_label=stars[0])
     write("released", ["a", "b"], released)
-    dropped = sqlanon.measure(connection, "original", "released", policy)
+    dropped = sqlanon.measure(connection, "released", policy, table="original")
     write("released", ["a", "b"], [*released, *[stars] * (len(records) - len(released))])
-    return dropped, sqlanon.measure(connection, "original", "released", policy)
+    return dropped, sqlanon.measure(connection, "released", policy, table="original")
 
 
 @pytest.mark.parametrize("stars", [("*", "*"), ("?", "?")])
@@ -417,14 +419,14 @@ def test_suppressed_records_count_the_same_left_out_and_kept(connection, write, 
 def test_a_record_with_one_value_left_is_not_suppressed(connection, write):
     write("original", ["a", "b"], [("1", "x"), ("2", "x")])
     write("released", ["a", "b"], [("*", "x"), ("*", "x")])
-    report = sqlanon.measure(connection, "original", "released", Policy(["a", "b"]))
+    report = sqlanon.measure(connection, "released", Policy(["a", "b"]), table="original")
     assert report.suppressed_records == 0
 
 
 def test_a_table_generalized_to_the_top_is_one_class(connection, write):
     write("original", ["a", "b"], [("1", "x"), ("2", "x")])
     write("released", ["a", "b"], [("*", "*")] * 2)
-    report = sqlanon.measure(connection, "original", "released", Policy(["a", "b"]))
+    report = sqlanon.measure(connection, "released", Policy(["a", "b"]), table="original")
     assert (report.suppressed_records, report.statistics.classes) == (0, 1)
 
 
@@ -457,7 +459,7 @@ def test_hdm_is_exact_where_whole_classes_are_suppressed(connection, write):
     write("original", ["job", "b"], records)
     write("released", ["job", "b"], [("health", "x")] * 3 + [("clerk", "x")])
     report = sqlanon.measure(
-        connection, "original", "released", Policy({"job": JOBS, "b": Hierarchy()})
+        connection, "released", Policy({"job": JOBS, "b": Hierarchy()}), table="original"
     )
     # N_health = 4; a nurse or a medic loses (4 - 2) / (5 - 2), the suppressed record 1 per cell.
     assert report.loss["hdm"] == pytest.approx((3 * 2 / 3 + 2) / 10)
@@ -467,7 +469,7 @@ def test_hdm_is_exact_where_whole_classes_are_suppressed(connection, write):
 def test_hdm_is_estimated_and_says_so_where_nested_nodes_are_published(connection, write):
     write("original", ["job"], [("nurse",), ("medic",), ("medic",), ("clerk",)])
     write("released", ["job"], [("health",), ("medic",), ("medic",), ("clerk",)])
-    report = sqlanon.measure(connection, "original", "released", Policy({"job": JOBS}))
+    report = sqlanon.measure(connection, "released", Policy({"job": JOBS}), table="original")
     mean = (1 * (3 - 1) / (4 - 1) + 2 * (3 - 2) / (4 - 2)) / 3
     assert report.loss["hdm"] == pytest.approx(mean / 4)
     assert "hdm is estimated for 'job'" in report.notes[0]
@@ -540,7 +542,7 @@ def test_purity_leaves_out_what_the_release_lacks_and_says_so(connection, write)
     write("original", ["a", "s", "r"], [("1", "x", "y")])
     write("released", ["a", "r"], [("1", "y")])
     report = sqlanon.measure(
-        connection, "original", "released", Policy(["a"], sensitive=["s", "r"])
+        connection, "released", Policy(["a"], sensitive=["s", "r"]), table="original"
     )
     assert report.loss["purity"] == 1
     assert report.notes == ("the released table has no column 's'; purity is that of the others",)
@@ -568,14 +570,14 @@ def test_classification_asked_for_without_a_class_attribute_is_refused(connectio
 def test_an_unknown_measure_is_refused_with_those_that_are_known(connection, write):
     write("original", ["a"], [("1",)])
     with pytest.raises(PolicyError, match=f"'ilm' is not known; choose from {', '.join(MEASURES)}"):
-        sqlanon.measure(connection, "original", "original", Policy(["a"]), losses=["ilm"])
+        sqlanon.measure(connection, "original", Policy(["a"]), table="original", losses=["ilm"])
 
 
 def test_a_hierarchy_that_misses_values_of_the_original_is_refused(connection, write):
     write("original", ["a"], [("1",), ("2",)])
     policy = Policy({"a": Hierarchy.from_rows([("1", "*")])})
     with pytest.raises(HierarchyError, match="misses 1 value "):
-        sqlanon.measure(connection, "original", "original", policy)
+        sqlanon.measure(connection, "original", policy, table="original")
 
 
 def test_a_nested_type_in_the_release_is_refused(connection, write):
@@ -611,7 +613,7 @@ def people(tmp_path):
 @pytest.mark.parametrize("original", ["people.duckdb", "original.csv"])
 def test_the_release_may_lie_in_a_file(people, original, released):
     table = "people" if original == "people.duckdb" else None
-    report = sqlanon.measure(people / original, table, people / released, Policy(["a"]))
+    report = sqlanon.measure(people / original, people / released, Policy(["a"]), table=table)
     assert report.loss["suppressed_cells"] == 4
     assert report.suppressed_records == 4
 
@@ -620,8 +622,8 @@ def test_the_release_may_lie_in_a_file(people, original, released):
 def test_the_release_may_be_a_table_of_the_database(people):
     policy = Policy(["a"])
     path = people / "people.duckdb"
-    assert sqlanon.measure(path, "people", "released", policy).loss["suppressed_cells"] == 4
-    named = sqlanon.measure(path, "people", path, policy, released_table="released")
+    assert sqlanon.measure(path, "released", policy, table="people").loss["suppressed_cells"] == 4
+    named = sqlanon.measure(path, path, policy, table="people", released_table="released")
     assert named.loss["suppressed_cells"] == 4
 
 
@@ -629,14 +631,14 @@ def test_the_release_may_be_a_frame(people, connection):
     pandas = pytest.importorskip("pandas")
     frame = pandas.read_csv(people / "people.csv", dtype=str)
     connection.execute(f"CREATE TABLE original AS FROM '{people}/original.csv'")
-    report = sqlanon.measure(connection, "original", frame, Policy(["a"]))
+    report = sqlanon.measure(connection, frame, Policy(["a"]), table="original")
     assert report.suppressed_records == 4
 
 
 def test_a_name_that_is_a_table_and_a_file_means_the_table(people, monkeypatch):
     monkeypatch.chdir(people)
     Path("released").write_text("a\n9\n")
-    report = sqlanon.measure("people.duckdb", "people", "released", Policy(["a"]))
+    report = sqlanon.measure("people.duckdb", "released", Policy(["a"]), table="people")
     assert report.suppressed_records == 4
 
 
@@ -646,7 +648,7 @@ def test_measuring_leaves_nothing_behind(people):
         before = opened.execute("FROM duckdb_tables()").fetchall()
         databases = opened.execute("FROM duckdb_databases()").fetchall()
         for released in (people / "one.duckdb", people / "people.parquet", "released"):
-            sqlanon.measure(opened, "people", released, Policy(["a"]))
+            sqlanon.measure(opened, released, Policy(["a"]), table="people")
         assert opened.execute("FROM duckdb_tables()").fetchall() == before
         assert opened.execute("FROM duckdb_databases()").fetchall() == databases
         assert not [
@@ -661,7 +663,7 @@ def test_a_transaction_of_the_callers_stays_open(people, connection):
     connection.execute("CREATE TABLE released AS SELECT '*' AS a FROM original")
     assert loss(connection, Policy(["a"]))["lm"] == 1
     with pytest.raises(SourceError, match="within your transaction"):
-        sqlanon.measure(connection, "original", people / "one.duckdb", Policy(["a"]))
+        sqlanon.measure(connection, people / "one.duckdb", Policy(["a"]), table="original")
     connection.execute("ROLLBACK")
     assert connection.execute("SELECT count(*) FROM original").fetchone() == (8,)
 
@@ -679,13 +681,15 @@ def test_a_transaction_of_the_callers_stays_open(people, connection):
 def test_a_release_that_is_not_there_is_refused(people, monkeypatch, released, table, fault):
     monkeypatch.chdir(people)
     with pytest.raises(SourceError, match=fault):
-        sqlanon.measure("people.duckdb", "people", released, Policy(["a"]), released_table=table)
+        sqlanon.measure(
+            "people.duckdb", released, Policy(["a"]), table="people", released_table=table
+        )
 
 
 @pytest.mark.slow
 def test_a_path_that_leads_nowhere_is_refused(people):
     with pytest.raises(SourceError, match="there is no file"):
-        sqlanon.measure(people / "people.duckdb", "people", people / "no.csv", Policy(["a"]))
+        sqlanon.measure(people / "people.duckdb", people / "no.csv", Policy(["a"]), table="people")
 
 
 # The report
@@ -694,7 +698,7 @@ def test_a_path_that_leads_nowhere_is_refused(people):
 def test_a_report_may_hold_the_measures_asked_for_alone(connection, write):
     write("original", ["a"], [("1",), ("2",)])
     report = sqlanon.measure(
-        connection, "original", "original", Policy(["a"]), losses=["average-class-size", "lm"]
+        connection, "original", Policy(["a"]), table="original", losses=["average-class-size", "lm"]
     )
     assert report.loss == {"average_class_size": 1, "lm": 0}
     assert {"average_class_size", "lm"} < report.to_dict().keys()
@@ -704,7 +708,7 @@ def test_a_report_may_hold_the_measures_asked_for_alone(connection, write):
 def test_a_report_lists_every_measure_by_its_name(connection, write):
     write("original", ["a", "s"], ILL)
     policy = Policy(["a"], sensitive=["s"], models=[KAnonymity(2)])
-    report = sqlanon.measure(connection, "original", "original", policy, class_attribute="s")
+    report = sqlanon.measure(connection, "original", policy, table="original", class_attribute="s")
     document = report.to_dict()
     assert set(report.loss) == {name.replace("-", "_") for name in MEASURES}
     assert report.loss.items() <= document.items()

@@ -131,7 +131,9 @@ def test_labels_of_several_nodes_that_cannot_mix_are_no_fault(connection, method
     columns = {"a": column, "b": Hierarchy.suppression()}
     policy = replace(POLICY, quasi_identifiers=columns, others="drop")
     patterns = {"patterns": "all"} if method == "pattern-greedy" else {}
-    found = sqlanon.anonymize(connection, "people", policy, method=method, into="x", **patterns)
+    found = sqlanon.anonymize(
+        connection, policy, table="people", method=method, into="x", **patterns
+    )
     assert found.holds
     assert found.method != "incognito"
     connection.execute("DROP TABLE x")
@@ -167,8 +169,8 @@ def test_rules_speak_for_methods_that_there_are():
 
 @pytest.mark.slow
 def test_the_report_names_the_method_and_says_why(connection):
-    plan = sqlanon.plan(connection, "people", POLICY, method="auto")
-    asked = sqlanon.plan(connection, "people", POLICY, method="direct-cover")
+    plan = sqlanon.plan(connection, POLICY, table="people", method="auto")
+    asked = sqlanon.plan(connection, POLICY, table="people", method="direct-cover")
     assert plan.report.method == "direct-cover"
     assert plan.report.loss == asked.report.loss
     assert plan.report.lower_bound == asked.report.lower_bound
@@ -177,13 +179,13 @@ def test_the_report_names_the_method_and_says_why(connection):
 
 
 def test_options_reach_the_method_that_is_chosen(connection):
-    plan = sqlanon.plan(connection, "people", POLICY, method="auto", minimal_nodes=True)
+    plan = sqlanon.plan(connection, POLICY, table="people", method="auto", minimal_nodes=True)
     assert plan.report.method == "incognito"
     assert plan.report.minimal_nodes
 
 
 @pytest.mark.slow
 def test_without_a_method_nothing_is_chosen(connection):
-    report = sqlanon.plan(connection, "people", POLICY).report
+    report = sqlanon.plan(connection, POLICY, table="people").report
     assert report.method == "incognito"
     assert "chosen_by" not in report.search

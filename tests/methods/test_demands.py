@@ -80,7 +80,7 @@ def planned(people, method, demands):
     policy = Policy({name: asked.pop(name) for name in "ab"}, **asked)
     given = {"patterns": "all", "refine": False}
     own = {name: given[name] for name in given if METHODS[method].takes(name)}
-    return policy, sqlanon.plan(people, "people", policy, method=method, **own).report
+    return policy, sqlanon.plan(people, policy, table="people", method=method, **own).report
 
 
 @pytest.mark.parametrize("demands", TOGETHER, ids=" ".join)

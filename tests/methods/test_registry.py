@@ -155,7 +155,9 @@ def test_an_unknown_setting_is_refused_with_what_was_meant():
     with pytest.raises(
         PolicyError, match=r"'time_limt' is not known; .*; did you mean 'time_limit'"
     ):
-        sqlanon.plan(duckdb.connect(), "people", {"quasi_identifiers": {"age": {}}}, time_limt=1)
+        sqlanon.plan(
+            duckdb.connect(), {"quasi_identifiers": {"age": {}}}, table="people", time_limt=1
+        )
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ def published(connection, method, looks, **more):
     with after, reading:
         return sqlanon.anonymize(
             connection,
-            "people",
             POLICY,
+            table="people",
             method=method,
             into="published",
             time_limit=1.0,
@@ -113,9 +113,9 @@ def leftovers(connection):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, method):
-    best = sqlanon.plan(people, "people", POLICY, method=method, **SETTINGS[method]).report.loss[
-        "lm"
-    ]
+    best = sqlanon.plan(
+        people, POLICY, table="people", method=method, **SETTINGS[method]
+    ).report.loss["lm"]
     ended = set()
     # Each method at every other moment: most of what they do in between is alike.
     for looks in [*LOOKS[[*METHODS].index(method) % 2 :: 2], ENOUGH]:
@@ -170,10 +170,10 @@ def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
     for looks in (8, 20, *range(36, 60, 4), 80, 120):
         after, reading = expiring(looks)
         with after, reading:
-            plan = sqlanon.plan(people, "people", POLICY, method="mondrian", time_limit=1.0)
+            plan = sqlanon.plan(people, POLICY, table="people", method="mondrian", time_limit=1.0)
         node = found.pop()
         if node is not None and node not in nodes:
-            fixed = sqlanon.plan(people, "people", levels_fixed(node)).report
+            fixed = sqlanon.plan(people, levels_fixed(node), table="people").report
             nodes[node] = fixed.loss["lm"]
         losses.append(plan.report.loss["lm"])
         assert losses[-1] <= nodes.get(node, 1.0) + 1e-9
@@ -187,7 +187,7 @@ def test_mondrian_loses_no_more_than_full_domain_where_its_time_is_over_later(
     people, monkeypatch, place
 ):
     """In the encoding, in a round of cuts, or when what is left of it is read."""
-    best, now = sqlanon.plan(people, "people", POLICY).report.loss["lm"], [0.0]
+    best, now = sqlanon.plan(people, POLICY, table="people").report.loss["lm"], [0.0]
     home = "sqlanon.methods.clustering.mondrian"
     own = getattr(mondrian, place)
 
@@ -199,7 +199,7 @@ def test_mondrian_loses_no_more_than_full_domain_where_its_time_is_over_later(
 
     monkeypatch.setattr(f"{home}.{place}", late)
     monkeypatch.setattr(Deadline, "after", lambda _: Deadline(1.0, lambda: now[0]))
-    report = sqlanon.plan(people, "people", POLICY, method="mondrian", time_limit=1.0).report
+    report = sqlanon.plan(people, POLICY, table="people", method="mondrian", time_limit=1.0).report
     assert report.loss["lm"] <= best + 1e-9 < 1
     assert report.holds
     assert report.lower_bound <= report.loss["lm"]
@@ -219,7 +219,7 @@ def test_a_plan_in_place_of_another_is_told_by_the_loss_that_was_asked_for(peopl
     after, reading = expiring(0)
     with after, reading:
         plan = sqlanon.plan(
-            people, "people", POLICY, method="scheme", loss="hdm", time_limit=1.0
+            people, POLICY, table="people", method="scheme", loss="hdm", time_limit=1.0
         ).report
     document = plan.to_dict()
     assert document["loss"]["name"] == "hdm"
@@ -230,7 +230,7 @@ def test_a_plan_in_place_of_another_is_told_by_the_loss_that_was_asked_for(peopl
 def test_a_choice_is_told_when_its_time_is_over(people):
     after, reading = expiring(0)
     with after, reading:
-        report = sqlanon.plan(people, "people", POLICY, method="auto", time_limit=1.0).report
+        report = sqlanon.plan(people, POLICY, table="people", method="auto", time_limit=1.0).report
     chosen = report.search["reason"]
     assert (report.method, report.search["chosen_by"]) == ("direct-cover", "auto")
     assert report.search["given_up"] == "the encoding of direct-cover"
@@ -250,7 +250,9 @@ def test_no_search_is_begun_when_the_time_is_over(people):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_limit_that_does_not_come_changes_nothing(people, method):
     plans = [
-        sqlanon.plan(people, "people", POLICY, method=method, time_limit=limit, **SETTINGS[method])
+        sqlanon.plan(
+            people, POLICY, table="people", method=method, time_limit=limit, **SETTINGS[method]
+        )
         for limit in (None, 1e6)
     ]
     assert plans[0].recoding == plans[1].recoding
@@ -266,7 +268,7 @@ def test_every_method_takes_a_time_limit():
 def test_a_table_that_cannot_be_read_in_time_is_told(people):
     after, _ = expiring(-5)
     with after, pytest.raises(TimeLimitError, match="during the reading of the table"):
-        sqlanon.plan(people, "people", POLICY, time_limit=1.0)
+        sqlanon.plan(people, POLICY, table="people", time_limit=1.0)
     assert not leftovers(people)
 
 
@@ -291,18 +293,18 @@ def test_a_table_that_changes_during_a_limited_search_is_not_published(people):
 
     with pytest.raises(StalePlanError):
         sqlanon.anonymize(
-            people, "people", POLICY, into="published", time_limit=1e6, progress=change
+            people, POLICY, table="people", into="published", time_limit=1e6, progress=change
         )
     assert not leftovers(people)
 
 
 @pytest.mark.parametrize("looks", [0, 4, 40, 80, 200])
 def test_a_bound_under_a_time_limit_is_one(people, looks):
-    whole = sqlanon.bound(people, "people", POLICY)
+    whole = sqlanon.bound(people, POLICY, table="people")
     after, _ = expiring(looks)
     with after:
         try:
-            found = sqlanon.bound(people, "people", POLICY, effort="quick", time_limit=1.0)
+            found = sqlanon.bound(people, POLICY, table="people", effort="quick", time_limit=1.0)
         except TimeLimitError:
             return
     assert found.lower_bound <= whole.lower_bound + 1e-9
@@ -313,7 +315,7 @@ def test_a_bound_under_a_time_limit_is_one(people, looks):
 def test_mining_that_is_cut_short_writes_nothing(people):
     after, _ = expiring(25)
     with after, pytest.raises(TimeLimitError, match="during mining"):
-        sqlanon.mine(people, "people", POLICY, into="itemsets", time_limit=1.0)
+        sqlanon.mine(people, POLICY, table="people", into="itemsets", time_limit=1.0)
     assert tables_of(people) == ["people"]
 
 
@@ -323,7 +325,7 @@ def planned_with_kept_columns(connection, looks, method="incognito"):
     after, reading = expiring(looks)
     with after, reading:
         return sqlanon.plan(
-            connection, "kept", policy, method=method, time_limit=1.0, **SETTINGS[method]
+            connection, policy, table="kept", method=method, time_limit=1.0, **SETTINGS[method]
         )
 
 
@@ -377,7 +379,7 @@ def test_time_is_set_apart_for_the_figures_of_sensitive_columns(people, models, 
     policy = replace(POLICY, models=[KAnonymity(K), *models])
     much = patch.object(planner, "FIGURES", 1e9)
     with much, patch.object(Deadline, "reserving", recorded):
-        sqlanon.plan(people, "people", policy, time_limit=1e6)
+        sqlanon.plan(people, policy, table="people", time_limit=1e6)
     assert (asked[0] > 1e4) is is_set_apart
     assert shares[0] == (0.5 if is_set_apart else 0.25)
     assert Deadline(8, lambda: 0).reserving(1e9, 0.5).left() == 4

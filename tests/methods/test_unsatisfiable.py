@@ -39,7 +39,7 @@ def connection():
 def message_of(connection, attribute, *models, **options):
     policy = Policy({"grp": attribute}, ["ill"], models=models, others="drop", **options)
     with pytest.raises(UnsatisfiableError) as caught:
-        sqlanon.plan(connection, "people", policy)
+        sqlanon.plan(connection, policy, table="people")
     return str(caught.value)
 
 
@@ -74,7 +74,7 @@ def test_recodings_of_single_records_name_the_model_and_the_column(
 ):
     policy = Policy({"grp": FREE}, ["ill"], models=[KAnonymity(2), model], others="drop")
     with pytest.raises(UnsatisfiableError) as caught:
-        sqlanon.plan(connection, "people", policy, **options)
+        sqlanon.plan(connection, policy, table="people", **options)
     hopeless = "more values" in fault
     start = (
         "no recoding of any table with these values" if hopeless else "no recoding that publishes"
@@ -88,7 +88,7 @@ def test_null_counts_among_the_values_unless_it_is_none(connection):
     assert "the 4 that 'ill' has" in message_of(connection, FREE, LDiversity(5))
     policy = Policy({"grp": FREE}, {"ill": Sensitive([LDiversity(4)], nulls="none")}, others="drop")
     with pytest.raises(UnsatisfiableError, match="the 3 that 'ill' has"):
-        sqlanon.plan(connection, "people", policy)
+        sqlanon.plan(connection, policy, table="people")
 
 
 def test_more_than_all_persons_is_no_matter_of_levels_or_suppression(connection):
@@ -126,7 +126,7 @@ def test_the_limit_that_is_named_is_enough(connection):
     policy = Policy(
         {"grp": BOUNDED}, ["ill"], models=models, others="drop", suppression_limit=0.3334
     )
-    assert sqlanon.plan(connection, "people", policy).report.suppressed_records == 4
+    assert sqlanon.plan(connection, policy, table="people").report.suppressed_records == 4
 
 
 def test_dropping_is_named_where_keeping_is_to_blame(connection):
@@ -159,7 +159,7 @@ def test_what_suppression_brings_about_is_counted():
         connection.execute("CREATE TABLE people (city TEXT, ill TEXT)")
         insert(connection, "people", records)
         with pytest.raises(UnsatisfiableError, match="6 of 14 records are in classes that do not"):
-            sqlanon.plan(connection, "people", policy)
+            sqlanon.plan(connection, policy, table="people")
 
 
 @pytest.mark.parametrize("method", ["mondrian", "direct-cover"])
@@ -168,7 +168,7 @@ def test_what_persons_fail_is_told_from_what_records_fail(connection, method, mo
     connection.execute("UPDATE people SET ill = (ill = 1 OR person = 4)::INT")
     policy = Policy({"grp": FREE}, ["ill"], models=[KAnonymity(2), model], entity="person")
     with pytest.raises(UnsatisfiableError) as caught:
-        sqlanon.plan(connection, "people", policy, method=method)
+        sqlanon.plan(connection, policy, table="people", method=method)
     fault = f"'ill' fails {model.describe()}"
     message = str(caught.value)
     assert message.count(f"{fault} even in all") == message.count(f"{fault} of persons") == 1
@@ -178,7 +178,7 @@ def test_values_that_are_missing_are_told_once_for_records_and_persons(connectio
     models = [KAnonymity(2), LDiversity(5, "recursive", c=1)]
     policy = Policy({"grp": FREE}, ["ill"], models=models, others="drop", entity="person")
     with pytest.raises(UnsatisfiableError) as caught:
-        sqlanon.plan(connection, "people", policy, method="direct-cover")
+        sqlanon.plan(connection, policy, table="people", method="direct-cover")
     assert str(caught.value).count("needs more values") == 1
 
 
@@ -192,7 +192,7 @@ def test_where_nothing_would_be_left_the_error_says_so(method):
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT range AS a FROM range(5)")
         with pytest.raises(UnsatisfiableError, match="and leaves anything: even at") as caught:
-            sqlanon.plan(connection, "people", own, method=method)
+            sqlanon.plan(connection, own, table="people", method=method)
         assert "suppression limit" not in str(caught.value)
-        notes = sqlanon.bound(connection, "people", own).notes
+        notes = sqlanon.bound(connection, own, table="people").notes
     assert any("leaves anything" in note for note in notes)

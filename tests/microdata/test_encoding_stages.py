@@ -71,4 +71,4 @@ def test_a_hierarchy_that_misses_values_is_told_in_stages_too(engine):
     attributes = {**{n: a.hierarchy for n, a in policy.attributes.items()}, "held_3": listed}
     other = Policy(attributes, drop=[f"held_{WIDTH - 1}"], models=[KAnonymity(2)])
     with patch.object(encoding, "JOINED", 2), pytest.raises(HierarchyError, match="held_3"):
-        sqlanon.plan(engine.connection, "people", other)
+        sqlanon.plan(engine.connection, other, table="people")

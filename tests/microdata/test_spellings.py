@@ -22,7 +22,7 @@ def notes_of(values, kind="TEXT", method="incognito", **settings):
         insert(connection, "people", [(v, "f") for v in values])
         hierarchy = Hierarchy.suppression()
         policy = Policy({"city": hierarchy, "sex": hierarchy}, models=[KAnonymity(1)])
-        plan = sqlanon.plan(connection, "people", policy, method=method, **settings)
+        plan = sqlanon.plan(connection, policy, table="people", method=method, **settings)
     return [note for note in plan.report.notes if "spellings" in note]
 
 
@@ -67,9 +67,9 @@ def judged(rows, roles, kind="TEXT"):
         insert(connection, "t", rows)
         policy = Policy(["place"], models=[KAnonymity(1)], **roles)
         documents = {
-            "plan": sqlanon.plan(connection, "t", policy).to_dict(),
-            "anonymize": sqlanon.anonymize(connection, "t", policy, into="o").to_dict(),
-            "check": sqlanon.check(connection, "t", policy).to_dict(),
+            "plan": sqlanon.plan(connection, policy, table="t").to_dict(),
+            "anonymize": sqlanon.anonymize(connection, policy, table="t", into="o").to_dict(),
+            "check": sqlanon.check(connection, policy, table="t").to_dict(),
         }
     return {
         name: [note for note in document["notes"] if "spellings (" in note]
@@ -108,7 +108,7 @@ def test_spellings_of_persons_are_told():
 def test_check_tells_spellings_of_quasi_identifiers():
     with empty_database() as connection:
         connection.execute("CREATE TABLE t AS SELECT unnest(['flu', 'FLU', 'f l']) AS ill, 1 AS n")
-        notes = sqlanon.check(connection, "t", Policy(["ill", "n"])).notes
+        notes = sqlanon.check(connection, Policy(["ill", "n"]), table="t").notes
     [note] = [note for note in notes if "spellings (" in note]
     assert note.startswith("column 'ill' has 1 value in several spellings")
 
@@ -128,7 +128,7 @@ def test_many_columns_are_looked_at_alike(ascii_only):
             for n in range(20)
         )
         connection.execute(f"CREATE TABLE t AS SELECT {cells} FROM range(40) r(i)")
-        notes = sqlanon.check(connection, "t", Policy([f"c{n}" for n in range(20)])).notes
+        notes = sqlanon.check(connection, Policy([f"c{n}" for n in range(20)]), table="t").notes
     found = {note.split("'")[1] for note in notes if "spellings (" in note}
     # Of two records alike, one is written in capitals where the number is odd.
     assert found == {f"c{n}" for n in range(1, 20, 2)}
@@ -139,7 +139,7 @@ def test_a_leaf_that_is_no_number_is_no_fault_of_a_column_of_numbers():
     connection.execute("CREATE TABLE people AS SELECT unnest([0.5, 0.5])::DOUBLE AS share")
     listed = Hierarchy.from_rows([("0.5", "half", "*"), ("?", "unknown", "*")])
     policy = Policy({"share": listed}, models=[KAnonymity(2)])
-    assert sqlanon.plan(connection, "people", policy).report.levels == {"share": 0}
+    assert sqlanon.plan(connection, policy, table="people").report.levels == {"share": 0}
 
 
 def test_spellings_that_only_python_knows_end_at_the_time_limit():

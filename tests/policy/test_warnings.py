@@ -104,9 +104,9 @@ def test_check_plan_and_anonymize_tell_it():
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 1 AS age, 'flu' AS ill FROM range(3)")
         reports = [
-            sqlanon.check(connection, "people", policy),
-            sqlanon.plan(connection, "people", policy).report,
-            sqlanon.anonymize(connection, "people", policy, into="out"),
+            sqlanon.check(connection, policy, table="people"),
+            sqlanon.plan(connection, policy, table="people").report,
+            sqlanon.anonymize(connection, policy, table="people", into="out"),
         ]
     for report in reports:
         assert [note for note in report.notes if "does not protect 'ill'" in note]
@@ -129,7 +129,7 @@ def test_keeping_that_generalizes_all_is_noted(options, told):
         many = 3 if policy.suppression_limit == 0.5 else 1
         values = f"CASE WHEN range < {many} THEN 'b' ELSE 'a' END"
         connection.execute(f"CREATE TABLE t AS SELECT {values} AS x FROM range(10)")
-        notes = sqlanon.plan(connection, "t", policy).report.notes
+        notes = sqlanon.plan(connection, policy, table="t").report.notes
     assert len([note for note in notes if "drop" in note]) == told
 
 

@@ -32,17 +32,17 @@ def test_adult_is_covered_about_as_well_as_by_a_plain_cover(adult):
     """That one loses 0.1478; ties among candidates of equal cost decide about the rest."""
     policy = policy_of("adult_hierarchies", ADULT, 50, 0.0)
     asked = {"method": "direct-cover", "refine": False, "bound": "columns"}
-    report = sqlanon.anonymize(adult, "people", policy, **asked, into="released")
+    report = sqlanon.anonymize(adult, policy, table="people", **asked, into="released")
     assert round(report.lower_bound, 4) == 0.0846
     assert report.loss["lm"] <= 0.1485
-    assert sqlanon.check(adult, "released", policy).holds
+    assert sqlanon.check(adult, policy, table="released").holds
 
 
 @pytest.mark.slow
 def test_both_files_of_adult_have_the_known_bound_on_suppressed_cells(both):
     """What is known to be possible loses no less, and at most 5 % more than prices prove."""
     policy, known = Policy(KEEP_OR_SUPPRESS, models=[KAnonymity(4)]), 42_112
-    report = sqlanon.bound(both, "people", policy, loss="suppressed-cells")
+    report = sqlanon.bound(both, policy, table="people", loss="suppressed-cells")
     assert (report.records, report.single_records) == (45_222, 38_514)
     assert known / 1.05 <= report.lower_bound <= known
 
@@ -52,12 +52,12 @@ def test_both_files_of_adult_keep_more_cells_than_patterns_in_order(both):
     policy = Policy(KEEP_OR_SUPPRESS, models=[KAnonymity(32)])
     report = sqlanon.anonymize(
         both,
-        "people",
         policy,
+        table="people",
         method="direct-cover",
         loss="suppressed-cells",
         refine=False,
         into="released",
     )
     assert report.suppressed_cells < 86_336
-    assert sqlanon.check(both, "released", policy).holds
+    assert sqlanon.check(both, policy, table="released").holds

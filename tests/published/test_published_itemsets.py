@@ -19,7 +19,7 @@ TAXONOMIES = ("has_nurs", "form")
 def count(connection, hierarchies, k):
     """Closed frequent itemsets, and their memberships."""
     policy = Policy(hierarchies, models=[KAnonymity(k)])
-    report = sqlanon.mine(connection, "people", policy)
+    report = sqlanon.mine(connection, policy, table="people")
     return report.itemsets, report.memberships
 
 

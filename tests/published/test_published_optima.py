@@ -35,7 +35,7 @@ def adult_plans(adult):
     def plan(k, limit):
         if (k, limit) not in plans:
             policy = policy_of("adult_hierarchies", ADULT, k, limit)
-            plans[k, limit] = sqlanon.plan(adult, "people", policy, loss="lm").report
+            plans[k, limit] = sqlanon.plan(adult, policy, table="people", loss="lm").report
         return plans[k, limit]
 
     return plan
@@ -47,7 +47,7 @@ def ihis_plan():
     k, limit, _, _ = IHIS_OPTIMUM
     connection = read("ihis_like.csv.gz", IHIS)
     policy = policy_of("ihis_like_hierarchies", IHIS, k, limit)
-    report = sqlanon.plan(connection, "people", policy, loss="lm").report
+    report = sqlanon.plan(connection, policy, table="people", loss="lm").report
     connection.close()
     return report
 
@@ -93,7 +93,7 @@ def test_adult_optimum_with_occupation_sensitive_is_the_published_one(
 ):
     columns, folder = WITHOUT_OCCUPATION, "adult_hierarchies"
     policy = policy_of(folder, columns, 5, limit, model, sensitive=["occupation"])
-    report = sqlanon.plan(adult, "people", policy, loss="lm").report
+    report = sqlanon.plan(adult, policy, table="people", loss="lm").report
     assert tuple(report.levels.values()) == levels
     assert round(report.loss["lm"], 6) == lm
     assert report.search["proven"]

@@ -37,7 +37,9 @@ def adult():
 def test_greedy_finds_the_published_row_types(adult, k, usefulness, types, average, maximum):
     # The source suppresses fewer than k records all the same; they are left out here.
     policy = Policy(COLUMNS, models=[KAnonymity(k)], suppression_limit=0.01)
-    report = sqlanon.plan(adult, "people", policy, method="pattern-greedy", patterns="all").report
+    report = sqlanon.plan(
+        adult, policy, table="people", method="pattern-greedy", patterns="all"
+    ).report
     found = [report.loss[name] for name in ("row_types", "average_row_type", "maximum_row_type")]
     assert [round(figure, 3) for figure in found] == [types, average, maximum]
     assert round(report.search["usefulness_of_values"], 3) == usefulness
@@ -49,7 +51,7 @@ def test_usefulness_of_values_is_about_what_records_held():
     connection.execute(f"CREATE TABLE people AS FROM (VALUES {rows}) t(town, age, same)")
     policy = Policy(["town", "age", "same"], models=[KAnonymity(2)], suppression_limit=0.2)
     wanted = {"method": "pattern-greedy", "patterns": [["town", "age", "same"], ["town", "same"]]}
-    report = sqlanon.plan(connection, "people", policy, **wanted).report
+    report = sqlanon.plan(connection, policy, table="people", **wanted).report
     # b: 1/3 + 0 + 0, a: 1/3 + 4/10 + 0, and c, left over: 1/3 + 0 + 0.
     assert report.search["usefulness_of_values"] == pytest.approx((1 + 0.4) / 3)
     assert (report.loss["row_types"], report.loss["average_row_type"]) == (3, 5 / 3)

@@ -57,7 +57,7 @@ def refused(connection, kind, policy, table="people", **options):
     before = state(connection)
     options = {"into": "out", **options}
     with pytest.raises(kind) as caught:
-        sqlanon.anonymize(connection, table, policy, **options)
+        sqlanon.anonymize(connection, policy, table=table, **options)
     assert state(connection) == before
     message = str(caught.value)
     assert "\n" not in message
@@ -74,7 +74,7 @@ def policy(column="zip", hierarchy=None, **options):
 @pytest.mark.parametrize("name", ["missing.duckdb", "missing.csv", ".", "no folder/x.csv"])
 def test_source_that_is_no_file_is_an_error(tmp_path, call, name):
     with pytest.raises(SourceError, match=r"there is no file|is a folder"):
-        call(tmp_path / name, None, policy())
+        call(tmp_path / name, policy())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -83,14 +83,14 @@ def test_source_that_is_no_database_is_an_error(tmp_path, content):
     path = tmp_path / "people.duckdb"
     path.write_bytes(content)
     with pytest.raises(SourceError, match=r"people\.duckdb"):
-        sqlanon.anonymize(path, None, policy(), in_place=True)
+        sqlanon.anonymize(path, policy(), in_place=True)
     assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("source", [None, 42, object()])
 def test_source_of_no_known_kind_is_an_error(source):
     with pytest.raises(SourceError, match="connection or a path"):
-        sqlanon.check(source, "people", policy())
+        sqlanon.check(source, policy(), table="people")
 
 
 @pytest.fixture
@@ -137,8 +137,8 @@ def test_columns_in_no_role_are_one_error_that_lists_them_and_the_options(connec
 
 def test_check_and_plan_need_no_role_for_every_column(connection):
     lenient = policy(others=None)
-    assert sqlanon.check(connection, "people", lenient).holds
-    assert sqlanon.plan(connection, "people", lenient).report.holds
+    assert sqlanon.check(connection, lenient, table="people").holds
+    assert sqlanon.plan(connection, lenient, table="people").report.holds
 
 
 def test_no_quasi_identifier_is_an_error(connection):
@@ -214,7 +214,9 @@ def test_k_that_is_no_whole_number_above_0_is_an_error(k):
 
 
 def test_k_of_1_publishes_with_a_note(connection):
-    report = sqlanon.anonymize(connection, "people", policy(models=[KAnonymity(1)]), into="out")
+    report = sqlanon.anonymize(
+        connection, policy(models=[KAnonymity(1)]), table="people", into="out"
+    )
     assert any("k = 1 protects nobody" in note for note in report.notes)
 
 
@@ -285,7 +287,7 @@ def test_empty_table_is_an_error(connection):
     message = refused(connection, SourceError, policy(), table="nobody")
     assert message == "the table is empty; there is nothing to anonymize"
     with pytest.raises(SourceError, match="empty"):
-        sqlanon.check(connection, "nobody", policy())
+        sqlanon.check(connection, policy(), table="nobody")
 
 
 def test_quasi_identifiers_of_nested_types_are_one_error(connection):
@@ -314,7 +316,7 @@ def test_record_that_cannot_be_converted_is_not_quoted(connection):
 
 
 def test_plan_for_a_table_that_is_gone_is_an_error(connection, tmp_path):
-    sqlanon.plan(connection, "people", policy()).save(tmp_path / "plan.json")
+    sqlanon.plan(connection, policy(), table="people").save(tmp_path / "plan.json")
     connection.execute("ALTER TABLE people RENAME TO renamed")
     with pytest.raises(SourceError, match="there is no table"):
         sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="out")
@@ -330,7 +332,9 @@ def make(connection, values):
 def test_number_matches_any_spelling_of_its_leaf(connection, kind, texts):
     make(connection, [f"CAST({value} AS {kind})" for value in "112"])
     hierarchy = Hierarchy.from_rows([(text, "*") for text in texts])
-    sqlanon.anonymize(connection, "t", Policy({"x": hierarchy}, models=[KAnonymity(3)]), into="o")
+    sqlanon.anonymize(
+        connection, Policy({"x": hierarchy}, models=[KAnonymity(3)]), table="t", into="o"
+    )
     assert connection.execute("FROM o").fetchall() == [("*",)] * 3
 
 
@@ -348,7 +352,7 @@ def test_leaf_that_only_rounds_to_a_value_does_not_match_it(connection, kind, va
     make(connection, [f"CAST('{value}' AS {kind})"] * 3)
     policy = Policy({"x": Hierarchy.from_rows([(leaf, "*")])}, models=[KAnonymity(3)])
     with pytest.raises(HierarchyError, match="'x' misses 1 value that 3 records hold"):
-        sqlanon.anonymize(connection, "t", policy, into="out")
+        sqlanon.anonymize(connection, policy, table="t", into="out")
 
 
 @pytest.mark.parametrize("spellings", [("01", "1"), ("1", "1.0"), ("1", " 1")])
@@ -357,7 +361,7 @@ def test_leaves_that_are_one_value_are_an_error(connection, spellings):
     hierarchy = Hierarchy.from_rows([(text, "*") for text in (*spellings, "2")])
     with pytest.raises(HierarchyError, match=r"'x' lists 1 value .* more than once"):
         sqlanon.anonymize(
-            connection, "t", Policy({"x": hierarchy}, models=[KAnonymity(3)]), into="o"
+            connection, Policy({"x": hierarchy}, models=[KAnonymity(3)]), table="t", into="o"
         )
 
 
@@ -374,7 +378,7 @@ def test_database_held_by_another_process_is_an_error(tmp_path):
     ) as holding:
         holding.stdout.readline()
         with pytest.raises(SourceError, match="held by another process") as caught:
-            sqlanon.anonymize(path, "people", policy(), in_place=True)
+            sqlanon.anonymize(path, policy(), table="people", in_place=True)
         holding.communicate(b"\n")
     assert isinstance(caught.value, SqlanonError)
-    assert sqlanon.check(path, "people", policy()).statistics.records == 12
+    assert sqlanon.check(path, policy(), table="people").statistics.records == 12

@@ -98,7 +98,7 @@ def test_a_parquet_file_that_changes_is_not_published(tmp_path, monkeypatch, cha
     write(path, "old")
     when_decided(monkeypatch, change(path, tmp_path / "other.parquet"))
     with pytest.raises(SourceError, match=r"'people.parquet' was replaced or changed"):
-        sqlanon.anonymize(path, None, POLICY, output=output)
+        sqlanon.anonymize(path, POLICY, output=output)
     assert not output.exists()
 
 
@@ -115,7 +115,7 @@ def test_an_error_of_a_file_that_has_changed_blames_the_change(tmp_path, monkeyp
     monkeypatch.setattr(home, "workspace", changed)
     monkeypatch.setattr(home, "rows", changed)
     with pytest.raises(SourceError, match=r"'people.parquet' was replaced or changed"):
-        run(path, None, POLICY)
+        run(path, POLICY)
 
 
 def test_a_parquet_file_that_changes_while_it_is_opened_is_not_called_unreadable(
@@ -131,7 +131,7 @@ def test_a_parquet_file_that_changes_while_it_is_opened_is_not_called_unreadable
 
     monkeypatch.setattr(home, "_view_parquet", broken)
     with pytest.raises(SourceError, match=r"'people.parquet' was replaced or changed"):
-        sqlanon.check(path, None, POLICY)
+        sqlanon.check(path, POLICY)
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_a_file_that_is_read_once_is_published_as_it_was(tmp_path, monkeypatch, 
     path, output = tmp_path / f"people{ending}", tmp_path / "out.csv"
     write(path, "old")
     when_decided(monkeypatch, replaced(path, tmp_path / f"other{ending}"))
-    assert sqlanon.anonymize(path, None, POLICY, output=output).holds
+    assert sqlanon.anonymize(path, POLICY, output=output).holds
     assert set(duckdb.sql(f"SELECT note FROM '{output}'").fetchall()) == {("old",)}
 
 
@@ -156,7 +156,7 @@ def test_a_database_file_that_is_replaced_is_neither_published_nor_overwritten(
     write(path, "old")
     when_decided(monkeypatch, replaced(path, tmp_path / "other.duckdb"))
     with pytest.raises(SourceError, match="was replaced or changed"):
-        sqlanon.anonymize(path, None, POLICY, **target)
+        sqlanon.anonymize(path, POLICY, **target)
     assert [file.name for file in tmp_path.iterdir()] == ["people.duckdb"]
     with duckdb.connect(str(path)) as connection:
         assert connection.execute("SHOW TABLES").fetchall() == [("people",)]
@@ -190,7 +190,7 @@ def test_a_view_of_a_file_that_is_replaced_is_not_published(tmp_path, monkeypatc
         connection.execute(f"CREATE VIEW people AS FROM '{path}'")
         when_decided(monkeypatch, replaced(path, tmp_path / "other.parquet"))
         with pytest.raises(StalePlanError, match="the table changed"):
-            sqlanon.anonymize(connection, "people", POLICY, **target)
+            sqlanon.anonymize(connection, POLICY, table="people", **target)
         assert connection.execute("SHOW TABLES").fetchall() == [("people",)]
     assert [file.name for file in tmp_path.iterdir()] == ["people.parquet"]
 
@@ -206,7 +206,7 @@ def test_a_frame_that_is_changed_is_not_published(monkeypatch):
     with duckdb.connect() as connection:
         when_decided(monkeypatch, act)
         with pytest.raises(StalePlanError):
-            sqlanon.anonymize(connection, frame, POLICY, into="anonymous")
+            sqlanon.anonymize(connection, POLICY, table=frame, into="anonymous")
 
 
 @pytest.mark.parametrize("callback", ["confirm", "progress"])
@@ -219,7 +219,9 @@ def test_a_table_that_the_caller_changes_meanwhile_is_not_published(callback):
             connection.execute("UPDATE people SET note = note || '!'")
 
         with pytest.raises(StalePlanError):
-            sqlanon.anonymize(connection, "people", POLICY, into="anonymous", **{callback: act})
+            sqlanon.anonymize(
+                connection, POLICY, table="people", into="anonymous", **{callback: act}
+            )
         assert other.execute("SHOW TABLES").fetchall() == [("people",)]
 
 
@@ -228,7 +230,7 @@ def test_another_connection_changes_nothing_of_what_is_published(monkeypatch):
         connection.execute(f"CREATE TABLE people AS {query('old')}")
         other = connection.cursor()
         when_decided(monkeypatch, lambda: other.execute("UPDATE people SET note = 'new'"))
-        assert sqlanon.anonymize(connection, "people", POLICY, into="anonymous").holds
+        assert sqlanon.anonymize(connection, POLICY, table="people", into="anonymous").holds
         notes = connection.execute("SELECT DISTINCT note FROM anonymous").fetchall()
         assert notes == [("old",)]
 
@@ -236,7 +238,7 @@ def test_another_connection_changes_nothing_of_what_is_published(monkeypatch):
 def test_a_saved_plan_is_not_applied_to_a_file_that_changes_meanwhile(tmp_path, monkeypatch):
     path, output = tmp_path / "people.parquet", tmp_path / "out.csv"
     write(path, "old")
-    plan = sqlanon.plan(path, None, POLICY)
+    plan = sqlanon.plan(path, POLICY)
     home = import_module("sqlanon.publishing.apply")
     stale = home.refuse_stale
 
@@ -255,7 +257,7 @@ def test_a_plan_is_not_made_of_two_tables(tmp_path, monkeypatch):
     write(path, "old")
     when_decided(monkeypatch, replaced(path, tmp_path / "other.parquet"))
     with pytest.raises(SourceError, match="was replaced or changed"):
-        sqlanon.plan(path, None, POLICY)
+        sqlanon.plan(path, POLICY)
 
 
 @pytest.mark.parametrize("which", ["original", "released"])
@@ -273,7 +275,7 @@ def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
 
     monkeypatch.setattr(home, "measure_release", hooked)
     with pytest.raises(SourceError, match=f"'{which}.parquet' was replaced or changed"):
-        sqlanon.measure(paths["original"], None, paths["released"], POLICY)
+        sqlanon.measure(paths["original"], paths["released"], POLICY)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".json"])
@@ -290,7 +292,7 @@ def test_a_text_file_that_changes_while_it_is_loaded_is_refused(tmp_path, monkey
 
     monkeypatch.setattr(home, name, hooked)
     with pytest.raises(SourceError, match="was replaced or changed"):
-        sqlanon.check(path, None, POLICY)
+        sqlanon.check(path, POLICY)
 
 
 @pytest.mark.slow
@@ -309,7 +311,7 @@ def test_no_file_stays_open(tmp_path):
     path = tmp_path / "people.parquet"
     write(path, "old")
     for ending in ("parquet", "csv", "arrow", "duckdb"):
-        sqlanon.anonymize(path, None, POLICY, output=tmp_path / f"out.{ending}")
-        sqlanon.measure(path, None, tmp_path / f"out.{ending}", POLICY)
+        sqlanon.anonymize(path, POLICY, output=tmp_path / f"out.{ending}")
+        sqlanon.measure(path, tmp_path / f"out.{ending}", POLICY)
     held = {str(entry.resolve()) for entry in OPEN_FILES.iterdir()}
     assert not [name for name in held if name.startswith(str(tmp_path))]

@@ -54,7 +54,7 @@ def test_a_dropped_column_that_an_object_uses_is_refused_before_the_search(
     before = database.read_bytes()
     monkeypatch.setattr(planner, "Plan", None)
     with pytest.raises(SourceError, match=told) as refused:
-        sqlanon.anonymize(database, "people", POLICY, in_place=True)
+        sqlanon.anonymize(database, POLICY, table="people", in_place=True)
     assert "--into" in str(refused.value)
     assert "MARK" not in str(refused.value)
     assert database.read_bytes() == before
@@ -70,7 +70,7 @@ def test_a_column_that_is_generalized_and_used_is_a_note(database):
     )
     age = QuasiIdentifier(Hierarchy.intervals(10), min_level=1)
     policy = Policy({"age": age}, drop=["Name"], keep=["region", "sex"], models=[KAnonymity(4)])
-    report = sqlanon.anonymize(database, "people", policy, in_place=True)
+    report = sqlanon.anonymize(database, policy, table="people", in_place=True)
     told = [note for note in report.notes if "labels" in note]
     assert told == ["view 'older' uses 'age', which now holds labels"]
 
@@ -83,7 +83,7 @@ def test_objects_that_use_other_columns_or_tables_are_in_nobodys_way(database):
         "CREATE VIEW named AS SELECT name FROM others",
         "CREATE VIEW counted AS SELECT count(*) AS n FROM people WHERE region = 'name'",
     )
-    sqlanon.anonymize(database, "people", POLICY, in_place=True)
+    sqlanon.anonymize(database, POLICY, table="people", in_place=True)
     with duckdb.connect(str(database)) as connection:
         assert connection.sql("FROM counted").fetchall() == [(0,)]
 
@@ -99,7 +99,7 @@ def test_a_table_that_others_refer_to_is_refused_before_the_search(tmp_path, mon
     monkeypatch.setattr(planner, "Plan", None)
     policy = Policy(["sex"], keep=["id"], models=[KAnonymity(3)])
     with pytest.raises(SourceError, match="by a foreign key: 'child'"):
-        sqlanon.anonymize(path, "parent", policy, in_place=True)
+        sqlanon.anonymize(path, policy, table="parent", in_place=True)
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_generated_columns_checks_and_indexes_that_go_are_named(tmp_path):
         "CREATE INDEX by_a ON own (a)",
     )
     policy = Policy(["a"], keep=["b"], models=[KAnonymity(3)])
-    report = sqlanon.anonymize(path, "own", policy, in_place=True)
+    report = sqlanon.anonymize(path, policy, table="own", in_place=True)
     assert [note for note in report.notes if "not carried over" in note] == [
         "1 constraint of the original is not carried over: CHECK on 'a'",
         "1 generated column of the original is not carried over: 'b'",
@@ -141,7 +141,7 @@ def test_a_view_that_uses_a_dropped_column_unnamed_is_refused_before_the_search(
     before = database.read_bytes()
     monkeypatch.setattr(planner, "Plan", None)
     with pytest.raises(SourceError, match=r"view 'hidden' uses|would fail.*'hidden'") as refused:
-        sqlanon.anonymize(database, "people", POLICY, in_place=True)
+        sqlanon.anonymize(database, POLICY, table="people", in_place=True)
     assert "--into" in str(refused.value)
     assert "MARK" not in str(refused.value)
     assert database.read_bytes() == before
@@ -159,7 +159,7 @@ LABELLED = Policy(
 def test_a_view_that_labels_would_break_unnamed_is_refused(database):
     execute(database, "CREATE VIEW total AS SELECT sum(COLUMNS('ag.*')) FROM people")
     with pytest.raises(SourceError, match=r"would fail.*'total'"):
-        sqlanon.anonymize(database, "people", LABELLED, in_place=True)
+        sqlanon.anonymize(database, LABELLED, table="people", in_place=True)
     with duckdb.connect(str(database)) as connection:
         assert connection.sql("FROM total").fetchall() == [(40,)]
 
@@ -173,7 +173,7 @@ def test_a_view_that_would_break_leaves_the_table_of_an_open_connection(is_open)
         if is_open:
             connection.begin()
         with pytest.raises(SourceError, match=r"would fail.*'total'"):
-            sqlanon.anonymize(connection, "people", LABELLED, in_place=True)
+            sqlanon.anonymize(connection, LABELLED, table="people", in_place=True)
         if is_open:
             connection.commit()
         assert connection.sql("FROM total").fetchall() == [(40,)]
@@ -189,7 +189,7 @@ def test_views_that_fail_already_or_go_on_working_are_in_nobodys_way(database):
         "CREATE VIEW dead AS SELECT a FROM gone",
         "DROP TABLE gone",
     )
-    sqlanon.anonymize(database, "people", POLICY, in_place=True)
+    sqlanon.anonymize(database, POLICY, table="people", in_place=True)
     with duckdb.connect(str(database)) as connection:
         assert connection.sql("FROM whole").columns == ["age", "sex", "region"]
 
@@ -204,7 +204,7 @@ def test_what_is_made_in_the_open_transaction_says_that_views_were_not_tried(com
         connection.begin()
         for statement in statements[committed:]:
             connection.execute(statement)
-        report = sqlanon.anonymize(connection, "people", POLICY, in_place=True)
+        report = sqlanon.anonymize(connection, POLICY, table="people", in_place=True)
         connection.commit()
     assert [note for note in report.notes if "could not be tried" in note]
 
@@ -217,7 +217,7 @@ def test_a_macro_that_picks_columns_by_a_text_is_a_note(database):
         "CREATE MACRO asked() AS TABLE FROM query('SELECT Name FROM people')",
         "CREATE MACRO plain(x) AS x + 1",
     )
-    report = sqlanon.anonymize(database, "people", POLICY, in_place=True)
+    report = sqlanon.anonymize(database, POLICY, table="people", in_place=True)
     assert [note for note in report.notes if "by a text" in note] == [
         f"macro {name!r} picks columns or tables by a text, and may use what is not published"
         for name in ("asked", "picked")

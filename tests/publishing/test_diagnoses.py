@@ -62,13 +62,13 @@ def test_a_read_only_file_system_is_named(database):
     try:
         subprocess.run(["mount", "-o", "remount,bind,ro", database.parent], check=True)
         for action in (
-            lambda: sqlanon.anonymize(database, "people", POLICY, into="out"),
-            lambda: sqlanon.anonymize(database, "people", POLICY, in_place=True),
+            lambda: sqlanon.anonymize(database, POLICY, table="people", into="out"),
+            lambda: sqlanon.anonymize(database, POLICY, table="people", in_place=True),
             lambda: sqlanon.rewrite(database),
         ):
             with pytest.raises(SourceError, match="its file system is read-only"):
                 action()
-        assert sqlanon.check(database, "people", POLICY).statistics.records == 500
+        assert sqlanon.check(database, POLICY, table="people").statistics.records == 500
     finally:
         subprocess.run(["umount", database.parent], check=True)
 
@@ -76,7 +76,7 @@ def test_a_read_only_file_system_is_named(database):
 def test_a_database_that_rights_forbid_is_refused_before_it_is_opened(database, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: path != database.parent)
     with pytest.raises(SourceError, match="you may not write to its folder"):
-        sqlanon.anonymize(database, "people", POLICY, into="out")
+        sqlanon.anonymize(database, POLICY, table="people", into="out")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_an_arrow_file_on_a_full_disk_says_so(database, monkeypatch):
     monkeypatch.setattr(pyarrow.ipc, "new_file", full)
     output = database.with_name("out.arrow")
     with pytest.raises(EngineError, match=f"the disk of '{database.parent}' is full"):
-        sqlanon.anonymize(database, "people", POLICY, output=output)
+        sqlanon.anonymize(database, POLICY, table="people", output=output)
     assert [path.name for path in database.parent.iterdir()] == [database.name]
 
 
@@ -150,7 +150,7 @@ def test_a_database_does_not_grow_where_nothing_is_published(tmp_path, monkeypat
     monkeypatch.setattr(apply, "_verified", fail)
     for target in ({"into": "out"}, {"output": tmp_path / "out.csv"}):
         with pytest.raises(VerificationError):
-            sqlanon.anonymize(path, "people", POLICY, **target)
+            sqlanon.anonymize(path, POLICY, table="people", **target)
         assert path.stat().st_size == before
 
 
@@ -166,14 +166,14 @@ def test_a_table_that_arrives_changed_is_not_published(database, monkeypatch):
         models=[KAnonymity(5)],
     )
     with pytest.raises(VerificationError, match="not the one checked"):
-        sqlanon.anonymize(database, "people", policy, into="out")
+        sqlanon.anonymize(database, policy, table="people", into="out")
     with duckdb.connect(str(database)) as connection:
         assert connection.sql("SHOW TABLES").fetchall() == [("people",)]
 
 
 def test_a_kind_has_its_article():
     with pytest.raises(SourceError, match=r"^an int is not a source"):
-        sqlanon.check(3, None, POLICY)
+        sqlanon.check(3, POLICY)
 
 
 def test_one_reference_is_one():
@@ -181,7 +181,7 @@ def test_one_reference_is_one():
         connection.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS b")
         policy = Policy({"a": Hierarchy.from_spec("sql:b + 1")}, models=[KAnonymity(1)])
         with pytest.raises(HierarchyError, match="1 reference to"):
-            sqlanon.plan(connection, "t", policy)
+            sqlanon.plan(connection, policy, table="t")
 
 
 def test_a_hierarchy_file_is_called_no_column(tmp_path, capsys):
@@ -196,7 +196,9 @@ def test_a_hierarchy_file_is_called_no_column(tmp_path, capsys):
 def test_one_record_is_one_record():
     with empty_database() as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS a")
-        plan = sqlanon.plan(connection, "t", Policy(["a"], models=[KAnonymity(1)], others="keep"))
+        plan = sqlanon.plan(
+            connection, Policy(["a"], models=[KAnonymity(1)], others="keep"), table="t"
+        )
         assert "1 of 1 record in 1 class" in plan.to_text()
-        mined = sqlanon.mine(connection, "t", Policy(["a"], models=[KAnonymity(1)]))
+        mined = sqlanon.mine(connection, Policy(["a"], models=[KAnonymity(1)]), table="t")
         assert "1 record;" in mined.to_text()

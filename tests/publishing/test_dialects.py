@@ -255,7 +255,7 @@ def planned(name):
     """The table and the plan of a case, made once for all engines."""
     case = next(case for case in CASES if case.name == name)
     connection = people(**TABLES[case.of])
-    return connection, sqlanon.plan(connection, "people", case.policy, **case.settings)
+    return connection, sqlanon.plan(connection, case.policy, table="people", **case.settings)
 
 
 @pytest.fixture(scope="module")
@@ -346,7 +346,7 @@ def hostile_columns(*names):
     connection = people(**dict(zip(names, TABLES["plain"].values(), strict=False)))
     attributes = {names[0]: at(1, AGE), names[1]: ZIP, names[2]: at(0, SEX)}
     found = policy(attributes, KAnonymity(2), LDiversity(2), sensitive=[names[3]])
-    return connection, sqlanon.plan(connection, "people", found)
+    return connection, sqlanon.plan(connection, found, table="people")
 
 
 @pytest.mark.slow
@@ -410,7 +410,7 @@ def test_an_empty_dialect_is_an_error():
 
 def refusal(dialect, columns, policy, **settings):
     connection = people(**columns)
-    plan = sqlanon.plan(connection, "people", policy, **settings)
+    plan = sqlanon.plan(connection, policy, table="people", **settings)
     assert plan.sql()
     with pytest.raises(PolicyError) as error:
         plan.sql(dialect)
@@ -451,7 +451,7 @@ def test_a_type_that_is_not_known_to_sort_alike_is_refused(dialect):
 def test_a_column_that_is_dropped_may_be_of_any_type():
     columns = {"sex": ("VARCHAR", ["f"] * 9), "face": ("BLOB", ["x"] * 9)}
     found = policy({"sex": ALL_OR_NONE}, others="drop")
-    assert "face" not in sqlanon.plan(people(**columns), "people", found).sql("spark")
+    assert "face" not in sqlanon.plan(people(**columns), found, table="people").sql("spark")
 
 
 def test_a_name_that_spark_takes_for_a_variable_is_refused():
@@ -484,7 +484,7 @@ def test_listed_days_of_far_years_are_refused(dialect):
 def test_statements_warn_of_expressions_of_the_user():
     connection = people(**{"a\nb": ("VARCHAR", ["f"] * 9)})
     found = policy({"a\nb": at(1, Hierarchy.expressions("upper(value)"))})
-    text = sqlanon.plan(connection, "people", found).sql("spark")
+    text = sqlanon.plan(connection, found, table="people").sql("spark")
     assert "-- Warning: your own SQL expressions are translated, but not tested: 'a\\nb'.\n" in text
 
 

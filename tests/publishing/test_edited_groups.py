@@ -25,7 +25,7 @@ def edited(tmp_path):
             works = QuasiIdentifier(Hierarchy.from_rows(WORK), **bounds)
             policy = Policy({"work": works}, models=[KAnonymity(2)], others="drop")
             file = tmp_path / "plan.json"
-            plan = sqlanon.plan(connection, "people", policy, method="scheme", scheme="bhs")
+            plan = sqlanon.plan(connection, policy, table="people", method="scheme", scheme="bhs")
             plan.save(file)
             document = json.loads(file.read_text())
             listed = [{"label": label, "values": own} for label, own in groups.items()]
@@ -75,7 +75,9 @@ def carried_out(tmp_path):
             ages = QuasiIdentifier(Hierarchy.intervals(5, 10, 20), min_level=2)
             policy = Policy({"age": ages}, models=[KAnonymity(2)], others="drop")
             file = tmp_path / "plan.json"
-            sqlanon.plan(connection, "people", policy, method="scheme", scheme="gops").save(file)
+            sqlanon.plan(connection, policy, table="people", method="scheme", scheme="gops").save(
+                file
+            )
             document = json.loads(file.read_text())
             [column] = document["recoding"]["columns"]
             column["groups"] = change(column["groups"])

@@ -52,13 +52,13 @@ def planned():
     """The plan of the policy, which is the same in every test."""
     with empty_database() as opened:
         opened.execute(PEOPLE)
-        return sqlanon.plan(opened, "people", POLICY)
+        return sqlanon.plan(opened, POLICY, table="people")
 
 
 def saved(connection, tmp_path, policy=POLICY):
     """The file of a plan, and what it holds."""
     file = tmp_path / "plan.json"
-    plan = planned() if policy is POLICY else sqlanon.plan(connection, "people", policy)
+    plan = planned() if policy is POLICY else sqlanon.plan(connection, policy, table="people")
     plan.save(file)
     return file, json.loads(file.read_text())
 

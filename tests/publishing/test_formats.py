@@ -31,7 +31,7 @@ def table_of(*values, zone="UTC"):
 
 
 def publish(connection, path, policy=KEPT):
-    return sqlanon.anonymize(connection, "people", policy, output=path)
+    return sqlanon.anonymize(connection, policy, table="people", output=path)
 
 
 def values_of(path):
@@ -97,7 +97,7 @@ NESTED = {
 def planned(name):
     """A table with values of a nested type and NULL, and its plan, made once for all targets."""
     connection = table_of(NESTED[name][0], "NULL")
-    return connection, sqlanon.plan(connection, "people", KEPT)
+    return connection, sqlanon.plan(connection, KEPT, table="people")
 
 
 @pytest.mark.slow
@@ -151,8 +151,8 @@ def test_values_of_several_parts_have_no_leaf_and_no_frequency(value, role):
         roles = {"quasi_identifiers": {"q": Hierarchy.suppression()}, "sensitive": ["v"]}
     kind = "VARIANT" if "VARIANT" in value else "nested type"
     with pytest.raises(SourceError, match=kind):
-        sqlanon.plan(table_of(value), "people", Policy(**roles, models=[KAnonymity(2), *(
-            [LDiversity(2)] if role == "sensitive" else [])]))  # fmt: skip
+        sqlanon.plan(table_of(value), Policy(**roles, models=[KAnonymity(2), *(
+            [LDiversity(2)] if role == "sensitive" else [])]), table="people")  # fmt: skip
 
 
 def test_empty_text_in_a_csv_file_is_noted(tmp_path):
@@ -181,7 +181,7 @@ def rows_in(zone, policy, folder):
     instants = [f"'2020-01-31 {hour:02}:30:00+00'::TIMESTAMPTZ" for hour in range(0, 24, 3)]
     connection = table_of(*instants, "NULL", zone=zone)
     path = folder / f"{zone.replace('/', '_')}.csv"
-    report = sqlanon.anonymize(connection, "people", policy, output=path)
+    report = sqlanon.anonymize(connection, policy, table="people", output=path)
     return path.read_text(), report.statistics.classes
 
 
@@ -230,7 +230,7 @@ def test_instants_beside_suppressed_ones_are_written_in_utc(tmp_path, method):
         kept = policy if method == "incognito" else Policy(
             {"v": Hierarchy.suppression()}, keep=["i"], models=[KAnonymity(2)]
         )  # fmt: skip
-        sqlanon.anonymize(connection, "people", kept, method=method, output=path)
+        sqlanon.anonymize(connection, kept, table="people", method=method, output=path)
         texts.add(path.read_text())
     assert len(texts) == 1
     assert "+00" in next(iter(texts))
@@ -263,7 +263,7 @@ ZONED = {
 def test_rule_that_depends_on_the_time_zone_is_refused(name):
     policy = Policy({"v": ZONED[name]}, drop=["q"], models=[KAnonymity(2)])
     with pytest.raises(HierarchyError, match="time zone"):
-        sqlanon.plan(table_of("'2020-01-31 00:30:00+00'::TIMESTAMPTZ"), "people", policy)
+        sqlanon.plan(table_of("'2020-01-31 00:30:00+00'::TIMESTAMPTZ"), policy, table="people")
 
 
 INDIRECT = {
@@ -283,7 +283,7 @@ INDIRECT = {
 def test_expression_that_makes_an_instant_of_another_type_is_refused(expression):
     policy = Policy({"v": Hierarchy.expressions(expression)}, drop=["q"], models=[KAnonymity(2)])
     with pytest.raises(HierarchyError, match="time zone"):
-        sqlanon.plan(table_of(INDIRECT[expression]), "people", policy)
+        sqlanon.plan(table_of(INDIRECT[expression]), policy, table="people")
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_expression_that_makes_an_instant_of_another_type_is_refused(expression)
 )
 def test_expression_that_names_its_time_zone_or_needs_none_is_taken(expression, value):
     policy = Policy({"v": Hierarchy.expressions(expression)}, drop=["q"], models=[KAnonymity(2)])
-    assert sqlanon.plan(table_of(value), "people", policy).report.models
+    assert sqlanon.plan(table_of(value), policy, table="people").report.models
 
 
 @pytest.mark.slow
@@ -309,7 +309,7 @@ def test_leaves_with_an_offset_are_the_same_values_in_every_time_zone():
     policy = Policy({"v": Hierarchy.from_rows(rows)}, drop=["q"], models=[KAnonymity(2)])
     for zone in ZONES:
         values = [f"'{row[0]}'::TIMESTAMPTZ" for row in rows]
-        plan = sqlanon.plan(table_of(*values, zone=zone), "people", policy)
+        plan = sqlanon.plan(table_of(*values, zone=zone), policy, table="people")
         assert plan.report.statistics.classes == 2
 
 

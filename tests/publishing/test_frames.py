@@ -75,7 +75,7 @@ def test_a_relation_comes_back_on_its_connection_inside_its_transaction():
         connection.execute("BEGIN")
         for age in AGES:
             connection.execute("INSERT INTO people VALUES ('n', ?, 5, '101')", [age])
-        published = sqlanon.anonymize(connection, connection.table("people"), POLICY)
+        published = sqlanon.anonymize(connection, POLICY, table=connection.table("people"))
         assert list(map(str, published.types)) == ["VARCHAR", "HUGEINT", "BIT"]
         connection.execute("CREATE TABLE made AS SELECT * FROM published")
         assert connection.sql("SELECT count(DISTINCT age) FROM made").fetchall() == [(3,)]
@@ -133,7 +133,7 @@ def test_a_connection_that_reads_no_variables_must_be_given():
         relation = connection.table("people")
         with pytest.raises(SourceError, match="give the connection, then the relation"):
             sqlanon.anonymize(relation, UNNAMED)
-        published = sqlanon.anonymize(connection, relation, UNNAMED)
+        published = sqlanon.anonymize(connection, UNNAMED, table=relation)
         assert published.aggregate("count(*)").fetchall() == [(8,)]
 
 
@@ -141,13 +141,13 @@ def test_a_relation_of_another_connection_is_refused():
     with duckdb.connect() as one, duckdb.connect() as other:
         one.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")
         with pytest.raises(SourceError, match="is of another connection"):
-            sqlanon.anonymize(other, one.table("people"), UNNAMED)
+            sqlanon.anonymize(other, UNNAMED, table=one.table("people"))
 
 
 @pytest.mark.slow
 def test_any_frame_may_be_published_within_a_connection():
     with empty_database() as connection:
-        published = sqlanon.anonymize(connection, polars.from_arrow(TABLE), POLICY)
+        published = sqlanon.anonymize(connection, POLICY, table=polars.from_arrow(TABLE))
         assert isinstance(published, polars.DataFrame)
         assert rows(published) == rows(sqlanon.anonymize(TABLE, POLICY))
         assert tables_of(connection) == []
@@ -166,7 +166,7 @@ def test_a_session_that_hands_its_calls_on_is_its_connection():
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")
         session = Session(connection)
-        published = sqlanon.anonymize(session, session.table("people"), UNNAMED)
+        published = sqlanon.anonymize(session, UNNAMED, table=session.table("people"))
         assert published.aggregate("count(*)").fetchall() == [(8,)]
 
 
@@ -510,7 +510,7 @@ def test_a_source_with_one_table_needs_no_name(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age\n" + "".join(f"{age}\n" for age in AGES))
     policy = UNNAMED
-    assert sqlanon.check(path, policy).statistics == sqlanon.check(path, None, policy).statistics
+    assert sqlanon.check(path, policy).statistics.records == 12
     report = sqlanon.anonymize(path, policy, output=tmp_path / "made.parquet")
     assert report.holds
     assert sqlanon.measure(path, tmp_path / "made.parquet", policy).records == 12
@@ -519,14 +519,13 @@ def test_a_source_with_one_table_needs_no_name(tmp_path):
 @pytest.mark.parametrize(
     ("call", "fault"),
     [
-        (lambda: sqlanon.check(TABLE), "policy is missing"),
-        (lambda: sqlanon.anonymize(POLICY, TABLE), "policy comes last"),
-        (lambda: sqlanon.check(TABLE, POLICY, TABLE), "policy comes last"),
+        (lambda: sqlanon.check(TABLE, None), "policy is missing"),
+        (lambda: sqlanon.anonymize(POLICY, TABLE), "policy comes second"),
+        (lambda: sqlanon.check(TABLE, TABLE), "policy comes second"),
         (lambda: sqlanon.check({"age": [1]}, POLICY), "a dict is no table"),
-        (lambda: sqlanon.check(TABLE, "people", POLICY), "frame is the table itself"),
+        (lambda: sqlanon.check(TABLE, POLICY, table="people"), "frame is the table itself"),
         (lambda: sqlanon.check("people.csv", "people"), "no policy file 'people'"),
         (lambda: sqlanon.check(TABLE, 5), "not an int"),
-        (lambda: sqlanon.measure(TABLE, TABLE), "frame"),
         (lambda: sqlanon.check(TABLE, {"kk": 5}), "policy: unknown key"),
         (lambda: sqlanon.anonymize(TABLE, POLICY, into="made"), "source is a frame"),
         (lambda: sqlanon.anonymize(TABLE, POLICY, in_place=True), "source is a frame"),
@@ -560,5 +559,5 @@ def test_a_draft_is_taken_for_its_policy_once_every_column_has_a_role():
 @pytest.mark.parametrize("name", ["check", "risk", "mine", "bound", "plan", "anonymize", "compare"])
 def test_signatures_can_be_read(name):
     parameters = inspect.signature(getattr(sqlanon, name)).parameters
-    assert list(parameters)[:3] == ["connection", "table", "policy"]
+    assert list(parameters)[:3] == ["source", "policy", "table"]
     assert not any(each.kind is each.VAR_POSITIONAL for each in parameters.values())

@@ -69,8 +69,8 @@ def published(connection, table, column, hierarchy, other="other"):
         models=[KAnonymity(3)],
         suppression_limit=0.1,
     )
-    report = sqlanon.anonymize(connection, table, policy, into=f"{table}_out")
-    checked = sqlanon.check(connection, f"{table}_out", policy)
+    report = sqlanon.anonymize(connection, policy, table=table, into=f"{table}_out")
+    checked = sqlanon.check(connection, policy, table=f"{table}_out")
     return rows(connection, f"{table}_out"), report.suppressed_records, checked.statistics
 
 
@@ -109,7 +109,7 @@ def test_columns_of_any_name_in_any_other_role(connection, role):
         suppression_limit=0.1,
         **{role: NAMES},
     )
-    sqlanon.apply(connection, sqlanon.plan(connection, "t", policy), into="out")
+    sqlanon.apply(connection, sqlanon.plan(connection, policy, table="t"), into="out")
     shown = NAMES if role in ("sensitive", "keep") else []
     found = connection.execute("SELECT * FROM out")
     assert [column for column, *_ in found.description] == ["letter", *shown]
@@ -124,7 +124,7 @@ def test_quasi_identifiers_of_all_hostile_names_at_once(connection):
         models=[KAnonymity(3)],
         suppression_limit=0.1,
     )
-    sqlanon.anonymize(connection, "t", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="t", into="out")
     assert rows(connection, "out") == [("low",) * len(NAMES)] * 11
 
 
@@ -137,7 +137,7 @@ def test_forty_quasi_identifiers_are_not_too_many(connection):
         models=[KAnonymity(3)],
         suppression_limit=0.1,
     )
-    sqlanon.anonymize(connection, "t", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="t", into="out")
     assert rows(connection, "out") == [("low",) * 40] * 11
 
 
@@ -149,7 +149,7 @@ LETTER_POLICY = Policy(
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "rowid"])
 def test_table_of_any_name_is_read_and_written(connection, name):
     make(connection, quoted(name), {"letter": LETTERS})
-    sqlanon.anonymize(connection, name, LETTER_POLICY, into=quoted(f"{name} anon"))
+    sqlanon.anonymize(connection, LETTER_POLICY, table=name, into=quoted(f"{name} anon"))
     assert rows(connection, quoted(f"{name} anon")) == [("low",)] * 11
 
 
@@ -157,7 +157,7 @@ def test_table_of_any_name_is_read_and_written(connection, name):
 @pytest.mark.parametrize("name", ["select", 'a"b', "x; DROP TABLE t", "a.b", "a\nb"])
 def test_table_of_any_name_is_replaced_in_place(connection, name):
     make(connection, quoted(name), {"letter": LETTERS})
-    sqlanon.anonymize(connection, name, LETTER_POLICY, in_place=True)
+    sqlanon.anonymize(connection, LETTER_POLICY, table=name, in_place=True)
     assert connection.execute("SHOW TABLES").fetchall() == [(name,)]
     assert len(rows(connection, quoted(name))) == 11
 
@@ -168,8 +168,8 @@ def test_output_file_keeps_hostile_column_names(connection, tmp_path, ending):
     make(connection, "t", {"letter": LETTERS, **dict.fromkeys(NAMES, OTHERS)})
     policy = Policy({"letter": GROUPS}, keep=NAMES, models=[KAnonymity(1)])
     file = tmp_path / f"it's a \"hostile; name{ending}"
-    sqlanon.anonymize(connection, "t", policy, output=file)
-    assert sqlanon.check(file, None, policy).statistics.records == 12
+    sqlanon.anonymize(connection, policy, table="t", output=file)
+    assert sqlanon.check(file, policy).statistics.records == 12
 
 
 @pytest.mark.parametrize("name", ["other.people", '"other"."people"', "{}.other.people"])
@@ -177,14 +177,14 @@ def test_table_of_another_schema_is_published_beside_it(connection, name):
     connection.execute("CREATE SCHEMA other")
     make(connection, "other.people", {"letter": LETTERS})
     [(database,)] = connection.execute("SELECT current_database()").fetchall()
-    sqlanon.anonymize(connection, name.format(database), LETTER_POLICY, into="anon")
+    sqlanon.anonymize(connection, LETTER_POLICY, table=name.format(database), into="anon")
     assert len(rows(connection, "other.anon")) == 11
 
 
 def test_table_of_an_attached_database_is_published_beside_it(connection, tmp_path):
     connection.execute(f"ATTACH '{tmp_path / 'x.duckdb'}' AS \"far away\"")
     make(connection, '"far away".people', {"letter": LETTERS})
-    sqlanon.anonymize(connection, '"far away".main.people', LETTER_POLICY, into="anon")
+    sqlanon.anonymize(connection, LETTER_POLICY, table='"far away".main.people', into="anon")
     assert len(rows(connection, '"far away".anon')) == 11
 
 
@@ -192,7 +192,7 @@ def test_table_of_an_attached_database_is_published_beside_it(connection, tmp_pa
 def test_table_of_an_attached_database_is_replaced_in_place(connection, tmp_path):
     connection.execute(f"ATTACH '{tmp_path / 'x.duckdb'}' AS far")
     make(connection, "far.people", {"letter": LETTERS})
-    report = sqlanon.anonymize(connection, "far.people", LETTER_POLICY, in_place=True)
+    report = sqlanon.anonymize(connection, LETTER_POLICY, table="far.people", in_place=True)
     assert len(rows(connection, "far.people")) == 11
     assert any("sqlanon.rewrite" in note for note in report.notes)
 
@@ -204,7 +204,7 @@ def test_view_and_temporary_table_are_published(connection):
     connection.execute("CREATE TEMP TABLE passing AS SELECT * FROM people")
     [(database,)] = connection.execute("SELECT current_database()").fetchall()
     for name in ("shown", "passing"):
-        sqlanon.anonymize(connection, name, LETTER_POLICY, into=f"{name}_anon")
+        sqlanon.anonymize(connection, LETTER_POLICY, table=name, into=f"{name}_anon")
         assert len(rows(connection, f"{database}.main.{name}_anon")) == 11
 
 
@@ -225,27 +225,27 @@ def frames():
 @pytest.mark.slow
 @pytest.mark.parametrize("frame", frames())
 def test_frame_is_anonymized_by_itself(connection, frame):
-    sqlanon.anonymize(connection, frame, LETTER_POLICY, into="out")
+    sqlanon.anonymize(connection, LETTER_POLICY, table=frame, into="out")
     assert rows(connection, "out") == [("low",)] * 11
     assert column_type(connection, "out", "letter") == "VARCHAR"
 
 
 @pytest.mark.parametrize("frame", frames())
 def test_frame_is_planned_then_applied(connection, frame):
-    plan = sqlanon.plan(connection, frame, LETTER_POLICY)
+    plan = sqlanon.plan(connection, LETTER_POLICY, table=frame)
     sqlanon.apply(connection, plan, into="out", table=frame)
     assert rows(connection, "out") == [("low",)] * 11
 
 
 def test_frame_is_found_by_the_name_of_its_variable(connection):
     people = pandas.DataFrame({"letter": list("aaaaabbbbbbc")})
-    sqlanon.anonymize(connection, "people", LETTER_POLICY, into="out")
+    sqlanon.anonymize(connection, LETTER_POLICY, table="people", into="out")
     assert len(rows(connection, "out")) == 11 == len(people) - 1
 
 
 def test_frame_is_not_left_registered(connection):
     frame = pandas.DataFrame({"letter": list("aaaaabbbbbbc")})
-    sqlanon.check(connection, frame, LETTER_POLICY)
+    sqlanon.check(connection, LETTER_POLICY, table=frame)
     left = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
     here = "database_name IN (current_database(), 'temp')"
     assert connection.execute(f"{left} AND {here}").fetchall() == []
@@ -285,7 +285,7 @@ def test_typed_column_at_level_0_keeps_type_and_values(connection, kind):
     typed(connection, kind)
     alone = 0 if kind == "BOOLEAN" else 1
     policy = Policy(["x"], models=[KAnonymity(3)], suppression_limit=0.2)
-    sqlanon.anonymize(connection, "t", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="t", into="out")
     expected = "VARCHAR" if kind.startswith("ENUM") else column_type(connection, "t")
     assert column_type(connection, "out") == expected
     large = "(SELECT x FROM t GROUP BY x HAVING count(*) >= 3)"
@@ -297,7 +297,7 @@ def test_typed_column_at_level_0_keeps_type_and_values(connection, kind):
 @pytest.mark.parametrize("kind", TYPED)
 def test_typed_column_at_its_top_is_a_star(connection, kind):
     typed(connection, kind)
-    sqlanon.anonymize(connection, "t", Policy(["x"], models=[KAnonymity(8)]), into="out")
+    sqlanon.anonymize(connection, Policy(["x"], models=[KAnonymity(8)]), table="t", into="out")
     assert rows(connection, "out") == [("*",)] * 8
 
 
@@ -312,7 +312,7 @@ def test_typed_column_with_suppressed_records_kept_becomes_text(connection, kind
         suppressed="keep",
         suppressed_label="hidden",
     )
-    sqlanon.anonymize(connection, "t", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="t", into="out")
     [(text,)] = rows(connection, f"(SELECT {first}::VARCHAR)")
     assert Counter(rows(connection, "out")) == {(text,): 4, ("hidden",): 3}
 
@@ -323,7 +323,7 @@ def test_typed_column_matches_a_hierarchy_of_its_own_texts(connection, kind):
     texts = sorted({text for (text,) in rows(connection, "(SELECT x::VARCHAR FROM t)")})
     hierarchy = Hierarchy.from_rows([(text, "group", "*") for text in texts])
     policy = Policy({"x": QuasiIdentifier(hierarchy, 1, 1, 1)}, models=[KAnonymity(8)])
-    sqlanon.anonymize(connection, "t", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="t", into="out")
     assert rows(connection, "out") == [("group",)] * 8
 
 
@@ -331,7 +331,7 @@ def test_double_holds_nan_infinity_and_negative_zero_without_losing_a_record(con
     values = ["'nan'", "'-nan'", "'inf'", "'-inf'", "'-0.0'", "'0.0'", "NULL", "1"]
     make(connection, "t", {"x": [f"CAST({value} AS DOUBLE)" for value in values * 3]})
     policy = Policy(["x"], models=[KAnonymity(3)], suppression_limit=0.5)
-    sqlanon.anonymize(connection, "t", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="t", into="out")
     found = [value for (value,) in rows(connection, "out")]
     assert len(found) == 24
     assert sum(value is not None and math.isnan(value) for value in found) == 6
@@ -352,7 +352,7 @@ def test_spellings_that_the_database_takes_for_one_value_are_published_as_one(co
     connection.execute(f"INSERT INTO t VALUES ('{first}')")
     connection.execute(f"INSERT INTO t SELECT '{others}' FROM range(4)")
     policy = Policy(["x"], models=[KAnonymity(3)], suppression_limit=0.2)
-    sqlanon.anonymize(connection, "t", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="t", into="out")
     shown = Counter(rows(connection, "(SELECT x::VARCHAR FROM out)"))
     assert min(shown.values()) >= 3
 
@@ -362,7 +362,7 @@ def test_types_that_take_different_spellings_for_one_value_are_refused(connectio
     connection.execute(f"CREATE TABLE t (x {kind})")
     connection.execute("INSERT INTO t VALUES (NULL)")
     with pytest.raises(SourceError, match="'x'"):
-        sqlanon.anonymize(connection, "t", Policy(["x"], models=[KAnonymity(1)]), into="out")
+        sqlanon.anonymize(connection, Policy(["x"], models=[KAnonymity(1)]), table="t", into="out")
 
 
 @pytest.mark.parametrize("hierarchy", [Hierarchy.suppression(), GROUPS])
@@ -375,7 +375,7 @@ def test_null_is_a_value_of_its_own(connection, hierarchy, columns):
     })  # fmt: skip
     policy = Policy({name: QuasiIdentifier(hierarchy, max_level=0) for name in names},
                     models=[KAnonymity(3)])  # fmt: skip
-    report = sqlanon.anonymize(connection, "t", policy, into="out")
+    report = sqlanon.anonymize(connection, policy, table="t", into="out")
     assert report.statistics.classes == 3
     assert Counter(rows(connection, "out")) == Counter(rows(connection, "t"))
 
@@ -387,7 +387,7 @@ def test_null_that_stands_alone_is_suppressed_or_generalized(connection, hierarc
     for limit, expected in ((0.2, [("a", None)] * 4), (0, [("*", None)] * 5)):
         policy = Policy({"x": hierarchy, "y": QuasiIdentifier(hierarchy, max_level=0)},
                         models=[KAnonymity(3)], suppression_limit=limit)  # fmt: skip
-        sqlanon.anonymize(connection, "t", policy, into="out", overwrite=True)
+        sqlanon.anonymize(connection, policy, table="t", into="out", overwrite=True)
         assert rows(connection, "out") == expected
 
 
@@ -402,9 +402,9 @@ def test_enum_label_of_a_suppressed_record_is_in_no_byte_of_the_output(
         " {'inner': [x]} AS nested FROM range(10) r(i)"
     )
     policy = Policy(["x"], keep=["nested"], models=[KAnonymity(3)], suppression_limit=0.1)
-    sqlanon.anonymize(connection, "t", policy, output=tmp_path / f"out{ending}")
+    sqlanon.anonymize(connection, policy, table="t", output=tmp_path / f"out{ending}")
     assert b"RAREMARKER" not in (tmp_path / f"out{ending}").read_bytes()
-    sqlanon.anonymize(connection, "t", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="t", into="out")
     assert column_type(connection, "out") == "VARCHAR"
     assert column_type(connection, "out", "nested") == 'STRUCT("inner" VARCHAR[])'
 
@@ -414,5 +414,5 @@ def test_values_that_look_like_sql_come_through(connection):
     make(connection, "t", {"x": [f"'{v.replace(chr(39), chr(39) * 2)}'" for v in values * 3]})
     hierarchy = Hierarchy.from_rows([(value, value, "all") for value in values])
     policy = Policy({"x": QuasiIdentifier(hierarchy, 1, 1, 1)}, models=[KAnonymity(3)])
-    sqlanon.anonymize(connection, "t", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="t", into="out")
     assert Counter(rows(connection, "out")) == Counter(rows(connection, "t"))

@@ -60,7 +60,7 @@ PUBLISHED = sorted((group, ill) for group, ill, _ in ROWS if group == "a")
 def test_columns_of_any_names_are_protected(connection, group, ill):
     table_of(connection, group=group, ill=ill)
     policy = policy_of(group=group, ill=ill)
-    report = sqlanon.anonymize(connection, "people", policy, into="out")
+    report = sqlanon.anonymize(connection, policy, table="people", into="out")
     assert rows(connection) == PUBLISHED
     assert report.suppressed_records == 2
 
@@ -71,7 +71,7 @@ def test_entity_of_any_name_is_counted(connection, name):
     columns = f"'a' AS g, i % 3 AS ill, i AS {quoted(name)}"
     connection.execute(f"CREATE TABLE people AS SELECT {columns} FROM range(9) r(i)")
     policy = Policy(["g"], ["ill"], models=[KAnonymity(9), LDiversity(3)], entity=name)
-    report = sqlanon.anonymize(connection, "people", policy, into="out")
+    report = sqlanon.anonymize(connection, policy, table="people", into="out")
     assert report.suppressed_records == 0
     assert len(rows(connection)) == 9
 
@@ -79,7 +79,7 @@ def test_entity_of_any_name_is_counted(connection, name):
 def refused(connection, error, policy):
     """The message, which tells no value of the table; nothing is written."""
     with pytest.raises(error) as caught:
-        sqlanon.anonymize(connection, "people", policy, into="out")
+        sqlanon.anonymize(connection, policy, table="people", into="out")
     assert len(tables_of(connection)) == 1
     message = str(caught.value)
     assert "flu" not in message
@@ -115,7 +115,7 @@ def test_distance_by_order_of_an_enumeration_without_one_says_why_it_has_none(co
     enumeration_of(connection)
     policy = Policy(["g"], ["ill"], models=[TCloseness(0.2, "ordered")])
     with pytest.raises(PolicyError, match="'ill', which is an enumeration and published as text"):
-        sqlanon.plan(connection, "moods", policy)
+        sqlanon.plan(connection, policy, table="moods")
 
 
 @pytest.mark.slow
@@ -125,8 +125,8 @@ def test_enumeration_with_an_order_is_protected_by_it(connection, tmp_path, endi
     ordered = Sensitive([TCloseness(0.2, "ordered")], order=["low", "mid", "high"])
     policy = Policy(["g"], {"ill": ordered}, models=[KAnonymity(2)])
     path = tmp_path / f"out{ending}"
-    report = sqlanon.anonymize(connection, "moods", policy, output=path)
-    assert sqlanon.check(path, None, policy).models == report.models
+    report = sqlanon.anonymize(connection, policy, table="moods", output=path)
+    assert sqlanon.check(path, policy).models == report.models
 
 
 def test_intervals_of_time_have_an_order(connection):
@@ -136,7 +136,7 @@ def test_intervals_of_time_have_an_order(connection):
     )
     policy = Policy(["g"], ["stay"], models=[TCloseness(0.2, "ordered")])
     # The halves are 0 to 5 and 6 to 11 of 0 to 11: (1/11) (1 + ... + 6 + ... + 1) / 12 apart.
-    found = sqlanon.check(connection, "stays", policy).models[0].value
+    found = sqlanon.check(connection, policy, table="stays").models[0].value
     assert found == pytest.approx(36 / 12 / 11)
 
 
@@ -174,7 +174,7 @@ def test_no_recoding_that_satisfies_a_model_is_an_error_that_names_it(connection
 @pytest.mark.slow
 def test_in_place_is_protected(connection):
     table_of(connection)
-    sqlanon.anonymize(connection, "people", policy_of(), in_place=True)
+    sqlanon.anonymize(connection, policy_of(), table="people", in_place=True)
     assert rows(connection, "people") == PUBLISHED
 
 
@@ -183,7 +183,7 @@ def test_in_place_of_a_file_is_protected(tmp_path):
     path = tmp_path / "people.duckdb"
     with duckdb.connect(path) as connection:
         table_of(connection)
-    sqlanon.anonymize(path, "people", policy_of(), in_place=True)
+    sqlanon.anonymize(path, policy_of(), table="people", in_place=True)
     with duckdb.connect(path) as connection:
         assert rows(connection, "people") == PUBLISHED
 
@@ -192,8 +192,8 @@ def test_in_place_of_a_file_is_protected(tmp_path):
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.duckdb"])
 def test_output_file_is_protected(connection, tmp_path, name):
     table_of(connection)
-    sqlanon.anonymize(connection, "people", policy_of(), output=tmp_path / name)
-    assert sqlanon.check(tmp_path / name, None, policy_of(drop=[])).holds
+    sqlanon.anonymize(connection, policy_of(), table="people", output=tmp_path / name)
+    assert sqlanon.check(tmp_path / name, policy_of(drop=[])).holds
 
 
 @pytest.mark.slow
@@ -203,7 +203,7 @@ def test_tables_elsewhere_are_protected(source):
     connection.execute("ATTACH ':memory:' AS db2; CREATE SCHEMA db2.s; CREATE SCHEMA other")
     table_of(connection, source)
     """The published table is beside its original."""
-    sqlanon.anonymize(connection, source, policy_of(), into="out")
+    sqlanon.anonymize(connection, policy_of(), table=source, into="out")
     assert rows(connection, source.replace("people", "out")) == PUBLISHED
 
 
@@ -211,7 +211,7 @@ def test_tables_elsewhere_are_protected(source):
 def test_views_are_protected(connection):
     table_of(connection, "stored")
     connection.execute("CREATE VIEW people AS SELECT * FROM stored")
-    sqlanon.anonymize(connection, "people", policy_of(), into="out")
+    sqlanon.anonymize(connection, policy_of(), table="people", into="out")
     assert rows(connection) == PUBLISHED
 
 
@@ -231,7 +231,7 @@ def test_plan_with_a_stored_hierarchy_of_the_sensitive_column_is_saved_and_appli
         models=[KAnonymity(2)],
         suppression_limit=0.1,
     )
-    sqlanon.plan(connection, "people", policy).save(tmp_path / "plan.json")
+    sqlanon.plan(connection, policy, table="people").save(tmp_path / "plan.json")
     connection.execute("DROP TABLE ills")
     sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="out")
     assert rows(connection) == PUBLISHED
@@ -248,4 +248,4 @@ def test_c_may_be_a_fraction_that_no_decimal_writes():
             sensitive=["disease"],
             models=[KAnonymity(2), LDiversity(2, kind="recursive", c=4 / 3)],
         )
-        assert sqlanon.anonymize(connection, "people", policy, into="released").holds
+        assert sqlanon.anonymize(connection, policy, table="people", into="released").holds

@@ -45,16 +45,16 @@ def policy_of(*models, **options):
 @pytest.mark.slow
 def test_three_rounds_of_suppression_leave_what_is_close_to_itself(connection):
     policy = policy_of(TCloseness(0.25))
-    report = sqlanon.anonymize(connection, "people", policy, into="out")
+    report = sqlanon.anonymize(connection, policy, table="people", into="out")
     kept = connection.execute("SELECT ward, count(*) FROM out GROUP BY ward ORDER BY ward")
     assert kept.fetchall() == [("b", 2), ("d", 8)]
     assert report.search["rounds"] == 3
-    assert sqlanon.check(connection, "out", policy_of(TCloseness(0.25), drop=())).holds
+    assert sqlanon.check(connection, policy_of(TCloseness(0.25), drop=()), table="out").holds
 
 
 @pytest.mark.slow
 def test_rounds_are_part_of_the_plan_and_not_of_what_its_report_tells(connection, tmp_path):
-    plan = sqlanon.plan(connection, "people", policy_of(TCloseness(0.25)))
+    plan = sqlanon.plan(connection, policy_of(TCloseness(0.25)), table="people")
     assert plan.rounds == 3
     told = replace(plan, report=replace(plan.report, search={}))
     assert told.sql() == plan.sql() != replace(plan, rounds=2).sql()
@@ -76,7 +76,7 @@ NAMES = ["rounds", "ordered", "hierarchical", "kl", "scaled", "keep", "entity"]
 
 @pytest.mark.parametrize("policy", POLICIES, ids=NAMES)
 def test_the_statement_shown_publishes_what_is_published(connection, policy):
-    plan = sqlanon.plan(connection, "people", policy)
+    plan = sqlanon.plan(connection, policy, table="people")
     assert plan.report.suppressed_records
     sqlanon.apply(connection, plan, into="out")
     connection.execute(plan.sql(into="shown"))
@@ -87,5 +87,5 @@ def test_the_statement_shown_publishes_what_is_published(connection, policy):
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=NAMES)
 def test_the_statements_are_plain_enough_for_spark(connection, policy):
-    texts = sqlanon.plan(connection, "people", policy).statements("spark")
+    texts = sqlanon.plan(connection, policy, table="people").statements("spark")
     assert [len(parse(text, read="spark")) for text in texts] == [1] * len(texts)

@@ -41,13 +41,13 @@ def policy_of(file, level=1):
 
 
 def published(connection, policy, **settings):
-    sqlanon.anonymize(connection, "people", policy, into="made", overwrite=True, **settings)
+    sqlanon.anonymize(connection, policy, table="people", into="made", overwrite=True, **settings)
     return sorted(row[0] or "" for row in connection.execute("SELECT job FROM made").fetchall())
 
 
 def test_values_without_a_row_are_refused_and_the_way_to_list_them_is_told(connection, write):
     with pytest.raises(HierarchyError) as caught:
-        sqlanon.plan(connection, "people", policy_of(write(JOBS)))
+        sqlanon.plan(connection, policy_of(write(JOBS)), table="people")
     message = str(caught.value)
     assert "hierarchy 'jobs.csv' of column 'job' misses 2 values that 3 records hold" in message
     assert "sqlanon hierarchy check SOURCE TABLE --hierarchy job=FILE --show-values" in message
@@ -73,7 +73,7 @@ def test_one_row_stands_for_all_other_values(connection, write, method):
         assert labels == sorted(["care"] * 4 + ["desk"] * 3 + ["other"] * 3 + ["none"] * 2)
     policy = Policy({"job": Hierarchy.from_file(file)}, models=[KAnonymity(3)], others="drop")
     report = sqlanon.anonymize(
-        connection, "people", policy, method=method, into="made", overwrite=True
+        connection, policy, table="people", method=method, into="made", overwrite=True
     )
     assert report.holds
 
@@ -87,7 +87,7 @@ def test_values_at_level_0_stay_as_they_are(connection, write):
 
 def test_neither_a_plan_nor_its_statement_names_other_values(connection, write, tmp_path):
     policy = policy_of(write(JOBS + "*;other;*\n"))
-    plan = sqlanon.plan(connection, "people", policy)
+    plan = sqlanon.plan(connection, policy, table="people")
     plan.save(tmp_path / "plan.json")
     told = (tmp_path / "plan.json").read_text() + plan.sql() + plan.to_text()
     assert "pilot" not in told
@@ -99,7 +99,7 @@ def test_neither_a_plan_nor_its_statement_names_other_values(connection, write, 
 
 def test_a_warning_of_labels_names_no_other_value(connection, write):
     connection.execute("INSERT INTO people VALUES ('care', 1), ('care', 1)")
-    plan = sqlanon.plan(connection, "people", policy_of(write(JOBS + "*;other;*\n")))
+    plan = sqlanon.plan(connection, policy_of(write(JOBS + "*;other;*\n")), table="people")
     [note] = [note for note in plan.report.notes if "for different nodes" in note]
     assert "'care'" not in note
 
@@ -107,7 +107,7 @@ def test_a_warning_of_labels_names_no_other_value(connection, write):
 def test_numbers_without_a_row_are_found_whatever_their_spelling(connection, write):
     connection.execute("CREATE TABLE numbers AS SELECT unnest([1, 1, 2, 2, 7, 8]) AS job")
     file = write("01;low;*\n2;low;*\n*;high;*\n")
-    sqlanon.anonymize(connection, "numbers", policy_of(file), into="made")
+    sqlanon.anonymize(connection, policy_of(file), table="numbers", into="made")
     found = connection.execute("SELECT job, count(*) FROM made GROUP BY 1 ORDER BY 1").fetchall()
     assert found == [("high", 2), ("low", 4)]
 
@@ -139,7 +139,7 @@ def test_a_row_for_all_others_is_stored_too(connection, write):
 )  # fmt: skip
 def test_faults_name_the_file_and_its_lines(text, expected, connection, write):
     with pytest.raises(HierarchyError) as caught:
-        sqlanon.plan(connection, "people", policy_of(write(text)))
+        sqlanon.plan(connection, policy_of(write(text)), table="people")
     assert expected in str(caught.value)
 
 
@@ -151,7 +151,7 @@ def test_faults_of_a_sensitive_hierarchy_name_file_and_lines_too(connection, wri
         models=[KAnonymity(2), sqlanon.TCloseness(0.5, "hierarchical")],
     )
     with pytest.raises(HierarchyError, match=r"'jobs.csv' of column 'job' .* see lines 1, 2"):
-        sqlanon.plan(connection, "people", policy)
+        sqlanon.plan(connection, policy, table="people")
 
 
 def test_missing_values_of_a_sensitive_order_are_listed_by_a_command(connection):
@@ -162,7 +162,7 @@ def test_missing_values_of_a_sensitive_order_are_listed_by_a_command(connection)
         models=[KAnonymity(2), sqlanon.TCloseness(0.5, "ordered")],
     )
     with pytest.raises(HierarchyError, match="hierarchy make SOURCE TABLE --column job"):
-        sqlanon.plan(connection, "people", policy)
+        sqlanon.plan(connection, policy, table="people")
 
 
 def test_an_empty_text_can_be_a_leaf(connection, write):
@@ -182,7 +182,7 @@ def test_a_sensitive_column_takes_no_row_for_all_others(connection, write):
         models=[KAnonymity(2), sqlanon.TCloseness(0.5, "hierarchical")],
     )
     with pytest.raises(HierarchyError, match="give each a row of its own"):
-        sqlanon.plan(connection, "people", policy)
+        sqlanon.plan(connection, policy, table="people")
 
 
 LABELS = st.one_of(st.none(), st.text(alphabet='a*;," \n', max_size=4))

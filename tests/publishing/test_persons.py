@@ -29,13 +29,13 @@ def connection():
 
 def documents(connection, tmp_path):
     """What plan, a plan that was saved, anonymize and apply say of the published table."""
-    plan = sqlanon.plan(connection, "visits", POLICY)
+    plan = sqlanon.plan(connection, POLICY, table="visits")
     plan.save(tmp_path / "plan.json")
     stored = Plan.load(tmp_path / "plan.json")
     return [
         plan.to_dict(),
         stored.to_dict(),
-        sqlanon.anonymize(connection, "visits", POLICY, into="out").to_dict(),
+        sqlanon.anonymize(connection, POLICY, table="visits", into="out").to_dict(),
         sqlanon.apply(connection, stored, into="again").to_dict(),
     ]
 
@@ -43,7 +43,7 @@ def documents(connection, tmp_path):
 @pytest.mark.slow
 def test_classes_risk_and_models_count_persons_wherever_they_are_told(connection, tmp_path):
     dropped = replace(POLICY, drop=["person"])
-    checked = sqlanon.check(connection, "visits", dropped).to_dict()
+    checked = sqlanon.check(connection, dropped, table="visits").to_dict()
     for document in documents(connection, tmp_path):
         assert document["entity"] == checked["entity"] == "person"
         for key in ("k", "classes", "class_size", "unique_records", "risk", "models"):
@@ -60,21 +60,21 @@ def test_records_are_counted_beside_persons(connection, tmp_path):
 
 def test_the_page_says_that_persons_are_counted(connection):
     pages = [
-        sqlanon.plan(connection, "visits", POLICY).to_text(),
-        sqlanon.check(connection, "visits", KEPT).to_text(),
+        sqlanon.plan(connection, POLICY, table="visits").to_text(),
+        sqlanon.check(connection, KEPT, table="visits").to_text(),
     ]
     for page in pages:
         assert "  counted         persons by 'person'" in page
     without = Policy(["place"], drop=["person"], models=[KAnonymity(2)])
-    assert "persons" not in sqlanon.plan(connection, "visits", without).to_text()
+    assert "persons" not in sqlanon.plan(connection, without, table="visits").to_text()
 
 
 def publications(connection, tmp_path):
     """Every way to publish a table under a policy that keeps the entity."""
-    plan = replace(sqlanon.plan(connection, "visits", POLICY), policy=KEPT)
+    plan = replace(sqlanon.plan(connection, POLICY, table="visits"), policy=KEPT)
     return [
-        lambda: sqlanon.plan(connection, "visits", KEPT),
-        lambda: sqlanon.anonymize(connection, "visits", KEPT, into="out"),
+        lambda: sqlanon.plan(connection, KEPT, table="visits"),
+        lambda: sqlanon.anonymize(connection, KEPT, table="visits", into="out"),
         lambda: sqlanon.apply(connection, plan, into="out"),
         lambda: plan.save(tmp_path / "plan.json"),
         plan.sql,

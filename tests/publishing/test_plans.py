@@ -53,7 +53,7 @@ def connection():
 
 @pytest.fixture
 def plan(connection):
-    return sqlanon.plan(connection, "people", POLICY)
+    return sqlanon.plan(connection, POLICY, table="people")
 
 
 def rows(connection, table):
@@ -71,8 +71,8 @@ def test_plan_works_on_a_database_opened_for_reading_only(tmp_path):
     before = path.read_bytes()
     policy = Policy(["x"], models=[KAnonymity(3)])
     with duckdb.connect(str(path), read_only=True) as opened:
-        assert sqlanon.plan(opened, "people", policy).report.holds
-    assert sqlanon.plan(path, "people", policy).report.holds
+        assert sqlanon.plan(opened, policy, table="people").report.holds
+    assert sqlanon.plan(path, policy, table="people").report.holds
     assert path.read_bytes() == before
 
 
@@ -89,7 +89,7 @@ def test_a_plan_counts_suppressed_records_that_are_kept_as_the_class_that_they_a
     """Three a, and b and c as a class of two."""
     connection.execute("CREATE TABLE few AS SELECT unnest(['a', 'a', 'a', 'b', 'c']) AS x")
     policy = Policy(["x"], models=[KAnonymity(2)], suppression_limit=0.5, suppressed="keep")
-    plan = sqlanon.plan(connection, "few", policy)
+    plan = sqlanon.plan(connection, policy, table="few")
     report = sqlanon.apply(connection, plan, into="out")
     assert plan.report.suppressed_records == 2
     assert plan.report.statistics.histogram == report.statistics.histogram == {3: 1, 2: 1}
@@ -98,7 +98,7 @@ def test_a_plan_counts_suppressed_records_that_are_kept_as_the_class_that_they_a
 @pytest.mark.slow
 def test_plan_and_apply_publish_the_rows_of_anonymize(connection, plan):
     sqlanon.apply(connection, plan, into="out")
-    sqlanon.anonymize(connection, "people", POLICY, into="direct")
+    sqlanon.anonymize(connection, POLICY, table="people", into="direct")
     assert rows(connection, "out") == rows(connection, "direct")
 
 
@@ -122,7 +122,7 @@ def test_saved_plan_needs_the_hierarchy_file_no_more(connection, tmp_path):
     file = tmp_path / "sex.csv"
     file.write_text("true;*\nfalse;*\n")
     policy = Policy({"sex": Hierarchy.from_file(file)}, others="keep", models=[KAnonymity(40)])
-    sqlanon.plan(connection, "people", policy).save(tmp_path / "plan.json")
+    sqlanon.plan(connection, policy, table="people").save(tmp_path / "plan.json")
     file.unlink()
     sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="out")
     assert rows(connection, "(SELECT DISTINCT sex FROM out)") == [("*",)]
@@ -140,7 +140,7 @@ def test_saved_plan_keeps_every_part_of_the_policy(connection, tmp_path, suppres
         suppressed=suppressed,
         suppressed_label="hidden" if suppressed == "keep" else "*",
     )
-    plan = sqlanon.plan(connection, "people", policy)
+    plan = sqlanon.plan(connection, policy, table="people")
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json").policy.to_dict() == policy.to_dict()
 
@@ -184,23 +184,23 @@ def test_columns_at_their_top_make_no_classes_and_are_not_judged(connection, at_
         others="drop",
     )
     with patch.object(expected, "demanded_results", wraps=expected.demanded_results) as asked:
-        report = sqlanon.plan(connection, "people", policy).report
+        report = sqlanon.plan(connection, policy, table="people").report
     assert list(asked.call_args.kwargs["policy"].attributes) == judged
-    published = sqlanon.anonymize(connection, "people", policy, into="published")
+    published = sqlanon.anonymize(connection, policy, table="people", into="published")
     assert (report.statistics, report.models) == (published.statistics, published.models)
 
 
 @pytest.mark.parametrize(("others", "notes"), [(None, 1), ("drop", 0)])
 def test_plan_says_how_many_columns_have_no_role(connection, others, notes):
     policy = Policy(["sex"], models=[KAnonymity(3)], others=others)
-    report = sqlanon.plan(connection, "people", policy).report
+    report = sqlanon.plan(connection, policy, table="people").report
     assert (
         sum("5 columns have no role, which anonymize demands" in n for n in report.notes) == notes
     )
 
 
 def test_plan_with_columns_without_a_role_is_not_saved(connection, tmp_path):
-    plan = sqlanon.plan(connection, "people", Policy(["sex"], models=[KAnonymity(3)]))
+    plan = sqlanon.plan(connection, Policy(["sex"], models=[KAnonymity(3)]), table="people")
     with pytest.raises(PolicyError, match="5 columns have no role"):
         plan.save(tmp_path / "plan.json")
     assert list(tmp_path.iterdir()) == []
@@ -288,7 +288,7 @@ def test_plans_of_two_tables_do_not_tell_what_the_one_has_more(connection):
     digests = []
     for count in (2, 3, 4):
         connection.execute(f"CREATE OR REPLACE TABLE few AS SELECT 'a' AS x FROM range({count})")
-        found = sqlanon.plan(connection, "few", Policy(["x"], models=[KAnonymity(2)]))
+        found = sqlanon.plan(connection, Policy(["x"], models=[KAnonymity(2)]), table="few")
         digests.append(int(found.fingerprint[1], 16))
     assert digests[1] - digests[0] != digests[2] - digests[1]
     assert digests[0] != digests[2]
@@ -299,7 +299,7 @@ def test_plans_of_two_tables_do_not_tell_what_the_one_has_more(connection):
 def test_plan_of_a_file_is_applied_to_it_under_another_name(connection, tmp_path, ending):
     file, moved = tmp_path / f"people.{ending}", tmp_path / f"moved.{ending}"
     connection.execute(f"COPY people TO '{file}'")
-    plan = sqlanon.plan(file, None, POLICY)
+    plan = sqlanon.plan(file, POLICY)
     file.rename(moved)
     assert sqlanon.apply(moved, plan, output=tmp_path / "out.csv").holds
     connection.execute(f"COPY (SELECT * FROM people LIMIT 60) TO '{moved}'")
@@ -380,7 +380,7 @@ def test_plan_is_not_stale_when_only_the_row_order_changed(connection, plan):
 @pytest.mark.parametrize("suppressed", ["drop", "keep"])
 def test_sql_executed_by_hand_gives_the_rows_of_apply(connection, suppressed):
     policy = replace(POLICY, suppressed=suppressed, models=[KAnonymity(2)], suppression_limit=0.3)
-    plan = sqlanon.plan(connection, "people", policy)
+    plan = sqlanon.plan(connection, policy, table="people")
     assert plan.report.suppressed_records >= 2
     sqlanon.apply(connection, plan, into="out")
     connection.execute(plan.sql(into="by hand"))
@@ -402,7 +402,7 @@ def test_sql_in_an_unknown_dialect_is_an_error(plan):
 
 
 def test_sql_needs_a_role_for_every_column(connection):
-    plan = sqlanon.plan(connection, "people", Policy(["sex"], models=[KAnonymity(3)]))
+    plan = sqlanon.plan(connection, Policy(["sex"], models=[KAnonymity(3)]), table="people")
     with pytest.raises(PolicyError, match="5 columns have no role"):
         plan.sql()
 
@@ -436,7 +436,7 @@ def test_no_value_of_the_table_stands_in_sql_or_in_the_saved_plan(
         suppression_limit=0.5,
         suppressed=suppressed,
     )
-    plan = sqlanon.plan(connection, "subjects", policy)
+    plan = sqlanon.plan(connection, policy, table="subjects")
     plan.save(tmp_path / "plan.json")
     assert not MARKERS.search(plan.sql())
     assert not MARKERS.search(plan.to_text())
@@ -473,7 +473,7 @@ def test_order_of_the_output_does_not_correlate_with_the_input(connection, tmp_p
         else:
             file = tmp_path / f"{seed}{ending}"
             target, output = {"output": file}, f"'{file}'"
-        sqlanon.anonymize(connection, "people", policy, **target)
+        sqlanon.anonymize(connection, policy, table="people", **target)
         assert rank_correlation([place[t] for _, t in rows(connection, "people")]) == pytest.approx(
             1
         )
@@ -491,7 +491,7 @@ def test_order_within_each_row_group_of_parquet_does_not_correlate_with_the_inpu
     policy = Policy({"age": Hierarchy.intervals(20, 40)}, keep=["token"], models=[KAnonymity(5)])
     place = positions(connection, 1, records=300_000)
     path = tmp_path / "out.parquet"
-    sqlanon.anonymize(connection, "people", policy, output=path)
+    sqlanon.anonymize(connection, policy, table="people", output=path)
     file = pyarrow.parquet.ParquetFile(path)
     assert file.num_row_groups >= 3
     found = []
@@ -514,7 +514,7 @@ def test_output_is_the_same_for_any_row_order_and_number_of_threads(connection):
             "CREATE OR REPLACE TABLE shuffled AS "
             f"SELECT * FROM people ORDER BY hash(name || {seed})"
         )
-        report = sqlanon.anonymize(connection, "shuffled", POLICY, into="out", overwrite=True)
+        report = sqlanon.anonymize(connection, POLICY, table="shuffled", into="out", overwrite=True)
         results.add((tuple(report.levels.items()), tuple(rows(connection, "out"))))
     assert len(results) == 1
 
@@ -539,7 +539,7 @@ def large(connection):
         models=[KAnonymity(2)],
         suppression_limit=0.1,
     )
-    return sqlanon.plan(connection, "crowd", policy)
+    return sqlanon.plan(connection, policy, table="crowd")
 
 
 @pytest.mark.slow
@@ -569,7 +569,7 @@ def test_sql_in_another_dialect_is_sorted_by_labels(large):
 @pytest.mark.slow
 def test_large_table_with_a_long_column_is_sorted_by_labels(connection, large):
     connection.execute("ALTER TABLE crowd ALTER note TYPE VARCHAR")
-    assert sqlanon.plan(connection, "crowd", large.policy).few == ()
+    assert sqlanon.plan(connection, large.policy, table="crowd").few == ()
 
 
 @pytest.mark.slow
@@ -577,7 +577,7 @@ def test_large_table_with_a_long_column_is_sorted_by_labels(connection, large):
 def test_text_with_a_collation_is_published_as_it_is_spelled(connection, large, collated):
     connection.execute(f"ALTER TABLE crowd ALTER diagnosis TYPE VARCHAR COLLATE {collated}")
     connection.execute("UPDATE crowd SET diagnosis = 'D1' WHERE diagnosis = 'd1' AND age < 20")
-    plan = sqlanon.plan(connection, "crowd", large.policy)
+    plan = sqlanon.plan(connection, large.policy, table="crowd")
     assert plan.few == ()
 
 
@@ -597,7 +597,7 @@ def test_settings_that_cannot_be_are_refused_in_one_line(setting, message):
     policy = Policy({"age": Hierarchy.suppression()}, models=[KAnonymity(2)])
     table = pyarrow.table({"age": [1, 1, 2, 2]})
     with empty_database() as connection, pytest.raises(PolicyError) as caught:
-        sqlanon.plan(connection, table, policy, **setting)
+        sqlanon.plan(connection, policy, table=table, **setting)
     assert str(caught.value).startswith(message)
 
 
@@ -607,7 +607,7 @@ def test_a_plan_of_a_file_fits_a_table_that_holds_what_it_drops(tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("id,name,age\n" + "".join(f"{n},person {n},{n % 2}\n" for n in range(8)))
     policy = Policy(["age"], identifiers=["name"], drop=["id"], models=[KAnonymity(2)])
-    plan = sqlanon.plan(file, None, policy)
+    plan = sqlanon.plan(file, policy)
     with empty_database() as opened:
         opened.execute("CREATE TABLE people AS SELECT * FROM read_csv(?)", [str(file)])
         assert sqlanon.apply(opened, plan, into="out", table="people").records == 8

@@ -35,7 +35,7 @@ def policy_of(**more):
 )
 def test_the_preview_is_what_is_published_of_each_record(connection, settings):
     """Every record has a note of its own, by which it is found again in the published table."""
-    plan = sqlanon.plan(connection, "people", policy_of(), **settings)
+    plan = sqlanon.plan(connection, policy_of(), table="people", **settings)
     shown = sqlanon.preview(connection, plan, rows=50)
     assert [record.before["note"] for record in shown] == [row[2] for row in ROWS]
     sqlanon.apply(connection, plan, into="made")
@@ -46,14 +46,14 @@ def test_the_preview_is_what_is_published_of_each_record(connection, settings):
 
 
 def test_a_record_that_is_left_out_has_nothing_after(connection):
-    plan = sqlanon.plan(connection, "people", policy_of())
+    plan = sqlanon.plan(connection, policy_of(), table="people")
     [*_, last] = sqlanon.preview(connection, plan, rows=13)
     assert (last.before["age"], last.before["sex"], last.after) == ("99", None, None)
     assert "– is not published" in preview_text((last,))
 
 
 def test_a_preview_shows_as_many_records_as_are_asked_for(connection):
-    plan = sqlanon.plan(connection, "people", policy_of())
+    plan = sqlanon.plan(connection, policy_of(), table="people")
     assert len(sqlanon.preview(connection, plan, rows=2)) == 2
     for wrong in (0, -1, 1.5, "2", True):
         with pytest.raises(SqlanonError):
@@ -61,14 +61,14 @@ def test_a_preview_shows_as_many_records_as_are_asked_for(connection):
 
 
 def test_a_table_that_changed_has_no_preview(connection):
-    plan = sqlanon.plan(connection, "people", policy_of())
+    plan = sqlanon.plan(connection, policy_of(), table="people")
     connection.execute("DELETE FROM people WHERE age = 99")
     with pytest.raises(StalePlanError):
         sqlanon.preview(connection, plan)
 
 
 def test_a_preview_leaves_nothing_behind(connection):
-    plan = sqlanon.plan(connection, "people", policy_of())
+    plan = sqlanon.plan(connection, policy_of(), table="people")
     sqlanon.preview(connection, plan)
     assert len(tables_of(connection)) == 1
 
@@ -107,7 +107,7 @@ def test_levels_are_named_without_a_value_of_the_table(hierarchy, names):
 
 
 def test_a_plan_tells_levels_by_name(connection):
-    plan = sqlanon.plan(connection, "people", policy_of())
+    plan = sqlanon.plan(connection, policy_of(), table="people")
     level = plan.report.levels["age"]
     assert f"{level} of 3  #..  intervals of 5" in plan.to_text()
     assert plan.to_dict()["level_names"]["sex"] == ["original value", "*"]
@@ -119,7 +119,7 @@ def test_a_plan_tells_levels_by_name(connection):
 def test_every_minimal_node_has_its_loss_and_suppression(connection, limit, loss):
     quasi = {"age": Hierarchy.intervals(5, 10), "sex": Hierarchy.suppression()}
     policy = Policy(quasi, others="drop", models=[KAnonymity(2)], suppression_limit=limit)
-    plan = sqlanon.plan(connection, "people", policy, loss=loss, minimal_nodes=True)
+    plan = sqlanon.plan(connection, policy, table="people", loss=loss, minimal_nodes=True)
     document = plan.to_dict()
     assert len(document["minimal_nodes"]) == len(document["minimal_node_figures"])
     for node, figures in zip(
@@ -129,7 +129,7 @@ def test_every_minimal_node_has_its_loss_and_suppression(connection, limit, loss
             continue
         bounds = {n: QuasiIdentifier(own, 1, node[n], node[n]) for n, own in quasi.items()}
         fixed = Policy(bounds, others="drop", models=policy.models, suppression_limit=limit)
-        report = sqlanon.plan(connection, "people", fixed, loss=loss).report
+        report = sqlanon.plan(connection, fixed, table="people", loss=loss).report
         assert report.suppressed_records == figures["suppressed_records"]
         assert report.loss[loss.replace("-", "_")] == pytest.approx(figures["loss"])
     assert f"  minimal nodes   {len(document['minimal_nodes'])}" in plan.to_text()
@@ -154,7 +154,7 @@ def test_the_preview_of_a_file_reads_it_as_its_plan_did(tmp_path, ending):
     policy = Policy(
         {"age": Hierarchy.intervals(5, 10)}, keep=["price"], drop=["id"], models=[KAnonymity(3)]
     )
-    [record] = sqlanon.preview(path, sqlanon.plan(path, None, policy), rows=1, threads=1)
+    [record] = sqlanon.preview(path, sqlanon.plan(path, policy), rows=1, threads=1)
     assert record.before == {"age": "30", "price": "1.50"}
     assert record.after == {"age": "30", "price": "1.50"}
 
@@ -164,7 +164,7 @@ def test_the_preview_of_a_text_file_takes_the_format_of_its_plan(tmp_path):
     path.write_text("day\n" + "31/12/2020\n" * 4)
     policy = Policy({"day": Hierarchy.dates("month")}, models=[KAnonymity(3)])
     text = {"date_format": "%d/%m/%Y"}
-    [record] = sqlanon.preview(path, sqlanon.plan(path, None, policy, **text), rows=1, **text)
+    [record] = sqlanon.preview(path, sqlanon.plan(path, policy, **text), rows=1, **text)
     assert record.before == {"day": "2020-12-31"}
 
 
@@ -173,9 +173,9 @@ def test_records_are_shown_to_who_confirms_the_plan(connection):
     shown = []
     given = {"into": "made", "preview": 2}
     sqlanon.anonymize(
-        connection, "people", policy_of(), confirm=lambda *seen: shown.append(seen), **given
+        connection, policy_of(), table="people", confirm=lambda *seen: shown.append(seen), **given
     )
     [(plan, records)] = shown
     assert records == sqlanon.preview(connection, plan, rows=2)
     with pytest.raises(PolicyError, match="give confirm"):
-        sqlanon.anonymize(connection, "people", policy_of(), **given)
+        sqlanon.anonymize(connection, policy_of(), table="people", **given)

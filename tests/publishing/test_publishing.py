@@ -89,25 +89,25 @@ def settings(connection):
 
 @pytest.mark.slow
 def test_into_makes_a_table_beside_the_original(connection):
-    report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    report = sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     assert report.output == "people_anon"
     assert {place[2] for place in contents(connection)} == {"people", "people_anon"}
 
 
 def test_into_has_exactly_the_declared_columns_in_the_tables_order(connection):
-    sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     assert names(connection, "people_anon") == ["age", "sex", "diagnosis"]
 
 
 def test_into_satisfies_k_by_a_count_in_python(connection):
-    report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    report = sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     classes = Counter(row[:2] for row in rows(connection, "people_anon"))
     assert min(classes.values()) == report.statistics.smallest >= 4
 
 
 @pytest.mark.slow
 def test_into_conserves_the_records_that_are_not_suppressed(connection):
-    report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    report = sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     assert len(rows(connection, "people_anon")) == 120 - report.suppressed_records
 
 
@@ -115,7 +115,7 @@ def test_into_keeps_the_sensitive_value_of_every_record(connection):
     policy = Policy(
         {"age": Hierarchy.suppression()}, keep=["name"], others="drop", models=[KAnonymity(120)]
     )
-    sqlanon.anonymize(connection, "people", policy, into="people_anon")
+    sqlanon.anonymize(connection, policy, table="people", into="people_anon")
     expected = [("*", name) for (name,) in rows(connection, "(SELECT name FROM people)")]
     assert [(age, name) for name, age in rows(connection, "people_anon")] == sorted(expected)
 
@@ -125,14 +125,14 @@ def test_into_an_existing_table_is_an_error_and_leaves_it(connection, into):
     connection.execute("CREATE TABLE taken AS SELECT 42 AS x")
     before = contents(connection)
     with pytest.raises(SourceError, match="--overwrite"):
-        sqlanon.anonymize(connection, "people", POLICY, into=into)
+        sqlanon.anonymize(connection, POLICY, table="people", into=into)
     assert contents(connection) == before
 
 
 @pytest.mark.slow
 def test_into_with_overwrite_replaces_a_table(connection):
     connection.execute("CREATE TABLE taken AS SELECT 42 AS x")
-    sqlanon.anonymize(connection, "people", POLICY, into="taken", overwrite=True)
+    sqlanon.anonymize(connection, POLICY, table="people", into="taken", overwrite=True)
     assert names(connection, "taken") == ["age", "sex", "diagnosis"]
 
 
@@ -140,21 +140,21 @@ def test_into_with_overwrite_replaces_a_table(connection):
 def test_into_the_original_itself_is_an_error(connection, into):
     before = contents(connection)
     with pytest.raises(SourceError, match="--in-place"):
-        sqlanon.anonymize(connection, "people", POLICY, into=into, overwrite=True)
+        sqlanon.anonymize(connection, POLICY, table="people", into=into, overwrite=True)
     assert contents(connection) == before
 
 
 def test_into_the_name_of_a_view_is_an_error(connection):
     connection.execute("CREATE VIEW taken AS SELECT 42 AS x")
     with pytest.raises(SourceError, match="view"):
-        sqlanon.anonymize(connection, "people", POLICY, into="taken", overwrite=True)
+        sqlanon.anonymize(connection, POLICY, table="people", into="taken", overwrite=True)
     assert rows(connection, "taken") == [(42,)]
 
 
 def test_into_a_schema_that_does_not_exist_is_an_error(connection):
     before = contents(connection)
     with pytest.raises(SourceError, match="schema"):
-        sqlanon.anonymize(connection, "people", POLICY, into="nowhere.people_anon")
+        sqlanon.anonymize(connection, POLICY, table="people", into="nowhere.people_anon")
     assert contents(connection) == before
 
 
@@ -162,21 +162,21 @@ def test_into_a_schema_that_does_not_exist_is_an_error(connection):
 def test_target_that_is_no_single_place_is_an_error(connection, target):
     before = contents(connection)
     with pytest.raises(SqlanonError):
-        sqlanon.anonymize(connection, "people", POLICY, **target)
+        sqlanon.anonymize(connection, POLICY, table="people", **target)
     assert contents(connection) == before
 
 
 @pytest.mark.slow
 def test_in_place_replaces_the_table_under_its_name(connection):
-    sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
-    sqlanon.anonymize(connection, "people", POLICY, in_place=True)
+    sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
+    sqlanon.anonymize(connection, POLICY, table="people", in_place=True)
     assert rows(connection, "people") == rows(connection, "people_anon")
 
 
 @pytest.mark.slow
 def test_in_place_leaves_views_over_the_table_working(connection):
     connection.execute("CREATE VIEW counted AS SELECT count(*) AS records FROM people")
-    report = sqlanon.anonymize(connection, "people", POLICY, in_place=True)
+    report = sqlanon.anonymize(connection, POLICY, table="people", in_place=True)
     assert rows(connection, "counted") == [(120 - report.suppressed_records,)]
 
 
@@ -184,7 +184,7 @@ def test_in_place_of_a_view_is_an_error(connection):
     connection.execute("CREATE VIEW shown AS SELECT * FROM people")
     before = contents(connection)
     with pytest.raises(SourceError, match="--into"):
-        sqlanon.anonymize(connection, "shown", POLICY, in_place=True)
+        sqlanon.anonymize(connection, POLICY, table="shown", in_place=True)
     assert contents(connection) == before
 
 
@@ -195,7 +195,7 @@ def test_in_place_of_a_referenced_table_is_an_error_and_changes_nothing(connecti
     before = contents(connection)
     policy = Policy({"sex": Hierarchy.suppression()}, keep=["id"], models=[KAnonymity(3)])
     with pytest.raises(SqlanonError, match="foreign key"):
-        sqlanon.anonymize(connection, "parent", policy, in_place=True)
+        sqlanon.anonymize(connection, policy, table="parent", in_place=True)
     assert contents(connection) == before
 
 
@@ -204,14 +204,14 @@ def test_in_place_of_a_temporary_table_replaces_it(connection):
     connection.execute("CREATE TEMP TABLE passing AS SELECT * FROM people")
     connection.execute("DROP TABLE people")
     connection.execute("CREATE TABLE passing AS SELECT 42 AS x")
-    sqlanon.anonymize(connection, "temp.passing", POLICY, in_place=True)
+    sqlanon.anonymize(connection, POLICY, table="temp.passing", in_place=True)
     assert names(connection, "temp.passing") == ["age", "sex", "diagnosis"]
     assert rows(connection, "memory.passing") == [(42,)]
 
 
 @pytest.mark.slow
 def test_in_place_of_a_table_in_memory_has_no_pages_to_warn_of(connection):
-    report = sqlanon.anonymize(connection, "people", POLICY, in_place=True)
+    report = sqlanon.anonymize(connection, POLICY, table="people", in_place=True)
     assert not any("sqlanon rewrite" in note for note in report.notes)
 
 
@@ -219,7 +219,7 @@ def test_in_place_of_a_table_in_memory_has_no_pages_to_warn_of(connection):
 def test_in_place_in_a_read_only_attached_database_is_an_error(connection, database):
     connection.execute(f"ATTACH '{database}' AS far (READ_ONLY)")
     with pytest.raises(SourceError, match="read-only"):
-        sqlanon.anonymize(connection, "far.people", POLICY, in_place=True)
+        sqlanon.anonymize(connection, POLICY, table="far.people", in_place=True)
     assert rows(connection, "(SELECT count(*) FROM far.people)") == [(120,)]
 
 
@@ -229,7 +229,7 @@ def test_in_place_after_the_transaction_has_written_elsewhere_is_an_error(connec
     connection.execute("BEGIN")
     connection.execute("CREATE TABLE noted AS SELECT 1 AS x")
     with pytest.raises(SourceError, match="written to another database already"):
-        sqlanon.anonymize(connection, "far.people", POLICY, in_place=True)
+        sqlanon.anonymize(connection, POLICY, table="far.people", in_place=True)
     connection.rollback()
     assert rows(connection, "(SELECT count(*) FROM far.people)") == [(120,)]
 
@@ -250,7 +250,7 @@ def test_in_place_counts_what_is_not_carried_over(connection):
     ):
         connection.execute(statement)
     policy = Policy(["a"], drop=["i"], models=[KAnonymity(4)])
-    report = sqlanon.anonymize(connection, "own", policy, in_place=True)
+    report = sqlanon.anonymize(connection, policy, table="own", in_place=True)
     assert [note for note in report.notes if "of the original" in note] == [
         "3 constraints of the original are not carried over: "
         "CHECK on 'a', NOT NULL on 'a', UNIQUE on 'i'",
@@ -272,8 +272,8 @@ def test_a_plan_that_is_not_confirmed_is_not_carried_out(connection, target):
         raise SqlanonError("no")
 
     with pytest.raises(SqlanonError, match="no"):
-        sqlanon.anonymize(connection, "people", POLICY, confirm=refuse, **target)
-    plan = sqlanon.plan(connection, "people", POLICY)
+        sqlanon.anonymize(connection, POLICY, table="people", confirm=refuse, **target)
+    plan = sqlanon.plan(connection, POLICY, table="people")
     with pytest.raises(SqlanonError, match="no"):
         sqlanon.apply(connection, plan, confirm=refuse, **target)
     assert shown == [plan.report.levels] * 2
@@ -284,7 +284,7 @@ def test_a_plan_that_is_not_confirmed_is_not_carried_out(connection, target):
 def test_a_plan_is_confirmed_knowing_what_is_not_carried_over(connection):
     connection.execute("COMMENT ON TABLE people IS 'MARK'")
     shown = []
-    sqlanon.anonymize(connection, "people", POLICY, in_place=True, confirm=shown.append)
+    sqlanon.anonymize(connection, POLICY, table="people", in_place=True, confirm=shown.append)
     assert "1 comment of the original is not carried over" in shown[0].to_text()
 
 
@@ -295,7 +295,7 @@ def test_a_place_that_cannot_be_is_refused_before_the_search(connection, name, t
     connection.execute("CREATE VIEW shown AS SELECT * FROM people")
     searched = []
     with pytest.raises(SourceError):
-        sqlanon.anonymize(connection, name, POLICY, progress=searched.append, **target)
+        sqlanon.anonymize(connection, POLICY, table=name, progress=searched.append, **target)
     assert searched == []
 
 
@@ -303,15 +303,15 @@ def test_a_place_that_cannot_be_is_refused_before_the_search(connection, name, t
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_output_file_holds_the_rows_that_into_would(connection, tmp_path, ending):
     file = tmp_path / f"people{ending}"
-    report = sqlanon.anonymize(connection, "people", POLICY, output=file)
-    sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    report = sqlanon.anonymize(connection, POLICY, table="people", output=file)
+    sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     policy = Policy(["age"], keep=["sex", "diagnosis"], models=[KAnonymity(1)])
     with duckdb.connect() as reading:
         if ending == ".duckdb":
             reading.execute(f"ATTACH '{file}' AS written")
             found = rows(reading, "written.people")
         elif ending == ".arrow":
-            sqlanon.anonymize(file, None, policy, output=tmp_path / "again.csv")
+            sqlanon.anonymize(file, policy, output=tmp_path / "again.csv")
             found = rows(reading, f"read_csv('{tmp_path / 'again.csv'}')")
         else:
             found = rows(reading, f"'{file}'")
@@ -323,8 +323,8 @@ def test_output_file_holds_the_rows_that_into_would(connection, tmp_path, ending
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_output_file_passes_check_with_the_same_policy(connection, tmp_path, ending):
     file = tmp_path / f"people{ending}"
-    sqlanon.anonymize(connection, "people", POLICY, output=file)
-    assert sqlanon.check(file, None, POLICY).holds
+    sqlanon.anonymize(connection, POLICY, table="people", output=file)
+    assert sqlanon.check(file, POLICY).holds
 
 
 @pytest.mark.slow
@@ -342,8 +342,8 @@ def test_output_file_has_the_classes_and_values_of_its_texts(connection, tmp_pat
         models=[KAnonymity(2), LDiversity(2)],
     )
     path = tmp_path / f"out{ending}"
-    report = sqlanon.anonymize(connection, "spelt", policy, output=path)
-    found = sqlanon.check(path, None, policy)
+    report = sqlanon.anonymize(connection, policy, table="spelt", output=path)
+    found = sqlanon.check(path, policy)
     assert (found.statistics, found.models) == (report.statistics, report.models)
 
 
@@ -351,7 +351,7 @@ def test_output_file_has_the_classes_and_values_of_its_texts(connection, tmp_pat
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_output_leaves_one_file_and_no_table(connection, tmp_path, ending):
     before = contents(connection)
-    sqlanon.anonymize(connection, "people", POLICY, output=tmp_path / f"people{ending}")
+    sqlanon.anonymize(connection, POLICY, table="people", output=tmp_path / f"people{ending}")
     assert [file.name for file in tmp_path.iterdir()] == [f"people{ending}"]
     assert contents(connection) == before
 
@@ -362,16 +362,16 @@ def test_output_that_exists_is_an_error_and_stays(connection, tmp_path, ending):
     file = tmp_path / f"people{ending}"
     file.write_bytes(b"precious")
     with pytest.raises(SourceError, match="--overwrite"):
-        sqlanon.anonymize(connection, "people", POLICY, output=file)
+        sqlanon.anonymize(connection, POLICY, table="people", output=file)
     assert file.read_bytes() == b"precious"
-    sqlanon.anonymize(connection, "people", POLICY, output=file, overwrite=True)
-    assert sqlanon.check(file, None, Policy(["age", "sex"], models=[KAnonymity(4)])).holds
+    sqlanon.anonymize(connection, POLICY, table="people", output=file, overwrite=True)
+    assert sqlanon.check(file, Policy(["age", "sex"], models=[KAnonymity(4)])).holds
 
 
 def test_output_over_the_source_is_an_error(database):
     before = database.read_bytes()
     with pytest.raises(SourceError, match="original"):
-        sqlanon.anonymize(database, "people", POLICY, output=database, overwrite=True)
+        sqlanon.anonymize(database, POLICY, table="people", output=database, overwrite=True)
     assert database.read_bytes() == before
 
 
@@ -380,7 +380,7 @@ def test_output_over_the_source_is_an_error(database):
 def test_output_that_cannot_be_written_is_an_error(connection, tmp_path, name):
     before = contents(connection)
     with pytest.raises(SourceError):
-        sqlanon.anonymize(connection, "people", POLICY, output=tmp_path / name)
+        sqlanon.anonymize(connection, POLICY, table="people", output=tmp_path / name)
     assert list(tmp_path.iterdir()) == []
     assert contents(connection) == before
 
@@ -389,7 +389,7 @@ def test_source_that_is_a_file_refuses_a_table_as_target(connection, tmp_path):
     connection.execute(f"COPY people TO '{tmp_path / 'people.csv'}'")
     for target in ({"into": "x"}, {"in_place": True}):
         with pytest.raises(PolicyError, match="--output"):
-            sqlanon.anonymize(tmp_path / "people.csv", None, POLICY, **target)
+            sqlanon.anonymize(tmp_path / "people.csv", POLICY, **target)
 
 
 @pytest.mark.slow
@@ -400,10 +400,10 @@ def test_callers_transaction_is_joined_and_his_rollback_undoes_all(connection, t
     connection.execute("BEGIN")
     number = connection.execute("SELECT txid_current()").fetchone()
     if planned:
-        plan = sqlanon.plan(connection, "people", POLICY)
+        plan = sqlanon.plan(connection, POLICY, table="people")
         sqlanon.apply(connection, plan, **target)
     else:
-        sqlanon.anonymize(connection, "people", POLICY, **target)
+        sqlanon.anonymize(connection, POLICY, table="people", **target)
     assert connection.execute("SELECT txid_current()").fetchone() == number
     connection.rollback()
     assert contents(connection) == before
@@ -413,7 +413,7 @@ def test_callers_transaction_is_joined_and_his_rollback_undoes_all(connection, t
 def test_callers_transaction_sees_his_own_uncommitted_records(connection):
     connection.execute("BEGIN")
     connection.execute("INSERT INTO people SELECT * FROM people")
-    report = sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    report = sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     connection.commit()
     assert report.records == 240
     assert len(rows(connection, "people_anon")) == 240 - report.suppressed_records
@@ -421,7 +421,7 @@ def test_callers_transaction_sees_his_own_uncommitted_records(connection):
 
 @pytest.mark.slow
 def test_without_a_transaction_none_is_left_open(connection):
-    sqlanon.anonymize(connection, "people", POLICY, into="people_anon")
+    sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     connection.execute("BEGIN")
     connection.rollback()
     assert names(connection, "people_anon")
@@ -456,7 +456,7 @@ def test_failure_writes_nothing_and_drops_its_temporaries(
     connection.execute(LONELY)
     before = contents(connection), settings(connection)
     with pytest.raises(error):
-        sqlanon.anonymize(connection, "lonely", policy, **target)
+        sqlanon.anonymize(connection, policy, table="lonely", **target)
     assert (contents(connection), settings(connection)) == before
     assert list(tmp_path.iterdir()) == []
 
@@ -470,10 +470,10 @@ def test_an_expression_that_fails_says_what_became_of_the_callers_transaction(
         {"x": Hierarchy.expressions(expression)}, drop=["range"], models=[KAnonymity(3)]
     )
     with pytest.raises(SqlanonError) as alone:
-        sqlanon.plan(connection, "lonely", policy)
+        sqlanon.plan(connection, policy, table="lonely")
     connection.execute("BEGIN")
     with pytest.raises(type(alone.value)) as joined:
-        sqlanon.plan(connection, "lonely", policy)
+        sqlanon.plan(connection, policy, table="lonely")
     told = "; your open transaction has failed with it; end it with ROLLBACK"
     assert str(joined.value) == str(alone.value) + told
     connection.execute("ROLLBACK")
@@ -483,14 +483,14 @@ def test_an_expression_that_fails_says_what_became_of_the_callers_transaction(
 def test_an_error_that_leaves_the_callers_transaction_open_says_nothing_of_it(connection):
     connection.execute(LONELY + "; BEGIN")
     with pytest.raises(PolicyError) as caught:
-        sqlanon.plan(connection, "lonely", Policy(["x"], models=[KAnonymity(11)]))
+        sqlanon.plan(connection, Policy(["x"], models=[KAnonymity(11)]), table="lonely")
     assert "transaction" not in str(caught.value)
     connection.execute("COMMIT")
 
 
 def broken_plan(connection):
     """A plan that promises what its levels do not keep, as an edited plan file may."""
-    plan = sqlanon.plan(connection, "lonely", LETTERS)
+    plan = sqlanon.plan(connection, LETTERS, table="lonely")
     return replace(plan, report=replace(plan.report, suppressed_records=0))
 
 
@@ -531,7 +531,7 @@ def test_suppressed_records_are_kept_only_in_a_class_that_satisfies_k(connection
     """One suppressed record would stand alone among the kept ones; the top level does not."""
     connection.execute(LONELY)
     policy = replace(LETTERS, suppressed="keep")
-    sqlanon.anonymize(connection, "lonely", policy, into="out")
+    sqlanon.anonymize(connection, policy, table="lonely", into="out")
     assert rows(connection, "out") == [("*",)] * 10
 
 
@@ -541,7 +541,7 @@ def test_success_changes_no_setting_of_the_caller(connection, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     connection.execute("SET threads = 1")
     before = settings(connection)
-    sqlanon.anonymize(connection, "people", POLICY, **target)
+    sqlanon.anonymize(connection, POLICY, table="people", **target)
     assert settings(connection) == before
 
 
@@ -549,7 +549,7 @@ def test_in_place_that_fails_leaves_the_file_as_it_was(database):
     before = Path(database).read_bytes()
     policy = Policy(["age"], others="keep", models=[KAnonymity(121)])
     with pytest.raises(PolicyError):
-        sqlanon.anonymize(database, "people", policy, in_place=True)
+        sqlanon.anonymize(database, policy, table="people", in_place=True)
     assert Path(database).read_bytes() == before
     assert [file.name for file in database.parent.iterdir()] == [database.name]
 
@@ -591,7 +591,7 @@ def bytes_of(folder):
 def test_in_place_of_a_file_leaves_no_mark_and_keeps_all_else(marked):
     marked.chmod(0o640)
     assert b"MARK" in marked.read_bytes()
-    report = sqlanon.anonymize(marked, "people", POLICY, in_place=True)
+    report = sqlanon.anonymize(marked, POLICY, table="people", in_place=True)
     assert b"MARK" not in bytes_of(marked.parent)
     assert [file.name for file in marked.parent.iterdir()] == [marked.name]
     assert stat.S_IMODE(marked.stat().st_mode) == 0o640
@@ -602,7 +602,7 @@ def test_in_place_of_a_file_leaves_no_mark_and_keeps_all_else(marked):
         assert made == [(8,)]
         with pytest.raises(duckdb.ConstraintException):
             opened.execute("INSERT INTO child VALUES (99)")
-    assert sqlanon.check(marked, "people", POLICY).holds
+    assert sqlanon.check(marked, POLICY, table="people").holds
     assert [note for note in report.notes if "original" in note or "quote" in note] == [
         "1 column default of the original is not carried over: 'sex'",
         "1 index of the original is not carried over: 'by_name'",
@@ -615,8 +615,8 @@ def test_in_place_of_a_file_leaves_no_mark_and_keeps_all_else(marked):
 
 @pytest.mark.slow
 def test_in_place_of_a_file_publishes_the_rows_of_into(marked):
-    sqlanon.anonymize(marked, "people", POLICY, into="beside")
-    sqlanon.apply(marked, sqlanon.plan(marked, "people", POLICY), in_place=True)
+    sqlanon.anonymize(marked, POLICY, table="people", into="beside")
+    sqlanon.apply(marked, sqlanon.plan(marked, POLICY, table="people"), in_place=True)
     with duckdb.connect(str(marked)) as opened:
         assert rows(opened, "people") == rows(opened, "beside")
 
@@ -637,7 +637,7 @@ def test_in_place_that_fails_at_any_step_leaves_the_file_untouched(
     monkeypatch.setattr(f"sqlanon.engine.duckdb.rewrite.{step}", fail)
     raised = KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else EngineError
     with pytest.raises(raised):
-        sqlanon.anonymize(marked, "people", POLICY, in_place=True, temp_directory=spill)
+        sqlanon.anonymize(marked, POLICY, table="people", in_place=True, temp_directory=spill)
     assert marked.read_bytes() == before
     assert [file.name for file in marked.parent.iterdir()] == [marked.name]
     assert list(spill.iterdir()) == []
@@ -661,7 +661,7 @@ def test_in_place_of_a_referenced_table_of_a_file_leaves_it_untouched(marked):
     before = marked.read_bytes()
     policy = Policy(["n"], keep=["i"], models=[KAnonymity(1)])
     with pytest.raises(SourceError, match="foreign key"):
-        sqlanon.anonymize(marked, "numbered", policy, in_place=True)
+        sqlanon.anonymize(marked, policy, table="numbered", in_place=True)
     assert marked.read_bytes() == before
 
 
@@ -669,7 +669,7 @@ def test_in_place_of_a_file_with_a_second_name_is_refused_before_the_search(mark
     os.link(marked, marked.with_name("second.duckdb"))
     before, searched = marked.read_bytes(), []
     with pytest.raises(SourceError, match="hard links"):
-        sqlanon.anonymize(marked, "people", POLICY, in_place=True, progress=searched.append)
+        sqlanon.anonymize(marked, POLICY, table="people", in_place=True, progress=searched.append)
     assert marked.read_bytes() == before
     assert searched == []
 
@@ -681,7 +681,7 @@ def test_in_place_takes_the_log_with_originals_away(tmp_path):
         opened.execute("PRAGMA disable_checkpoint_on_shutdown")
         opened.execute(MARKED)
     assert b"MARK" in (tmp_path / "logged.duckdb.wal").read_bytes()
-    sqlanon.anonymize(path, "people", POLICY, in_place=True)
+    sqlanon.anonymize(path, POLICY, table="people", in_place=True)
     assert b"MARK" not in bytes_of(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
@@ -697,7 +697,7 @@ def test_in_place_holds_the_file_from_plan_to_end(marked):
         )
         codes.append((found.returncode, b"lock" in found.stderr))
 
-    sqlanon.anonymize(marked, "people", POLICY, in_place=True, confirm=intrude)
+    sqlanon.anonymize(marked, POLICY, table="people", in_place=True, confirm=intrude)
     assert codes == [(1, True)]
 
 
@@ -707,5 +707,5 @@ def test_in_place_uses_macros_of_the_database(marked):
         opened.execute("CREATE MACRO decade(year) AS year // 10 * 10")
     ages = Hierarchy.expressions("decade(value)")
     policy = Policy({"age": ages}, keep=["sex"], others="drop", models=[KAnonymity(4)])
-    sqlanon.anonymize(marked, "people", policy, in_place=True)
-    assert sqlanon.check(marked, "people", policy).holds
+    sqlanon.anonymize(marked, policy, table="people", in_place=True)
+    assert sqlanon.check(marked, policy, table="people").holds

@@ -26,7 +26,7 @@ def test_a_table_with_nothing_left_is_not_published(connection, place):
     original = QuasiIdentifier(Hierarchy.suppression(), max_level=0)
     policy = Policy({"id": original}, models=[KAnonymity(2)], suppression_limit=1, others="drop")
     with pytest.raises(UnsatisfiableError, match="9 of 9 records"):
-        sqlanon.anonymize(connection, "t", policy, **place)
+        sqlanon.anonymize(connection, policy, table="t", **place)
     assert connection.execute("SHOW TABLES").fetchall() == [("t",)]
     assert len(connection.execute("SELECT * FROM t").fetchall()) == 9
 
@@ -43,7 +43,7 @@ def test_suppressed_records_are_not_labelled_like_a_published_value(connection):
         others="drop",
     )
     with pytest.raises(PolicyError, match="column 'a'"):
-        sqlanon.plan(connection, "t", policy)
+        sqlanon.plan(connection, policy, table="t")
 
 
 def test_a_label_that_a_level_not_chosen_has_is_refused_before_the_search(connection):
@@ -57,15 +57,17 @@ def test_a_label_that_a_level_not_chosen_has_is_refused_before_the_search(connec
         others="drop",
     )
     with pytest.raises(PolicyError, match=r"column 'a' at level 1;.*--suppressed-label"):
-        sqlanon.plan(connection, "t", policy)
-    assert sqlanon.plan(connection, "t", replace(policy, suppression_limit=0)).recoding.node == (0,)
+        sqlanon.plan(connection, policy, table="t")
+    assert sqlanon.plan(
+        connection, replace(policy, suppression_limit=0), table="t"
+    ).recoding.node == (0,)
 
 
 def test_a_label_for_records_that_are_left_out_is_refused(connection, tmp_path, capsys):
     words = "suppressed_label 'gone' stands for nothing.*--suppressed keep"
     policy = Policy(["a"], models=[KAnonymity(2)], others="drop", suppressed_label="gone")
     with pytest.raises(PolicyError, match=words):
-        sqlanon.plan(connection, "t", policy)
+        sqlanon.plan(connection, policy, table="t")
     table, file = tmp_path / "t.csv", tmp_path / "policy.toml"
     table.write_text("a\n1\n1\n")
     file.write_text('k = 2\nquasi_identifiers = ["a"]\nsuppressed_label = "gone"\n')

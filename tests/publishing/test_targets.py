@@ -77,7 +77,7 @@ def test_an_output_that_cannot_be_is_told_before_the_source_is_read(
     before = contents(folder)
     table = "people" if source.endswith(".duckdb") else None
     with pytest.raises(SqlanonError, match=message):
-        sqlanon.anonymize(source, table, POLICY, output=output, overwrite=overwrite)
+        sqlanon.anonymize(source, POLICY, table=table, output=output, overwrite=overwrite)
     assert contents(folder) == before
 
 
@@ -92,7 +92,7 @@ def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_
 
     monkeypatch.setattr(home, "mkdtemp", denied)
     with pytest.raises(SqlanonError, match=r"out.csv' cannot be written: Permission denied"):
-        sqlanon.anonymize(source, "people", POLICY, output="closed/out.csv")
+        sqlanon.anonymize(source, POLICY, table="people", output="closed/out.csv")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_
 def test_a_table_that_cannot_be_is_told_before_the_search(folder, unplanned, target, message):
     before = contents(folder)
     with pytest.raises(SqlanonError, match=message):
-        sqlanon.anonymize("people.duckdb", "people", POLICY, **target)
+        sqlanon.anonymize("people.duckdb", POLICY, table="people", **target)
     assert contents(folder) == before
 
 
@@ -121,7 +121,7 @@ def test_a_database_open_for_reading_is_told_before_the_search(folder, unplanned
         duckdb.connect("people.duckdb", read_only=True) as connection,
         pytest.raises(SqlanonError, match="read-only"),
     ):
-        sqlanon.anonymize(connection, "people", POLICY, **target)
+        sqlanon.anonymize(connection, POLICY, table="people", **target)
 
 
 def test_itemsets_have_a_place_before_they_are_mined(folder, monkeypatch):
@@ -131,13 +131,13 @@ def test_itemsets_have_a_place_before_they_are_mined(folder, monkeypatch):
         duckdb.connect("people.duckdb", read_only=True) as connection,
         pytest.raises(SqlanonError, match="read-only"),
     ):
-        sqlanon.mine(connection, "people", POLICY, into="itemsets")
+        sqlanon.mine(connection, POLICY, table="people", into="itemsets")
 
 
 @pytest.mark.parametrize("target", [{"into": "taken"}, {"in_place": True}])
 def test_a_file_of_data_takes_no_table_and_is_not_read_to_say_so(folder, unread, target):
     with pytest.raises(SqlanonError, match="is a file, not a database"):
-        sqlanon.anonymize("people.csv", None, POLICY, **target)
+        sqlanon.anonymize("people.csv", POLICY, **target)
 
 
 @pytest.mark.parametrize("opened", [True, False])
@@ -148,10 +148,10 @@ def test_a_referenced_original_is_told_before_the_search(folder, unplanned, open
         connection.execute("INSERT INTO people VALUES (1, 'f')")
         if opened:
             with pytest.raises(SqlanonError, match="refers to 'people' by a foreign key: 'visits'"):
-                sqlanon.anonymize(connection, "people", POLICY, in_place=True)
+                sqlanon.anonymize(connection, POLICY, table="people", in_place=True)
     if not opened:
         with pytest.raises(SqlanonError, match="refers to 'people' by a foreign key: 'visits'"):
-            sqlanon.anonymize("other.duckdb", "people", POLICY, in_place=True)
+            sqlanon.anonymize("other.duckdb", POLICY, table="people", in_place=True)
 
 
 def test_a_transaction_that_has_written_elsewhere_is_told_before_the_search(folder, unplanned):
@@ -159,20 +159,20 @@ def test_a_transaction_that_has_written_elsewhere_is_told_before_the_search(fold
         connection.execute("ATTACH 'people.duckdb' AS home; CREATE TABLE t (i INT); BEGIN")
         connection.execute("INSERT INTO t VALUES (1)")
         with pytest.raises(SqlanonError, match="has written to another database already"):
-            sqlanon.anonymize(connection, "home.main.people", POLICY, into="anonymous")
+            sqlanon.anonymize(connection, POLICY, table="home.main.people", into="anonymous")
 
 
 def test_a_target_that_can_be_leaves_no_trial_behind(folder):
     with duckdb.connect("people.duckdb") as connection:
         connection.execute("BEGIN")
-        sqlanon.anonymize(connection, "people", POLICY, into="anonymous")
+        sqlanon.anonymize(connection, POLICY, table="people", into="anonymous")
         connection.execute("COMMIT")
         tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
     assert tables == {"people", "taken", "seen", "anonymous"}
 
 
 def test_a_saved_plan_is_not_looked_at_before_its_target(folder, monkeypatch):
-    plan = sqlanon.plan("people.parquet", None, POLICY)
+    plan = sqlanon.plan("people.parquet", POLICY)
     home = import_module("sqlanon.publishing.apply")
     monkeypatch.setattr(home, "refuse_stale", lambda *_, **__: pytest.fail("the source is read"))
     with pytest.raises(SqlanonError, match="exists already"):
@@ -226,4 +226,4 @@ def test_columns_without_a_role_are_told_before_the_source_is_read(folder, monke
     monkeypatch.setattr(home, "_load", lambda *_, **__: pytest.fail("the source is read"))
     policy = Policy(["age"], models=[KAnonymity(2)])
     with pytest.raises(SqlanonError, match="1 column has no role: 'sex'"):
-        sqlanon.anonymize("people.csv", None, policy, output="out.csv")
+        sqlanon.anonymize("people.csv", policy, output="out.csv")

@@ -58,7 +58,7 @@ def read(path):
 @pytest.mark.slow
 def test_kept_columns_are_published_as_they_were_written(people, tmp_path):
     output = tmp_path / "out.csv"
-    report = sqlanon.anonymize(people, None, policy(), output=output, date_format="%d/%m/%Y")
+    report = sqlanon.anonymize(people, policy(), output=output, date_format="%d/%m/%Y")
     assert report.holds
     for column in KEPT:
         before, after = (sorted(row[column] for row in read(path)) for path in (people, output))
@@ -69,7 +69,7 @@ def test_kept_columns_are_published_as_they_were_written(people, tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_saved_plan_reads_the_file_as_it_was_planned(people, tmp_path, ending):
     saved, output = tmp_path / "plan.json", tmp_path / f"out.{ending}"
-    sqlanon.plan(people, None, policy(), date_format="%d/%m/%Y").save(saved)
+    sqlanon.plan(people, policy(), date_format="%d/%m/%Y").save(saved)
     plan = sqlanon.Plan.load(saved)
     assert sqlanon.apply(people, plan, output=output, date_format="%d/%m/%Y").holds
     with pytest.raises(sqlanon.SqlanonError, match="not those of the plan: other types: 'seen'"):
@@ -78,7 +78,7 @@ def test_a_saved_plan_reads_the_file_as_it_was_planned(people, tmp_path, ending)
 
 def test_an_ambiguous_date_is_not_generalized_unasked(people, tmp_path):
     with pytest.raises(sqlanon.SqlanonError, match=r"needs a DATE .* --date-format"):
-        sqlanon.anonymize(people, None, policy(), output=tmp_path / "out.csv")
+        sqlanon.anonymize(people, policy(), output=tmp_path / "out.csv")
 
 
 @pytest.mark.slow
@@ -124,9 +124,9 @@ def test_the_entity_is_loaded_though_it_is_dropped(people):
 def test_check_and_measure_agree_with_what_was_published(people, tmp_path, ending):
     output, form = tmp_path / f"out.{ending}", {"date_format": "%d/%m/%Y"}
     made = policy(suppression_limit=0.2)
-    report = sqlanon.anonymize(people, None, made, output=output, **form)
-    checked = sqlanon.check(output, None, made)
-    measured = sqlanon.measure(people, None, output, made, **form)
+    report = sqlanon.anonymize(people, made, output=output, **form)
+    checked = sqlanon.check(output, made)
+    measured = sqlanon.measure(people, output, made, **form)
     assert checked.holds
     assert (checked.to_dict()["classes"], checked.to_dict()["k"]) == (
         report.to_dict()["classes"],
@@ -139,7 +139,7 @@ def test_a_sensitive_column_with_an_order_is_a_number(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age,pay\n" + "".join(f"3,{n}{'' if n % 2 else '.5'}\n" for n in range(20)))
     made = Policy(["age"], sensitive={"pay": Sensitive([TCloseness(0.5, "ordered")])})
-    assert sqlanon.check(path, None, made).holds
+    assert sqlanon.check(path, made).holds
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def typed_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("typed")
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 3 AS age")
-        plan = sqlanon.plan(connection, "people", Policy(["age"], models=[KAnonymity(1)]))
+        plan = sqlanon.plan(connection, Policy(["age"], models=[KAnonymity(1)]), table="people")
         for kind in ("parquet", "arrow", "duckdb"):
             sqlanon.apply(connection, plan, output=folder / f"people.{kind}")
     return folder
@@ -199,7 +199,7 @@ def test_a_connection_takes_no_format():
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 1 AS age")
         with pytest.raises(sqlanon.SqlanonError, match="leave --nullstr out"):
-            sqlanon.check(connection, "people", Policy(["age"]), nullstr="NA")
+            sqlanon.check(connection, Policy(["age"]), table="people", nullstr="NA")
 
 
 def test_a_stored_hierarchy_takes_no_format(capsys):

@@ -177,7 +177,7 @@ def planned(connection, policy, method):
     if method.startswith("pattern"):
         lowest = [f"{name}@{own.min_level}" for name, own in policy.attributes.items()]
         options = {"patterns": [lowest, ["none"]]}
-    return sqlanon.plan(connection, "people", policy, method=method, **options)
+    return sqlanon.plan(connection, policy, table="people", method=method, **options)
 
 
 def output_of(family, method):
@@ -385,10 +385,10 @@ def test_values_of_a_type_are_found_again_in_their_groups(family, monkeypatch):
         policy = Policy(
             dict.fromkeys(some, Hierarchy.suppression()), drop=["id", "q"], models=[KAnonymity(7)]
         )
-        plan = sqlanon.plan(connection, "people", policy, method="scheme", scheme="sps")
+        plan = sqlanon.plan(connection, policy, table="people", method="scheme", scheme="sps")
         assert [len(column.groups) for column in plan.recoding.columns] == [2] * len(some), some
         assert sqlanon.apply(connection, plan, into="out").statistics.records == 20, some
-        found = sqlanon.measure(connection, "people", "out", policy)
+        found = sqlanon.measure(connection, "out", policy, table="people")
         assert found.loss == pytest.approx(plan.report.loss), some
 
 

@@ -41,7 +41,7 @@ def table(rows, columns="age INT, sex TEXT, illness TEXT", name="people", connec
 
 
 def reported(connection, policy, released="released", **how):
-    return sqlanon.report(connection, "people", released, policy, **{"effort": "none"} | how)
+    return sqlanon.report(connection, released, policy, table="people", **{"effort": "none"} | how)
 
 
 def policy(*models, **others):
@@ -75,7 +75,7 @@ def test_the_furthest_class_and_its_shares_are_those_of_the_rows(drawn):
         for sex, own in classes.items()
     }
     assert shares.distance == pytest.approx(max(apart.values()))
-    report = sqlanon.check(connection, "people", own)
+    report = sqlanon.check(connection, own, table="people")
     assert shares.distance == pytest.approx(report.sensitive["illness"].t["equal"])
     held = classes[shares.class_labels["sex"]]
     assert {row.label: (row.records, row.held) for row in shares.rows} == {
@@ -349,7 +349,7 @@ def test_a_population_gives_journalist_risk():
 @pytest.mark.slow
 def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp_path):
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
-    sqlanon.plan(connection, "people", policy()).save(tmp_path / "plan.json")
+    sqlanon.plan(connection, policy(), table="people").save(tmp_path / "plan.json")
     plan = Plan.load(tmp_path / "plan.json")
     assert plan.digest in (tmp_path / "plan.json").read_text()
     sqlanon.apply(connection, plan, into="released")
@@ -389,7 +389,7 @@ def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, t
 @pytest.mark.slow
 def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
-    plan = sqlanon.plan(connection, "people", policy())
+    plan = sqlanon.plan(connection, policy(), table="people")
     sqlanon.apply(connection, plan, into="released")
     found = reported(connection, policy()).found
     for least, is_cut, is_own in ((1e-2, True, True), (1e-9, False, True), (1e-2, False, False)):
@@ -401,7 +401,7 @@ def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
 @pytest.mark.slow
 def test_the_bound_of_a_plan_stands_where_no_no_other_is_looked_for():
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
-    plan = sqlanon.plan(connection, "people", policy())
+    plan = sqlanon.plan(connection, policy(), table="people")
     sqlanon.apply(connection, plan, into="released")
     loss = reported(connection, policy(), plan=plan).found.loss
     assert loss.lower_bound == plan.report.lower_bound > 0
@@ -421,7 +421,7 @@ def test_the_bound_of_a_plan_stands_where_no_no_other_is_looked_for():
 )
 def test_a_plan_that_the_release_was_not_made_by_is_refused(change, fault):
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
-    plan = sqlanon.plan(connection, "people", policy())
+    plan = sqlanon.plan(connection, policy(), table="people")
     sqlanon.apply(connection, plan, into="released")
     connection.execute(change)
     with pytest.raises(PolicyError, match=f"not made by this plan: .*{fault}"):
@@ -431,7 +431,7 @@ def test_a_plan_that_the_release_was_not_made_by_is_refused(change, fault):
 @pytest.mark.slow
 def test_a_plan_of_another_policy_is_refused():
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
-    plan = sqlanon.plan(connection, "people", policy())
+    plan = sqlanon.plan(connection, policy(), table="people")
     sqlanon.apply(connection, plan, into="released")
     other = Policy(["age"], sensitive=["illness"], others="drop", models=[KAnonymity(1)])
     with pytest.raises(PolicyError, match=r"quasi-identifiers are .*k = 2, the policy for k = 1"):
@@ -490,7 +490,7 @@ def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
     own = Policy(["age", "sex"], sensitive=["net pay"], models=[KAnonymity(2)])
     report = reported(connection, own, "people")
     [shares] = report.found.sensitive
-    figures = sqlanon.check(connection, "people", own).sensitive["net pay"]
+    figures = sqlanon.check(connection, own, table="people").sensitive["net pay"]
     assert shares.distance == pytest.approx(figures.t["ordered"])
     assert shares.to_dict()["furthest_class"]["measure"] == "ordered"
     assert shares.unique == 18
@@ -559,7 +559,7 @@ def test_arguments_are_refused_with_the_way_out(how, fault):
 @pytest.mark.parametrize("share", ["threshold", "identifying"])
 def test_a_share_is_refused_before_anything_is_opened(share):
     with pytest.raises(PolicyError, match="share above 0"):
-        sqlanon.report("nofile.csv", None, "other.csv", policy(), **{share: 2})
+        sqlanon.report("nofile.csv", "other.csv", policy(), **{share: 2})
 
 
 def test_a_release_without_a_quasi_identifier_is_refused():
@@ -590,7 +590,7 @@ def test_a_frame_is_reported_beside_its_original():
 
     frame = pandas.DataFrame({"age": [1, 2, 11, 12], "sex": list("ffmm"), "illness": list("abab")})
     made = sqlanon.anonymize(frame, policy(), method="incognito")
-    report = sqlanon.report(frame, None, made, policy(), effort="none")
+    report = sqlanon.report(frame, made, policy(), effort="none")
     assert report.holds
     assert report.release == "released frame"
 
@@ -651,7 +651,7 @@ def test_a_release_waits_no_longer_for_its_report_than_it_took(
     monkeypatch.setattr("sqlanon.release_report.making.LOOK_SECONDS", seconds)
     connection = table([(1, "f", "flu"), (1, "f", "cold")])
     connection.execute("CREATE TABLE released AS FROM people")
-    plan = sqlanon.plan(connection, "people", policy(), method="incognito")
+    plan = sqlanon.plan(connection, policy(), table="people", method="incognito")
     witness = Witness(
         tmp_path / "page.html", limit=Deadline(end, chain([0], count(later)).__next__)
     )
@@ -673,8 +673,8 @@ def test_the_report_of_a_release_knows_its_time_limit(tmp_path, monkeypatch):
     for limit in (None, 600):
         sqlanon.anonymize(
             connection,
-            "people",
             policy(),
+            table="people",
             into="released",
             overwrite=True,
             time_limit=limit,

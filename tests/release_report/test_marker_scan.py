@@ -92,7 +92,9 @@ def test_the_page_holds_no_marker_that_the_release_does_not(
 ):
     page = tmp_path / "report.html"
     own = policy(**asked)
-    sqlanon.anonymize(people, "people", own, into="released", method=method, report=page, **how)
+    sqlanon.anonymize(
+        people, own, table="people", into="released", method=method, report=page, **how
+    )
     there, found = released_markers(people), markers(page.read_text("utf-8"))
     assert found <= there
     assert f"mks{ROWS - 1:03}" not in found or f"mks{ROWS - 1:03}" in there
@@ -101,9 +103,9 @@ def test_the_page_holds_no_marker_that_the_release_does_not(
 
 
 def test_text_document_and_statement_hold_no_marker_that_the_release_does_not(people):
-    plan = sqlanon.plan(people, "people", policy())
+    plan = sqlanon.plan(people, policy(), table="people")
     sqlanon.apply(people, plan, into="released")
-    report = sqlanon.report(people, "people", "released", policy(), plan=plan, effort="none")
+    report = sqlanon.report(people, "released", policy(), table="people", plan=plan, effort="none")
     text = report.to_text() + json.dumps(report.to_dict())
     assert markers(text) <= released_markers(people)
     assert "illness" in text
@@ -116,7 +118,7 @@ def test_text_document_and_statement_hold_no_marker_that_the_release_does_not(pe
 
 @pytest.mark.slow
 def test_statements_of_single_records_are_not_shown(people):
-    facts = method_facts(sqlanon.plan(people, "people", policy(), method="mondrian"), ())
+    facts = method_facts(sqlanon.plan(people, policy(), table="people", method="mondrian"), ())
     assert not facts.statements
     assert "each single record" in facts.withheld
 
@@ -124,7 +126,9 @@ def test_statements_of_single_records_are_not_shown(people):
 def test_statements_with_own_sql_are_not_shown(people):
     own = Hierarchy.expressions("CASE value WHEN 'mkt001' THEN 'a' ELSE 'b' END")
     drop = ["id", "name", "region", "number", "illness"]
-    plan = sqlanon.plan(people, "people", Policy({"town": own}, drop=drop, models=[KAnonymity(1)]))
+    plan = sqlanon.plan(
+        people, Policy({"town": own}, drop=drop, models=[KAnonymity(1)]), table="people"
+    )
     facts = method_facts(plan, ())
     assert not facts.statements
     assert "SQL of its own" in facts.withheld

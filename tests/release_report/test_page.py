@@ -85,8 +85,8 @@ def page():
         models=[KAnonymity(5)],
         suppression_limit=0.1,
     )
-    sqlanon.anonymize(connection, "people", policy, into="released")
-    return sqlanon.report(connection, "people", "released", policy, effort="none").html
+    sqlanon.anonymize(connection, policy, table="people", into="released")
+    return sqlanon.report(connection, "released", policy, table="people", effort="none").html
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_nothing_released_and_everything_suppressed_make_a_page(kept, monkeypatc
     connection = people([("a", 1), ("b", 2)], "town TEXT, age INT")
     connection.execute(f"CREATE TABLE released AS SELECT '*' AS town, '*' AS age WHERE {kept}")
     own = Policy(["town", "age"], models=[KAnonymity(1)])
-    html = sqlanon.report(connection, "people", "released", own, effort="none").html
+    html = sqlanon.report(connection, "released", own, table="people", effort="none").html
     assert ("The released table is empty" in html) == (kept == "FALSE")
     assert ("1 more column</summary>" in html) == (kept == "TRUE")
     assert not Page(html).open
@@ -151,7 +151,7 @@ def test_nothing_released_and_everything_suppressed_make_a_page(kept, monkeypatc
 def test_a_page_says_which_part_the_time_limit_left_out(tmp_path):
     connection = people([("a", "x")] * 5, "a TEXT, ill TEXT")
     asked = Policy(["a"], sensitive=["ill"], models=[KAnonymity(5)])
-    report = sqlanon.report(connection, "people", "people", asked, time_limit=1e-9)
+    report = sqlanon.report(connection, "people", asked, table="people", time_limit=1e-9)
     report.write(tmp_path / "page.html")
     told = (tmp_path / "page.html").read_text("utf-8")
     identify = told.split('<h2 id="identify">')[1].split("</section>")[0]
@@ -209,7 +209,7 @@ def test_in_place_the_original_is_looked_at_before_it_is_gone(files):
     with duckdb.connect(str(database)) as connection:
         connection.execute(f"CREATE TABLE people AS FROM '{files / 'people.csv'}'")
     policy = Policy({"age": Hierarchy.intervals(10)}, drop=["sex"], models=[KAnonymity(4)])
-    plan = sqlanon.plan(database, "people", policy)
+    plan = sqlanon.plan(database, policy, table="people")
     report = sqlanon.apply(database, plan, in_place=True, report=page)
     assert report.seconds["report"] > 0
     assert "Classes and risk before and after" in page.read_text()
@@ -254,7 +254,7 @@ def test_without_its_page_nothing_is_published(files, monkeypatch, how, error, f
     database, pages = database_of(files), files / "pages"
     pages.mkdir()
     policy = Policy({"age": Hierarchy.intervals(10)}, drop=["sex"], models=[KAnonymity(4)])
-    plan = sqlanon.plan(database, "people", policy)
+    plan = sqlanon.plan(database, policy, table="people")
     before = database.read_bytes()
     confirm = unlucky(how, monkeypatch, pages)
     if "output" in place:
@@ -295,14 +295,14 @@ def test_a_page_that_does_not_get_its_name_is_a_note(files, capsys, monkeypatch)
 def test_the_page_has_the_digest_of_the_file_that_is_written_after_it(files):
     policy = Policy({"age": Hierarchy.intervals(10)}, models=[KAnonymity(2)], others="keep")
     made = sqlanon.anonymize(
-        files / "people.csv", None, policy, output=files / "out.csv", report=files / "r.html"
+        files / "people.csv", policy, output=files / "out.csv", report=files / "r.html"
     )
     assert made.provenance.output_sha256 == sha256((files / "out.csv").read_bytes()).hexdigest()
     page = (files / "r.html").read_text()
     assert page.count(made.provenance.output_sha256) == 1
     assert "people.csv" in page
     released = sqlanon.report(
-        files / "people.csv", None, files / "out.csv", policy, effort="none"
+        files / "people.csv", files / "out.csv", policy, effort="none"
     ).hashes()
     assert released["released"] == made.provenance.output_sha256
     assert released["policy"] in page
@@ -337,7 +337,7 @@ def test_without_the_extra_text_and_json_remain(files, capsys, monkeypatch):
 def test_write_refuses_other_endings_and_files_that_are_there(tmp_path):
     connection = people([("a",), ("a",)], "town TEXT")
     own = Policy(["town"], models=[KAnonymity(2)])
-    report = sqlanon.report(connection, "people", "people", own, effort="none")
+    report = sqlanon.report(connection, "people", own, table="people", effort="none")
     (tmp_path / "there.html").write_text("")
     for name, fault in (("r.pdf", "ending .html"), ("there.html", "exists already")):
         with pytest.raises(SourceError, match=fault):
@@ -348,4 +348,4 @@ def test_a_page_is_refused_by_its_kind():
     connection = people([("a",), ("a",)], "town TEXT")
     own = Policy(["town"], models=[KAnonymity(2)])
     with pytest.raises(PolicyError, match="report must be a path"):
-        sqlanon.anonymize(connection, "people", own, into="out", report=3)
+        sqlanon.anonymize(connection, own, table="people", into="out", report=3)

@@ -41,7 +41,7 @@ def copies_of_ten(copies=6):
 def test_no_verdict_where_records_are_counted_and_a_person_makes_up_a_class():
     connection = people(copies_of_ten())
     connection.execute("CREATE TABLE released AS SELECT age::TEXT AS age, sex FROM people")
-    report = sqlanon.report(connection, "people", "released", policy(), effort="none")
+    report = sqlanon.report(connection, "released", policy(), table="people", effort="none")
     document = report.to_dict()
     assert not report.holds
     assert not document["holds"]
@@ -61,14 +61,14 @@ def test_no_verdict_where_records_are_counted_and_a_person_makes_up_a_class():
 def test_a_release_that_fails_by_records_fails():
     connection = people([*copies_of_ten(), (10, 40, "m")])
     connection.execute("CREATE TABLE released AS SELECT age::TEXT AS age, sex FROM people")
-    report = sqlanon.report(connection, "people", "released", policy(), effort="none")
+    report = sqlanon.report(connection, "released", policy(), table="people", effort="none")
     assert report.verdict == "The released table does NOT satisfy its policy."
 
 
 def test_persons_of_one_record_each_are_counted_by_their_records():
     connection = people([(n, 20, "m") for n in range(5)])
     connection.execute("CREATE TABLE released AS SELECT age::TEXT AS age, sex FROM people")
-    report = sqlanon.report(connection, "people", "released", policy(), effort="none")
+    report = sqlanon.report(connection, "released", policy(), table="people", effort="none")
     assert report.holds
 
 
@@ -88,7 +88,7 @@ def drawn_people():
 def test_a_publication_counts_the_persons_of_the_release_by_their_smallest_class(tmp_path):
     connection, page = drawn_people(), tmp_path / "report.html"
     made = sqlanon.anonymize(
-        connection, "people", policy(), into="released", method="incognito", report=page
+        connection, policy(), table="people", into="released", method="incognito", report=page
     )
     assert made.levels == {"age": 1, "sex": 0}
     sizes = [size for (size,) in connection.execute(SMALLEST).fetchall()]
@@ -110,7 +110,7 @@ def test_a_release_that_says_whose_its_records_are_counts_persons():
         "sex FROM people"
     )
     asked = policy(keep=["pid"])
-    report = sqlanon.report(connection, "people", "released", asked, effort="none")
+    report = sqlanon.report(connection, "released", asked, table="people", effort="none")
     sizes = [size for (size,) in connection.execute(SMALLEST).fetchall()]
     after = report.found.after
     assert after.members == 40
@@ -126,7 +126,9 @@ def test_a_publication_counts_the_persons_whose_sensitive_value_a_class_gives_aw
         "UPDATE people SET illness = CASE WHEN age < 25 THEN 'flu' ELSE pid::TEXT END"
     )
     asked = policy(sensitive=["illness"])
-    sqlanon.anonymize(connection, "people", asked, into="released", method="incognito", report=page)
+    sqlanon.anonymize(
+        connection, asked, table="people", into="released", method="incognito", report=page
+    )
     persons, of_classes = connection.execute(
         "SELECT (SELECT count(DISTINCT pid) FROM people WHERE age < 25), sum(persons) FROM "
         "(SELECT sex, count(DISTINCT pid) AS persons FROM people WHERE age < 25 GROUP BY ALL)"
@@ -146,9 +148,13 @@ def test_a_difference_that_one_person_makes_is_not_shown():
         "FROM people WHERE sex = 'm'"
     )
     asked = policy(suppression_limit=0.1)
-    age, _ = sqlanon.report(connection, "people", "released", asked, effort="none").found.columns
+    age, _ = sqlanon.report(
+        connection, "released", asked, table="people", effort="none"
+    ).found.columns
     assert [(group.after, group.before) for group in age.groups] == [(60, None), (60, None)]
     assert age.hidden == 30
     connection.execute("DELETE FROM released WHERE age = '20-24' AND rowid % 12 < 5")
-    age, _ = sqlanon.report(connection, "people", "released", asked, effort="none").found.columns
+    age, _ = sqlanon.report(
+        connection, "released", asked, table="people", effort="none"
+    ).found.columns
     assert age.groups[0].before == 66

@@ -107,7 +107,7 @@ def test_any_table_gives_a_policy_that_reads_back_and_tells_nothing(
 ):
     filled(connection, drawn)
     folder = tmp_path_factory.mktemp("any")
-    written = sqlanon.suggest(connection, "drawn").write(folder / "policy.toml")
+    written = sqlanon.suggest(connection, table="drawn").write(folder / "policy.toml")
     text = (folder / "policy.toml").read_text("utf-8")
     assert Policy.from_toml(folder / "policy.toml") == written.policy
     assert [each.name for each in written.columns] == drawn[0]
@@ -141,7 +141,7 @@ def test_markers_are_found_where_they_are_told(connection):
         connection,
         (["city"], ["VARCHAR"], [["town 1000003"]] * 3 + [[f"t{n}"] for n in "abcdefgh"] * 3),
     )
-    found = sqlanon.suggest(connection, "drawn")
+    found = sqlanon.suggest(connection, table="drawn")
     rows = next(iter(found.files.values())).rows
     assert any("1000003" in str(row) for row in rows)
     assert "1000003" not in found.to_toml() + found.to_text() + json.dumps(found.to_dict())

@@ -48,13 +48,13 @@ def connection():
 
 @pytest.fixture(scope="module")
 def suggestion(connection):
-    return sqlanon.suggest(connection, "people")
+    return sqlanon.suggest(connection, table="people")
 
 
 def of(connection, query, **how):
     """The columns of a suggestion for the rows of a query, by name."""
     connection.execute(f"CREATE OR REPLACE TABLE drawn AS {query}")
-    return {each.name: each for each in sqlanon.suggest(connection, "drawn", **how).columns}
+    return {each.name: each for each in sqlanon.suggest(connection, table="drawn", **how).columns}
 
 
 def test_every_column_has_the_role_that_its_name_type_and_figures_suggest(suggestion):
@@ -95,11 +95,11 @@ def sqlanon_role():
 @pytest.mark.slow
 def test_nothing_is_published_before_all_is_decided(connection, suggestion):
     with pytest.raises(PolicyError, match="6 columns have no role"):
-        sqlanon.anonymize(connection, "people", suggestion.policy, into="published")
+        sqlanon.anonymize(connection, suggestion.policy, table="people", into="published")
     settled = suggestion
     for name in suggestion.undecided:
         settled = settled.with_column(name, "drop")
-    report = sqlanon.anonymize(connection, "people", settled.policy, into="published")
+    report = sqlanon.anonymize(connection, settled.policy, table="people", into="published")
     assert report.holds
     columns = connection.execute("FROM published LIMIT 0").description
     assert [name for name, *_ in columns] == [
@@ -128,7 +128,7 @@ def test_lines_without_their_mark_settle_what_is_undecided(suggestion, tmp_path)
 @pytest.mark.slow
 def test_the_table_is_left_as_it_is_and_nothing_stays_beside_it(connection):
     before = tables_of(connection)
-    sqlanon.suggest(connection, "people")
+    sqlanon.suggest(connection, table="people")
     assert tables_of(connection) == before
 
 
@@ -192,7 +192,7 @@ def test_more_quasi_identifiers_than_a_table_can_have_are_told_of(connection):
     for number, is_told in ((12, False), (13, True)):
         names = ", ".join(f"hash(range, {one}) % 3 AS age_{one}" for one in range(number))
         connection.execute(f"CREATE OR REPLACE TABLE drawn AS SELECT {names} FROM range(60)")
-        notes = sqlanon.suggest(connection, "drawn").notes
+        notes = sqlanon.suggest(connection, table="drawn").notes
         assert any("leave little to publish" in note for note in notes) is is_told
 
 
@@ -210,7 +210,7 @@ def test_a_repeated_number_of_a_person_is_the_entity(connection):
         "CREATE OR REPLACE TABLE visits AS SELECT range // 4 AS patient_id, range % 30 AS age "
         "FROM range(400)"
     )
-    found = sqlanon.suggest(connection, "visits")
+    found = sqlanon.suggest(connection, table="visits")
     assert found.entity == "patient_id"
     assert found.policy.entity == "patient_id"
     assert "4 records on average" in found.reasons["patient_id"]
@@ -385,7 +385,7 @@ def test_a_frame_is_a_table(connection):
     found = sqlanon.suggest(frame)
     assert found.policy.identifiers == ("person_id", "name", "contact", "remarks")
     with pytest.raises(PolicyError, match="a frame is the table itself"):
-        sqlanon.suggest(frame, "people")
+        sqlanon.suggest(frame, table="people")
 
 
 def test_it_shows_itself_in_a_notebook(suggestion):
@@ -398,7 +398,7 @@ def test_it_shows_itself_in_a_notebook(suggestion):
 @pytest.mark.parametrize("rows", ["SELECT 1 AS age", "SELECT NULL::INTEGER AS x, NULL AS y"])
 def test_a_table_of_one_record_has_a_draft(connection, rows):
     connection.execute(f"CREATE OR REPLACE TABLE drawn AS {rows}")
-    found = sqlanon.suggest(connection, "drawn")
+    found = sqlanon.suggest(connection, table="drawn")
     assert found.records == 1
     assert Policy.from_dict(found.policy.to_dict()) == found.policy
 
@@ -416,7 +416,7 @@ def test_a_mark_for_no_value_among_numbers_is_told_of(connection):
         "(range * 7919 % 9973)::VARCHAR END AS reading, '0' || range % 9 || '/02/1990' AS day "
         "FROM range(500)"
     )
-    found = sqlanon.suggest(connection, "drawn")
+    found = sqlanon.suggest(connection, table="drawn")
     assert found.files == {}
     notes = " ".join(found.notes)
     assert "'reading' would be numbers" in notes
@@ -433,7 +433,7 @@ def test_dates_as_texts_are_told_of_in_the_formats_that_fit_them(connection):
         "if(range % 3 = 0, strftime(day, '%d-%m-%Y'), strftime(day, '%m/%d/%Y')) AS e "
         "FROM (SELECT range, DATE '1984-01-01' + (range * 37)::INTEGER AS day FROM range(200))"
     )
-    found = sqlanon.suggest(connection, "drawn")
+    found = sqlanon.suggest(connection, table="drawn")
     assert found.notes == (
         "columns 'a' and 'b' look like dates; say how they are written with date_format "
         "(--date-format %d-%m-%Y), and run this again",
@@ -452,7 +452,7 @@ def test_sensitive_figures_that_few_records_share_are_to_be_rounded_first(connec
         "hash(range) % 700 / 10 AS wage, 1000 * (hash(range) % 300) AS debt, "
         "hash(range) % 90 AS bonus FROM range(1000)"
     )
-    found = sqlanon.suggest(connection, "drawn")
+    found = sqlanon.suggest(connection, table="drawn")
     told = {name: "round it first" in found.reasons[name] for name in ("wage", "debt", "bonus")}
     assert told == {"wage": True, "debt": True, "bonus": False}
     assert {found.policy.attributes.get(name) for name in told} == {None}
@@ -514,13 +514,13 @@ def test_what_does_not_fit_a_column_is_refused(suggestion, column, role, hierarc
 )
 def test_figures_out_of_range_are_refused(connection, how, part):
     with pytest.raises(PolicyError, match=part):
-        sqlanon.suggest(connection, "people", **how)
+        sqlanon.suggest(connection, table="people", **how)
 
 
 def test_an_empty_table_is_refused(connection):
     connection.execute("CREATE OR REPLACE TABLE empty AS FROM people LIMIT 0")
     with pytest.raises(SourceError, match="the table is empty"):
-        sqlanon.suggest(connection, "empty")
+        sqlanon.suggest(connection, table="empty")
 
 
 @pytest.mark.slow
@@ -529,7 +529,7 @@ def test_a_large_table_is_sampled_and_says_so(connection, suggestion, monkeypatc
     monkeypatch.setattr(profile, "SAMPLE", 500)
     monkeypatch.setattr(profile, "LEAST_SAMPLE", 100)
     monkeypatch.setattr(profile, "MANY", 50)
-    found = sqlanon.suggest(connection, "people")
+    found = sqlanon.suggest(connection, table="people")
     assert 300 < found.looked_at < 700
     assert found.records == 2000
     assert f"a sample of {found.looked_at:,} of 2,000 records" in found.notes[0]
@@ -547,14 +547,14 @@ def test_neither_threads_nor_the_order_of_the_rows_change_a_draft(suggestion):
     with empty_database(threads=2) as other:
         other.execute(PEOPLE.replace("CREATE TABLE people AS", "CREATE TABLE made AS"))
         other.execute("CREATE TABLE people AS FROM made ORDER BY hash(person_id)")
-        assert sqlanon.suggest(other, "people").columns == suggestion.columns
+        assert sqlanon.suggest(other, table="people").columns == suggestion.columns
 
 
 def test_a_large_table_of_few_different_records_is_looked_at_whole(connection, monkeypatch):
     monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
     monkeypatch.setattr(profile, "LEAST_SAMPLE", 1000)
     connection.execute("CREATE OR REPLACE TABLE drawn AS SELECT range % 8 AS age FROM range(5000)")
-    found = sqlanon.suggest(connection, "drawn")
+    found = sqlanon.suggest(connection, table="drawn")
     assert found.looked_at == found.records == 5000
 
 
@@ -585,7 +585,7 @@ def test_no_more_files_are_to_be_filled_in_than_anybody_would(connection, monkey
 def test_a_collation_is_no_basis_for_classes(connection):
     connection.execute("CREATE OR REPLACE TABLE drawn (city VARCHAR COLLATE NOCASE, age INTEGER)")
     connection.execute("INSERT INTO drawn SELECT 'town ' || range % 9, range % 50 FROM range(300)")
-    found = sqlanon.suggest(connection, "drawn")
+    found = sqlanon.suggest(connection, table="drawn")
     assert found.undecided == ("city",)
     assert "collation" in found.reasons["city"]
 
@@ -610,7 +610,7 @@ def test_a_document_holds_roles_reasons_hierarchies_and_figures(suggestion):
 
 def test_its_policy_can_be_checked_at_once(connection, suggestion):
     assert isinstance(suggestion.policy, Policy)
-    assert not sqlanon.check(connection, "people", suggestion.policy).holds
+    assert not sqlanon.check(connection, suggestion.policy, table="people").holds
 
 
 def test_no_quantile_of_few_numbers_is_near_an_extreme():
@@ -644,7 +644,7 @@ def test_values_that_hardly_repeat_are_listed_in_no_file(uniqueness, distinct, l
 
 @pytest.mark.slow
 def test_a_method_that_ends_soon_is_suggested_for_a_large_lattice(connection, monkeypatch):
-    draft = sqlanon.suggest(connection, "people")
+    draft = sqlanon.suggest(connection, table="people")
     heights = [own.hierarchy.height for own in draft.policy.quasi_identifiers.values()]
     assert draft.nodes == math.prod(height + 1 for height in heights)
     monkeypatch.setattr("sqlanon.suggestion.suggestion.MANY_NODES", draft.nodes)
@@ -653,7 +653,7 @@ def test_a_method_that_ends_soon_is_suggested_for_a_large_lattice(connection, mo
     assert tomllib.loads(draft.to_toml())["method"] == draft.to_dict()["method"] == "mondrian"
     for name in draft.undecided:
         draft = draft.with_column(name, "drop")
-    assert sqlanon.plan(connection, "people", draft).report.method == "mondrian"
+    assert sqlanon.plan(connection, draft, table="people").report.method == "mondrian"
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,10 @@ def test_a_type_that_no_table_holds_is_refused_before_the_search(monkeypatch, ki
     connection = empty_database()
     connection.execute(f"CREATE TABLE t AS SELECT 1 AS age, NULL::{kind} AS seen FROM range(9)")
     with pytest.raises(SourceError, match="column 'seen' holds values of type BIT, which no table"):
-        sqlanon.plan(connection, "t", Policy(["age"], models=[KAnonymity(2)]))
+        sqlanon.plan(connection, Policy(["age"], models=[KAnonymity(2)]), table="t")
     policy = Policy(["age"], drop=["seen"], models=[KAnonymity(2)])
     with pytest.raises(TypeError, match="not callable"):
-        sqlanon.plan(connection, "t", policy)
+        sqlanon.plan(connection, policy, table="t")
 
 
 def test_types_have_the_same_name_whether_sqlglot_knows_them_or_not():

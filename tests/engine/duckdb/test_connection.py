@@ -409,10 +409,10 @@ def test_no_call_keeps_a_connection_open_after_it(tmp_path: Path) -> None:
         connection = duckdb.connect(str(tmp_path / "held.duckdb"))
         connection.execute("CREATE TABLE people AS SELECT range % 3 AS a FROM range(12)")
         before = sys.getrefcount(connection)
-        plan = sqlanon.plan(connection, "people", policy)
+        plan = sqlanon.plan(connection, policy, table="people")
         sqlanon.apply(connection, plan, into="published")
-        sqlanon.check(connection, "published", policy)
-        sqlanon.measure(connection, "people", "published", policy)
+        sqlanon.check(connection, policy, table="published")
+        sqlanon.measure(connection, "published", policy, table="people")
         assert sys.getrefcount(connection) == before
     finally:
         gc.enable()

@@ -79,7 +79,6 @@ def test_every_database_of_a_publication_is_limited(tmp_path, monkeypatch, endin
     policy = Policy({"age": Hierarchy.intervals(10)}, models=[KAnonymity(5)])
     sqlanon.anonymize(
         path,
-        None,
         policy,
         output=tmp_path / f"out{ending}",
         temp_directory=tmp_path / "spill",

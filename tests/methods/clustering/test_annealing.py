@@ -51,12 +51,12 @@ def policy(*models, **more):
 )
 def test_annealing_satisfies_the_models_and_never_loses_more(people, method, model, refine):
     own = {"method": method, **({"passes": 1} if refine else {"refine": False})}
-    ordinary = sqlanon.plan(people, "people", policy(model), **own).report
+    ordinary = sqlanon.plan(people, policy(model), table="people", **own).report
     report = sqlanon.anonymize(
-        people, "people", policy(model), **own, improve="anneal", into="released"
+        people, policy(model), table="people", **own, improve="anneal", into="released"
     )
     assert report.holds
-    assert sqlanon.check(people, "released", policy(model)).holds
+    assert sqlanon.check(people, policy(model), table="released").holds
     told = report.search["annealing"]
     assert told["loss"]["ordinary"] == pytest.approx(ordinary.loss["lm"])
     assert report.loss["lm"] == pytest.approx(
@@ -69,9 +69,14 @@ def test_annealing_satisfies_the_models_and_never_loses_more(people, method, mod
 def test_the_report_tells_what_annealing_came_to(people):
     model = LDiversity(2.5, "entropy")
     plan = sqlanon.plan(
-        people, "people", policy(model), method="direct-cover", improve="anneal", loss_weight=0.0,
+        people,
+        policy(model),
+        table="people",
+        method="direct-cover",
+        improve="anneal",
+        loss_weight=0.0,
         refine=False,
-    )  # fmt: skip
+    )
     told = json.loads(json.dumps(plan.report.to_dict()))["search"]["annealing"]
     (state,) = told["models"]
     assert (state["model"], state["column"]) == ("entropy 2.5-diversity", "job")
@@ -100,9 +105,15 @@ def test_the_loss_keeps_no_cluster_from_the_models(pairs, weight):
     quasi = {name: Hierarchy.suppression() for name in "ab"}
     asked = Policy(quasi, ["ill"], models=[KAnonymity(2), LDiversity(2)])
     report = sqlanon.plan(
-        pairs, "people", asked, method="forest", improve="anneal", loss_weight=weight,
-        iterations=400, refine=False,
-    ).report  # fmt: skip
+        pairs,
+        asked,
+        table="people",
+        method="forest",
+        improve="anneal",
+        loss_weight=weight,
+        iterations=400,
+        refine=False,
+    ).report
     (state,) = report.search["annealing"]["models"]
     assert state["before"]["failing"] == 4
     assert state["after"]["failing"] == 0
@@ -112,9 +123,14 @@ def test_the_loss_keeps_no_cluster_from_the_models(pairs, weight):
 def test_no_exchange_leaves_all_to_mending(people):
     model = LDiversity(2.5, "entropy")
     report = sqlanon.plan(
-        people, "people", policy(model), method="direct-cover", improve="anneal", iterations=0,
+        people,
+        policy(model),
+        table="people",
+        method="direct-cover",
+        improve="anneal",
+        iterations=0,
         refine=False,
-    ).report  # fmt: skip
+    ).report
     told = report.search["annealing"]
     assert (told["iterations"], told["accepted"]) == (0, 0)
     assert told["models"][0]["before"] == told["models"][0]["after"]
@@ -133,18 +149,29 @@ def test_the_schedule_and_the_seed_reach_the_search(people, monkeypatch):
     given = {"iterations": 30, "temperature": 0.5, "cooling": 0.25, "loss_weight": 2.0}
     for settings in (given, {}):
         sqlanon.plan(
-            people, "people", policy(LDiversity(3)), method="direct-cover", improve="anneal",
-            refine=False, seed=7, **settings,
-        )  # fmt: skip
+            people,
+            policy(LDiversity(3)),
+            table="people",
+            method="direct-cover",
+            improve="anneal",
+            refine=False,
+            seed=7,
+            **settings,
+        )
     assert schedules == [Schedule(30, 0.5, 0.25, 2.0, seed=7), Schedule(seed=7)]
 
 
 @pytest.mark.slow
 def test_blocks_are_annealed_each_on_its_own(people):
     report = sqlanon.plan(
-        people, "people", policy(LDiversity(2)), method="direct-cover", improve="anneal",
-        block_records=50, refine=False,
-    ).report  # fmt: skip
+        people,
+        policy(LDiversity(2)),
+        table="people",
+        method="direct-cover",
+        improve="anneal",
+        block_records=50,
+        refine=False,
+    ).report
     assert report.search["blocks"] > 1
     told = report.search["annealing"]
     assert told["kept"] == (told["loss"]["annealed"] < told["loss"]["ordinary"])
@@ -154,9 +181,9 @@ def test_blocks_are_annealed_each_on_its_own(people):
 @pytest.mark.parametrize("method", ["direct-cover", "forest", "auto"])
 def test_annealing_is_refused_where_there_is_no_model_to_anneal_for(people, method):
     with pytest.raises(PolicyError, match="the policy has none; leave it out, or ask for such"):
-        sqlanon.plan(people, "people", policy(), method=method, improve="anneal")
+        sqlanon.plan(people, policy(), table="people", method=method, improve="anneal")
     with pytest.raises(PolicyError, match="the policy has none; leave it out, or ask for such"):
-        sqlanon.compare(people, "people", policy(), methods=[method], improve="anneal")
+        sqlanon.compare(people, policy(), table="people", methods=[method], improve="anneal")
 
 
 @pytest.mark.slow
@@ -169,9 +196,14 @@ def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
     monkeypatch.setattr("sqlanon.search.clustering.anneal.exchanges.LOOK", 1)
     model = LDiversity(2.5, "entropy")
     report = sqlanon.anonymize(
-        people, "people", policy(model), method="direct-cover", improve="anneal", refine=False,
+        people,
+        policy(model),
+        table="people",
+        method="direct-cover",
+        improve="anneal",
+        refine=False,
         into="released",
-    )  # fmt: skip
+    )
     told = report.search["annealing"]
     assert told["iterations"] == 2
     assert told["models"][0]["after"]["failing"] > 0
@@ -198,4 +230,6 @@ def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
 )
 def test_what_annealing_cannot_use_is_refused(people, settings, message):
     with pytest.raises(PolicyError, match=message):
-        sqlanon.plan(people, "people", policy(LDiversity(2)), method="direct-cover", **settings)
+        sqlanon.plan(
+            people, policy(LDiversity(2)), table="people", method="direct-cover", **settings
+        )

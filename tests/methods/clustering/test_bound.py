@@ -101,9 +101,9 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
     with connection:
         if possible is None:
             with pytest.raises(UnsatisfiableError):
-                sqlanon.plan(connection, "people", policy)
+                sqlanon.plan(connection, policy, table="people")
             return
-        report = sqlanon.bound(connection, "people", policy)
+        report = sqlanon.bound(connection, policy, table="people")
     assert report.single_records <= report.lower_bound
     assert report.lower_bound <= float(possible / len(records)) + 1e-9
 
@@ -119,10 +119,10 @@ def test_no_node_of_the_lattice_loses_less_than_the_bound(case, loss, entity):
     connection, policy = opened(*case, **entity)
     with connection:
         try:
-            found = sqlanon.plan(connection, "people", policy, loss=loss).report
+            found = sqlanon.plan(connection, policy, table="people", loss=loss).report
         except UnsatisfiableError:
             return
-        report = sqlanon.bound(connection, "people", policy, loss=loss)
+        report = sqlanon.bound(connection, policy, table="people", loss=loss)
     assert report.lower_bound <= found.loss[loss.replace("-", "_")] + 1e-9
 
 
@@ -132,11 +132,11 @@ def table_of(ages):
 
 def test_a_bound_looks_at_the_lowest_and_highest_level():
     connection, policy = table_of("1122")
-    assert sqlanon.bound(connection, "people", policy).lower_bound == 0
+    assert sqlanon.bound(connection, policy, table="people").lower_bound == 0
     raised = Policy(
         {"q0": QuasiIdentifier(Hierarchy.from_rows(AGES), 1, 1, 1)}, models=policy.models
     )
-    report = sqlanon.bound(connection, "people", raised)
+    report = sqlanon.bound(connection, raised, table="people")
     assert report.lower_bound == pytest.approx(1 / 3)
     assert report.to_dict()["levels"] == {"q0": (1, 1)}
     assert "records within the levels allowed that suppresses no record" in report.to_text()
@@ -148,9 +148,9 @@ def test_records_that_fit_no_class_within_the_levels_are_suppressed_or_refused()
     quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(AGES), 1, 0, 1)}
     policy = Policy(quasi, models=[KAnonymity(2)])
     with pytest.raises(UnsatisfiableError, match="1 of 5 records is in classes of fewer than 2"):
-        sqlanon.bound(connection, "people", policy)
+        sqlanon.bound(connection, policy, table="people")
     allowed = Policy(quasi, models=[KAnonymity(2)], suppression_limit=0.2)
-    report = sqlanon.bound(connection, "people", allowed)
+    report = sqlanon.bound(connection, allowed, table="people")
     assert report.lower_bound == pytest.approx((2 / 3 + 1) / 5)
     assert report.to_dict()["single_record_bound"] == pytest.approx((1 / 3 + 1) / 5)
     assert "with up to 1 record suppressed" in report.to_text()
@@ -163,10 +163,10 @@ def test_a_bound_says_what_it_is_for_persons_and_other_models():
         sensitive=["person"],
         models=[KAnonymity(2), LDiversity(1)],
     )
-    [note] = sqlanon.bound(connection, "people", policy).notes
+    [note] = sqlanon.bound(connection, policy, table="people").notes
     assert "distinct 1-diversity of 'person' can only raise the loss" in note
     persons = Policy({"q0": Hierarchy.from_rows(AGES)}, entity="person", models=[KAnonymity(2)])
-    report = sqlanon.bound(connection, "people", persons)
+    report = sqlanon.bound(connection, persons, table="people")
     assert report.to_dict()["entity"] == "person"
     assert "a class of 2 persons by 'person' has as many records or more" in report.to_text()
 
@@ -175,12 +175,12 @@ def test_a_bound_without_k_is_refused():
     connection, _ = table_of("1122")
     policy = Policy(["q0"], sensitive=["person"], models=[LDiversity(2)])
     with pytest.raises(PolicyError, match="no k is given"):
-        sqlanon.bound(connection, "people", policy)
+        sqlanon.bound(connection, policy, table="people")
 
 
 def test_a_cluster_needs_as_many_takers_as_k_says():
     connection, policy = table_of("1112")
-    report = sqlanon.bound(connection, "people", policy)
+    report = sqlanon.bound(connection, policy, table="people")
     assert report.lower_bound == pytest.approx(2 / 3 / 4)
     document = report.to_dict()
     assert document["single_record_bound"] == pytest.approx(1 / 3 / 4)
@@ -191,8 +191,8 @@ def test_a_cluster_needs_as_many_takers_as_k_says():
 @pytest.mark.parametrize("asked", [{"effort": "full"}, {"time_limit": 60}], ids=["full", "limit"])
 def test_effort_is_as_asked_for_or_full_under_a_time_limit(asked):
     connection, policy = table_of("111233344")
-    quick = sqlanon.bound(connection, "people", policy)
-    report = sqlanon.bound(connection, "people", policy, **asked)
+    quick = sqlanon.bound(connection, policy, table="people")
+    report = sqlanon.bound(connection, policy, table="people", **asked)
     assert report.to_dict()["effort"] == "full"
     assert report.single_records < quick.lower_bound <= report.lower_bound
     assert not report.notes
@@ -201,7 +201,7 @@ def test_effort_is_as_asked_for_or_full_under_a_time_limit(asked):
 @pytest.mark.slow
 def test_with_a_time_limit_prices_are_raised_until_that_helps_no_more(monkeypatch):
     connection, policy = table_of("111233344")
-    full = sqlanon.bound(connection, "people", policy, effort="full")
+    full = sqlanon.bound(connection, policy, table="people", effort="full")
     calls = []
 
     def weak(self, problem, every, *, effort, **more):
@@ -213,21 +213,21 @@ def test_with_a_time_limit_prices_are_raised_until_that_helps_no_more(monkeypatc
 
     monkeypatch.setattr(covers.Mine, "priced", weak)
     monkeypatch.setattr("sqlanon.methods.clustering.bound.dual_bound", counted)
-    report = sqlanon.bound(connection, "people", policy, time_limit=60)
+    report = sqlanon.bound(connection, policy, table="people", time_limit=60)
     assert report.lower_bound == full.lower_bound
     assert calls[0] == 0 < calls[-1]
 
 
 def test_an_effort_that_the_time_limit_ends_is_not_told(monkeypatch):
     connection, policy = table_of("111233344")
-    quick = sqlanon.bound(connection, "people", policy)
+    quick = sqlanon.bound(connection, policy, table="people")
     priced = covers.Mine.priced
 
     def ended(*given, **more):
         return replace(priced(*given, **more), is_cut=True)
 
     monkeypatch.setattr(covers.Mine, "priced", ended)
-    report = sqlanon.bound(connection, "people", policy, effort="full", time_limit=60)
+    report = sqlanon.bound(connection, policy, table="people", effort="full", time_limit=60)
     assert report.to_dict()["effort"] is None
     assert report.lower_bound >= quick.lower_bound
 
@@ -236,7 +236,7 @@ def test_an_effort_that_the_time_limit_ends_is_not_told(monkeypatch):
 def test_a_node_that_a_branch_repeats_costs_what_the_lowest_level_says():
     connection, policy = opened([[("1", "*")]], [(1, 1)], [1.0], [("1", 0)] * 3, 2, 0.0)
     asked = {"loss": "suppressed-cells"}
-    report = sqlanon.plan(connection, "people", policy, method="direct-cover", **asked).report
+    report = sqlanon.plan(connection, policy, table="people", method="direct-cover", **asked).report
     assert report.search["proven"]
     assert report.to_dict()["loss"]["value"] == 3 == report.lower_bound
-    assert sqlanon.bound(connection, "people", policy, **asked).lower_bound == 3
+    assert sqlanon.bound(connection, policy, table="people", **asked).lower_bound == 3

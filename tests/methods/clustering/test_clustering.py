@@ -79,7 +79,7 @@ def test_every_record_is_published_by_ancestors_of_its_values(case, method, refi
     policy = policy_of(trees, columns, k, weights, keep=["job"])
     with connection:
         report = sqlanon.anonymize(
-            connection, "people", policy, method=method, **refined, into="released"
+            connection, policy, table="people", method=method, **refined, into="released"
         )
         rows = connection.execute("SELECT * FROM released").fetchall()
     assert Counter(row[-1] for row in rows) == Counter(record[-1] for record in records)
@@ -104,7 +104,7 @@ def test_blocks_are_covered_each_on_its_own(case, method, most):
     policy = policy_of(trees, columns, k, weights, keep=["job"])
     with connection:
         report = sqlanon.anonymize(
-            connection, "people", policy, method=method, block_records=most, **BRIEFLY,
+            connection, policy, table="people", method=method, block_records=most, **BRIEFLY,
             into="released",
         )  # fmt: skip
         rows = connection.execute("SELECT * FROM released").fetchall()
@@ -118,8 +118,8 @@ def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     """Two f and two m can each be a block; NULL goes with one of them."""
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
     settings = {"method": method, "block_records": 3, **BRIEFLY}
-    plan = sqlanon.plan(people, "people", policy, **settings)
-    report = sqlanon.anonymize(people, "people", policy, **settings, into="released")
+    plan = sqlanon.plan(people, policy, table="people", **settings)
+    report = sqlanon.anonymize(people, policy, table="people", **settings, into="released")
     assert (report.loss, report.notes) == (plan.report.loss, plan.report.notes)
     assert report.lower_bound == pytest.approx(0.2)  # of the only column, by itself
     assert report.search["blocks"] == 2
@@ -133,7 +133,7 @@ def test_a_memory_limit_makes_blocks_smaller(people, tmp_path, monkeypatch):
     people.execute(f"COPY people TO '{tmp_path / 'people.csv'}'")
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
     plan = sqlanon.plan(
-        tmp_path / "people.csv", None, policy, method="direct-cover", memory_limit="300MB"
+        tmp_path / "people.csv", policy, method="direct-cover", memory_limit="300MB"
     )
     assert plan.report.search["blocks"] == 2
     assert "3 records, as the memory limit allows" in plan.report.notes[0]
@@ -194,11 +194,11 @@ def test_clusters_satisfy_the_models_of_sensitive_columns(case, method, model):
     with connection:
         if isinstance(model, LDiversity) and not diverse:
             with pytest.raises(UnsatisfiableError):
-                sqlanon.plan(connection, "people", policy, method=method, **BRIEFLY)
+                sqlanon.plan(connection, policy, table="people", method=method, **BRIEFLY)
             return
         try:
             report = sqlanon.anonymize(
-                connection, "people", policy, method=method, **BRIEFLY, into="released"
+                connection, policy, table="people", method=method, **BRIEFLY, into="released"
             )
         except UnsatisfiableError:
             # Of closeness, all records in one cluster have as much as can be.
@@ -231,7 +231,7 @@ def test_columns_may_be_called_like_ours(people, method, name):
         keep=["sqlanon_unit_"],
     )
     asked = {"method": method, "refine": False}
-    report = sqlanon.anonymize(people, "other", policy, **asked, into="released")
+    report = sqlanon.anonymize(people, policy, table="other", **asked, into="released")
     assert (report.loss["lm"], report.lower_bound) == with_other_names(**asked)
 
 
@@ -240,14 +240,14 @@ def with_other_names(**asked):
     """The loss and the bound of those records in columns of names that nothing else has."""
     policy = policy_of([SEX], ["q0"], 2, [1.0], sensitive=["job"], models=[LDiversity(2)])
     with connected(RECORDS, 1)[0] as connection:
-        report = sqlanon.plan(connection, "people", policy, **asked).report
+        report = sqlanon.plan(connection, policy, table="people", **asked).report
     return report.loss["lm"], report.lower_bound
 
 
 @pytest.mark.slow
 def test_a_plan_survives_a_file_and_publishes_the_same(people, tmp_path):
     policy = policy_of([SEX], ["q0"], 2, [1.0], keep=["job"])
-    plan = sqlanon.plan(people, "people", policy, method="direct-cover")
+    plan = sqlanon.plan(people, policy, table="people", method="direct-cover")
     plan.save(tmp_path / "plan.json")
     assert sqlanon.Plan.load(tmp_path / "plan.json") == plan
     sqlanon.apply(people, sqlanon.Plan.load(tmp_path / "plan.json"), into="released")
@@ -259,7 +259,9 @@ def test_the_lowest_level_is_kept_by_every_record(people):
     tree = [("f", "sex", "*"), ("m", "sex", "*")]
     quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(tree), min_level=1)}
     policy = Policy(quasi, models=[KAnonymity(1)], drop=["job"])
-    report = sqlanon.anonymize(people, "people", policy, method="direct-cover", into="released")
+    report = sqlanon.anonymize(
+        people, policy, table="people", method="direct-cover", into="released"
+    )
     rows = people.execute("SELECT DISTINCT q0 FROM released ORDER BY 1").fetchall()
     assert rows == [("sex",), (None,)]
     assert report.holds
@@ -271,14 +273,14 @@ ALONE = {"method": "direct-cover", "suppress_uncovered": True, "refine": False}
 def test_what_is_not_covered_is_suppressed_where_that_is_asked(people):
     people.execute("INSERT INTO people VALUES ('x', 'c')")
     policy = policy_of([[*SEX, ("x", "*")]], ["q0"], 2, [1.0], drop=["job"])
-    plan = sqlanon.plan(people, "people", policy, **ALONE)
+    plan = sqlanon.plan(people, policy, table="people", **ALONE)
     assert plan.report.records_per_level == {"q0": [4, 2]}
 
 
 def test_what_is_suppressed_without_a_limit_is_noted(people):
     people.execute("INSERT INTO people VALUES ('x', 'c')")
     policy = policy_of([[*SEX, ("x", "*")]], ["q0"], 2, [1.0], drop=["job"])
-    notes = sqlanon.plan(people, "people", policy, beta=1.0, **ALONE).report.notes
+    notes = sqlanon.plan(people, policy, table="people", beta=1.0, **ALONE).report.notes
     assert any("covers 2 records: all their cells are suppressed" in note for note in notes)
 
 
@@ -287,7 +289,7 @@ def test_what_there_is_one_of_is_told_as_one():
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 0 AS a FROM range(2)")
         policy = Policy(["a"], models=[KAnonymity(2)])
-        sqlanon.plan(connection, "people", policy, method="set-cover", progress=said.append)
+        sqlanon.plan(connection, policy, table="people", method="set-cover", progress=said.append)
     assert {"cover: 1 candidate", "refine: 1 cluster"} <= set(said)
 
 
@@ -306,7 +308,7 @@ BETA = {"beta": 2.0, "block_records": 6}
 
 @pytest.mark.slow
 def test_what_blocks_suppress_is_noted_once_with_all_records(lonely):
-    plan = sqlanon.plan(lonely[0], "people", lonely[1], **{**ALONE, **BETA})
+    plan = sqlanon.plan(lonely[0], lonely[1], table="people", **{**ALONE, **BETA})
     assert plan.report.search["blocks"] == 2
     assert [note for note in plan.report.notes if "covers" in note] == [
         "no itemset covers 8 records: all their cells are suppressed, and no suppression limit "
@@ -316,7 +318,7 @@ def test_what_blocks_suppress_is_noted_once_with_all_records(lonely):
 
 @pytest.mark.slow
 def test_what_no_candidate_of_blocks_covers_is_noted_once_with_all_records(lonely):
-    plan = sqlanon.plan(lonely[0], "people", lonely[1], method="set-cover", **BETA)
+    plan = sqlanon.plan(lonely[0], lonely[1], table="people", method="set-cover", **BETA)
     assert [note for note in plan.report.notes if "covers" in note] == [
         "no candidate below 1/beta of a suppressed record covers 8 records; they went where they "
         "cost least"
@@ -326,7 +328,9 @@ def test_what_no_candidate_of_blocks_covers_is_noted_once_with_all_records(lonel
 @pytest.mark.slow
 @pytest.mark.parametrize(("most", "ending"), [(6, " within the same blocks"), (12, "")])
 def test_the_guarantee_of_set_cover_is_told_for_what_it_holds(lonely, most, ending):
-    plan = sqlanon.plan(lonely[0], "people", lonely[1], method="set-cover", block_records=most)
+    plan = sqlanon.plan(
+        lonely[0], lonely[1], table="people", method="set-cover", block_records=most
+    )
     [told] = [note for note in plan.report.notes if "at most 2 (1 + ln 2k)" in note]
     assert told.endswith(f"the best recoding of single records{ending}")
 
@@ -341,13 +345,13 @@ def odd(people):
 
 def test_too_few_uncovered_records_go_where_they_cost_least(odd):
     policy = policy_of([SEX], ["q0"], 3, [1.0], drop=["job"])
-    plan = sqlanon.plan(odd, "people", policy, beta=1.0, **ALONE)
+    plan = sqlanon.plan(odd, policy, table="people", beta=1.0, **ALONE)
     assert plan.report.records_per_level == {"q0": [0, 5]}
 
 
 def test_uncovered_records_are_left_out_within_the_limit(odd):
     policy = policy_of([SEX], ["q0"], 3, [1.0], drop=["job"], suppression_limit=0.4)
-    report = sqlanon.anonymize(odd, "people", policy, beta=1.0, into="released", **ALONE)
+    report = sqlanon.anonymize(odd, policy, table="people", beta=1.0, into="released", **ALONE)
     assert odd.execute("FROM released").fetchall() == [("f",)] * 3
     assert report.suppressed_records == 2
     assert "2 records are left out within the suppression limit" in report.notes
@@ -357,7 +361,7 @@ def test_a_label_for_two_nodes_is_refused_where_levels_mix(people):
     tree = [("f", "m", "*"), ("m", "x", "*")]
     policy = policy_of([tree], ["q0"], 2, [1.0], drop=["job"])
     with pytest.raises(HierarchyError, match="levels mix"):
-        sqlanon.plan(people, "people", policy, method="set-cover")
+        sqlanon.plan(people, policy, table="people", method="set-cover")
 
 
 @pytest.mark.parametrize(
@@ -374,19 +378,21 @@ def test_a_label_for_two_nodes_is_refused_where_levels_mix(people):
 def test_options_that_do_not_fit_are_refused(people, options, message):
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
     with pytest.raises(PolicyError, match=message):
-        sqlanon.plan(people, "people", policy, method="set-cover", **options)
+        sqlanon.plan(people, policy, table="people", method="set-cover", **options)
 
 
 def test_options_of_covers_are_refused_elsewhere(people):
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
     with pytest.raises(PolicyError, match="belong to set-cover and direct-cover, not to incognito"):
-        sqlanon.plan(people, "people", policy, candidates="frequent")
+        sqlanon.plan(people, policy, table="people", candidates="frequent")
 
 
 def test_a_record_is_left_out_within_the_limit_where_that_loses_less(people):
     """NULL alone: with two others at the top it would lose three times as much."""
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], suppression_limit=0.2)
-    report = sqlanon.anonymize(people, "people", policy, method="direct-cover", into="released")
+    report = sqlanon.anonymize(
+        people, policy, table="people", method="direct-cover", into="released"
+    )
     assert people.execute("FROM released").fetchall() == [("f",), ("f",), ("m",), ("m",)]
     assert (report.loss["lm"], report.suppressed_records) == (pytest.approx(0.2), 1)
     assert "1 record is left out within the suppression limit" in report.notes
@@ -394,7 +400,7 @@ def test_a_record_is_left_out_within_the_limit_where_that_loses_less(people):
 
 def test_nobody_is_left_out_where_clusters_stay_as_they_were_found(people):
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], suppression_limit=0.2)
-    plan = sqlanon.plan(people, "people", policy, method="direct-cover", refine=False)
+    plan = sqlanon.plan(people, policy, table="people", method="direct-cover", refine=False)
     assert plan.report.search["left_out"] == 0
 
 
@@ -403,15 +409,17 @@ def test_kept_records_are_left_out_only_as_a_class_that_satisfies_the_policy(peo
     """NULL alone would lose less outside, but one record is no class of two."""
     more = {"suppression_limit": 0.4, "suppressed": "keep", "suppressed_label": "gone"}
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], **more)
-    alone = sqlanon.plan(people, "people", policy, method="direct-cover")
+    alone = sqlanon.plan(people, policy, table="people", method="direct-cover")
     assert alone.report.suppressed_records == 0
     people.execute("INSERT INTO people VALUES (NULL, 'c')")
     capped = {"q0": QuasiIdentifier(Hierarchy.from_rows(SEX), max_level=0)}
     policy = Policy(capped, models=[KAnonymity(3)], drop=["job"], **more)
     with pytest.raises(UnsatisfiableError, match="highest levels 6 of 6 records"):
-        sqlanon.plan(people, "people", policy, method="direct-cover")
+        sqlanon.plan(people, policy, table="people", method="direct-cover")
     people.execute("INSERT INTO people SELECT 'f', 'a' FROM range(4)")
-    report = sqlanon.anonymize(people, "people", policy, method="direct-cover", into="released")
+    report = sqlanon.anonymize(
+        people, policy, table="people", method="direct-cover", into="released"
+    )
     rows = people.execute("SELECT q0, count(*) FROM released GROUP BY 1 ORDER BY 1").fetchall()
     assert rows == [("f", 6), ("gone", 4)]
     assert (report.suppressed_records, report.statistics.smallest) == (4, 4)
@@ -426,7 +434,7 @@ def test_blocks_keep_to_levels_and_share_the_limit(lonely, method, most):
     capped = {n: replace(each, max_level=tops[n]) for n, each in policy.attributes.items()}
     policy = replace(policy.with_attributes(capped), suppression_limit=0.2)
     report = sqlanon.anonymize(
-        connection, "people", policy, method=method, block_records=most, into="released"
+        connection, policy, table="people", method=method, block_records=most, into="released"
     )
     rows = connection.execute("SELECT * FROM released").fetchall()
     assert {row[0] for row in rows} <= {"x", "y"}
@@ -443,14 +451,14 @@ CAPPED = {
 def test_records_that_no_class_within_the_levels_can_hold_are_counted(people):
     policy = Policy(CAPPED, models=[KAnonymity(2)], drop=["job"])
     with pytest.raises(UnsatisfiableError, match="highest levels 1 of 5 records is in classes"):
-        sqlanon.plan(people, "people", policy, method="set-cover")
+        sqlanon.plan(people, policy, table="people", method="set-cover")
 
 
 @pytest.mark.parametrize("method", COVERS)
 def test_records_that_no_class_within_the_levels_can_hold_are_left_out(people, method):
     people.execute("INSERT INTO people VALUES ('f', 'c')")
     policy = Policy(CAPPED, models=[KAnonymity(3)], drop=["job"], suppression_limit=0.2)
-    report = sqlanon.anonymize(people, "people", policy, method=method, into="released")
+    report = sqlanon.anonymize(people, policy, table="people", method=method, into="released")
     assert people.execute("FROM released").fetchall() == [("sex",)] * 5
     [note] = [note for note in report.notes if "left out" in note]
     assert "1 of them since no class within the highest levels can hold them" in note
@@ -462,7 +470,7 @@ def test_records_that_no_class_within_the_levels_can_hold_are_left_out(people, m
 def test_every_kind_of_candidates_covers(people, candidates, beta):
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
     plan = sqlanon.plan(
-        people, "people", policy, method="set-cover", candidates=candidates, beta=beta
+        people, policy, table="people", method="set-cover", candidates=candidates, beta=beta
     )
     assert plan.report.statistics.smallest >= 2
 
@@ -470,7 +478,7 @@ def test_every_kind_of_candidates_covers(people, candidates, beta):
 def test_the_bound_counts_whom_a_lone_record_shares_its_cluster_with(people):
     """f and m each hold two records and lose nothing; NULL must go to the top with one of them."""
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
-    report = sqlanon.bound(people, "people", policy)
+    report = sqlanon.bound(people, policy, table="people")
     assert report.lower_bound == pytest.approx(2 / 5)
     assert report.to_dict()["loss"] == "lm"
 
@@ -478,4 +486,4 @@ def test_the_bound_counts_whom_a_lone_record_shares_its_cluster_with(people):
 def test_no_bound_is_given_for_a_loss_that_can_shrink(people):
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
     with pytest.raises(PolicyError, match="no lower bound"):
-        sqlanon.bound(people, "people", policy, loss="discernibility")
+        sqlanon.bound(people, policy, table="people", loss="discernibility")

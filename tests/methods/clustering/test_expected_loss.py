@@ -43,13 +43,13 @@ def test_expected_losses_are_those_of_the_published_table(case, method, sensitiv
     policy = policy_of(trees, columns, k, weights, suppression_limit=limit, **roles)
     with connection:
         try:
-            plan = sqlanon.plan(connection, "people", policy, **settings)
+            plan = sqlanon.plan(connection, policy, table="people", **settings)
         except UnsatisfiableError:
             return
         planned, report = plan.report, sqlanon.apply(connection, plan, into="released")
-        checked = sqlanon.check(connection, "released", policy)
+        checked = sqlanon.check(connection, policy, table="released")
         try:
-            measured = sqlanon.measure(connection, "people", "released", policy)
+            measured = sqlanon.measure(connection, "released", policy, table="people")
         except PolicyError:  # the label of suppressed records is that of another node, too
             return
     estimated = {"hdm"} if any(note.startswith("hdm") for note in measured.notes) else set()
@@ -67,7 +67,7 @@ def released(connection, **settings):
         {"town": Hierarchy.from_rows([("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")])},
         models=[KAnonymity(2)],
     )
-    return sqlanon.plan(connection, "people", policy, **settings).report
+    return sqlanon.plan(connection, policy, table="people", **settings).report
 
 
 def test_hdm_is_exact_where_nested_nodes_are_published():
@@ -107,7 +107,9 @@ def test_records_that_are_left_out_are_no_class():
     connection = empty_database()
     connection.execute("CREATE TABLE people AS SELECT unnest(['a', 'a', 'b']) AS town")
     policy = Policy(["town"], models=[KAnonymity(2)], suppression_limit=0.5)
-    plan = sqlanon.plan(connection, "people", policy, method="pattern-greedy", patterns=[["town"]])
+    plan = sqlanon.plan(
+        connection, policy, table="people", method="pattern-greedy", patterns=[["town"]]
+    )
     assert plan.report.statistics.classes == 1
     assert plan.report.loss["row_types"] == 2
     assert plan.report.to_text().startswith("pattern-greedy: 1 class by 1 of 1 pattern\n")

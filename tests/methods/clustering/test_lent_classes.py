@@ -47,7 +47,7 @@ def best_of_structured():
     """The loss of the best node of that table."""
     with empty_database() as connection:
         connection.execute(STRUCTURED)
-        return sqlanon.plan(connection, "people", DIVERSE).report.loss["lm"]
+        return sqlanon.plan(connection, DIVERSE, table="people").report.loss["lm"]
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def people():
     ids=lambda settings: "-".join(map(str, settings.values())),
 )
 def test_no_clusters_of_a_structured_table_lose_more_than_the_best_node(people, settings):
-    found = sqlanon.plan(people, "people", DIVERSE, **settings).report
+    found = sqlanon.plan(people, DIVERSE, table="people", **settings).report
     best = best_of_structured()
     assert found.loss["lm"] <= best + 1e-12
 
@@ -76,9 +76,9 @@ def test_no_clusters_of_a_structured_table_lose_more_than_the_best_node(people, 
 @pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
 def test_covers_would_lose_more_by_themselves(people, method, monkeypatch):
     best = best_of_structured()
-    helped = sqlanon.plan(people, "people", DIVERSE, method=method, passes=1).report
+    helped = sqlanon.plan(people, DIVERSE, table="people", method=method, passes=1).report
     monkeypatch.setattr(planner, "_lent", lambda *_, **__: None)
-    alone = sqlanon.plan(people, "people", DIVERSE, method=method, passes=1).report
+    alone = sqlanon.plan(people, DIVERSE, table="people", method=method, passes=1).report
     assert helped.loss["lm"] <= best < alone.loss["lm"]
     assert any(note.startswith(LOST) for note in helped.notes)
     assert not any(note.startswith(LOST) for note in alone.notes)
@@ -90,7 +90,9 @@ def test_clusters_that_stay_as_they_were_found_ask_for_nothing_else(people, monk
         raise AssertionError
 
     monkeypatch.setattr(planner, "_lent", refuse)
-    assert sqlanon.plan(people, "people", DIVERSE, method="direct-cover", refine=False).report.holds
+    assert sqlanon.plan(
+        people, DIVERSE, table="people", method="direct-cover", refine=False
+    ).report.holds
 
 
 @pytest.mark.slow
@@ -98,7 +100,9 @@ def test_a_search_that_is_lent_looks_at_few_nodes_of_a_large_table(people, monke
     monkeypatch.setattr(fulldomain, "LENT", 0)
     monkeypatch.setattr(fulldomain, "FEWEST", 1)
     said = []
-    found = sqlanon.plan(people, "people", DIVERSE, method="direct-cover", progress=said.append)
+    found = sqlanon.plan(
+        people, DIVERSE, table="people", method="direct-cover", progress=said.append
+    )
     assert found.report.holds
     assert [line for line in said if line.startswith("search")] == ["search: 1 node checked"]
 
@@ -123,7 +127,7 @@ def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
 ):
     monkeypatch.setattr(fulldomain, "LENT", 3 * fulldomain.STATEMENT)
     monkeypatch.setattr(fulldomain, "FEWEST", 1)
-    assert sqlanon.plan(people, "people", DIVERSE, method="mondrian").report.holds
+    assert sqlanon.plan(people, DIVERSE, table="people", method="mondrian").report.holds
     assert 1 < checked[0] <= 3 + WIDE_BATCH
 
 
@@ -138,7 +142,7 @@ def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, chec
         connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(20) AS r(i)")
         policy = Policy(dict.fromkeys(names, Hierarchy.suppression()), models=[KAnonymity(3)])
         briefly = {"passes": 1} if METHODS[method].takes("passes") else {}
-        assert sqlanon.plan(connection, "wide", policy, method=method, **briefly).report.holds
+        assert sqlanon.plan(connection, policy, table="wide", method=method, **briefly).report.holds
     assert checked[0] <= most + STEPS
 
 
@@ -163,9 +167,9 @@ def test_the_policy_file_of_the_readme_works_with_covers(method):
             suppression_limit=0.02,
         )
         report = sqlanon.anonymize(
-            connection, "people", policy, method=method, passes=2, into="released"
+            connection, policy, table="people", method=method, passes=2, into="released"
         )
-        assert sqlanon.check(connection, "released", policy).holds
+        assert sqlanon.check(connection, policy, table="released").holds
         assert connection.execute("SELECT count(*) FROM released").fetchone()[0] >= 294
         assert report.records_per_level["age"][4] == 0
 
@@ -201,7 +205,7 @@ def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
 
     best = best_of_structured()
     monkeypatch.setattr(clusters, "begin", begin)
-    found = sqlanon.plan(people, "people", DIVERSE, method=method, time_limit=1.0).report
+    found = sqlanon.plan(people, DIVERSE, table="people", method=method, time_limit=1.0).report
     assert found.method == method
     assert found.loss["lm"] <= best + 1e-12
 
@@ -213,7 +217,9 @@ def test_partial_domain_that_is_cut_short_falls_back_on_quick_cuts(people, clock
 
     monkeypatch.setattr(partial_domain, "partial_domain", interrupted)
     monkeypatch.setattr(planner, "_lent", lambda *_, **__: None)
-    found = sqlanon.plan(people, "people", DIVERSE, method="partial-domain", time_limit=1.0).report
+    found = sqlanon.plan(
+        people, DIVERSE, table="people", method="partial-domain", time_limit=1.0
+    ).report
     assert found.method == "partial-domain"
     assert found.search["given_up"] == "the cuts of groups of partial-domain"
     assert found.search["clusters"] > 1

@@ -28,7 +28,7 @@ def published(records, quasi, *models, limit, way, suppressed="drop"):
     with empty_database() as connection:
         connection.execute("CREATE TABLE people (place TEXT, ill TEXT)")
         connection.executemany("INSERT INTO people VALUES (?, ?)", records)
-        report = sqlanon.anonymize(connection, "people", policy, into="released", **way)
+        report = sqlanon.anonymize(connection, policy, table="people", into="released", **way)
         return report, connection.execute("FROM released ORDER BY ALL").fetchall()
 
 

@@ -56,7 +56,7 @@ def test_what_is_published_has_k_records_alike_and_loses_no_less_than_its_bound(
     policy = policy_of(4)
     briefly = {"passes": 1} if refine else {"refine": False}
     report = sqlanon.anonymize(
-        people, "people", policy, method=method, **briefly, into="released", overwrite=True
+        people, policy, table="people", method=method, **briefly, into="released", overwrite=True
     )
     sizes = people.execute(
         f"SELECT count(*) FROM released GROUP BY {', '.join(NAMES)}"
@@ -65,8 +65,8 @@ def test_what_is_published_has_k_records_alike_and_loses_no_less_than_its_bound(
     assert sum(size for (size,) in sizes) == 60
     assert 0 < report.lower_bound <= report.loss["lm"] < 1
     if not refine:
-        assert sqlanon.bound(people, "people", policy).lower_bound <= report.loss["lm"]
-        plan = sqlanon.plan(people, "people", policy, method=method, refine=False)
+        assert sqlanon.bound(people, policy, table="people").lower_bound <= report.loss["lm"]
+        plan = sqlanon.plan(people, policy, table="people", method=method, refine=False)
         assert "candidates" not in plan.to_text()
 
 
@@ -75,10 +75,10 @@ def test_what_is_published_has_k_records_alike_and_loses_no_less_than_its_bound(
 def test_clusters_of_near_records_satisfy_models_of_sensitive_columns(people, method):
     policy = policy_of(3, LDiversity(2, "entropy"), sensitive=["ill"])
     report = sqlanon.anonymize(
-        people, "people", policy, method=method, passes=1, into="released", overwrite=True
+        people, policy, table="people", method=method, passes=1, into="released", overwrite=True
     )
     assert report.holds
-    assert sqlanon.check(people, "released", policy).holds
+    assert sqlanon.check(people, policy, table="released").holds
     assert not any("at most" in note for note in report.notes)
 
 
@@ -93,14 +93,14 @@ def test_clusters_do_not_cross_what_the_highest_levels_keep_apart(people, method
     }
     policy = Policy(apart, models=[KAnonymity(4)], drop=["ill"])
     report = sqlanon.anonymize(
-        people, "people", policy, method=method, refine=False, into="released", overwrite=True
+        people, policy, table="people", method=method, refine=False, into="released", overwrite=True
     )
     told = people.execute("SELECT DISTINCT sex, zip[:1] FROM released ORDER BY ALL").fetchall()
     assert told == [("f", "1"), ("f", "2"), ("m", "1"), ("m", "2")]
     assert report.suppressed_records == 0
     assert report.statistics.smallest >= 4
     assert report.lower_bound <= report.loss["lm"]
-    assert sqlanon.bound(people, "people", policy).lower_bound <= report.loss["lm"]
+    assert sqlanon.bound(people, policy, table="people").lower_bound <= report.loss["lm"]
 
 
 @pytest.mark.slow
@@ -110,9 +110,9 @@ def test_more_combinations_than_can_be_compared_are_refused_but_not_blocks_of_th
 ):
     monkeypatch.setitem(LINKAGES, method, Linkage(LINKAGES[method].link, 40))
     with pytest.raises(PolicyError, match=rf"{method} compares .* Use mondrian or direct-cover"):
-        sqlanon.plan(people, "people", policy_of(3), method=method)
+        sqlanon.plan(people, policy_of(3), table="people", method=method)
     plan = sqlanon.plan(
-        people, "people", policy_of(3), method=method, block_records=40, refine=False
+        people, policy_of(3), table="people", method=method, block_records=40, refine=False
     )
     assert plan.report.search["blocks"] > 1
 
@@ -125,7 +125,7 @@ def test_more_combinations_are_refused_before_a_time_limit_can_end_the_encoding(
     monkeypatch.setattr(linkage, "encode_records", lambda *_, **__: pytest.fail("it is encoded"))
     monkeypatch.setitem(LINKAGES, method, Linkage(LINKAGES[method].link, found - 1))
     with pytest.raises(PolicyError, match=rf"{method} compares every two of {found} distinct"):
-        sqlanon.plan(people, "people", policy_of(3), method=method, time_limit=60)
+        sqlanon.plan(people, policy_of(3), table="people", method=method, time_limit=60)
 
 
 def test_a_block_of_too_many_combinations_is_refused_before_another_is_searched(
@@ -135,7 +135,7 @@ def test_a_block_of_too_many_combinations_is_refused_before_another_is_searched(
     monkeypatch.setattr(Neighbours, "of", lambda *_: searched.append(1))
     monkeypatch.setitem(LINKAGES, "forest", Linkage(LINKAGES["forest"].link, 20))
     with pytest.raises(PolicyError, match=r"every two of 29 distinct .*--block-records 20"):
-        sqlanon.plan(people, "people", policy_of(3), method="forest", block_records=30)
+        sqlanon.plan(people, policy_of(3), table="people", method="forest", block_records=30)
     assert not searched
 
 
@@ -150,7 +150,7 @@ def test_a_block_of_too_many_combinations_is_refused_before_another_is_searched(
     ],
 )
 def test_a_guarantee_is_told_where_there_is_one(people, method, k, told):
-    notes = sqlanon.plan(people, "people", policy_of(k), method=method, passes=1).report.notes
+    notes = sqlanon.plan(people, policy_of(k), table="people", method=method, passes=1).report.notes
     found = [note for note in notes if "at most" in note]
     assert len(found) == bool(told)
     assert all(note.startswith(told) for note in found)
@@ -165,17 +165,19 @@ def test_the_distances_of_the_option_are_those_that_there_are():
 def test_distances_give_clusters_of_their_own(people, method):
     settings = {"method": method, "refine": False}
     losses = [
-        sqlanon.plan(people, "people", policy_of(5), distance=each, **settings).report.loss["lm"]
+        sqlanon.plan(people, policy_of(5), table="people", distance=each, **settings).report.loss[
+            "lm"
+        ]
         for each in DISTANCES
     ]
-    default = sqlanon.plan(people, "people", policy_of(5), **settings).report.loss["lm"]
+    default = sqlanon.plan(people, policy_of(5), table="people", **settings).report.loss["lm"]
     assert losses[0] == default
     assert len(set(losses)) > 1
 
 
 def test_an_unknown_distance_is_refused(people):
     with pytest.raises(PolicyError, match="'near' is not known; choose growth, closure or"):
-        sqlanon.plan(people, "people", policy_of(5), method="agglomerative", distance="near")
+        sqlanon.plan(people, policy_of(5), table="people", method="agglomerative", distance="near")
 
 
 @pytest.mark.parametrize("method", ["forest", "mondrian"])
@@ -186,7 +188,7 @@ def test_classes_that_say_nothing_are_told_apart_from_what_the_limit_counts(meth
         connection.execute("CREATE TABLE pairs (left_part TEXT, right_part TEXT)")
         insert(connection, "pairs", rows)
         policy = Policy(columns, models=[KAnonymity(3)])
-        plan = sqlanon.plan(connection, "pairs", policy, method=method)
+        plan = sqlanon.plan(connection, policy, table="pairs", method=method)
     report = plan.report
     assert report.suppressed_records == report.silent_records == 4
     assert "  suppressed      0 records (0%)" in report.to_text()

@@ -44,7 +44,7 @@ def policy_of(trees, k, *, models=(), **more):
 
 def published(connection, policy, **settings):
     report = sqlanon.anonymize(
-        connection, "people", policy, method="mondrian", into="released", **settings
+        connection, policy, table="people", method="mondrian", into="released", **settings
     )
     rows = connection.execute("SELECT * FROM released").fetchall()
     connection.execute("DROP TABLE released")
@@ -77,9 +77,9 @@ def test_the_published_table_is_what_the_report_says(case, cuts, partitioning):
     policy = policy_of(trees, k, keep=["job"])
     with connected(records) as connection:
         settings = {"method": "mondrian", "cuts": cuts, "partitioning": partitioning}
-        report = sqlanon.anonymize(connection, "people", policy, **settings, into="released")
+        report = sqlanon.anonymize(connection, policy, table="people", **settings, into="released")
         rows = connection.execute("SELECT * FROM released").fetchall()
-        found = sqlanon.measure(connection, "people", "released", policy).loss
+        found = sqlanon.measure(connection, "released", policy, table="people").loss
     assert Counter(row[-1] for row in rows) == Counter(record[-1] for record in records)
     assert min(Counter(row[:-1] for row in rows).values()) >= k
     for column, tree in enumerate(trees):
@@ -102,11 +102,11 @@ def test_cuts_in_the_database_are_those_in_memory(case, cuts, most, diverse):
         # The best node would stand in for cuts that lose more, here as there.
         patch.setattr("sqlanon.publishing.planner._lent", lambda *_, **__: None)
         try:
-            expected = sqlanon.plan(connection, "people", policy, **asked)
+            expected = sqlanon.plan(connection, policy, table="people", **asked)
         except UnsatisfiableError:
             return
         patch.setattr("sqlanon.methods.clustering.mondrian.BATCH", most)
-        found = sqlanon.plan(connection, "people", policy, **asked)
+        found = sqlanon.plan(connection, policy, table="people", **asked)
     assert found.recoding == expected.recoding
     assert found.report.loss == expected.report.loss
 
@@ -130,15 +130,15 @@ def test_highest_levels_leave_out_who_can_be_in_no_class(people):
     """Nobody else is as old as the oldest, whatever the interval allowed."""
     quasi = {"age": QuasiIdentifier(AGE, max_level=2), "sex": Hierarchy.suppression()}
     policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"], suppression_limit=0.01)
-    report = sqlanon.anonymize(people, "people", policy, method="mondrian", into="released")
+    report = sqlanon.anonymize(people, policy, table="people", method="mondrian", into="released")
     assert report.suppressed_records == 1
     assert report.holds
     assert "1 record in classes that fail even at the highest levels is left out" in report.notes
     with pytest.raises(UnsatisfiableError, match=r"1 of 401 records .* 0 may be suppressed; raise"):
         sqlanon.plan(
             people,
-            "people",
             Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"]),
+            table="people",
             method="mondrian",
         )
 
@@ -153,7 +153,7 @@ def test_records_that_are_kept_suppressed_are_a_class_of_their_own(people):
         suppression_limit=0.05,
         suppressed="keep",
     )
-    report = sqlanon.anonymize(people, "people", policy, method="mondrian", into="released")
+    report = sqlanon.anonymize(people, policy, table="people", method="mondrian", into="released")
     rows = people.execute("SELECT * FROM released").fetchall()
     assert len(rows) == 405
     assert rows.count(("*", "*")) == report.suppressed_records == 5
@@ -163,7 +163,7 @@ def test_records_that_are_kept_suppressed_are_a_class_of_their_own(people):
 def test_lowest_levels_are_kept_to(people):
     quasi = {"age": QuasiIdentifier(AGE, min_level=1), "sex": Hierarchy.suppression()}
     policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"])
-    plan = sqlanon.plan(people, "people", policy, method="mondrian")
+    plan = sqlanon.plan(people, policy, table="people", method="mondrian")
     assert plan.recoding.levels[0][0] == 1
 
 
@@ -173,7 +173,7 @@ def test_persons_are_counted(people):
     policy = Policy(
         quasi, sensitive=["job"], models=[KAnonymity(4), LDiversity(2)], entity="person"
     )
-    report = sqlanon.anonymize(people, "people", policy, method="mondrian", into="released")
+    report = sqlanon.anonymize(people, policy, table="people", method="mondrian", into="released")
     assert report.holds
     assert report.statistics.smallest >= 4
 
@@ -186,7 +186,12 @@ def test_models_hold(people, model, partitioning):
     quasi = {"age": AGE, "sex": Hierarchy.suppression()}
     policy = Policy(quasi, sensitive=["job"], models=[KAnonymity(4), model], drop=["person"])
     report = sqlanon.anonymize(
-        people, "people", policy, method="mondrian", partitioning=partitioning, into="released"
+        people,
+        policy,
+        table="people",
+        method="mondrian",
+        partitioning=partitioning,
+        into="released",
     )
     assert report.holds
     assert report.statistics.classes > 1
@@ -196,7 +201,7 @@ def test_a_saved_plan_is_carried_out_and_tells_no_value(people, tmp_path):
     people.execute("UPDATE people SET sex = 'zqx' WHERE sex = 'm'")
     quasi = {"age": AGE, "sex": Hierarchy.suppression()}
     policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"])
-    plan = sqlanon.plan(people, "people", policy, method="mondrian")
+    plan = sqlanon.plan(people, policy, table="people", method="mondrian")
     plan.save(tmp_path / "plan.json")
     again = Plan.load(tmp_path / "plan.json")
     assert again.recoding == plan.recoding
@@ -210,7 +215,7 @@ def test_it_never_loses_more_than_the_best_full_domain_recoding(people):
     with connected(records) as connection:
         policy = policy_of([SEX], 2, drop=["job"])
         plans = [
-            sqlanon.plan(connection, "people", policy, method=method)
+            sqlanon.plan(connection, policy, table="people", method=method)
             for method in ("mondrian", "incognito")
         ]
     assert plans[0].report.loss["lm"] <= plans[1].report.loss["lm"] == 0
@@ -221,7 +226,7 @@ def test_a_loss_at_the_bound_is_proven(people):
     with connected(records) as connection:
         for k in (2, 4):
             report = sqlanon.plan(
-                connection, "people", policy_of([SEX], k, drop=["job"]), method="mondrian"
+                connection, policy_of([SEX], k, drop=["job"]), table="people", method="mondrian"
             ).report
             assert report.search["proven"] is (report.loss["lm"] == report.lower_bound)
             assert report.loss["lm"] == (k > 2)
@@ -232,7 +237,7 @@ def test_records_left_out_at_other_levels_than_the_highest_are_told_so(people):
     people.execute("INSERT INTO people SELECT 1000 + 300 * range, 'f', 1, 'a' FROM range(3)")
     quasi = {"age": Hierarchy.intervals(4, 20, 100, 500), "sex": Hierarchy.suppression()}
     policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"], suppression_limit=0.05)
-    report = sqlanon.plan(people, "people", policy, method="mondrian").report
+    report = sqlanon.plan(people, policy, table="people", method="mondrian").report
     assert report.suppressed_records == 4
     assert report.notes[-2].startswith("4 records in classes that fail even at the levels that cut")
 
@@ -249,7 +254,7 @@ def test_batches_share_the_time_that_is_left(people, monkeypatch):
     monkeypatch.setattr(f"{home}.end_after", lambda *_: Deadline(12.0, lambda: 0.0))
     monkeypatch.setattr(f"{home}.ClosedParts.of", recorded)
     policy = Policy({"age": AGE}, models=[KAnonymity(5)], drop=["person", "job", "sex"])
-    sqlanon.plan(people, "people", policy, method="mondrian", time_limit=1e6)
+    sqlanon.plan(people, policy, table="people", method="mondrian", time_limit=1e6)
     assert left == pytest.approx([12 / (len(left) - at) for at in range(len(left))])
     assert len(left) > 2
 
@@ -262,8 +267,10 @@ def test_annealing_is_told_and_never_loses_more(people, partitioning):
         quasi, sensitive=["job"], models=[KAnonymity(4), LDiversity(3)], drop=["person"]
     )
     asked = {"method": "mondrian", "partitioning": partitioning}
-    plain = sqlanon.plan(people, "people", policy, **asked).report
-    report = sqlanon.anonymize(people, "people", policy, improve="anneal", **asked, into="released")
+    plain = sqlanon.plan(people, policy, table="people", **asked).report
+    report = sqlanon.anonymize(
+        people, policy, table="people", improve="anneal", **asked, into="released"
+    )
     told = report.search["annealing"]
     assert report.holds
     assert told["loss"]["ordinary"] == pytest.approx(plain.loss["lm"])
@@ -283,8 +290,10 @@ def test_strict_parts_are_annealed_as_far_as_memory_holds_records(people, monkey
     )
     asked = {"method": "mondrian", "improve": "anneal"}
     with pytest.raises(PolicyError, match=r"401 are more than the 400 .* leave --improve out"):
-        sqlanon.plan(people, "people", policy, **asked)
-    assert sqlanon.plan(people, "people", policy, **asked, partitioning="relaxed").report.holds
+        sqlanon.plan(people, policy, table="people", **asked)
+    assert sqlanon.plan(
+        people, policy, table="people", **asked, partitioning="relaxed"
+    ).report.holds
 
 
 @pytest.mark.slow
@@ -298,8 +307,8 @@ def test_relaxed_parts_leave_out_what_others_are_better_without(people):
         )
         report = sqlanon.anonymize(
             people,
-            "people",
             policy,
+            table="people",
             method="mondrian",
             partitioning="relaxed",
             into=f"released_{len(losses)}",
@@ -319,7 +328,7 @@ def test_a_time_limit_leaves_parts_as_they_are(people, monkeypatch):
     quasi = {"age": QuasiIdentifier(AGE, max_level=3), "sex": Hierarchy.suppression()}
     policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"], suppression_limit=0.01)
     plans = [
-        sqlanon.plan(people, "people", policy, method=method)
+        sqlanon.plan(people, policy, table="people", method=method)
         for method in ("mondrian", "incognito")
     ]
     assert plans[0].report.statistics == plans[1].report.statistics
@@ -340,4 +349,4 @@ def test_models_that_not_even_the_whole_table_satisfies_are_named(people):
         drop=["sex"],
     )
     with pytest.raises(UnsatisfiableError, match="needs more values than the 1 that 'job' has"):
-        sqlanon.plan(people, "people", policy, method="mondrian")
+        sqlanon.plan(people, policy, table="people", method="mondrian")

@@ -49,9 +49,16 @@ def policy(*models, **more):
 )
 def test_pools_parted_anew_never_lose_more(people, method, asked):
     own = {"method": method, "passes": 1, "bound": "columns"}
-    ordinary = sqlanon.plan(people, "people", asked, **own).report
+    ordinary = sqlanon.plan(people, asked, table="people", **own).report
     report = sqlanon.anonymize(
-        people, "people", asked, **own, improve="lns", pools=5, into="released", overwrite=True
+        people,
+        asked,
+        table="people",
+        **own,
+        improve="lns",
+        pools=5,
+        into="released",
+        overwrite=True,
     )
     assert report.holds
     told = report.search["lns"]
@@ -73,7 +80,7 @@ def test_progress_tells_loss_bound_and_ratio(people, monkeypatch):
     monkeypatch.setattr(search, "TOLD", 2)
     lines, own = [], {"method": "direct-cover", "passes": 1, "bound": "quick"}
     report = sqlanon.plan(
-        people, "people", policy(), **own, improve="lns", pools=4, progress=lines.append
+        people, policy(), table="people", **own, improve="lns", pools=4, progress=lines.append
     ).report
     told = re.findall(r"lns: (\d) pools, lm (\S+) >= (\S+), ratio (\S+)", "\n".join(lines))
     assert [int(pools) for pools, *_ in told] == [2, 4]
@@ -104,7 +111,7 @@ def test_a_search_is_given_what_records_are_worth(people, asked_of_search, metho
     bounds = []
     for bound in ("columns", "quick"):
         own = {"method": method, "passes": 1, "bound": bound, "improve": "lns", "pools": 1}
-        bounds.append(sqlanon.plan(people, "people", asked, **own).report.lower_bound)
+        bounds.append(sqlanon.plan(people, asked, table="people", **own).report.lower_bound)
     (columns, _), (price, turns) = asked_of_search
     assert columns.sum() < price.sum()
     assert bounds[0] < bounds[1]
@@ -133,7 +140,7 @@ def test_each_record_is_in_six_pools_unless_another_number_is_said(k, records, p
 def test_a_time_limit_is_used_and_kept(people):
     began = time.monotonic()
     report = sqlanon.plan(
-        people, "people", policy(), method="direct-cover", improve="lns", time_limit=2
+        people, policy(), table="people", method="direct-cover", improve="lns", time_limit=2
     ).report
     assert time.monotonic() - began < 4
     assert report.search["lns"]["pools"] > 1
@@ -147,9 +154,9 @@ def test_the_search_is_refused_without_its_solver(people, monkeypatch):
     message = r"pip install 'sqlanon\[exact\]'"
     for method in ("direct-cover", "auto"):
         with pytest.raises(PolicyError, match=message):
-            sqlanon.plan(people, "people", policy(), method=method, improve="lns")
+            sqlanon.plan(people, policy(), table="people", method=method, improve="lns")
     with pytest.raises(PolicyError, match=message):
-        sqlanon.compare(people, "people", policy(), methods=["forest"], improve="lns")
+        sqlanon.compare(people, policy(), table="people", methods=["forest"], improve="lns")
 
 
 @pytest.mark.parametrize(
@@ -165,4 +172,4 @@ def test_the_search_is_refused_without_its_solver(people, monkeypatch):
 )
 def test_what_the_search_cannot_use_is_refused(people, settings, message):
     with pytest.raises(PolicyError, match=message):
-        sqlanon.plan(people, "people", policy(), **{"method": "direct-cover", **settings})
+        sqlanon.plan(people, policy(), table="people", **{"method": "direct-cover", **settings})

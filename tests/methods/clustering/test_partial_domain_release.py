@@ -44,13 +44,13 @@ def policy_of(*models, sensitive=("ill",), **more):
 @pytest.mark.parametrize("models", [(), (LDiversity(2),)])
 def test_e_is_no_worse_than_that_of_the_best_node(people, models):
     policy = policy_of(*models)
-    node = sqlanon.plan(people, "people", policy, method="incognito", loss="utility").report
+    node = sqlanon.plan(people, policy, table="people", method="incognito", loss="utility").report
     report = sqlanon.anonymize(
-        people, "people", policy,
+        people, policy, table="people",
         method="partial-domain", loss="tree", refine=False, into="released", overwrite=True,
     )  # fmt: skip
     assert report.holds
-    assert sqlanon.check(people, "released", policy).holds
+    assert sqlanon.check(people, policy, table="released").holds
     assert report.loss["utility"] < node.loss["utility"]
     assert report.loss["tree"] < node.loss["tree"]
     assert report.lower_bound <= report.loss["tree"]
@@ -67,7 +67,7 @@ def test_a_sensitive_column_decides_with_k_alone(people):
         columns = {name: Hierarchy.suppression() for name in "ab"}
         policy = Policy(columns, sensitive=sensitive, others="drop", models=[KAnonymity(5)])
         report = sqlanon.plan(
-            people, "alike", policy, method="partial-domain", refine=False
+            people, policy, table="alike", method="partial-domain", refine=False
         ).report  # fmt: skip
         return {name: levels[0] for name, levels in report.records_per_level.items()}
 
@@ -78,7 +78,9 @@ def test_a_sensitive_column_decides_with_k_alone(people):
 @pytest.mark.slow
 def test_refinement_takes_it_as_a_start(people):
     found = [
-        sqlanon.plan(people, "people", policy_of(), method="partial-domain", refine=refine).report
+        sqlanon.plan(
+            people, policy_of(), table="people", method="partial-domain", refine=refine
+        ).report
         for refine in (False, True)
     ]
     assert found[1].loss["lm"] <= found[0].loss["lm"]
@@ -87,7 +89,7 @@ def test_refinement_takes_it_as_a_start(people):
 @pytest.mark.slow
 def test_blocks_are_generalized_each_on_its_own(people):
     report = sqlanon.plan(
-        people, "people", policy_of(LDiversity(2)), method="partial-domain", block_records=40
+        people, policy_of(LDiversity(2)), table="people", method="partial-domain", block_records=40
     ).report
     assert report.search["blocks"] > 1
     assert report.holds

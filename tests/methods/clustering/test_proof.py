@@ -53,7 +53,7 @@ def test_no_plan_proves_more_than_the_least_loss(case, method, bound):
     with connection:
         try:
             reports = [
-                sqlanon.plan(connection, "people", own, **asked, block_records=most).report
+                sqlanon.plan(connection, own, table="people", **asked, block_records=most).report
                 for most in (len(records), 4)
             ]
         except UnsatisfiableError:
@@ -67,7 +67,7 @@ def test_no_plan_proves_more_than_the_least_loss(case, method, bound):
 @pytest.mark.parametrize("method", [*METHODS, "agglomerative-modified", "partial-domain"])
 def test_a_plan_proves_more_with_more_effort(people, method):
     found = [
-        sqlanon.plan(people, "people", policy(), method=method, bound=bound, passes=1).report
+        sqlanon.plan(people, policy(), table="people", method=method, bound=bound, passes=1).report
         for bound in ("columns", "quick", "full")
     ]
     least, quick, full = (each.lower_bound for each in found)
@@ -86,17 +86,17 @@ def test_a_plan_proves_more_with_more_effort(people, method):
 )
 def test_what_the_bound_does_not_look_at_does_not_lower_it(people, more):
     asked = policy(**more)
-    alone = sqlanon.bound(people, "people", policy()).lower_bound
-    report = sqlanon.plan(people, "people", asked, method="direct-cover", passes=1).report
-    assert report.lower_bound == alone == sqlanon.bound(people, "people", asked).lower_bound
+    alone = sqlanon.bound(people, policy(), table="people").lower_bound
+    report = sqlanon.plan(people, asked, table="people", method="direct-cover", passes=1).report
+    assert report.lower_bound == alone == sqlanon.bound(people, asked, table="people").lower_bound
     assert alone <= report.loss["lm"]
 
 
 @pytest.mark.slow
 def test_blocks_have_a_bound_of_their_own(people):
     asked = {"method": "set-cover", "block_records": 25}
-    report = sqlanon.plan(people, "people", policy(), **asked).report
-    whole = sqlanon.plan(people, "people", policy(), method="set-cover").report
+    report = sqlanon.plan(people, policy(), table="people", **asked).report
+    whole = sqlanon.plan(people, policy(), table="people", method="set-cover").report
     own = report.search["block_bound"]
     assert report.search["bound"] == "columns"
     assert report.lower_bound < own <= report.loss["lm"]
@@ -104,7 +104,7 @@ def test_blocks_have_a_bound_of_their_own(people):
     assert any(note.startswith("clusters that stay within these blocks") for note in report.notes)
     assert "block_bound" not in whole.search
     assert "suppression limit" not in " ".join(report.notes)
-    limited = sqlanon.plan(people, "people", policy(suppression_limit=0.1), **asked).report
+    limited = sqlanon.plan(people, policy(suppression_limit=0.1), table="people", **asked).report
     assert "suppression limit shared among blocks" in " ".join(limited.notes)
 
 
@@ -114,7 +114,7 @@ def test_what_blocks_prove_says_nothing_of_clusters_that_cross_them(people, monk
         return [np.arange(first, problem.records, 15) for first in range(15)]
 
     monkeypatch.setattr("sqlanon.methods.clustering.first.cut_blocks", alternating)
-    report = sqlanon.plan(people, "people", policy(), method="forest", bound="full").report
+    report = sqlanon.plan(people, policy(), table="people", method="forest", bound="full").report
     told = " ".join(report.notes)
     assert report.search["blocks"] == 15
     assert "classes of the best full-domain recoding" in told
@@ -137,7 +137,7 @@ def test_prices_are_raised_in_full_where_refinement_takes_longer():
 @pytest.mark.slow
 def test_a_small_table_is_priced_unasked_and_a_large_one_on_request(people, monkeypatch):
     def by(**asked):
-        return sqlanon.plan(people, "people", policy(), method="forest", **asked).report
+        return sqlanon.plan(people, policy(), table="people", method="forest", **asked).report
 
     assert by().search["bound"] == "full"
     monkeypatch.setattr(pricing, "FEW", 10)
@@ -162,7 +162,7 @@ def test_prices_leave_time_for_the_search(people, monkeypatch):
 
     monkeypatch.setattr(Mine, "candidates", seen)
     asked = {"method": "forest", "passes": 1, "time_limit": 100}
-    sqlanon.plan(people, "people", policy(), **asked)
+    sqlanon.plan(people, policy(), table="people", **asked)
     assert 0 < left[0] < 40
 
 
@@ -176,7 +176,7 @@ def test_clusters_for_k_alone_that_are_exchanged_are_not_priced(people, monkeypa
 
     monkeypatch.setattr(Mine, "priced", seen)
     asked = policy(sensitive={"c": Sensitive([LDiversity(2)])})
-    sqlanon.plan(people, "people", asked, method="forest", improve="anneal", passes=1)
+    sqlanon.plan(people, asked, table="people", method="forest", improve="anneal", passes=1)
     assert times
     assert None not in times
 
@@ -189,11 +189,11 @@ def test_a_bound_that_was_cut_short_says_so():
 
 def test_an_unknown_bound_or_effort_is_refused(people):
     with pytest.raises(PolicyError, match="choose columns, quick or full"):
-        sqlanon.plan(people, "people", policy(), method="forest", bound="most")
+        sqlanon.plan(people, policy(), table="people", method="forest", bound="most")
     with pytest.raises(PolicyError, match="choose quick or full"):
-        sqlanon.bound(people, "people", policy(), effort="columns")
+        sqlanon.bound(people, policy(), table="people", effort="columns")
     with pytest.raises(PolicyError, match="bound belongs to"):
-        sqlanon.plan(people, "people", policy(), method="incognito", bound="quick")
+        sqlanon.plan(people, policy(), table="people", method="incognito", bound="quick")
 
 
 @pytest.mark.slow
@@ -204,10 +204,12 @@ def test_a_chain_below_the_lowest_level_costs_what_that_level_does():
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT unnest(['a0', 'a0', 'b0', 'b1']) AS a")
         for method in ("set-cover", "mondrian", "forest"):
-            report = sqlanon.plan(connection, "people", own, method=method, loss="tree").report
+            report = sqlanon.plan(
+                connection, own, table="people", method=method, loss="tree"
+            ).report
             assert report.search["proven"]
             assert report.lower_bound == pytest.approx(report.loss["tree"])
-        least = sqlanon.bound(connection, "people", own, loss="tree").lower_bound
+        least = sqlanon.bound(connection, own, table="people", loss="tree").lower_bound
         assert least == pytest.approx(report.loss["tree"])
 
 
@@ -216,7 +218,7 @@ def test_prices_that_the_time_limit_leaves_out_are_told(people, monkeypatch):
         raise TimeLimitError("mining")
 
     monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
-    report = sqlanon.plan(people, "people", policy(), method="forest", bound="full").report
+    report = sqlanon.plan(people, policy(), table="people", method="forest", bound="full").report
     assert report.search["bound"] == "records"
     assert report.is_cut
     assert any(

@@ -52,18 +52,20 @@ def test_what_is_published_keeps_to_the_whole_policy_and_is_no_worse_than_full_d
     asked |= {"passes": passes} if METHODS[name].takes("passes") else {}
     with case.connection() as connection:
         try:
-            best = sqlanon.plan(connection, "people", case.policy, loss=case.loss).report
+            best = sqlanon.plan(connection, case.policy, table="people", loss=case.loss).report
         except UnsatisfiableError:
             best = None
         try:
-            report = sqlanon.anonymize(connection, "people", case.policy, into="released", **asked)
+            report = sqlanon.anonymize(
+                connection, case.policy, table="people", into="released", **asked
+            )
         except UnsatisfiableError:
             # Clusters leave something; a node may leave nothing, where the limit is all records.
             assert best is None or best.suppressed_records == len(case.records)
             return
         rows = connection.execute("SELECT * FROM released").fetchall()
         if rows:
-            assert sqlanon.check(connection, "released", case.published_policy).holds
+            assert sqlanon.check(connection, case.published_policy, table="released").holds
     assert report.holds
     value = report.loss[case.loss.replace("-", "_")]
     if best is not None:

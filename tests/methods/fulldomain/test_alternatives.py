@@ -43,7 +43,9 @@ def test_each_alternative_is_the_best_of_its_part_of_the_lattice(case):
     best = brute_force(case).node
     assume(best is not None and any(a > low for a, (low, _) in zip(best, case.bounds, strict=True)))
     with closing(case.connection()) as connection:
-        plan = sqlanon.plan(connection, "people", case.policy, loss=case.loss, alternatives=True)
+        plan = sqlanon.plan(
+            connection, case.policy, table="people", loss=case.loss, alternatives=True
+        )
     rows = {(row["column"], row["max_level"]): row for row in plan.report.alternatives}
     for number, name in enumerate(plan.report.levels):
         governing = None
@@ -71,14 +73,14 @@ def test_no_node_is_asked_for_twice(connection, monkeypatch):
         return (lambda nodes: (asked.extend(nodes), ask(nodes))[1]), settle
 
     monkeypatch.setattr(method, "_asking", asking)
-    report = sqlanon.plan(connection, "people", POLICY, alternatives=True).report
+    report = sqlanon.plan(connection, POLICY, table="people", alternatives=True).report
     assert len(asked) == len(set(asked))
     besides = sum(row["checked"] for row in report.alternatives)
     assert len(asked) == report.search["checked"] + besides
 
 
 def test_they_are_told_in_text_and_document_and_stay_in_a_saved_plan(connection, tmp_path):
-    plan = sqlanon.plan(connection, "people", POLICY, alternatives=True)
+    plan = sqlanon.plan(connection, POLICY, table="people", alternatives=True)
     rows = plan.to_dict()["alternatives"]
     assert {row["column"] for row in rows} == {n for n, at in plan.report.levels.items() if at}
     losses = [row["loss"] for row in rows if row["levels"]]
@@ -94,7 +96,7 @@ def test_what_no_recoding_can_do_is_said(connection):
     with closing(duckdb.connect()) as made:
         made.execute("CREATE TABLE people AS SELECT 'x' || range AS name FROM range(6)")
         plan = sqlanon.plan(
-            made, "people", Policy(["name"], models=[KAnonymity(3)]), alternatives=True
+            made, Policy(["name"], models=[KAnonymity(3)]), table="people", alternatives=True
         )
     [row] = plan.report.alternatives
     assert (row["levels"], row["loss"], row["lower_bound"]) == (None, None, None)
@@ -102,7 +104,7 @@ def test_what_no_recoding_can_do_is_said(connection):
 
 
 def test_without_the_request_nothing_is_said(connection):
-    plan = sqlanon.plan(connection, "people", POLICY)
+    plan = sqlanon.plan(connection, POLICY, table="people")
     assert plan.report.alternatives is None
     assert "alternatives" not in plan.to_dict()
     assert "alternatives" not in plan.to_text()
@@ -110,7 +112,7 @@ def test_without_the_request_nothing_is_said(connection):
 
 def test_where_nothing_is_generalized_there_is_nothing_to_lower(connection):
     policy = Policy(["sex"], models=[KAnonymity(2)], drop=["age", "zip"])
-    plan = sqlanon.plan(connection, "people", policy, alternatives=True)
+    plan = sqlanon.plan(connection, policy, table="people", alternatives=True)
     assert plan.report.alternatives == ()
     assert "no column is generalized" in plan.to_text()
 
@@ -124,7 +126,7 @@ def test_levels_with_the_same_best_node_have_one_row():
             "CREATE TABLE people AS SELECT 2 * age.range AS age, sex "
             "FROM range(4) AS age, (VALUES ('f'), ('m')) AS sex(sex)"
         )
-        report = sqlanon.plan(made, "people", policy, alternatives=True).report
+        report = sqlanon.plan(made, policy, table="people", alternatives=True).report
     assert report.levels == {"age": 2, "sex": 0}
     [row] = report.alternatives
     assert (row["column"], row["max_level"]) == ("age", 1)

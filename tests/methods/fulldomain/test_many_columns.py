@@ -29,9 +29,9 @@ def people():
 def test_costs_by_a_few_columns_at_a_time_make_the_same_plan(people, models):
     hierarchies = {f"c{n}": Hierarchy.intervals(5, 10) for n in range(WIDTH)}
     policy = Policy(hierarchies, ["ill"], models=models, suppression_limit=0.2)
-    whole = sqlanon.plan(people, "people", policy)
+    whole = sqlanon.plan(people, policy, table="people")
     with patch.object(frequency_sets, "JOINED", 2):
-        parts = sqlanon.plan(people, "people", policy)
+        parts = sqlanon.plan(people, policy, table="people")
     assert parts.recoding == whole.recoding
     assert parts.report.loss == whole.report.loss
     assert parts.report.search["checked"] == whole.report.search["checked"]

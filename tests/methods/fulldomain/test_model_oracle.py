@@ -37,7 +37,9 @@ LITTLE = 0
 
 def published(connection, case):
     """The report of anonymizing the table into `released`."""
-    return sqlanon.anonymize(connection, "people", case.policy, loss=case.loss, into="released")
+    return sqlanon.anonymize(
+        connection, case.policy, table="people", loss=case.loss, into="released"
+    )
 
 
 def agrees(case, best):
@@ -103,7 +105,9 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
     with closing(case.connection()) as connection:
         policy = replace(case, suppressed="drop").policy
         try:
-            plan = sqlanon.plan(connection, "people", policy, loss=case.loss, minimal_nodes=True)
+            plan = sqlanon.plan(
+                connection, policy, table="people", loss=case.loss, minimal_nodes=True
+            )
         except UnsatisfiableError:
             assert best.node is None
             return
@@ -135,7 +139,7 @@ def plan_of(case, *patches, threads=2, records=None):
         for module, name, value in patches:
             stack.enter_context(patch.object(module, name, value))
         try:
-            plan = sqlanon.plan(connection, "people", case.policy, loss=case.loss)
+            plan = sqlanon.plan(connection, case.policy, table="people", loss=case.loss)
         except UnsatisfiableError as error:
             return str(error)
         document = plan.to_dict()
@@ -224,4 +228,4 @@ def test_entropy_is_right_to_the_last_digits_however_many_values_there_are():
             f"FROM range(2) AS classes(c), range({values}) AS ills(v), range(3)"
         )
         policy = Policy(["a"], ["ill"], models=[KAnonymity(2), LDiversity(values, "entropy")])
-        assert sqlanon.plan(connection, "people", policy).report.levels == {"a": 0}
+        assert sqlanon.plan(connection, policy, table="people").report.levels == {"a": 0}

@@ -117,9 +117,9 @@ def test_anonymize_equals_brute_force_over_the_whole_lattice(case):
     run = {"loss": case["loss"], "minimal_nodes": True, "into": "released"}
     if best is None:
         with pytest.raises(UnsatisfiableError):
-            sqlanon.anonymize(connection, "people", policy, **run)
+            sqlanon.anonymize(connection, policy, table="people", **run)
         return
-    report = sqlanon.anonymize(connection, "people", policy, **run)
+    report = sqlanon.anonymize(connection, policy, table="people", **run)
     assert tuple(report.levels.values()) == best
     assert report.suppressed_records == found[1]
     assert sorted(tuple(node.values()) for node in report.minimal_nodes) == minimal
@@ -149,7 +149,7 @@ def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, seed):
     for variant, threads in ((case, 1), (case, 4), (shuffled, 2)):
         connection = table_of(variant, threads)
         try:
-            plan = sqlanon.plan(connection, "people", policy_of(variant), loss=case["loss"])
+            plan = sqlanon.plan(connection, policy_of(variant), table="people", loss=case["loss"])
         except UnsatisfiableError as error:
             plans.append(str(error))
             continue

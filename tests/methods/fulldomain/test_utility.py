@@ -198,9 +198,9 @@ def test_the_search_finds_the_node_that_brute_force_finds(case, way):
             stack.enter_context(patch.object(module, name, value))
         if not allowed:
             with pytest.raises(sqlanon.UnsatisfiableError):
-                sqlanon.plan(connection, "people", policy_of(case), loss="utility")
+                sqlanon.plan(connection, policy_of(case), table="people", loss="utility")
             return
-        plan = sqlanon.plan(connection, "people", policy_of(case), loss="utility")
+        plan = sqlanon.plan(connection, policy_of(case), table="people", loss="utility")
     best = min(allowed, key=lambda node: (*truth[node][:2], node[::-1]))
     report = plan.report
     assert tuple(report.levels.values()) == best
@@ -230,8 +230,8 @@ def test_purity_can_be_worth_a_higher_cost():
     }
     policy = Policy(weighted, sensitive=["s"], models=[KAnonymity(2)])
     with connected(records) as connection:
-        cheapest = sqlanon.plan(connection, "people", policy, loss="tree").report
-        purest = sqlanon.plan(connection, "people", policy, loss="utility").report
+        cheapest = sqlanon.plan(connection, policy, table="people", loss="tree").report
+        purest = sqlanon.plan(connection, policy, table="people", loss="utility").report
     assert cheapest.levels == {"city": 1, "age": 0}
     assert cheapest.loss["tree"] == 0.25
     assert cheapest.loss["utility"] == math.inf
@@ -251,7 +251,7 @@ def test_the_number_of_threads_changes_nothing():
     for threads in (1, 2, 8):
         with connected(records, threads) as connection:
             policy = policy_of({**case, "model": None})
-            report = sqlanon.plan(connection, "people", policy, loss="utility").report
+            report = sqlanon.plan(connection, policy, table="people", loss="utility").report
             found.append((report.levels, report.loss, report.lower_bound, report.search))
     assert found[0] == found[1] == found[2]
 
@@ -261,7 +261,9 @@ def test_a_time_limit_leaves_a_bound_below_the_loss():
     case = {"k": 2, "weights": (1, 1), "nulls": "value", "limit": 0, "suppressed": "drop"}
     with connected(records) as connection:
         policy = policy_of({**case, "model": None})
-        report = sqlanon.plan(connection, "people", policy, loss="utility", time_limit=1e-9).report
+        report = sqlanon.plan(
+            connection, policy, table="people", loss="utility", time_limit=1e-9
+        ).report
     assert not report.search["proven"]
     assert 0 <= report.lower_bound <= report.loss["utility"]
 
@@ -277,7 +279,7 @@ def test_an_unsatisfiable_policy_within_highest_levels_is_told():
     )
     records = zip(("x1", "x1", "x1", "x2", "x2", "x3"), "456789", "ppqpqq", "......", strict=True)
     with connected(list(records)) as connection, pytest.raises(UnsatisfiableError, match="no"):
-        sqlanon.plan(connection, "people", policy, loss="utility")
+        sqlanon.plan(connection, policy, table="people", loss="utility")
 
 
 def test_utility_without_a_sensitive_attribute_is_one_clear_error():
@@ -286,7 +288,7 @@ def test_utility_without_a_sensitive_attribute_is_one_clear_error():
         connected([("a1", "20", "x", "p")] * 3) as connection,
         pytest.raises(PolicyError, match=r"needs a sensitive attribute; .*--sensitive COLUMN"),
     ):
-        sqlanon.plan(connection, "people", policy, loss="utility")
+        sqlanon.plan(connection, policy, table="people", loss="utility")
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
     with closing(case.connection()) as connection, pytest.MonkeyPatch.context() as patch:
         patch.setattr(tradeoff, "MOST_SUPPRESSED", 0.99)
         try:
-            report = sqlanon.plan(connection, "people", case.policy, loss=case.loss).report
+            report = sqlanon.plan(connection, case.policy, table="people", loss=case.loss).report
         except UnsatisfiableError:
             assume(False)
         name = case.loss.replace("-", "_")
@@ -38,7 +38,7 @@ def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
             expected = brute_force(fixed)
             assert expected.node == node
             assert expected.released.suppressed == row["suppressed_records"]
-            found = sqlanon.plan(connection, "people", fixed.policy, loss=case.loss).report
+            found = sqlanon.plan(connection, fixed.policy, table="people", loss=case.loss).report
             assert found.suppressed_records == row["suppressed_records"]
             assert found.loss[name] == row["loss"] < before
             before = row["loss"]
@@ -56,13 +56,13 @@ def test_a_limit_that_is_advised_suffices_and_a_lower_one_does_not(case):
     assume(brute_force(replace(case, limit=1.0)).node is not None)
     with closing(case.connection()) as connection:
         with pytest.raises(UnsatisfiableError) as caught:
-            sqlanon.plan(connection, "people", case.policy, loss=case.loss)
+            sqlanon.plan(connection, case.policy, table="people", loss=case.loss)
         advised = re.search(r"--suppression-limit\) to ([0-9.]+) or more", str(caught.value))
         assume(advised)
         limit, records = float(advised.group(1)), len(case.records)
         enough = replace(case, limit=limit)
         assert brute_force(enough).node is not None
-        assert sqlanon.plan(connection, "people", enough.policy, loss=case.loss).report.holds
+        assert sqlanon.plan(connection, enough.policy, table="people", loss=case.loss).report.holds
         fewer = enough.policy.allowance(records) - 1
         assert brute_force(replace(case, limit=fewer / records)).node is None
 
@@ -77,7 +77,7 @@ def test_the_advice_looks_at_nodes_between_the_lowest_and_the_highest():
             ["a", "b"], sensitive=["ill"], models=[KAnonymity(2), LDiversity(2, "entropy")]
         )
         with pytest.raises(UnsatisfiableError, match=r"to 0\.4 or more"):
-            sqlanon.plan(connection, "people", policy)
+            sqlanon.plan(connection, policy, table="people")
 
 
 def test_a_table_that_suppression_would_help_is_not_called_hopeless():
@@ -87,7 +87,7 @@ def test_a_table_that_suppression_would_help_is_not_called_hopeless():
         )
         policy = Policy(["a"], sensitive=["ill"], models=[KAnonymity(2), LDiversity(2, "entropy")])
         with pytest.raises(UnsatisfiableError) as caught:
-            sqlanon.plan(connection, "people", policy, method="set-cover")
+            sqlanon.plan(connection, policy, table="people", method="set-cover")
     assert "no recoding that publishes every record" in str(caught.value)
     assert "--suppression-limit" in str(caught.value)
 
@@ -109,7 +109,7 @@ def policy_of(**more):
 
 
 def test_a_result_that_says_nothing_tells_what_a_limit_would_give(outliers):
-    plan = sqlanon.plan(outliers, "people", policy_of())
+    plan = sqlanon.plan(outliers, policy_of(), table="people")
     assert plan.report.levels == {"a": 2}
     [row] = plan.to_dict()["suppression_tradeoff"]
     assert (row["suppression_limit"], row["suppressed_records"]) == (0.01, 1)
@@ -117,17 +117,17 @@ def test_a_result_that_says_nothing_tells_what_a_limit_would_give(outliers):
 
 
 def test_a_result_that_says_something_has_no_tradeoff(outliers):
-    allowed = sqlanon.plan(outliers, "people", policy_of(suppression_limit=0.01))
+    allowed = sqlanon.plan(outliers, policy_of(suppression_limit=0.01), table="people")
     assert allowed.report.suppression_tradeoff == ()
     assert allowed.report.levels == {"a": 0}
 
 
 def test_a_search_of_limited_time_has_no_tradeoff(outliers):
-    report = sqlanon.plan(outliers, "people", policy_of(), time_limit=60).report
+    report = sqlanon.plan(outliers, policy_of(), table="people", time_limit=60).report
     assert report.suppression_tradeoff == ()
 
 
 def test_the_tradeoff_survives_a_saved_plan(outliers, tmp_path):
-    plan = sqlanon.plan(outliers, "people", policy_of())
+    plan = sqlanon.plan(outliers, policy_of(), table="people")
     plan.save(tmp_path / "plan.json")
     assert sqlanon.Plan.load(tmp_path / "plan.json").report == plan.report

@@ -55,8 +55,8 @@ def policy_of(*models, sensitive=(), **figures):
 def published(connection, policy, patterns, method="pattern-greedy", **settings):
     report = sqlanon.anonymize(
         connection,
-        "people",
         policy,
+        table="people",
         into="safe",
         overwrite=True,
         method=method,
@@ -123,7 +123,7 @@ def test_what_all_records_together_violate_cannot_be_published(people):
     people.execute("UPDATE people SET ill = 'flu'")
     policy = policy_of(LDiversity(2), sensitive=("ill",))
     with pytest.raises(UnsatisfiableError):
-        sqlanon.plan(people, "people", policy, method="pattern-greedy", patterns="all")
+        sqlanon.plan(people, policy, table="people", method="pattern-greedy", patterns="all")
 
 
 @pytest.mark.slow
@@ -176,9 +176,9 @@ def test_exact_claims_no_bound_where_leaving_records_out_may_lose_less(model):
     policy = Policy(
         ["town"], sensitive=["ill"], models=[KAnonymity(2), model], suppression_limit=0.2
     )
-    left_out = sqlanon.plan(connection, "people", policy).report
+    left_out = sqlanon.plan(connection, policy, table="people").report
     exact = sqlanon.plan(
-        connection, "people", policy, method="pattern-exact", patterns=[["town"]]
+        connection, policy, table="people", method="pattern-exact", patterns=[["town"]]
     ).report
     assert exact.lower_bound <= 0.2 <= left_out.loss["lm"] <= exact.loss["lm"]
     assert not exact.search["proven"]
@@ -194,7 +194,7 @@ def test_exact_publishes_where_a_sensitive_column_has_no_value(model):
     policy = Policy(["town"], sensitive={"ill": Sensitive(nulls="none")}, models=models)
     try:
         report = sqlanon.plan(
-            connection, "people", policy, method="pattern-exact", patterns="all"
+            connection, policy, table="people", method="pattern-exact", patterns="all"
         ).report
     except UnsatisfiableError:
         assert not model.holds_without_values
@@ -206,26 +206,26 @@ def test_exact_refuses_a_distance_that_is_not_convex(people):
     ill = Sensitive(order=["flu", "gout"])
     policy = policy_of(TCloseness(0.3, "scaled"), sensitive={"ill": ill})
     with pytest.raises(PolicyError, match="not convex; use pattern-greedy"):
-        sqlanon.plan(people, "people", policy, method="pattern-exact", patterns="all")
+        sqlanon.plan(people, policy, table="people", method="pattern-exact", patterns="all")
 
 
 def test_exact_says_how_to_install_its_solver(people, monkeypatch):
     monkeypatch.setattr("sqlanon.methods.patterns.optimum.find_spec", lambda _: None)
     with pytest.raises(PolicyError, match=r"pip install 'sqlanon\[exact\]'"):
-        sqlanon.plan(people, "people", policy_of(), method="pattern-exact", patterns="all")
+        sqlanon.plan(people, policy_of(), table="people", method="pattern-exact", patterns="all")
 
 
 def test_exact_refuses_a_program_that_would_not_fit(people, monkeypatch):
     monkeypatch.setattr("sqlanon.methods.patterns.optimum.MOST_PLACES", 63)
     with pytest.raises(PolicyError, match="8 distinct rows by 8 patterns are too many"):
-        sqlanon.plan(people, "people", policy_of(), method="pattern-exact", patterns="all")
+        sqlanon.plan(people, policy_of(), table="people", method="pattern-exact", patterns="all")
 
 
 def test_a_plan_that_drops_records_survives_a_file(people, tmp_path):
     people.execute("DELETE FROM people WHERE sex = 'm' AND age = 1")
     policy = policy_of(suppression_limit=0.2)
     plan = sqlanon.plan(
-        people, "people", policy, method="pattern-greedy", patterns=[["age", "sex"]]
+        people, policy, table="people", method="pattern-greedy", patterns=[["age", "sex"]]
     )
     plan.save(tmp_path / "plan.json")
     loaded = sqlanon.Plan.load(tmp_path / "plan.json")
@@ -237,7 +237,7 @@ def test_a_plan_that_drops_records_survives_a_file(people, tmp_path):
 def test_the_plan_does_not_depend_on_the_order_of_records(people):
     people.execute("CREATE TABLE turned AS SELECT * FROM people ORDER BY zip DESC")
     plans = [
-        sqlanon.plan(people, table, policy_of(), method="pattern-greedy", patterns="all")
+        sqlanon.plan(people, policy_of(), table=table, method="pattern-greedy", patterns="all")
         for table in ("people", "turned")
     ]
     assert plans[0].recoding == plans[1].recoding
@@ -253,14 +253,14 @@ def test_the_plan_does_not_depend_on_the_order_of_records(people):
 )
 def test_patterns_that_do_not_fit_are_refused(people, method, patterns, message):
     with pytest.raises(PolicyError, match=message):
-        sqlanon.plan(people, "people", policy_of(), method=method, patterns=patterns)
+        sqlanon.plan(people, policy_of(), table="people", method=method, patterns=patterns)
 
 
 def test_values_that_a_hierarchy_misses_are_counted(people):
     zips = Hierarchy.from_rows([("10115", "*"), ("10117", "*")])
     policy = Policy({**HIERARCHIES, "zip": zips}, keep=("ill",), models=[KAnonymity(2)])
     with pytest.raises(HierarchyError, match="misses 6 values that 6 records hold"):
-        sqlanon.plan(people, "people", policy, method="pattern-greedy", patterns="all")
+        sqlanon.plan(people, policy, table="people", method="pattern-greedy", patterns="all")
 
 
 @pytest.mark.parametrize("patterns", [[["a", "b", "c"], ["a"]], "all"])
@@ -273,7 +273,7 @@ def test_exact_never_publishes_worse_than_greedy(patterns, limit):
     policy = Policy(["a", "b", "c"], models=[KAnonymity(2)], suppression_limit=limit)
     greedy, exact = (
         sqlanon.plan(
-            connection, "people", policy, method=m, patterns=patterns, loss="suppressed-cells"
+            connection, policy, table="people", method=m, patterns=patterns, loss="suppressed-cells"
         ).report
         for m in ("pattern-greedy", "pattern-exact")
     )
@@ -303,7 +303,7 @@ def test_the_database_counts_instances_as_memory_does(records, k, diverse):
                 patch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", few)
                 try:
                     plan = sqlanon.plan(
-                        connection, "people", policy, method="pattern-greedy", patterns="all"
+                        connection, policy, table="people", method="pattern-greedy", patterns="all"
                     )
                 except UnsatisfiableError:
                     found.append(None)
@@ -333,7 +333,7 @@ def test_exact_never_loses_less_than_its_bound_where_a_column_has_one_value(rows
             suppressed_label=label,
         )
         plan = sqlanon.plan(
-            connection, "people", policy, method="pattern-exact", patterns=[["b"], ["none"]]
+            connection, policy, table="people", method="pattern-exact", patterns=[["b"], ["none"]]
         )
     report = plan.report
     assert report.lower_bound <= report.loss["lm"] + 1e-12
@@ -347,7 +347,7 @@ def test_exact_prices_a_suppressed_record_as_the_report_counts_it():
         connection.execute("CREATE TABLE people AS SELECT 0 AS a, unnest([1, 1, 2, 3]) AS b")
         policy = Policy(["a", "b"], models=[KAnonymity(2)])
         report = sqlanon.plan(
-            connection, "people", policy, method="pattern-exact", patterns=[["b"]]
+            connection, policy, table="people", method="pattern-exact", patterns=[["b"]]
         ).report
     assert report.suppressed_records == 2
     assert report.loss["lm"] == report.lower_bound == 0.5
@@ -359,8 +359,8 @@ def test_a_column_of_one_value_is_kept_where_that_costs_nothing(method):
         connection.execute("CREATE TABLE people AS SELECT unnest([1, 1, 2, 2]) AS a, 0 AS b")
         sqlanon.anonymize(
             connection,
-            "people",
             Policy(["a", "b"], models=[KAnonymity(2)]),
+            table="people",
             into="safe",
             method=method,
             patterns=[["a"], ["a", "b"]],
@@ -374,7 +374,9 @@ def note_of(limit, **more):
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT unnest([1, 1, 2, 2, 3]) AS a, 0 AS b")
         policy = Policy(["a", "b"], models=[KAnonymity(2)], suppression_limit=limit, **more)
-        plan = sqlanon.plan(connection, "people", policy, method="pattern-greedy", patterns=[["a"]])
+        plan = sqlanon.plan(
+            connection, policy, table="people", method="pattern-greedy", patterns=[["a"]]
+        )
     return next(note for note in plan.report.notes if "no pattern has a place" in note)
 
 

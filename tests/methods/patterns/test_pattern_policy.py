@@ -147,8 +147,8 @@ def found_by(method, connection, policy, patterns):
     try:
         return sqlanon.anonymize(
             connection,
-            "people",
             policy,
+            table="people",
             into="safe",
             overwrite=True,
             method=method,
@@ -161,7 +161,9 @@ def found_by(method, connection, policy, patterns):
 def planned_by(method, connection, policy, patterns):
     """The report of a plan alone, in half of the time; None where nothing can be published."""
     try:
-        return sqlanon.plan(connection, "people", policy, method=method, patterns=patterns).report
+        return sqlanon.plan(
+            connection, policy, table="people", method=method, patterns=patterns
+        ).report
     except UnsatisfiableError:
         return None
 
@@ -259,7 +261,7 @@ def test_one_person_with_many_records_is_no_class(method):
         assert (
             cells_of(connection, policy, [["age", "town"], ["town"]], method)[0] == [("*", "a")] * 3
         )
-        plan = sqlanon.plan(connection, "people", policy, method=method, patterns=[["town"]])
+        plan = sqlanon.plan(connection, policy, table="people", method=method, patterns=[["town"]])
     assert plan.report.statistics.smallest == 2
     assert plan.report.statistics.records == 3
     assert plan.report.entity == "person"
@@ -272,7 +274,7 @@ def test_more_persons_than_there_are_satisfy_no_pattern(method):
         table_of(ALIKE[:3]) as connection,
         pytest.raises(UnsatisfiableError, match="k is 3 and the table has 2 persons"),
     ):
-        sqlanon.plan(connection, "people", policy, method=method, patterns="all")
+        sqlanon.plan(connection, policy, table="people", method=method, patterns="all")
 
 
 @pytest.mark.parametrize("entity", [None, "person"])
@@ -283,7 +285,7 @@ def test_persons_are_counted_alike_in_the_database_and_in_memory(entity, monkeyp
         for few in (0, 8_000):
             monkeypatch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", few)
             plan = sqlanon.plan(
-                connection, "people", policy, method="pattern-greedy", patterns="all"
+                connection, policy, table="people", method="pattern-greedy", patterns="all"
             )
             found.append(plan.recoding)
     assert found[0] == found[1]
@@ -292,7 +294,9 @@ def test_persons_are_counted_alike_in_the_database_and_in_memory(entity, monkeyp
 def test_a_plan_that_counts_persons_survives_a_file(tmp_path):
     policy = policy_of(FREE, entity="person")
     with table_of(ALIKE) as connection:
-        plan = sqlanon.plan(connection, "people", policy, method="pattern-exact", patterns="all")
+        plan = sqlanon.plan(
+            connection, policy, table="people", method="pattern-exact", patterns="all"
+        )
         plan.save(tmp_path / "plan.json")
         report = sqlanon.apply(connection, sqlanon.Plan.load(tmp_path / "plan.json"), into="safe")
     assert report.holds
@@ -329,7 +333,7 @@ def test_what_no_class_within_the_levels_holds_is_told(method):
         table_of([*ALIKE, ("2", "b", 4, "flu")]) as connection,
         pytest.raises(UnsatisfiableError, match=r"levels 1 of 5 records .* raise max_level"),
     ):
-        sqlanon.plan(connection, "people", policy, method=method, patterns="all")
+        sqlanon.plan(connection, policy, table="people", method=method, patterns="all")
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -24,7 +24,7 @@ def published(ages, hierarchy, *, scheme):
         connection.execute("CREATE TABLE people (age INTEGER)")
         insert(connection, "people", [(age,) for age in ages])
         policy = Policy({"age": hierarchy}, models=[KAnonymity(5)])
-        made = sqlanon.plan(connection, "people", policy, method="scheme", scheme=scheme)
+        made = sqlanon.plan(connection, policy, table="people", method="scheme", scheme=scheme)
         sqlanon.apply(connection, made, into="out")
         found = connection.execute("SELECT DISTINCT age FROM out ORDER BY ALL").fetchall()
     return [label for (label,) in found]
@@ -87,8 +87,8 @@ def test_measure_reads_the_labels_of_any_numbers(draw, kind, hierarchy, scheme, 
     with empty_database() as connection:
         connection.execute(f"CREATE TABLE people (number {kind})")
         insert(connection, "people", [(value,) for value in values])
-        made = sqlanon.plan(connection, "people", policy, method="scheme", scheme=scheme)
+        made = sqlanon.plan(connection, policy, table="people", method="scheme", scheme=scheme)
         sqlanon.apply(connection, made, into="out")
-        found = sqlanon.measure(connection, "people", "out", policy)
+        found = sqlanon.measure(connection, "out", policy, table="people")
     assert found.statistics == made.report.statistics
     assert found.loss == pytest.approx(made.report.loss)

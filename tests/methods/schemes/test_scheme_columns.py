@@ -37,7 +37,7 @@ def connection():
 def plan(connection, attributes, *models, scheme=None, **roles):
     roles = {"others": "drop", **roles}
     policy = Policy(attributes, models=[KAnonymity(2), *models], **roles)
-    return sqlanon.plan(connection, "people", policy, method="scheme", scheme=scheme)
+    return sqlanon.plan(connection, policy, table="people", method="scheme", scheme=scheme)
 
 
 def schemes(connection, scheme=None, **attributes):
@@ -152,7 +152,7 @@ def test_an_order_is_for_no_other_method(connection, method):
     policy = Policy({"work": given}, models=[KAnonymity(2)], others="drop")
     own = {"patterns": "all"} if METHODS[method].takes("patterns") else {}
     with pytest.raises(PolicyError) as caught:
-        sqlanon.plan(connection, "people", policy, method=method, **own)
+        sqlanon.plan(connection, policy, table="people", method=method, **own)
     assert str(caught.value) == (
         "order of column 'work' is for the method scheme with ops or gops, not for "
         f"{method}; leave it out, or choose that method"
@@ -197,10 +197,10 @@ def test_values_below_a_lowest_level_are_not_counted_by_hdm(connection, level):
     policy = Policy({"age": SUPPRESSION, "work": works}, models=[KAnonymity(2)], others="drop")
     asked = {"method": "scheme", "loss": "hdm"}
     if not level:
-        assert sqlanon.plan(connection, "people", policy, **asked).report.holds
+        assert sqlanon.plan(connection, policy, table="people", **asked).report.holds
         return
     with pytest.raises(PolicyError) as caught:
-        sqlanon.plan(connection, "people", policy, **asked)
+        sqlanon.plan(connection, policy, table="people", **asked)
     assert str(caught.value) == (
         "loss hdm counts values, and a recoding by schemes begins with the nodes of the lowest "
         "level of column 'work'; use loss lm or discernibility, or leave the lowest level out "

@@ -41,7 +41,7 @@ def connection():
 
 
 def plan(connection, policy=POLICY, **settings):
-    return sqlanon.plan(connection, "people", policy, method="scheme", **settings)
+    return sqlanon.plan(connection, policy, table="people", method="scheme", **settings)
 
 
 def groups_of(connection, column, **settings):
@@ -159,11 +159,11 @@ def test_a_value_that_is_called_as_the_top_is_published_under_another_label(conn
     connection.execute("CREATE TABLE stars AS SELECT '*' AS x, i // 2 AS y FROM range(4) AS r(i)")
     stars = Hierarchy.from_rows([("b", "g", "*"), ("*", "other", "*")])
     policy = Policy({"x": stars, "y": Hierarchy.suppression()}, models=[KAnonymity(2)])
-    made = sqlanon.plan(connection, "stars", policy, method="scheme", scheme=scheme)
+    made = sqlanon.plan(connection, policy, table="stars", method="scheme", scheme=scheme)
     assert made.report.loss["lm"] == 0
     assert sqlanon.apply(connection, made, into="out").holds
     assert connection.execute("SELECT DISTINCT x FROM out").fetchall() == [("other",)]
-    assert sqlanon.measure(connection, "stars", "out", policy).loss == made.report.loss
+    assert sqlanon.measure(connection, "out", policy, table="stars").loss == made.report.loss
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_value_that_is_merged_with_nothing_stays_unless_a_level_is_published(
     rows = [("a", "A", "*"), ("b", "B", "*"), ("c", "B", "*")]
     policy = Policy({"x": Hierarchy.from_rows(rows)}, models=[KAnonymity(2)])
     [own] = sqlanon.plan(
-        connection, "alone", policy, method="scheme", scheme=scheme
+        connection, policy, table="alone", method="scheme", scheme=scheme
     ).recoding.columns
     assert {group.label for group in own.groups} == labels
 
@@ -256,10 +256,10 @@ def test_plan_and_measure_agree_with_the_formulas(table, limit, scheme, loss):
     with empty_database() as connection:
         create(connection, "original", table, table["records"])
         made = sqlanon.plan(
-            connection, "original", policy, method="scheme", scheme=scheme, loss=loss
+            connection, policy, table="original", method="scheme", scheme=scheme, loss=loss
         )
         report = sqlanon.apply(connection, made, into="released")
-        found = sqlanon.measure(connection, "original", "released", policy)
+        found = sqlanon.measure(connection, "released", policy, table="original")
     groups = [
         {value: frozenset(group.values) for group in own.groups for value in group.values}
         for own in made.recoding.columns
@@ -292,11 +292,13 @@ def test_less_flexible_schemes_lose_what_they_lose_when_they_are_asked_for(
     with empty_database() as connection:
         create(connection, "original", table, table["records"])
         try:
-            made = sqlanon.plan(connection, "original", policy, scheme=scheme, **asked).report
+            made = sqlanon.plan(connection, policy, table="original", scheme=scheme, **asked).report
         except UnsatisfiableError:
             return
         for step in made.search["less_flexible"]:
-            own = sqlanon.plan(connection, "original", policy, scheme=step["schemes"], **asked)
+            own = sqlanon.plan(
+                connection, policy, table="original", scheme=step["schemes"], **asked
+            )
             assert step["proven"]
             assert step["loss"] == pytest.approx(own.report.loss[name], rel=1e-9, abs=1e-9)
             assert step["loss"] >= made.loss[name] - 1e-9
