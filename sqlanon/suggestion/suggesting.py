@@ -49,9 +49,9 @@ TWINS = 60
 
 @checked
 def suggest(
-    connection: Any,
-    table: Any = None,
+    source: Any,
     *,
+    table: Any = None,
     k: int = 5,
     suppression_limit: float = SUPPRESSION_LIMIT,
     progress: Progress | None = None,
@@ -64,7 +64,7 @@ def suggest(
     more than 200,000 records a sample is looked at, by a hash of the records.
 
     Args:
-        connection: A frame, a connection or a path, as for `check`.
+        source: A frame, a connection or a path, as for `check`.
         table: As for `check`.
         k: The smallest class to suggest, at least 1.
         suppression_limit: The share of the records that may be suppressed to suggest, in [0, 1].
@@ -78,18 +78,18 @@ def suggest(
         raise PolicyError(f"k {k!r} is not a whole number of at least 1")
     Policy((), suppression_limit=suppression_limit)
     started = time.monotonic()
-    if is_frame(connection):
+    if is_frame(source):
         if table is not None:
-            raise PolicyError("a frame is the table itself; give suggest(frame)")
-        connection, table = owned(connection)
-    opened = open_source(connection, table, read_only=True, use=lambda _: Use(), **opening)
-    with following(progress), opened as source, source.engine.workspace():
-        found = _Drafting(source.engine, source.table, k).drafted()
-        source.engine.refuse_changed()
+            raise PolicyError("a frame is the table itself; leave table out")
+        source, table = owned(source)
+    reading = open_source(source, table, read_only=True, use=lambda _: Use(), **opening)
+    with following(progress), reading as opened, opened.engine.workspace():
+        found = _Drafting(opened.engine, opened.table, k).drafted()
+        opened.engine.refuse_changed()
         made = replace(
             found, suppression_limit=suppression_limit, seconds=time.monotonic() - started
         )
-        return told(source, made)
+        return told(opened, made)
 
 
 @dataclass(frozen=True, slots=True)
