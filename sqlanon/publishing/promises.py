@@ -26,10 +26,6 @@ from sqlanon.reports.plan import Report
 from sqlanon.wording import counted
 
 DIGEST = "digest"
-UNSEALED = (
-    "the plan was saved without a digest, so nothing tells whether it was changed by hand since: "
-    "what it loses is as it says"
-)
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +35,7 @@ def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_changed(document: Mapping[str, Any]) -> bool:
     """Whether a document says something else than when it was sealed."""
-    return DIGEST in document and document[DIGEST] != _digest(document)
+    return bool(document[DIGEST] != _digest(document))
 
 
 def broken_promises(policy: Policy, recoding: Recoding, *, report: Report) -> list[str]:

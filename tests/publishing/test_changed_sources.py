@@ -115,7 +115,7 @@ def test_an_error_of_a_file_that_has_changed_blames_the_change(tmp_path, monkeyp
     monkeypatch.setattr(home, "workspace", changed)
     monkeypatch.setattr(home, "rows", changed)
     with pytest.raises(SourceError, match=r"'people.parquet' was replaced or changed"):
-        run(path, None, POLICY)
+        run(path, POLICY)
 
 
 def test_a_parquet_file_that_changes_while_it_is_opened_is_not_called_unreadable(
