@@ -120,10 +120,10 @@ class ComparisonRequest:
 
 @checked
 def compare(
-    connection: Source | Frame,
-    table: Any = None,
-    policy: AnyPolicy | None = None,
+    source: Source | Frame,
+    policy: AnyPolicy,
     *,
+    table: Any = None,
     methods: Sequence[str] | None = None,
     losses: Sequence[str] | None = None,
     ks: Sequence[int] | None = None,
@@ -134,9 +134,9 @@ def compare(
     Each row is what `plan` would report with that method, or the reason why there is no result.
 
     Args:
-        connection: As for `check`.
-        table: As for `check`.
+        source: As for `check`.
         policy: What the published table must satisfy, as for `plan`.
+        table: As for `check`.
         methods: Names of methods, `auto` among them for the one that it chooses; None for all.
         losses: The losses to minimize, one after the other; None for the policy file's, or `lm`.
         ks: Values of k, in place of that of the policy.
@@ -155,20 +155,20 @@ def compare(
     for name, given in (("methods", methods), ("losses", losses), ("ks", ks)):
         if given is not None and not given:
             raise PolicyError(f"{name} is empty; name at least one, or leave it out")
-    call, opening = asked(connection, table, policy), opening_of(settings)
+    call, opening = asked(source, policy, table=table), opening_of(settings)
     named = METHODS if methods is None else methods
     settings = completed_for(named, settings, call.said)
     losses = (call.said.get("loss", "lm"),) if losses is None else losses
     request = ComparisonRequest(tuple(named), tuple(losses), tuple(ks or ()), settings)
-    with opened_for(*call.opened, read_only=True, **opening) as (source, resolved):
+    with opened_for(*call.opened, read_only=True, **opening) as (opened, resolved):
         refuse_idle_annealing(resolved, settings.get("improve"))
         refuse_without_solver(settings.get("improve"))
         request = replace(request, ks=request.ks or (resolved.k,))
-        runner = _Runner(source.engine, source.table, resolved, request)
+        runner = _Runner(opened.engine, opened.table, resolved, request)
         rows = tuple(runner.rows())
         runner.refuse_none_done()
         found = Comparison(
-            name_of(source),
+            name_of(opened),
             rows,
             request.losses,
             request.ks,
@@ -178,7 +178,7 @@ def compare(
             bounds=tuple(runner.bounds),
             passes=_brief(request, rows),
         )
-        return told(source, found, resolved)
+        return told(opened, found, resolved)
 
 
 @dataclass(slots=True)

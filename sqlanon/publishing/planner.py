@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assessment.persons import person_notes
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError, TimeLimitError, UnsatisfiableError
@@ -19,6 +20,7 @@ from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.registry import CHOICE, DEFAULT, METHODS, Decided, Options, owners_of
 from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan
@@ -124,7 +126,6 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
         )
     policy.refuse_published_entity()
     policy.refuse_unused_label()
-    _refuse_orders(policy, options)
     is_open = options.method is CHOICE
     settled = list(options.own.candidates.values()) if is_open else [options.own]
     refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
@@ -134,17 +135,6 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
-
-
-def _refuse_orders(policy: Policy, options: Options[Any]) -> None:
-    """Refuses orders of quasi-identifiers where the method has no use for them."""
-    ordered = [name for name, own in policy.attributes.items() if own.order is not None]
-    if ordered and not options.method.takes("scheme"):
-        raise PolicyError(
-            f"order of {'column' if len(ordered) == 1 else 'columns'} "
-            f"{', '.join(map(repr, ordered))} is for the method {listed(owners_of('scheme'))} with "
-            f"ops or gops, not for {options.method.name}; leave it out, or choose that method"
-        )
 
 
 def refuse_idle_annealing(policy: Policy, *improve: str | None) -> None:
@@ -344,7 +334,7 @@ def _plan_of(
 def _with_findings(
     engine: Engine, plan: Plan, *, table: exp.Table, deadline: Deadline, kept: bool
 ) -> Report:
-    """The report with what a plan can do without: kept columns and spellings, while there is time.
+    """The report with what a plan can do without: while there is time, notes and kept columns.
 
     Values in several spellings are those of sensitive columns and persons; those of
     quasi-identifiers come with the recoding.
@@ -362,7 +352,14 @@ def _with_findings(
         except TimeLimitError:
             where = listed(_named(roles))
             found = [f"no value in several spellings was looked for in {where} for lack of time"]
-    report = replace(report, notes=(*report.notes, *found))
+    try:
+        with engine.limited(deadline):
+            found += person_notes(engine, table, policy=policy)
+    except TimeLimitError:
+        found.append(
+            "no column that may tell whose records are whose was looked for for lack of time"
+        )
+    report = replace(report, notes=(*report.notes, *found, *_unused_orders(policy, report)))
     if not kept or len(plan.columns) == len(policy.attributes):
         return report
     from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
@@ -372,6 +369,22 @@ def _with_findings(
             return report.keeping(expected_kept(engine, plan, source=table))
     except TimeLimitError:
         return replace(report, notes=(*report.notes, NOT_COUNTED))
+
+
+def _unused_orders(policy: Policy, report: Report) -> list[str]:
+    """Note of the orders of quasi-identifiers that nothing has looked at."""
+    unused = [
+        repr(name)
+        for name, own in policy.attributes.items()
+        if own.order is not None and report.schemes.get(name) not in ORDERED
+    ]
+    if not unused:
+        return []
+    columns = "column" if len(unused) == 1 else "columns"
+    return [
+        f"the order of {columns} {listed(unused)} was not looked at: the method "
+        f"{listed(owners_of('scheme'))} alone does so, with ops or gops"
+    ]
 
 
 def _named(roles: Mapping[str, Sequence[str]]) -> list[str]:

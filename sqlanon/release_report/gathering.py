@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.check import check_table, table_results
 from sqlanon.assessment.measure import MeasureRequest, ReadRelease, read_release
+from sqlanon.assessment.persons import person_notes
 from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifying_sets
 from sqlanon.assessment.subsets import DEFAULT_SETS
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
@@ -175,7 +176,10 @@ def gather(
         loss=_lost(found, options.loss, missing=missing),
         suppressed=None if found is None else found.release.suppressed,
         sha256=engine.rows(fingerprint(released, engine.columns(released)))[0][1],
-        notes=() if check is None else check.notes,
+        notes=(
+            *person_notes(engine, original, policy=policy),
+            *(() if check is None else check.notes),
+        ),
         seconds=time.monotonic() - started,
     )
     if check is None or check.entity is None:

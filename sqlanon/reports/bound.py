@@ -21,7 +21,7 @@ class BoundReport(SelfShown):
         k: Smallest class size allowed [records].
         records: Records of the table.
         candidates: Closed frequent generalized itemsets that a class can be published as.
-        seconds: How long it took.
+        seconds: How long it took, with what other searches had found already.
         allowance: Records that may be suppressed, each of which loses all its cells.
         entity: The column whose persons a policy counts; None for records.
         levels: Lowest and highest level allowed of the columns that may not take every level.
