@@ -71,7 +71,7 @@ def refuse_target(
     if file.exists() and not file.is_file():
         raise SourceError(f"{str(file)!r} is not a regular file; name another")
     if file.exists() and not overwrite:
-        raise SourceError(f"{str(file)!r} exists already; replace it with --overwrite")
+        raise SourceError(f"{str(file)!r} exists already; replace it with overwrite (--overwrite)")
     refuse_folder(file.resolve())
     return file
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.check import check_table, table_results
 from sqlanon.assessment.measure import MeasureRequest, ReadRelease, read_release
+from sqlanon.assessment.persons import person_notes
 from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifying_sets
 from sqlanon.assessment.subsets import DEFAULT_SETS
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
@@ -223,7 +224,10 @@ def gather(
         else LossFigures(missing=missing),
         suppressed=None if read is None else read.release.suppressed,
         sha256=engine.rows(fingerprint(released, engine.columns(released)))[0][1],
-        notes=() if check is None else check.notes,
+        notes=(
+            *person_notes(engine, original, policy=policy),
+            *(() if check is None else check.notes),
+        ),
         seconds=time.monotonic() - started,
     )
     if check is None or check.entity is None:

@@ -15,7 +15,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
-from sqlanon.methods.fulldomain.node_release import Chosen, node_release
+from sqlanon.methods.fulldomain.node_release import Chosen, local_notes, node_release, says_little
 from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
@@ -263,6 +263,7 @@ def _expected(
             *spelling_notes(subject),
             *policy_notes(policy),
             *keeping,
+            *local_notes(subject, cells, k=policy.k, loss=options.loss),
             *_unfinished(outcome, options),
         ),
     )
@@ -322,9 +323,9 @@ def _tradeoff(
 
     Under a time limit the search alone may take its time.
     """
-    names, records = problem.subject.names, problem.subject.records
+    names = problem.subject.names
     limited = options.deadline.is_limited
-    if limited or not outcome.proven or 2 * cells < len(names) * records:
+    if limited or not outcome.proven or not says_little(problem.subject, cells):
         return ()
     from sqlanon.methods.fulldomain.tradeoff import alternatives  # most results say more
 
