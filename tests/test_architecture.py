@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 # siblings, which never import each other.
 LAYERS = (
     ("errors", "wording", "deadline", "progress", "arguments"),
-    ("recoding", "regions", "stored_recoding", "classes", "hierarchy"),
+    ("recoding", "regions", "classes", "hierarchy"),
     ("policy", "loss", "reports", "sqlglot_version"),
     {"search", "query", "engine", "resources"},
     ("microdata",),

@@ -15,7 +15,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
-from sqlanon.methods.fulldomain.node_release import node_release
+from sqlanon.methods.fulldomain.node_release import local_notes, node_release, says_little
 from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
@@ -246,6 +246,7 @@ def _decided(
             *spelling_notes(subject),
             *policy_notes(policy),
             *keeping,
+            *local_notes(subject, cells, k=policy.k, loss=options.loss),
             *_unfinished(outcome, options),
         ),
     )
@@ -277,8 +278,8 @@ def _tradeoff(
 
     Under a time limit the search alone may take its time.
     """
-    every = len(problem.subject.names) * problem.subject.records
-    if options.deadline.is_limited or not outcome.proven or 2 * cells < every:
+    limited = options.deadline.is_limited
+    if limited or not outcome.proven or not says_little(problem.subject, cells):
         return ()
     from sqlanon.methods.fulldomain.alternatives import higher_limits  # most results say more
 

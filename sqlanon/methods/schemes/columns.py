@@ -138,11 +138,6 @@ def scheme_columns(subject: Subject, choice: SchemeChoice) -> tuple[SchemeColumn
                     f"scheme {scheme} of column {name!r} follows a hierarchy, and the column has "
                     f"none; give one (--hierarchy {name}=SPEC), or use {_WITHOUT_HIERARCHY[scheme]}"
                 )
-            if attribute.order is not None and scheme not in ORDERED:
-                raise PolicyError(
-                    f"order of column {name!r} is for ops and gops, and its scheme is {scheme}; "
-                    f"use one of them (--scheme {name}=ops), or leave the order out"
-                )
             order = _order(attribute, tree, is_number=is_number)
             if scheme in ORDERED and order is None and not _has_order(subject, name):
                 raise PolicyError(

@@ -122,6 +122,16 @@ def test_a_result_that_says_something_has_no_tradeoff(outliers):
     assert allowed.report.levels == {"a": 0}
 
 
+def test_where_one_level_for_a_column_says_nothing_a_local_method_is_named(outliers):
+    told = [
+        "--method mondrian" in " ".join(sqlanon.plan(outliers, policy, table="people").report.notes)
+        for policy in (policy_of(), policy_of(suppression_limit=0.01))
+    ]
+    assert told == [True, False]
+    local = sqlanon.plan(outliers, policy_of(), table="people", method="mondrian").report
+    assert local.loss["lm"] < 1
+
+
 def test_a_search_of_limited_time_has_no_tradeoff(outliers):
     report = sqlanon.plan(outliers, policy_of(), table="people", time_limit=60).report
     assert report.suppression_tradeoff == ()
