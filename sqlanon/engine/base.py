@@ -49,20 +49,30 @@ class Use:
     """Use that is made of the columns of a file.
 
     Args:
-        left_out: Columns that nobody looks at; they are not loaded, and read as NULL.
+        left_out: Columns that nobody reads; they are not loaded, and read as NULL.
         by_value: Columns of which the values count, not how these are written; None for all.
         equal_alone: Columns of frames of which no more counts than which values are equal.
         as_is: Columns that are to be published as they are, and so must come back.
+        dated: Columns that must be dates.
+        counted: Columns left out of which is counted how often a value repeats: a file's read as
+            its hash.
     """
 
     left_out: frozenset[str] = frozenset()
     by_value: frozenset[str] | None = None
     equal_alone: frozenset[str] = frozenset()
     as_is: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
+    dated: frozenset[str] = frozenset()
 
     def kept(self, names: Sequence[str]) -> list[str]:
         """The columns that are loaded."""
         return [name for name in names if name not in self.left_out] or list(names)
+
+    def read(self, names: Sequence[str]) -> list[str]:
+        """The columns that are loaded, and those that are counted."""
+        kept = self.kept(names)
+        return [name for name in names if name in kept or name in self.counted]
 
     def is_exact(self, name: str) -> bool:
         """Whether a column's values count as they are written."""

@@ -218,10 +218,11 @@ def _refuse_unordered(name: str, models: Sequence[ValueModel], *, is_enumeration
     )
     if needy:
         raise PolicyError(
-            f"{_named(needy)} needs an order of sensitive column {name!r}, {why}; give one "
-            "with Sensitive(order=[...]) (order = [...] in the policy file, --order "
-            f"{name}=A,B,...) or a hierarchy, whose "
-            f"leaves are in order (--hierarchy {name}=FILE)"
+            f"{_named(needy)} needs an order of sensitive column {name!r}, {why}; write its "
+            f"values, the lowest first: in Python sensitive={{{name!r}: Sensitive(order=['A', 'B', "
+            f"...])}}, in policy.toml {name!r} = {{ order = ['A', 'B', ...] }} below [sensitive], "
+            f"as option --order {name}=A,B,...; or give a hierarchy, whose leaves are in order "
+            f"(--hierarchy {name}=FILE)"
         )
 
 

@@ -21,7 +21,7 @@ from sqlanon.search.lattice.bounds import Check
 from sqlanon.sqltext import Sql
 
 if TYPE_CHECKING:
-    from sqlanon.methods.fulldomain.gains import GainCounter
+    from sqlanon.methods.fulldomain.utility import GainCounter
 
 TYPICAL_CLASS = 8  # size of a class that is not small, in multiples of k
 

@@ -26,7 +26,7 @@ from sqlanon.search.clustering.lower_bound.steps import Climb
 from sqlanon.search.clustering.lower_bound.whole_pass import WholePass
 from sqlanon.search.clustering.problem import Candidates
 
-FEW = settings(max_examples=20, deadline=None)
+FEW = settings(max_examples=200, deadline=None)
 efforts = st.sampled_from(Ascent)
 
 

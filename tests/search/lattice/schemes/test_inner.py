@@ -1,6 +1,7 @@
 """Blocks whose units follow each other against all blocks by their members, and wide columns."""
 
 import tracemalloc
+from fractions import Fraction
 from itertools import count as count_from
 
 import numpy as np
@@ -11,15 +12,15 @@ from search.lattice.schemes.columns import domain_of, flat, problem_of, tables
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.lattice.schemes import runs
-from sqlanon.search.lattice.schemes.blocks import BlockFamily
+from sqlanon.methods.registry import METHODS
+from sqlanon.search.lattice.schemes import inner as inner_column
 from sqlanon.search.lattice.schemes.domain import leaf_count
 from sqlanon.search.lattice.schemes.inner import Inner
-from sqlanon.search.lattice.schemes.partitions import count
-from sqlanon.search.lattice.schemes.problem import LOSSES, CellPrices, SchemeProblem
-from sqlanon.search.lattice.schemes.rows import slices_of
+from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
+from sqlanon.search.lattice.schemes.slices import block_costs, slices_of
+from sqlanon.search.lattice.schemes.trees import count
 
-losses = st.sampled_from(LOSSES)
+losses = st.sampled_from(METHODS["scheme"].losses)
 
 
 def members_of(runs, units):
@@ -33,7 +34,7 @@ def wide_problem(scheme, loss, *, units=4000):
     rows = [(str(unit), f"{unit // 20}-", "*") for unit in range(units)]
     counts = np.ones(units, np.int64)
     domain = domain_of(Wide(rows, counts), scheme)
-    prices = CellPrices(loss, (2**52 // units,))
+    prices = CellPrices.of(loss, shares=[Fraction(1)], records=units)
     return SchemeProblem((domain,), np.arange(units)[:, np.newaxis], counts, 5, 0, prices)
 
 
@@ -47,17 +48,17 @@ class Wide:
 
 
 @settings(max_examples=200, deadline=None)
-@given(tables(), losses, st.sampled_from([1, 7, runs.CELLS]))
+@given(tables(), losses, st.sampled_from([1, 7, inner_column.CELLS]))
 def test_runs_cost_what_blocks_with_their_members_cost(table, loss, cells):
     problem = problem_of(table, loss)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "CELLS", cells)
+        patch.setattr(inner_column, "CELLS", cells)
         for column, domain in enumerate(problem.domains):
-            family = Inner.of(problem, column).family
+            family = Inner(problem, column)
             members = members_of(family.runs, domain.units)
-            blocks = BlockFamily.having(problem, column, members=members, leaves=family.runs.leaves)
             slices = slices_of(problem, problem.finest, column=column)
-            found, expected = family.costs(slices), blocks.costs(slices)
+            leaves, found = family.runs.leaves, family.costs(slices)
+            expected = block_costs(problem, column, slices, members=members, leaves=leaves)
             assert np.array_equal(found.cost, expected.cost)
             assert np.array_equal(found.lost, expected.lost)
 
@@ -66,13 +67,13 @@ def test_runs_cost_what_blocks_with_their_members_cost(table, loss, cells):
 @given(tables(columns_most=1))
 def test_runs_stand_for_the_leaves_of_their_blocks_and_are_told_by_their_last_unit(table):
     problem = problem_of(table, "lm")
-    (domain,), inner = problem.domains, Inner.of(problem, 0)
-    blocks = [inner.family.runs.block(number) for number in range(len(inner.family.runs))]
+    (domain,), inner = problem.domains, Inner(problem, 0)
+    blocks = [inner.runs.block(number) for number in range(len(inner.runs))]
     for unit, numbers in enumerate(inner.ending):
         assert numbers.tolist() == [n for n, block in enumerate(blocks) if block[-1] == unit]
     if domain.scheme != "bhs":
         leaves = [leaf_count(domain.spans(block)) for block in blocks]
-        assert inner.family.runs.leaves.tolist() == leaves
+        assert inner.runs.leaves.tolist() == leaves
         assert len(set(blocks)) == len(blocks)
 
 
@@ -96,7 +97,7 @@ def test_blocks_of_thousands_of_values_take_no_memory_by_value(scheme, loss):
     problem = wide_problem(scheme, loss)
     slices = slices_of(problem, problem.finest, column=0)
     tracemalloc.start()
-    Inner.of(problem, 0).family.costs(slices)
+    Inner(problem, 0).costs(slices)
     problem.cell_prices(0, problem.domains[0].finest)
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -106,8 +107,8 @@ def test_blocks_of_thousands_of_values_take_no_memory_by_value(scheme, loss):
 def test_costs_of_blocks_end_at_the_deadline(monkeypatch):
     problem = wide_problem("gops", "hdm", units=100)
     slices = slices_of(problem, problem.finest, column=0)
-    family = Inner.of(problem, 0).family
-    monkeypatch.setattr(runs, "CELLS", 100)
+    family = Inner(problem, 0)
+    monkeypatch.setattr(inner_column, "CELLS", 100)
     with pytest.raises(TimeLimitError):
         family.costs(slices, Deadline(10, count_from().__next__))
 

@@ -10,9 +10,7 @@ from search.lattice.schemes.columns import columns, domain_of, figure_1, flat
 
 from sqlanon.policy.schemes import SCHEMES
 from sqlanon.search.lattice.schemes.domain import numbered
-from sqlanon.search.lattice.schemes.merging import Merging
-from sqlanon.search.lattice.schemes.partitions import Position, count
-from sqlanon.search.lattice.schemes.splitting import Splitting
+from sqlanon.search.lattice.schemes.trees import Merging, Position, Splitting, count
 
 BELL = [1, 1, 2, 5, 15, 52, 203, 877, 4140, 21147]
 DIRECTIONS = [Merging, Splitting]

@@ -9,12 +9,13 @@ from search.lattice.schemes.test_enumeration import brute_force, deadline_after
 
 from sqlanon import AlphaAnonymity
 from sqlanon.deadline import NEVER
-from sqlanon.search.lattice.schemes import composed, siblings
-from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
-from sqlanon.search.lattice.schemes.problem import LOSSES, SchemeProblem
+from sqlanon.methods.registry import METHODS
+from sqlanon.search.lattice.schemes import branch_and_bound, siblings
+from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
+from sqlanon.search.lattice.schemes.problem import SchemeProblem
 from sqlanon.search.privacy import Demands, ValueDemand
 
-losses = st.sampled_from(LOSSES)
+losses = st.sampled_from(METHODS["scheme"].losses)
 
 
 def is_what_it_says(problem, outcome):
@@ -42,7 +43,7 @@ def test_best_recoding_equals_brute_force(table, loss):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), st.sampled_from(["discernibility", "hdm", "suppressed-cells"]))
+@given(tables(), losses)
 def test_best_recoding_has_the_least_loss_by_its_definition(table, loss):
     problem = problem_of(table, loss)
     outcome, least = best_recoding(problem), table.least(loss)
@@ -90,7 +91,7 @@ def test_time_limit_leaves_a_recoding_and_a_bound_that_holds(table, loss, looks)
 def test_columns_too_wide_to_be_listed_get_a_recoding_and_a_bound(table, loss):
     problem = problem_of(table, loss)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(composed, "LISTED", 1)
+        patch.setattr(branch_and_bound, "LISTED", 1)
         patch.setattr(siblings, "WIDEST", 2)
         outcome = best_recoding(problem)
     best = brute_force(problem, table.recodings())
@@ -108,7 +109,7 @@ def test_a_wide_column_keeps_to_the_allowance_where_the_coarsest_recoding_does_n
     demands = Demands(values, (ValueDemand(0, AlphaAnonymity(0.5), np.array([5, 1])),))
     problem = SchemeProblem((domain,), units, np.ones(6, np.int64), 1, 1, None, demands)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(composed, "LISTED", 1)
+        patch.setattr(branch_and_bound, "LISTED", 1)
         patch.setattr(siblings, "WIDEST", 2)
         outcome = best_recoding(problem)
     assert outcome.partitions is None

@@ -14,10 +14,9 @@ from hypothesis.extra import numpy as arrays
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.lattice import best_node as fulldomain
-from sqlanon.search.lattice.best_node import best_node
+from sqlanon.search.lattice import incognito
 from sqlanon.search.lattice.bounds import Box, Check, at_node, combine, minimal, spread
-from sqlanon.search.lattice.checked import UNKNOWN, Lattice
+from sqlanon.search.lattice.incognito import UNKNOWN, Lattice, best_node
 
 RECORDS = 20
 
@@ -130,7 +129,7 @@ def cases(draw, axes=(1, 4), sizes=(1, 5)):
 @contextmanager
 def boxes_of(nodes):
     """Searches within hold at most so many nodes in arrays at a time."""
-    with patch.object(fulldomain, "LARGEST_BOX", nodes):
+    with patch.object(incognito, "LARGEST_BOX", nodes):
         yield
 
 
