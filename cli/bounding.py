@@ -23,8 +23,8 @@ class BoundOptions:
     )
     effort: str | None = option(
         "quick|full",
-        "How much work to put into the bound: seconds (quick), or a minute for 30,000 records "
-        "(full). Default: quick; with --time-limit, as long as the bound rises.",
+        "How much work to put into the bound: ten seconds (quick) or a minute (full) for 30,000 "
+        "records. Default: quick; with --time-limit, as long as the bound rises.",
     )
     time_limit: TimeLimit = None
 

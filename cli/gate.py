@@ -22,10 +22,28 @@ def parted(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(words[:at]), list(words[at + 1 :])
 
 
+HELP = """\
+Usage: sqlanon-gate [OPTIONS OF sqlanon check] -- [FILE]...
+
+Checks that each file may be let out: it satisfies the policy, and holds no column that the policy
+drops or does not know, as `sqlanon check FILE --released` does.
+
+  sqlanon-gate --policy policy.toml -- release.csv other.parquet
+
+Exit codes: 0 every file may be, 1 some file may not be, 2 wrong usage. `sqlanon check --help` tells
+the options; .pre-commit-hooks.yaml has the hook of pre-commit."""
+
+
 def main() -> None:
     """Checks every file and exits with the highest code of a check; 0 without any file."""
     options, files = parted(sys.argv[1:])
+    if "--help" in options:
+        print(HELP)
+        return
     if "--" not in sys.argv:
-        complain("error: put -- between the options of sqlanon check and the files")
+        complain(
+            "error: put -- between the options of sqlanon check and the files, as in "
+            "sqlanon-gate --policy policy.toml -- release.csv; see sqlanon-gate --help"
+        )
         raise SystemExit(2)
     run_each([["check", file, "--released", *options] for file in files])

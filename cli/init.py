@@ -120,7 +120,7 @@ def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
 
 def _has_quasi(written: Suggestion) -> bool:
     """Whether any column is generalized, without which there is nothing to plan."""
-    from sqlanon.suggestion.roles import Role
+    from sqlanon.suggestion.advice import Role
 
     return bool(written.of(Role.QUASI_IDENTIFIER))
 
@@ -184,9 +184,15 @@ def _shown_next(written: Suggestion, file: Path, commands: list[str], *, width: 
 
 def _left_to_do(written: Suggestion, file: Path, *, width: int) -> list[str]:
     """What the user has to settle or to confirm."""
-    from sqlanon.suggestion.roles import Role
+    from sqlanon.suggestion.advice import Role
 
     lines = []
+    if written.entity is not None:
+        own = next(each for each in written.columns if each.is_entity)
+        text = f"Persons are counted by {own.name} (entity): {own.reason}."
+        lines += ["", *wrap(text, width, break_on_hyphens=False)]
+    elif written.question:
+        lines += ["", *wrap(written.question, width, break_on_hyphens=False)]
     undecided = written.of(Role.UNDECIDED)
     if undecided:
         lines += ["", "To decide, before anything is published (--others drop leaves them out):"]

@@ -1,6 +1,6 @@
 """Public functions that plan and publish.
 
-What `inspection.check` says of `connection`, `table`, `policy`, `progress` and `opening` holds
+What `inspection.check` says of `source`, `policy`, `table`, `progress` and `opening` holds
 for every function, and what `apply` and `plan` say of theirs for `anonymize`.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from sqlanon.arguments import overloaded
+from sqlanon.arguments import checked
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Opening, searching
 from sqlanon.errors import MissingTableError, PolicyError
@@ -33,20 +33,15 @@ if TYPE_CHECKING:
 Confirm = Callable[["Plan"], object]
 
 
-@overload
+@checked
 def plan(
-    connection: Source, table: Any, policy: AnyPolicy, **settings: Unpack[Settings]
-) -> Plan: ...
-@overload
-def plan(frame: Frame | Source, /, policy: AnyPolicy, **settings: Unpack[Settings]) -> Plan: ...
-@overloaded
-def plan(
-    connection: Source | Frame,
+    source: Source | Frame,
+    policy: AnyPolicy,
+    *,
     table: Any = None,
-    policy: AnyPolicy | None = None,
     **settings: Unpack[Settings],
 ) -> Plan:
-    """Finds the recoding of least loss: `plan(frame, policy)`; writes only temporary tables.
+    """Finds the recoding of least loss; writes only temporary tables.
 
     Args:
         policy: What the published table must satisfy. What a policy file says of method, loss and
@@ -60,27 +55,25 @@ def plan(
         UnsatisfiableError: No recoding within the policy's bounds satisfies its models.
         SqlanonError: The source or the policy is at fault; the message says how.
     """
-    call = asked(connection, table, policy)
+    call = asked(source, policy, table=table)
     settings = completed(settings, call.said)
     options = options_of(settings)
     # The search is loaded while the database reads the source: it reads in C, without the GIL.
     homes = options.method.home, "sqlanon.publishing.planner"
     loading = Thread(target=lambda: [import_module(home) for home in homes])
     loading.start()
-    opened = opened_for(*call.opened, read_only=True, **opening_of(settings))
-    with opened as (source, resolved):
+    with opened_for(*call.opened, read_only=True, **opening_of(settings)) as (opened, resolved):
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        with searching(source.engine, options.deadline):
-            found = make_plan(source.engine, source.table, resolved, options)
-        return replace(found, report=told(source, found.report, found.policy))
+        with searching(opened.engine, options.deadline):
+            found = make_plan(opened.engine, opened.table, resolved, options)
+        return replace(found, report=told(opened, found.report, found.policy))
 
 
 @overload
 def apply(
-    frame: F,
-    /,
+    source: F,
     plan: Plan,
     *,
     with_report: Literal[False] = ...,
@@ -91,8 +84,7 @@ def apply(
 ) -> F: ...
 @overload
 def apply(
-    frame: F,
-    /,
+    source: F,
     plan: Plan,
     *,
     with_report: Literal[True],
@@ -103,14 +95,14 @@ def apply(
 ) -> Anonymized[F]: ...
 @overload
 def apply(
-    connection: Source,
+    source: Source,
     plan: Plan,
     *,
+    table: Any = ...,
     into: str | None = ...,
     in_place: bool = ...,
     output: str | Path | None = ...,
     overwrite: bool = ...,
-    table: Any = ...,
     confirm: Confirm | None = ...,
     progress: Progress | None = ...,
     report: str | Path | None = ...,
@@ -118,8 +110,7 @@ def apply(
 ) -> Report: ...
 @overload
 def apply(
-    frame: Frame,
-    /,
+    source: Frame,
     plan: Plan,
     *,
     output: str | Path,
@@ -129,16 +120,16 @@ def apply(
     report: str | Path | None = ...,
     **opening: Unpack[Opening],
 ) -> Report: ...
-@overloaded
+@checked
 def apply(
-    connection: Source | Frame,
+    source: Source | Frame,
     plan: Plan,
     *,
+    table: Any = None,
     into: str | None = None,
     in_place: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
-    table: Any = None,
     confirm: Confirm | None = None,
     report: str | Path | None = None,
     progress: Progress | None = None,
@@ -151,14 +142,14 @@ def apply(
 
     Args:
         plan: The plan.
+        table: The table, where it is not called what the plan calls it. A file of data holds only
+            one, whatever its name.
         into: Name of a new table.
         in_place: Whether the published table takes the original's place. Where sqlanon opens
             the database itself, a fresh file takes the place of the old one in one step: either
             nothing has happened, or no byte of the original remains.
         output: A file to write: .csv, .csv.gz, .parquet, .arrow or .duckdb.
         overwrite: Whether an existing table or file may be replaced.
-        table: The table, where it is not called what the plan calls it. A file of data holds only
-            one, whatever its name.
         with_report: As for `anonymize`.
         confirm: Called with the plan before anything is written; what it raises stops that.
         report: A file .html for a report of the release, as `sqlanon.report` makes one.
@@ -171,7 +162,7 @@ def apply(
     from sqlanon.publishing.apply import policy_of, publish, table_named
     from sqlanon.publishing.target import Target, likeness_of, refuse_early, replaced_file
 
-    call = asked(connection, table, policy_of(plan))
+    call = asked(source, policy_of(plan), table=table)
     file = None if output is None else Path(output)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
@@ -179,23 +170,22 @@ def apply(
     target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
     named = table_named(call.source, plan) if call.table is None else call.table
-    opened = opened_for(
+    reading = opened_for(
         call.source, named, plan.policy, read_only=file is not None, complete=None, **opening
     )
     with following(progress), ExitStack() as stack:
         try:
-            source, _ = stack.enter_context(opened)
+            opened, _ = stack.enter_context(reading)
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
-        replaced = replaced_file(source, target)
-        done = publish(source.engine, plan, source=source.table, target=target, file=replaced)
-        return target.result(told(source, done, plan.policy), with_report=with_report)
+        replaced = replaced_file(opened, target)
+        done = publish(opened.engine, plan, source=opened.table, target=target, file=replaced)
+        return target.result(told(opened, done, plan.policy), with_report=with_report)
 
 
 @overload
 def anonymize(
-    frame: F,
-    /,
+    source: F,
     policy: AnyPolicy,
     *,
     with_report: Literal[False] = ...,
@@ -206,8 +196,7 @@ def anonymize(
 ) -> F: ...
 @overload
 def anonymize(
-    frame: F,
-    /,
+    source: F,
     policy: AnyPolicy,
     *,
     with_report: Literal[True],
@@ -218,10 +207,21 @@ def anonymize(
 ) -> Anonymized[F]: ...
 @overload
 def anonymize(
-    connection: Source,
-    table: str | None,
+    source: Source,
     policy: AnyPolicy,
     *,
+    table: F,
+    confirm: Callable[..., object] | None = ...,
+    preview: int | None = ...,
+    report: str | Path | None = ...,
+    **settings: Unpack[Settings],
+) -> F: ...
+@overload
+def anonymize(
+    source: Source,
+    policy: AnyPolicy,
+    *,
+    table: Any = ...,
     into: str | None = ...,
     in_place: bool = ...,
     output: str | Path | None = ...,
@@ -233,19 +233,7 @@ def anonymize(
 ) -> Report: ...
 @overload
 def anonymize(
-    connection: Source,
-    table: F,
-    policy: AnyPolicy,
-    *,
-    confirm: Callable[..., object] | None = ...,
-    preview: int | None = ...,
-    report: str | Path | None = ...,
-    **settings: Unpack[Settings],
-) -> F: ...
-@overload
-def anonymize(
-    source: Frame | Source,
-    /,
+    source: Frame,
     policy: AnyPolicy,
     *,
     output: str | Path,
@@ -255,26 +243,12 @@ def anonymize(
     report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Report: ...
-@overload
+@checked
 def anonymize(
-    database: Source,
-    /,
+    source: Source | Frame,
     policy: AnyPolicy,
     *,
-    into: str | None = ...,
-    in_place: bool = ...,
-    overwrite: bool = ...,
-    confirm: Callable[..., object] | None = ...,
-    preview: int | None = ...,
-    report: str | Path | None = ...,
-    **settings: Unpack[Settings],
-) -> Report: ...
-@overloaded
-def anonymize(
-    connection: Source | Frame,
     table: Any = None,
-    policy: AnyPolicy | None = None,
-    *,
     into: str | None = None,
     in_place: bool = False,
     output: str | Path | None = None,
@@ -285,13 +259,13 @@ def anonymize(
     with_report: bool = False,
     **settings: Unpack[Settings],
 ) -> Frame | Anonymized[Any] | Report:
-    """Anonymizes a frame, `anonymize(frame, policy)`, or a table: `plan` and `apply` in one.
+    """Anonymizes a frame or a table: `plan` and `apply` in one.
 
     Of a frame, where neither `into`, `in_place` nor `output` says otherwise, a frame of the same
     kind is returned, which satisfies the policy: its models are proved on these very rows, and
     whatever goes wrong is an error, never a frame that is not anonymous. `anonymize(connection,
-    frame, policy)` does the same within the connection and its open transaction; a relation is
-    then one of a temporary table, which stays until the connection is closed.
+    policy, table=frame)` does the same within the connection and its open transaction; a relation
+    is then one of a temporary table, which stays until the connection is closed.
 
     Generalized columns are texts; the others have the types that they had. Categories that are no
     more in the table are no more in its categorical columns, and quasi-identifiers of such types
@@ -330,7 +304,7 @@ def anonymize(
         if confirm is None:
             raise PolicyError("preview shows records to confirm; give confirm, too")
     file = None if output is None else Path(output)
-    call = asked(connection, table, policy)
+    call = asked(source, policy, table=table)
     settings = completed(settings, call.said)
     options, opening = options_of(settings), opening_of(settings)
     is_written = into is not None or in_place or output is not None
@@ -340,21 +314,21 @@ def anonymize(
         witness = _witness(call, report, overwrite=overwrite, limit=options.deadline)
     target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
-    opened = opened_for(*call.opened, read_only=file is not None, complete=True, **opening)
-    with following(settings.get("progress")), opened as (source, resolved):
-        replaced = replaced_file(source, target)
+    reading = opened_for(*call.opened, read_only=file is not None, complete=True, **opening)
+    with following(settings.get("progress")), reading as (opened, resolved):
+        replaced = replaced_file(opened, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
-        with searching(source.engine, options.deadline) if replaced is None else nullcontext():
+        with searching(opened.engine, options.deadline) if replaced is None else nullcontext():
             refuse_target(
-                source.engine, source.table, policy=resolved, target=target, file=replaced
+                opened.engine, opened.table, policy=resolved, target=target, file=replaced
             )
-            refuse_types(source.engine, source.table, policy=resolved, target=target)
+            refuse_types(opened.engine, opened.table, policy=resolved, target=target)
             if confirm is not None:
-                target = replace(target, confirm=asking(confirm, source, rows=preview))
-            known = confirm is not None or may_change(source, settings.get("progress"))
-            found = make_plan(source.engine, source.table, resolved, options, fingerprinted=known)
-            done = publish(source.engine, found, source=source.table, target=target, file=replaced)
-        return target.result(told(source, done, found.policy), with_report=with_report)
+                target = replace(target, confirm=asking(confirm, opened, rows=preview))
+            known = confirm is not None or may_change(opened, settings.get("progress"))
+            found = make_plan(opened.engine, opened.table, resolved, options, fingerprinted=known)
+            done = publish(opened.engine, found, source=opened.table, target=target, file=replaced)
+        return target.result(told(opened, done, found.policy), with_report=with_report)
 
 
 def _witness(call: Call, path: str | Path, *, overwrite: bool, limit: Deadline = NEVER) -> Witness:

@@ -126,11 +126,6 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     return called
 
 
-def overloaded(function: Callable[..., Result]) -> Callable[..., Result]:
-    """`checked` for a function behind overloads, which alone say what it takes."""
-    return checked(function)
-
-
 def _own(name: str, value: Any) -> Any:
     """The value of a keyword, with numbers of other libraries as Python's own."""
     kind = _KINDS.get(name)

@@ -1,21 +1,23 @@
 """Public functions that only read: a table is checked, measured, mined and bounded.
 
-What `check` says of `connection`, `table`, `policy`, `progress` and `opening` holds for
+What `check` says of `source`, `policy`, `table`, `progress` and `opening` holds for
 every function, also for those that plan and publish.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
 
-from sqlanon.arguments import overloaded
+from sqlanon.arguments import checked
 from sqlanon.assessment.check import check_table
+from sqlanon.assessment.persons import person_notes
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Opening, searching
 from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
-from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked, asked_of_two
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, holding, is_data, reading, told
 from sqlanon.policy import release
 from sqlanon.progress import Progress, following
@@ -30,48 +32,28 @@ if TYPE_CHECKING:
 # What not every call needs is imported there: a command must start fast.
 
 
-@overload
+@checked
 def check(
-    connection: Source,
-    table: Any,
+    source: Source | Frame,
     policy: AnyPolicy,
     *,
-    released: bool = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> CheckReport: ...
-@overload
-def check(
-    frame: Frame | Source,
-    /,
-    policy: AnyPolicy,
-    *,
-    released: bool = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> CheckReport: ...
-@overloaded
-def check(
-    connection: Source | Frame,
     table: Any = None,
-    policy: AnyPolicy | None = None,
-    *,
     released: bool = False,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> CheckReport:
-    """Which privacy models a table satisfies as it stands: `check(frame, policy)`.
+    """Which privacy models a table satisfies as it stands.
 
     Args:
-        connection: A frame: pandas, Polars (eager or lazy), Arrow (table, batch or reader), a
-            relation of DuckDB. Or a DuckDB connection (an open transaction is joined), a path to a
-            database or to a data file, or an engine.
-        table: Name of a table or view, or a frame that the connection can read; None, or left out,
-            where a frame comes first or the source holds only one table.
+        source: A frame: pandas, Polars (eager or lazy), Arrow (table, batch or reader), a relation
+            of DuckDB. Or a DuckDB connection (an open transaction is joined), a path to a database
+            or to a data file, or an engine.
         policy: Quasi-identifiers, and models to hold the table against; hierarchies are not used.
             Where it names none, every column in no other role counts as one. It may be a `Policy`,
             a dict with the keys of `policy.toml`, the path of such a file, or a function from the
-            table's columns to a policy. Where only two arguments are given, it is the second.
+            table's columns to a policy.
+        table: Name of a table or view, or a frame that the connection can read; left out where the
+            source is a frame or holds only one table.
         released: Whether the table is about to be published as it is: then a column that the
             policy drops, or gives no role, is a `ReleaseError`.
         progress: Called with lines that say how far it is: texts that begin with the phase, with
@@ -83,51 +65,23 @@ def check(
     Raises:
         SqlanonError: The source or the policy is at fault; the message says how.
     """
-    call = asked(connection, table, policy)
+    call = asked(source, policy, table=table)
     policies = holding(call.policy, refuse=release.released) if released else call.policy
     with (
         following(progress),
-        reading(call.source, call.table, policies, **opening) as (source, resolved),
+        reading(call.source, call.table, policies, **opening) as (opened, resolved),
     ):
-        return told(source, check_table(source.engine, source.table, policy=resolved), resolved)
+        found = check_table(opened.engine, opened.table, policy=resolved)
+        notes = [] if released else person_notes(opened.engine, opened.table, policy=resolved)
+        return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
 
 
-@overload
+@checked
 def risk(
-    connection: Source,
-    table: Any,
+    source: Source | Frame,
     policy: AnyPolicy,
     *,
-    population: Any = ...,
-    threshold: float = ...,
-    identifying: float = ...,
-    max_columns: int | None = ...,
-    max_sets: int | None = ...,
-    every_subset: bool = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> RiskReport: ...
-@overload
-def risk(
-    frame: Frame | Source,
-    /,
-    policy: AnyPolicy,
-    *,
-    population: Any = ...,
-    threshold: float = ...,
-    identifying: float = ...,
-    max_columns: int | None = ...,
-    max_sets: int | None = ...,
-    every_subset: bool = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> RiskReport: ...
-@overloaded
-def risk(
-    connection: Source | Frame,
     table: Any = None,
-    policy: AnyPolicy | None = None,
-    *,
     population: Any = None,
     threshold: float = RISK_THRESHOLD,
     identifying: float = 0.05,
@@ -140,9 +94,9 @@ def risk(
     """Re-identification risk of a table as it stands, and the columns that identify.
 
     Args:
-        table: The table as it would be released.
         policy: Quasi-identifiers, and the entity where persons count; hierarchies are not used.
             Where it names none, every column in no other role counts as one.
+        table: The table as it would be released.
         population: Everybody that the table's records were drawn from, with the same columns and
             generalized alike: a table, a frame, or a path to a file of data.
         threshold: Risk above which a record counts as at risk, in (0, 1].
@@ -164,53 +118,28 @@ def risk(
     options = RiskOptions(
         threshold, identifying, max_columns, max_sets, every_subset, tell=progress
     )
-    call = asked(connection, table, policy)
+    call = asked(source, policy, table=table)
     with (
         following(progress),
-        reading(*call.opened, **opening) as (source, resolved),
+        reading(*call.opened, **opening) as (opened, resolved),
         opened_population(
-            source.engine, call.alike(population), how=beside(source, resolved, is_alike=True)
+            opened.engine, call.alike(population), how=beside(opened, resolved, is_alike=True)
         ) as against,
     ):
         found = assess(
-            source.engine, source.table, policy=resolved, options=options, population=against
+            opened.engine, opened.table, policy=resolved, options=options, population=against
         )
-        return told(source, found, resolved)
+        notes = person_notes(opened.engine, opened.table, policy=resolved)
+        return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
 
 
-@overload
+@checked
 def measure(
-    connection: Source,
-    original: Any,
+    source: Source | Frame,
     released: Any,
     policy: AnyPolicy,
     *,
-    released_table: str | None = ...,
-    class_attribute: str | None = ...,
-    losses: Sequence[str] = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> MeasureReport: ...
-@overload
-def measure(
-    original: Frame | Source,
-    /,
-    released: Any,
-    policy: AnyPolicy,
-    *,
-    released_table: str | None = ...,
-    class_attribute: str | None = ...,
-    losses: Sequence[str] = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> MeasureReport: ...
-@overloaded
-def measure(
-    connection: Source | Frame,
-    original: Any = None,
-    released: Any = None,
-    policy: AnyPolicy | None = None,
-    *,
+    table: Any = None,
     released_table: str | None = None,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
@@ -222,11 +151,12 @@ def measure(
     Every measure that applies, whoever anonymized the table.
 
     Args:
-        original: The original, as `table` for `check`; it may come first, without a connection.
+        source: The original, or where it is.
         released: The released table: one of the same connection, a frame, or a path to a database
             or to a file of data.
         policy: Quasi-identifiers with their hierarchies and weights, sensitive columns, the label
             of suppressed values, and k.
+        table: The original, where the source holds more than one table.
         released_table: The table of a released database that holds more than one.
         class_attribute: The column that the classification metric is about.
         losses: The only measures wanted; every one that applies where left out.
@@ -236,54 +166,28 @@ def measure(
     """
     from sqlanon.assessment.measure import MeasureRequest, measure_release
 
-    call, released = asked_of_two(connection, original, released, policy)
+    call = asked(source, policy, table=table)
     with (
         following(progress),
-        reading(*call.opened, **opening) as (source, resolved),
+        reading(*call.opened, **opening) as (opened, resolved),
         second_table(
-            source.engine, call.alike(released), table=released_table, how=beside(source, resolved)
-        ) as table,
-        source.engine.transaction(),
+            opened.engine, call.alike(released), table=released_table, how=beside(opened, resolved)
+        ) as release,
+        opened.engine.transaction(),
     ):
         wanted = MeasureRequest(class_attribute, tuple(losses))
         found = measure_release(
-            source.engine, source.table, table=table, policy=resolved, wanted=wanted
+            opened.engine, opened.table, table=release, policy=resolved, wanted=wanted
         )
-        return told(source, found, resolved)
+        return told(opened, found, resolved)
 
 
-@overload
+@checked
 def mine(
-    connection: Source,
-    table: Any,
+    source: Source | Frame,
     policy: AnyPolicy,
     *,
-    kind: str = ...,
-    into: str | None = ...,
-    overwrite: bool = ...,
-    time_limit: float | None = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> MiningReport: ...
-@overload
-def mine(
-    frame: Frame | Source,
-    /,
-    policy: AnyPolicy,
-    *,
-    kind: str = ...,
-    into: str | None = ...,
-    overwrite: bool = ...,
-    time_limit: float | None = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> MiningReport: ...
-@overloaded
-def mine(
-    connection: Source | Frame,
     table: Any = None,
-    policy: AnyPolicy | None = None,
-    *,
     kind: str = "closed",
     into: str | None = None,
     overwrite: bool = False,
@@ -310,49 +214,27 @@ def mine(
     from sqlanon.methods.options import deadline_after
 
     listed, deadline = Listed(kind, into, overwrite, progress), deadline_after(time_limit)
-    call = asked(connection, table, policy)
+    call = asked(source, policy, table=table)
     if into is not None and is_data(call.source):
         raise PolicyError(
             f"the source is {'a file' if call.frame is None else 'a frame'}, not a database, and a "
             "table beside it would be lost; load it into a database, or leave --into out"
         )
-    opened = reading(*call.opened, read_only=into is None, **opening)
-    with following(progress), opened as (source, resolved):
-        with searching(source.engine, deadline), source.engine.limited(deadline):
-            found = list_itemsets(source.engine, source.table, policy=resolved, listed=listed)
-        return told(source, found, resolved)
+    with (
+        following(progress),
+        reading(*call.opened, read_only=into is None, **opening) as (opened, resolved),
+    ):
+        with searching(opened.engine, deadline), opened.engine.limited(deadline):
+            found = list_itemsets(opened.engine, opened.table, policy=resolved, listed=listed)
+        return told(opened, found, resolved)
 
 
-@overload
+@checked
 def bound(
-    connection: Source,
-    table: Any,
+    source: Source | Frame,
     policy: AnyPolicy,
     *,
-    loss: str | None = ...,
-    effort: str | None = ...,
-    time_limit: float | None = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> BoundReport: ...
-@overload
-def bound(
-    frame: Frame | Source,
-    /,
-    policy: AnyPolicy,
-    *,
-    loss: str | None = ...,
-    effort: str | None = ...,
-    time_limit: float | None = ...,
-    progress: Progress | None = ...,
-    **opening: Unpack[Opening],
-) -> BoundReport: ...
-@overloaded
-def bound(
-    connection: Source | Frame,
     table: Any = None,
-    policy: AnyPolicy | None = None,
-    *,
     loss: str | None = None,
     effort: str | None = None,
     time_limit: float | None = None,
@@ -379,13 +261,13 @@ def bound(
     from sqlanon.methods.clustering.bound import BoundRequest, bound_table
     from sqlanon.methods.options import deadline_after
 
-    call = asked(connection, table, policy)
+    call = asked(source, policy, table=table)
     loss = call.said.get("loss", "lm") if loss is None else loss
     wanted, deadline = BoundRequest(loss, effort, progress), deadline_after(time_limit)
     with (
         following(progress),
-        reading(*call.opened, **opening) as (source, resolved),
+        reading(*call.opened, **opening) as (opened, resolved),
     ):
-        with searching(source.engine, deadline), source.engine.limited(deadline):
-            found = bound_table(source.engine, source.table, policy=resolved, wanted=wanted)
-        return told(source, found, resolved)
+        with searching(opened.engine, deadline), opened.engine.limited(deadline):
+            found = bound_table(opened.engine, opened.table, policy=resolved, wanted=wanted)
+        return told(opened, found, resolved)

@@ -64,7 +64,7 @@ class Recoding(Protocol):
         """Per quasi-identifier its values with their labels, where these are listed; else empty."""
 
     def to_document(self) -> Any:
-        """As a saved plan holds it; `recoding_of` reads it."""
+        """As a saved plan holds it, with its `kind`; `from_document` reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,14 @@ class FullDomain:
         """Per quasi-identifier its level."""
         return tuple((level,) for level in self.node)
 
-    def to_document(self) -> list[int]:
+    def to_document(self) -> dict[str, Any]:
         """Its levels."""
-        return list(self.node)
+        return {"kind": self.kind, "levels": list(self.node)}
 
     @classmethod
-    def from_document(cls, document: Sequence[int]) -> FullDomain:
+    def from_document(cls, document: Mapping[str, Any]) -> FullDomain:
         """Reads what `to_document` wrote."""
-        return cls(tuple(document))
+        return cls(tuple(document["levels"]))
 
 
 class Run(NamedTuple):
@@ -187,8 +187,12 @@ class Clusters:
 
     def to_document(self) -> dict[str, Any]:
         """Its nodes, runs and columns."""
-        nodes = [node and list(node) for node in self.nodes]
-        return {"nodes": nodes, "runs": list(map(list, self.runs)), "by": list(self.by)}
+        return {
+            "kind": self.kind,
+            "nodes": [node and list(node) for node in self.nodes],
+            "runs": list(map(list, self.runs)),
+            "by": list(self.by),
+        }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Clusters:

@@ -1,6 +1,8 @@
 """The quick loop, `pytest -m "not slow"`: a share of the random examples, the first parameters."""
 
 import gc
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -48,6 +50,20 @@ def draw_fewer(test):
     own = getattr(test, "_hypothesis_internal_use_settings", settings())
     examples = max(own.max_examples // SHARE, FEWEST)
     test._hypothesis_internal_use_settings = settings(own, max_examples=examples)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_folder(tmp_path_factory):
+    """The temporary folder of this process and of those it starts, where no other run left any."""
+    tmp_path_factory.getbasetemp()  # lies in the machine's, and stays for who looks at a failure
+    with (
+        tempfile.TemporaryDirectory(prefix="tests-") as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        Path(folder).chmod(0o711)  # servers that run as another user have their folders in it
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -52,8 +52,9 @@ def planned(connection):
 
 def called(name, connection, **given):
     function = getattr(sqlanon, name)
+    given = {"table": "people", **given}
     if name == "measure":
-        return function(connection, "people", "people", POLICY, **given)
+        return function(connection, "people", POLICY, **given)
     if name == "apply":
         return function(
             connection, planned(connection), **{"into": "made", "overwrite": True, **given}
@@ -62,7 +63,7 @@ def called(name, connection, **given):
         given = {"into": "made", "overwrite": True, **given}
     if name == "compare":
         given = {"methods": ["incognito"], **given}
-    return function(connection, "people", POLICY, **given)
+    return function(connection, POLICY, **given)
 
 
 def keywords(name):

@@ -10,7 +10,6 @@ import pytest
 from sqlanon.errors import PolicyError
 from sqlanon.recoding import Clusters, ColumnMap, FullDomain, Group, Run, ValueMap
 from sqlanon.regions import Regions
-from sqlanon.stored_recoding import recoding_of
 
 NODES = ((0, 1), (1, 1), (0, 0), None)
 RUNS = (Run(0, 1, 0), Run(0, 2, 1), Run(1, 1, 2), Run(2, 3, 3))
@@ -67,14 +66,7 @@ def test_maps_that_do_not_recode_every_value_once_are_refused(groups, levels):
     [FullDomain((0, 2)), Clusters(NODES, RUNS, ("diagnosis",)), ValueMap((WORK, SEX)), REGIONS],
 )
 def test_recodings_survive_a_file(recoding):
-    assert recoding_of(json.loads(json.dumps(recoding.to_document()))) == recoding
-
-
-def test_a_document_is_read_by_its_kind():
-    document = Clusters(NODES, RUNS).to_document()
-    assert recoding_of({**document, "kind": "clusters"}) == Clusters(NODES, RUNS)
-    with pytest.raises(LookupError):
-        recoding_of({**document, "kind": "unheard of"})
+    assert type(recoding).from_document(json.loads(json.dumps(recoding.to_document()))) == recoding
 
 
 @pytest.mark.parametrize(

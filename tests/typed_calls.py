@@ -37,4 +37,4 @@ def of_connections(
     )
     assert_type(sqlanon.check(connection, policy, table="people"), sqlanon.CheckReport)
     assert_type(sqlanon.check("people.csv", policy), sqlanon.CheckReport)
-    sqlanon.check(policy, relation)  # type: ignore[call-overload]
+    sqlanon.check(policy, relation)  # type: ignore[arg-type]

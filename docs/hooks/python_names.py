@@ -17,14 +17,15 @@ GROUPS: Mapping[str, Callable[[str], bool]] = {
     "Errors": lambda name: name.endswith("Error"),
     "Plans, reports and other results": lambda name: True,
 }
-_CALLS = """Whatever reads a table takes it in one of these ways:
+_CALLS = """Whatever reads a table takes its source, the policy and, where the source holds more
+than one table, its name:
 
 | call | reads |
 |---|---|
 | `check(frame, policy)` | a frame of pandas, Polars or Arrow, or a relation of DuckDB |
 | `check("people.csv", policy)` | a file, or a database with one table |
-| `check("census.duckdb", "people", policy)` | a table of a database |
-| `check(connection, "people", policy)` | a table, view or frame that an open connection sees |
+| `check("census.duckdb", policy, table="people")` | a table of a database |
+| `check(connection, policy, table="people")` | a table, view or frame that a connection sees |
 
 A `policy` is a `Policy`, a dict with the keys of [`policy.toml`](policy.md), or the path of such a
 file. `anonymize` and `apply` return a frame for a frame, with `with_report=True` the frame and its

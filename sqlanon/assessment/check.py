@@ -308,7 +308,8 @@ def _refuse_empty(statistics: ClassStatistics) -> None:
 def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[str]]:
     """The policy for a table as it stands, which may have been published under it, and a note.
 
-    What is not published is not there any more when the published table is checked.
+    What is not published is not there any more when the published table is checked. That is so of
+    the entity, too, whatever other columns are called.
 
     Raises:
         PolicyError: Columns that the table does not have.
@@ -317,10 +318,12 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
     published = replace(policy, identifiers=(), drop=())
     entity = policy.entity
     if entity is not None and entity not in columns and entity not in policy.keep:
-        for meant in alike(entity, columns, likeness=MISSPELT):
-            raise PolicyError(f"the table has no column {entity!r}; did you mean {meant!r}?")
         published = replace(published, entity=None)
-        notes.append(f"the table has no column {entity!r}: records are counted, not persons")
+        meant = "".join(
+            f"; if {name!r} says whose record each is, name it as entity (--entity {name})"
+            for name in alike(entity, columns, likeness=MISSPELT)
+        )
+        notes.append(f"the table has no column {entity!r}: records are counted, not persons{meant}")
     published.check_columns(columns)
     return published, notes
 

@@ -64,7 +64,7 @@ def read_labels(
             )
         ]
         tree = Nodes(subject.trees[number], encoded.counts[number])
-        reading = read(tree, matches)
+        reading = read(tree, matches, allowed=subject.allowed[number])
         known = {match.label: match.records for match in matches}
         if labels > len(known):
             faults.append(_unknown(engine, held, name=name, known=known))

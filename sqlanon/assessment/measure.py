@@ -49,7 +49,8 @@ def measure_release(
 ) -> MeasureReport:
     """Measures a released table against its original, from these and the hierarchies alone.
 
-    Of the policy, quasi-identifiers, sensitive columns, suppressed label and k are looked at.
+    Of the policy, quasi-identifiers, sensitive columns, suppressed label and k are looked at; a
+    label that several levels have is read at those that the policy allows.
 
     Raises:
         PolicyError: Columns that are missing, or measures that do not apply.

@@ -42,10 +42,10 @@ MOST_POINTS = 1000
 
 @checked
 def sweep(
-    connection: Source | Frame,
-    table: Any = None,
-    policy: AnyPolicy | None = None,
+    source: Source | Frame,
+    policy: AnyPolicy,
     *,
+    table: Any = None,
     over: Mapping[str, Iterable[Any]],
     **settings: Unpack[Settings],
 ) -> Sweep:
@@ -55,9 +55,9 @@ def sweep(
     the time limit ends before it has a result, is a point with the reason.
 
     Args:
-        connection: As for `check`.
-        table: As for `check`.
+        source: As for `check`.
         policy: What the published table must satisfy besides, as for `plan`.
+        table: As for `check`.
         over: Values by figure of the policy: `k`, `l`, `t`, `alpha`, `beta_likeness`,
             `delta_disclosure`, `suppression_limit`, each a number or a text as the command line
             takes it, such as `entropy:3`. The last figure varies fastest.
@@ -71,25 +71,24 @@ def sweep(
     started = time.monotonic()
     _refuse_single(settings)
     axes = _axes(over)
-    call = asked(connection, table, policy)
+    call = asked(source, policy, table=table)
     settings = completed(settings, call.said)
     options = options_of(settings)
-    opened = opened_for(*call.opened, read_only=True, **opening_of(settings))
-    with opened as (source, resolved):
+    with opened_for(*call.opened, read_only=True, **opening_of(settings)) as (opened, resolved):
         points = [_varied(resolved, each) for each in product(*axes)]
-        runner = _Sweeper(source.engine, source.table, settings)
-        with searching(source.engine, options.deadline), source.engine.workspace():
+        runner = _Sweeper(opened.engine, opened.table, settings)
+        with searching(opened.engine, options.deadline), opened.engine.workspace():
             found = tuple(runner.points(points))
         runner.refuse_none_done(found)
         swept = Sweep(
-            name_of(source),
+            name_of(opened),
             {own[0].key: own for own in axes},
             found,
             options.method.name,
             options.loss,
             seconds=time.monotonic() - started,
         )
-        return told(source, swept, resolved)
+        return told(opened, swept, resolved)
 
 
 def _refuse_single(settings: Settings) -> None:

@@ -1,8 +1,8 @@
 """Labels: the node of its hierarchy that each label of a published column stands for.
 
 A label can be that of several nodes: a branch that repeats a node at several levels, or a hierarchy
-that uses one text twice. What decides is how many records the original has under a node, and the
-levels that all labels of the column have in common.
+that uses one text twice. What decides is how many records the original has under a node, the
+levels that the policy allows, and those that all labels of the column have in common.
 """
 
 from __future__ import annotations
@@ -94,13 +94,14 @@ class Nodes:
         return sum(n > self.records(place) for place, n in zip(order, held, strict=True))
 
 
-def read(nodes: Nodes, matches: Iterable[LabelMatch]) -> Reading:
+def read(nodes: Nodes, matches: Iterable[LabelMatch], *, allowed: range) -> Reading:
     """Choose the node of each label.
 
     First, a node with fewer records in the original than the label has in the release is none of
-    its nodes. If then the labels share a level, all are of that level, the lowest if the sets of
-    values are the same at each; if the sets differ, labels with several are ambiguous. If they
-    share none, each label is of its lowest node.
+    its nodes. Nor is one of a level that is not allowed, unless some label has no other. If then
+    the labels share a level, all are of that level, the lowest if the sets of values are the same
+    at each; if the sets differ, labels with several are ambiguous. If they share none, each label
+    is of its lowest node.
     """
     candidates: dict[Label, list[Place]] = {}
     for match in sorted(matches, key=lambda match: match.place):
@@ -110,6 +111,12 @@ def read(nodes: Nodes, matches: Iterable[LabelMatch]) -> Reading:
     excessive = {label for label, fitting in candidates.items() if not fitting}
     for label in excessive:
         del candidates[label]
+    within = {
+        label: [place for place in places if place[0] in allowed]
+        for label, places in candidates.items()
+    }
+    if all(within.values()):
+        candidates = within
     unclear = {
         label for label, places in candidates.items() if len({nodes.run(p) for p in places}) > 1
     }

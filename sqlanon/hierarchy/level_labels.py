@@ -47,5 +47,5 @@ def _tells(tree: Tree, level: int, *, groups: Sequence[Sequence[int]]) -> bool:
         for node, label in enumerate(tree.node_labels(at))
         if label in wanted
     ]
-    places = read(nodes, matches).places
+    places = read(nodes, matches, allowed=range(tree.height + 1)).places
     return {label: nodes.run(place) for label, place in places.items()} == wanted

@@ -67,6 +67,11 @@ class Subject:
         )
 
     @property
+    def allowed(self) -> list[range]:
+        """The levels allowed of each."""
+        return [range(low, high + 1) for low, high in zip(self.low, self.high, strict=True)]
+
+    @property
     def level_names(self) -> dict[str, list[str]]:
         """What each level of each of them is called, from 0 up."""
         return {name: level_names(own.hierarchy.rule) for name, own in self.attributes.items()}

@@ -33,7 +33,7 @@ AnyPolicy = Policies | Mapping[str, Any] | str | PathLike[str]
 """A policy; the keys of `policy.toml` as a dict; the path of such a file; or a function from the
 columns of the table to a policy."""
 
-_ORDERS = "(frame, policy), (file, policy) or (connection, table, policy)"
+_SHAPE = "(source, policy, table=...)"
 
 
 @runtime_checkable
@@ -81,65 +81,41 @@ class Call:
         return HeldFrame(other) if self.frame is not None and is_frame(other) else other
 
 
-def asked(connection: object, table: object, policy: object) -> Call:
-    """A call with two arguments or three, by its meaning; with two, the last is the policy.
+def asked(source: object, policy: object, *, table: object = None) -> Call:
+    """A call by its meaning.
 
     Args:
-        connection: What comes first: a connection, a path or a frame.
-        table: What comes next: a table, or the policy where there is no third.
-        policy: The policy; None where there is no third.
+        source: A connection, a path or a frame.
+        policy: The policy.
+        table: A table of the source; None where it holds only one.
 
     Raises:
         PolicyError: There is no policy, or the arguments stand in another order.
+        SourceError: The source is none.
     """
-    if policy is None:
-        table, policy = None, table
     if policy is None:
         raise PolicyError(
-            f"the policy is missing; give {_ORDERS}, where the policy is a Policy, a dict with the "
+            f"the policy is missing; give {_SHAPE}, where the policy is a Policy, a dict with the "
             "keys of policy.toml, or the path of such a file"
         )
-    if is_frame(policy) or any(isinstance(what, Policy) for what in (connection, table)):
-        raise PolicyError(f"the policy comes last; give {_ORDERS}")
-    if isinstance(connection, Mapping):
+    if is_frame(policy) or isinstance(source, Policy):
+        raise PolicyError(f"the policy comes second; give {_SHAPE}")
+    if isinstance(source, Mapping):
         raise SourceError(
-            f"{kind_of(connection)} is no table; make it a frame with pandas.DataFrame(...) or "
+            f"{kind_of(source)} is no table; make it a frame with pandas.DataFrame(...) or "
             "pyarrow.table(...)"
         )
-    if isinstance(table, Mapping):
-        raise PolicyError(f"the policy comes last; give {_ORDERS}")
     made, said = _policy_of(policy)
-    is_source = isinstance(connection, str | Path | Connection | HeldFrame)
-    if not (is_source or is_frame(connection) or hasattr(connection, "dialect")):
-        _refuse_unless_wrapped(connection)
-    if is_frame(connection):
-        if table is not None:
-            raise PolicyError("a frame is the table itself; give (frame, policy)")
-        source, inner = owned(connection)
-        held = source if isinstance(source, HeldFrame) else inner
-        return Call(source, inner, made, said, held if isinstance(held, HeldFrame) else None)
-    return Call(connection, table, made, said)
-
-
-def asked_of_two(
-    connection: object, original: object, released: object, policy: object
-) -> tuple[Call, Any]:
-    """A call with an original and a released table, by its meaning, and the released table.
-
-    Args:
-        connection: What comes first: a connection, or the original.
-        original: The original, or the released table where the original comes first.
-        released: The released table, or the policy where the original comes first.
-        policy: The policy; None where it is not the fourth.
-
-    Raises:
-        PolicyError: There is no policy, or the arguments stand in another order.
-    """
-    if policy is None:
-        original, released, policy = None, original, released
-    elif released is None:
-        original, released = None, original
-    return asked(connection, original, policy), released
+    is_source = isinstance(source, str | Path | Connection | HeldFrame)
+    if not (is_source or is_frame(source) or hasattr(source, "dialect")):
+        _refuse_unless_wrapped(source)
+    if not is_frame(source):
+        return Call(source, table, made, said)
+    if table is not None:
+        raise PolicyError("a frame is the table itself; leave table out")
+    owner, inner = owned(source)
+    held = owner if isinstance(owner, HeldFrame) else inner
+    return Call(owner, inner, made, said, held if isinstance(held, HeldFrame) else None)
 
 
 def _refuse_unless_wrapped(source: object) -> None:
@@ -161,7 +137,7 @@ def _policy_of(given: object) -> tuple[Policies, dict[str, Any]]:
     elif isinstance(given, str | PathLike):
         path = path_of(given, "the policy file")
         if not is_file(path):
-            raise PolicyError(f"there is no policy file {str(path)!r}; give {_ORDERS}")
+            raise PolicyError(f"there is no policy file {str(path)!r}; give {_SHAPE}")
         document, folder = read_document(path), path.parent
         culprit = f"policy file {str(path)!r}"
     else:

@@ -121,7 +121,7 @@ def refuse_hierarchy_file(file: Path, *, overwrite: bool = False) -> None:
     if file.is_dir():
         raise SourceError(f"{str(file)!r} is a folder; name a file")
     if file.exists() and not overwrite:
-        raise SourceError(f"{str(file)!r} exists already; replace it with --overwrite")
+        raise SourceError(f"{str(file)!r} exists already; replace it with overwrite (--overwrite)")
     refuse_folder(file.resolve())
 
 

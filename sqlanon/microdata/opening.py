@@ -56,7 +56,9 @@ def opened_for(
         published = made[0].published(columns)
         left_out = frozenset(columns) - {*published, made[0].entity}
         by_value, as_is = made[0].by_value(), frozenset(published) - {*made[0].attributes}
-        return Use(left_out, by_value, as_is - by_value, as_is)
+        attributes, counted = made[0].attributes, _counted(made[0], left_out)
+        dated = frozenset(n for n, each in attributes.items() if each.hierarchy.kind == "dates")
+        return Use(left_out, by_value, as_is - by_value, as_is, counted, dated)
 
     opened = open_source(connection, table, read_only=read_only, use=use, **opening)
     with opened as source, _blamed(source):
@@ -86,7 +88,9 @@ def reading(
         made.append(_resolved(columns, policy))
         dropped = {*made[0].identifiers, *made[0].drop} - {made[0].entity}
         alone = {*columns} - {*made[0].attributes, *made[0].sensitive, *dropped}
-        return Use(frozenset(dropped), made[0].by_value(), frozenset(alone))
+        left_out, by_value = frozenset(dropped), made[0].by_value()
+        counted = _counted(made[0], left_out)
+        return Use(left_out, by_value, frozenset(alone), counted=counted)
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
         with _blamed(source):
@@ -108,6 +112,11 @@ def told(source: OpenedSource, report: R, policy: Policy | None = None) -> R:
     notes = (*found, *(note for note in report.notes if note not in found))
     changes = {"provenance": provenance, "notes": notes}
     return replace(report, **changes)  # type: ignore[type-var]
+
+
+def _counted(policy: Policy, left_out: frozenset[str]) -> frozenset[str]:
+    """The columns left out that may tell persons apart, where no other one is said to."""
+    return left_out if policy.entity is None else frozenset()
 
 
 @contextmanager

@@ -31,7 +31,7 @@ def place_of(
     if is_same(place, source):
         raise SourceError(f"the new table is {itself}")
     if not overwrite:
-        raise SourceError(f"table {into!r} exists already; replace it with --overwrite")
+        raise SourceError(f"table {into!r} exists already; replace it with overwrite (--overwrite)")
     if not engine.is_base_table(place):
         raise SourceError(f"{into!r} is a view; drop it or choose another name")
     return place

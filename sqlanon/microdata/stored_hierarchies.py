@@ -82,7 +82,9 @@ def load_hierarchy(
         grown(hierarchy, name=name)
     with engine.transaction(), engine.workspace():
         if not overwrite and _find(engine, name) is not None:
-            raise SourceError(f"hierarchy {name!r} exists already; replace it with --overwrite")
+            raise SourceError(
+                f"hierarchy {name!r} exists already; replace it with overwrite (--overwrite)"
+            )
         for statement in resources.statements("hierarchies", engine.dialect):
             engine.run(statement)
         staging = None

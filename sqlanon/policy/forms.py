@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING
 
+from sqlanon.arguments import plain
 from sqlanon.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Form = tuple[str, ...]
 """A family and, where it has several, a kind."""
@@ -19,6 +25,12 @@ def choice_faults(what: str, value: object, *, choices: Sequence[str]) -> list[s
         return []
     hint = did_you_mean(value, choices) if isinstance(value, str) else ""
     return [f"{what} is {value!r}; it must be one of {', '.join(choices)}{hint}"]
+
+
+def plain_numbers(made: DataclassInstance) -> None:
+    """Makes numbers of other libraries, such as numpy, Python's own in fields of a dataclass."""
+    for field in fields(made):
+        object.__setattr__(made, field.name, plain(getattr(made, field.name)))
 
 
 def is_number(value: object) -> bool:

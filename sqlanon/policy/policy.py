@@ -12,6 +12,7 @@ from typing import Any, Literal
 from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.policy.forms import plain_numbers
 from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, strictest
 from sqlanon.policy.roles import Demand, QuasiIdentifier, Sensitive, all_of
 from sqlanon.policy.toml import (
@@ -92,6 +93,7 @@ class Policy:
     entity: str | None = None
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         faults = self._kind_faults() or [
             *self._role_faults(),
             *self._entity_faults(),

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, fields
 from typing import ClassVar, Generic, Literal, TypeVar, get_args
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.forms import Form, choice_faults, is_number, is_whole, short
+from sqlanon.policy.forms import Form, choice_faults, is_number, is_whole, plain_numbers, short
 from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness, DeltaDisclosure
 
 Kind = Literal["distinct", "entropy", "recursive"]
@@ -56,6 +56,7 @@ class KAnonymity:
     k: int
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         if not is_whole(self.k):
             raise PolicyError(f"k is {self.k!r}; it must be a whole number of at least 1")
 
@@ -115,9 +116,9 @@ class LDiversity:
     c: float | None = None
 
     def __post_init__(self) -> None:
-        faults = choice_faults("kind of l-diversity", self.kind, choices=KINDS)
-        faults = faults or self._figure_faults()
-        if faults:
+        plain_numbers(self)
+        kind_faults = choice_faults("kind of l-diversity", self.kind, choices=KINDS)
+        if faults := kind_faults or self._figure_faults():
             raise PolicyError("; ".join(faults))
 
     def _figure_faults(self) -> list[str]:
@@ -128,14 +129,13 @@ class LDiversity:
             faults.append(
                 f"l of {self.kind} l-diversity is {self.l!r}; it must be a {kind} of at least 1"
             )
-        if self.kind != "recursive":
-            if self.c is not None:
-                faults.append(f"c belongs to recursive l-diversity; leave it out of {self.kind}")
-        elif self.c is None:
+        if self.kind != "recursive" and self.c is not None:
+            faults.append(f"c belongs to recursive l-diversity; leave it out of {self.kind}")
+        elif self.kind == "recursive" and self.c is None:
             faults.append(
                 "recursive l-diversity needs c, such as c = 2 (on the command line recursive:c:l)"
             )
-        elif not (is_number(self.c) and self.c > 0):
+        elif self.c is not None and not (is_number(self.c) and self.c > 0):
             faults.append(f"c of recursive l-diversity is {self.c!r}; it must be a number above 0")
         return faults
 
@@ -245,8 +245,8 @@ class TCloseness:
     distance: Distance = "equal"
 
     def __post_init__(self) -> None:
-        faults = choice_faults("distance of t-closeness", self.distance, choices=DISTANCES)
-        if faults:
+        plain_numbers(self)
+        if faults := choice_faults("distance of t-closeness", self.distance, choices=DISTANCES):
             raise PolicyError("; ".join(faults))
         top = 1 if self.distance in BOUNDED else math.inf
         if not (is_number(self.t) and 0 <= self.t <= top):

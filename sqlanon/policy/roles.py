@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.forms import is_number
+from sqlanon.policy.forms import is_number, plain_numbers
 from sqlanon.policy.privacy import FAMILIES, ValueModel, strictest
 from sqlanon.wording import counted, listed
 
@@ -39,6 +39,7 @@ class QuasiIdentifier:
     order: Sequence[str | None] | None = None
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         if not isinstance(self.hierarchy, Hierarchy):
             raise PolicyError("hierarchy of a quasi-identifier must be a Hierarchy")
         if not (is_number(self.weight) and self.weight > 0):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.forms import TOLERANCE, Form, choice_faults, is_number, short
+from sqlanon.policy.forms import TOLERANCE, Form, choice_faults, is_number, plain_numbers, short
 
 Likeness = Literal["basic", "enhanced"]
 LIKENESSES: tuple[Likeness, ...] = get_args(Likeness)
@@ -54,6 +54,7 @@ class AlphaAnonymity:
     alpha: float
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         if not (is_number(self.alpha) and 0 < self.alpha <= 1):
             raise PolicyError(f"alpha is {self.alpha!r}; it must be a number above 0 and at most 1")
 
@@ -133,6 +134,7 @@ class BetaLikeness:
     kind: Likeness = "basic"
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         faults = choice_faults("kind of beta-likeness", self.kind, choices=LIKENESSES)
         if not (is_number(self.beta) and self.beta > 0):
             faults.append(f"beta of beta-likeness is {self.beta!r}; it must be a number above 0")
@@ -234,6 +236,7 @@ class DeltaDisclosure:
     delta: float
 
     def __post_init__(self) -> None:
+        plain_numbers(self)
         if not (is_number(self.delta) and 0 < self.delta <= _MOST_LOGARITHM):
             raise PolicyError(
                 f"delta of delta-disclosure is {self.delta!r}; it must be a number above 0 and at "

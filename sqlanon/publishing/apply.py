@@ -26,6 +26,7 @@ from sqlanon.publishing.formats import Columns
 from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.promises import refuse_unsteady
 from sqlanon.publishing.target import Target, refuse_target, refuse_types
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
@@ -204,16 +205,19 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
             "make a new plan, or give a text file the --date-format and --nullstr of the old one"
         )
     now, before = engine.rows(rows_of(source))[0][0], plan.report.records
+    types = engine.columns(source)  # with their enumerations, as when the plan was made
+    own = {name: types[name] for name in seen}
     if now != before:
+        refuse_unsteady(engine, source, columns=own)
         raise StalePlanError(
             f"the table changed after the plan was made, of {counted(before, 'record')}: it has "
             f"{now:,} now; make a new plan"
         )
     if plan.fingerprint is None:
         return
-    types = engine.columns(source)  # with their enumerations, as when the plan was made
-    kinds = ({name: types[name] for name in seen}, types)  # of older plans it is of all
+    kinds = (own, types)  # of older plans it is of all
     if all(engine.rows(fingerprint(source, each))[0] != plan.fingerprint for each in kinds):
+        refuse_unsteady(engine, source, columns=own)
         raise StalePlanError(
             f"the table changed after the plan was made: it has {counted(now, 'record')} as then, "
             "but other values; make a new plan"

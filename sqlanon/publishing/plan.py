@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing.promises import (
     DIGEST,
-    UNSEALED,
     broken_promises,
     is_changed,
     misfits,
@@ -27,16 +26,20 @@ from sqlanon.publishing.promises import (
 from sqlanon.query.publish.statement import Publication, published_rows
 from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.text import is_zoned
-from sqlanon.recoding import Recoding
+from sqlanon.recoding import Clusters, FullDomain, Recoding, ValueMap
+from sqlanon.regions import Regions
 from sqlanon.reports.document import SCHEMA_VERSION, stamp
 from sqlanon.reports.plan import Report
 from sqlanon.reports.shown import SelfShown, ShownTable
-from sqlanon.stored_recoding import recoding_of
 
 Fingerprint = tuple[int, str]
-_FIRST = "duckdb"  # the dialect of plans that name none
 MOST_ROUNDS = 1000
 """Rounds of suppression that a statement works out; each adds queries to it."""
+
+READERS: Mapping[str, Callable[[Any], Recoding]] = {
+    one.kind: one.from_document for one in (FullDomain, ValueMap, Clusters, Regions)
+}
+"""What reads the recoding of a saved plan, by its kind."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -73,7 +76,7 @@ class Plan(SelfShown):
     fingerprint: Fingerprint | None = None
     rounds: int = 1
     few: Sequence[str] = ()
-    dialect: str = _FIRST
+    dialect: str = "duckdb"
 
     def __post_init__(self) -> None:
         most = max(1, min(MOST_ROUNDS, self.report.suppressed_records))
@@ -264,7 +267,7 @@ class Plan(SelfShown):
                 "kind": "sqlanon plan",
                 "table": self.table,
                 "columns": {name: kind.sql(self.dialect) for name, kind in self.columns.items()},
-                **({} if self.dialect == _FIRST else {"dialect": self.dialect}),
+                "dialect": self.dialect,
                 "enumerated": list(self.enumerated),
                 "policy": self.policy.to_dict(),
                 "recoding": self.recoding.to_document(),
@@ -328,13 +331,11 @@ class Plan(SelfShown):
             document["report"], document["heights"], histogram=document["histogram"]
         )
         made_of = replace(report.provenance, policy=policy)
-        dialect = document.get("dialect", _FIRST)
+        dialect = document["dialect"]
         recoding = _recoding_of(document, policy, report=report)
         faults = [*smaller_classes(policy, report), *misfits(policy, recoding)]
         if faults:
             raise PolicyError("; ".join(faults))
-        if DIGEST not in document and UNSEALED not in report.notes:
-            report = replace(report, notes=(*report.notes, UNSEALED))
         return cls(
             policy=policy,
             table=document["table"],
@@ -345,8 +346,8 @@ class Plan(SelfShown):
             dialect=dialect,
             enumerated=tuple(document["enumerated"]),
             recoding=recoding,
-            rounds=document.get("rounds", report.search.get("rounds", 1)),
-            few=tuple(document.get("few", ())),
+            rounds=document["rounds"],
+            few=tuple(document["few"]),
             report=replace(report, provenance=made_of),
             fingerprint=None if fingerprint is None else tuple(fingerprint),
         )
@@ -354,7 +355,7 @@ class Plan(SelfShown):
 
 def _recoding_of(document: Mapping[str, Any], policy: Policy, *, report: Report) -> Recoding:
     shown = [report.levels[name] for name in policy.attributes if report.levels]
-    recoding = recoding_of(document.get("recoding", shown))
+    recoding = READERS[document["recoding"]["kind"]](document["recoding"])
     if list(recoding.node or ()) != shown:
         raise ValueError("the plan shows other levels than it publishes")
     return recoding

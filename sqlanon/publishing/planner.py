@@ -12,13 +12,15 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assessment.persons import person_notes
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, TimeLimitError
+from sqlanon.errors import HierarchyError, PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.measures import refuse_inapplicable
-from sqlanon.methods.registry import CHOICE, DEFAULT, Decided, Options, owners_of
+from sqlanon.methods.registry import CHOICE, DEFAULT, METHODS, Decided, Options, owners_of
 from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan
@@ -27,7 +29,7 @@ from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import CUT_SHORT, GIVEN_UP, Report
-from sqlanon.wording import listed
+from sqlanon.wording import key, listed
 
 GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
@@ -124,7 +126,6 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
         )
     policy.refuse_published_entity()
     policy.refuse_unused_label()
-    _refuse_orders(policy, options)
     is_open = options.method is CHOICE
     settled = list(options.own.candidates.values()) if is_open else [options.own]
     refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
@@ -134,17 +135,6 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
-
-
-def _refuse_orders(policy: Policy, options: Options[Any]) -> None:
-    """Refuses orders of quasi-identifiers where the method has no use for them."""
-    ordered = [name for name, own in policy.attributes.items() if own.order is not None]
-    if ordered and not options.method.takes("scheme"):
-        raise PolicyError(
-            f"order of {'column' if len(ordered) == 1 else 'columns'} "
-            f"{', '.join(map(repr, ordered))} is for the method {listed(owners_of('scheme'))} with "
-            f"ops or gops, not for {options.method.name}; leave it out, or choose that method"
-        )
 
 
 def refuse_idle_annealing(policy: Policy, *improve: str | None) -> None:
@@ -197,31 +187,69 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
 
 
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
-    """What the method decides, or another recoding where it had no time to decide anything."""
+    """What the method decides, or what stood first where the time limit ended something better."""
     home = import_module(options.method.home)  # no other method is loaded
     known: list[Node] = []
 
     def lend(deadline: Deadline, share: float) -> Node | None:
-        asked = replace(options, deadline=deadline)
-        node = _lent(engine, subject, policy=policy, options=asked, share=share)
-        known.extend([] if node is None else [node])
-        return node
+        if not known:
+            asked = replace(options, deadline=deadline)
+            node = _lent(engine, subject, policy=policy, options=asked, share=share)
+            known.extend([] if node is None else [node])
+        return known[0] if known else None
 
     own = replace(options, lend=lend)
+    first = _first(engine, subject, policy=policy, options=own)
     try:
         with _room(engine, options):
             found: Decided = home.decide(engine, subject, policy=policy, options=own)
-        return found
+        if not _is_outdone(found, first, options):
+            return found
+        ended = found.report.search.get(GIVEN_UP, f"the search of {options.method.name}")
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
     options.tell(f"the time limit ended {ended}")
-    best = known[-1] if known else subject.high
-    found, told = _instead(engine, subject, policy=policy, options=options, known=best)
+    if first is not None and options.method.first is not None:
+        found, told = first, f"the plan is that of {options.method.first.method}"
+    else:
+        best = known[0] if known else subject.high
+        found, told = _instead(engine, subject, policy=policy, options=options, known=best)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
-    search = {**found.report.search, GIVEN_UP: ended, CUT_SHORT: True}
+    search = {**found.report.search, "proven": False, GIVEN_UP: ended, CUT_SHORT: True}
     return replace(
         found, report=replace(found.report, search=search, notes=(*found.report.notes, note))
     )
+
+
+def _first(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+) -> Decided | None:
+    """What stands first under a time limit, told as the result of the method; None without any."""
+    first = options.method.first
+    if first is None or not options.deadline.is_limited:
+        return None
+    method = METHODS[first.method]
+    if options.loss not in method.losses:
+        return None
+    asked = replace(options, own=method.options(), deadline=options.deadline.share(first.share))
+    # What it refuses may be what the method itself can do.
+    with suppress(TimeLimitError, PolicyError, HierarchyError, UnsatisfiableError):
+        options.deadline.check()
+        with engine.workspace():
+            found: Decided = import_module(method.home).decide(
+                engine, subject, policy=policy, options=asked
+            )
+        return found
+    return None
+
+
+def _is_outdone(found: Decided, first: Decided | None, options: Options[Any]) -> bool:
+    """Whether what stood first loses less than a result that was cut short."""
+    own = options.method.first
+    if first is None or own is None or not own.replaces or not found.report.is_cut:
+        return False
+    name = key(options.loss)
+    return first.report.loss[name] < found.report.loss[name]
 
 
 def _lent(
@@ -306,7 +334,7 @@ def _plan_of(
 def _with_findings(
     engine: Engine, plan: Plan, *, table: exp.Table, deadline: Deadline, kept: bool
 ) -> Report:
-    """The report with what a plan can do without: kept columns and spellings, while there is time.
+    """The report with what a plan can do without: while there is time, notes and kept columns.
 
     Values in several spellings are those of sensitive columns and persons; those of
     quasi-identifiers come with the recoding.
@@ -324,7 +352,14 @@ def _with_findings(
         except TimeLimitError:
             where = listed(_named(roles))
             found = [f"no value in several spellings was looked for in {where} for lack of time"]
-    report = replace(report, notes=(*report.notes, *found))
+    try:
+        with engine.limited(deadline):
+            found += person_notes(engine, table, policy=policy)
+    except TimeLimitError:
+        found.append(
+            "no column that may tell whose records are whose was looked for for lack of time"
+        )
+    report = replace(report, notes=(*report.notes, *found, *_unused_orders(policy, report)))
     if not kept or len(plan.columns) == len(policy.attributes):
         return report
     from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
@@ -334,6 +369,22 @@ def _with_findings(
             return report.keeping(expected_kept(engine, plan, source=table))
     except TimeLimitError:
         return replace(report, notes=(*report.notes, NOT_COUNTED))
+
+
+def _unused_orders(policy: Policy, report: Report) -> list[str]:
+    """Note of the orders of quasi-identifiers that nothing has looked at."""
+    unused = [
+        repr(name)
+        for name, own in policy.attributes.items()
+        if own.order is not None and report.schemes.get(name) not in ORDERED
+    ]
+    if not unused:
+        return []
+    columns = "column" if len(unused) == 1 else "columns"
+    return [
+        f"the order of {columns} {listed(unused)} was not looked at: the method "
+        f"{listed(owners_of('scheme'))} alone does so, with ops or gops"
+    ]
 
 
 def _named(roles: Mapping[str, Sequence[str]]) -> list[str]:

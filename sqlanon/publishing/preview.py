@@ -56,11 +56,11 @@ def preview_text(records: tuple[PreviewedRecord, ...]) -> str:
 
 @checked
 def preview(
-    connection: Any,
+    source: Any,
     plan: Plan,
     *,
-    rows: int = 5,
     table: Any = None,
+    rows: int = 5,
     **opening: Unpack[Opening],
 ) -> tuple[PreviewedRecord, ...]:
     """The first records of a table before and after a plan, as texts; writes nothing.
@@ -69,10 +69,10 @@ def preview(
     file of data, columns that the plan drops are not read, so they are not shown.
 
     Args:
-        connection: As for `sqlanon.check`: `preview(frame, plan)`.
+        source: As for `sqlanon.check`.
         plan: The plan.
-        rows: How many records, at least 1.
         table: The table, where it is not called what the plan calls it.
+        rows: How many records, at least 1.
         opening: As for `sqlanon.check`; a text file is read as it was for the plan.
 
     Raises:
@@ -80,16 +80,16 @@ def preview(
         SqlanonError: The source is at fault, or there are no rows to show.
     """
     refuse_rows(rows)
-    call = asked(connection, table, policy_of(plan))
+    call = asked(source, policy_of(plan), table=table)
     named = table_named(call.source, plan) if call.table is None else call.table
-    opened = opened_for(call.source, named, plan.policy, read_only=True, complete=None, **opening)
+    reading = opened_for(call.source, named, plan.policy, read_only=True, complete=None, **opening)
     with (
-        opened as (source, _),
-        source.engine.transaction(),
-        source.engine.workspace(),
+        reading as (opened, _),
+        opened.engine.transaction(),
+        opened.engine.workspace(),
     ):
-        refuse_stale(source.engine, plan, source=source.table)
-        return _previewed(source, plan, rows=rows)
+        refuse_stale(opened.engine, plan, source=opened.table)
+        return _previewed(opened, plan, rows=rows)
 
 
 def asking(

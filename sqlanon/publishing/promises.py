@@ -12,19 +12,20 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.errors import StalePlanError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.group_labels import GroupReader
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
+from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import ColumnMap, Recoding
 from sqlanon.reports.plan import Report
 from sqlanon.wording import counted
 
 DIGEST = "digest"
-UNSEALED = (
-    "the plan was saved without a digest, so nothing tells whether it was changed by hand since: "
-    "what it loses is as it says"
-)
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_changed(document: Mapping[str, Any]) -> bool:
     """Whether a document says something else than when it was sealed."""
-    return DIGEST in document and document[DIGEST] != _digest(document)
+    return bool(document[DIGEST] != _digest(document))
 
 
 def broken_promises(policy: Policy, recoding: Recoding, *, report: Report) -> list[str]:
@@ -125,3 +126,15 @@ def _digest(document: Mapping[str, Any]) -> str:
     content = {name: value for name, value in document.items() if name != DIGEST}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def refuse_unsteady(
+    engine: Engine, source: exp.Table, *, columns: Mapping[str, exp.DataType]
+) -> None:
+    """Refuses a view that gives other rows each time, by a `StalePlanError`."""
+    one, other = (engine.rows(fingerprint(source, columns)) for _ in range(2))
+    if one != other:
+        raise StalePlanError(
+            "the view gives other rows each time that it is read, as one with random() does; write "
+            "its rows into a table, and publish that"
+        )

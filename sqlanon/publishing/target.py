@@ -104,7 +104,7 @@ class Target:
         if places != 1:
             raise PolicyError(
                 f"{'say where to publish' if places == 0 else 'publish to one place alone'}: "
-                "--into TABLE, --in-place or --output FILE"
+                "into (--into TABLE), in_place (--in-place) or output (--output FILE)"
             )
         if self.in_place and self.overwrite:
             raise PolicyError(
@@ -173,7 +173,7 @@ def refuse_early(connection: object, target: Target) -> None:
         what = "a frame" if isinstance(connection, HeldFrame) else "a file"
         other = "to a file" if isinstance(connection, HeldFrame) else "to another file"
         raise PolicyError(
-            f"the source is {what}, not a database; publish {other} with --output FILE"
+            f"the source is {what}, not a database; publish {other} with output (--output FILE)"
         )
 
 
@@ -207,7 +207,7 @@ def refuse_target(
     if target.into is None:
         _refuse_replacing(engine, source, policy=policy)
     else:
-        itself = "the original itself; replace it with --in-place"
+        itself = "the original itself; replace it with in_place (--in-place)"
         place = place_of(
             engine, target.into, source=source, overwrite=target.overwrite, itself=itself
         )
@@ -221,7 +221,7 @@ def _refuse_replacing(engine: Engine, source: exp.Table, *, policy: Policy) -> N
     if not engine.is_base_table(source):
         raise SourceError(
             "the source is a view or a file, not a table that could be replaced; "
-            "publish it with --into TABLE or --output FILE"
+            "publish it with into (--into TABLE) or output (--output FILE)"
         )
     refuse_broken(engine, source, policy=policy)
 

@@ -23,7 +23,7 @@ from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.loss.cells import MEASURES
 from sqlanon.methods.options import deadline_after
-from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked_of_two
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, reading, told
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
@@ -32,16 +32,16 @@ from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import (
+    BoundSearch,
     ReportOptions,
     gather,
+    searched,
     with_identifying,
     with_sensitive_of_persons,
 )
-from sqlanon.release_report.of_plan import refuse_other
-from sqlanon.release_report.page import html_of, on_disk, refuse_page
+from sqlanon.release_report.of_plan import method_facts, refuse_other
+from sqlanon.release_report.page import on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
-from sqlanon.release_report.searched import BoundSearch, searched
-from sqlanon.release_report.statements import method_facts
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
 from sqlanon.wording import did_you_mean
@@ -53,11 +53,11 @@ time limit [seconds], and such a share of one."""
 
 @checked
 def report(
-    connection: Source | Frame,
-    original: Any = None,
-    released: Any = None,
-    policy: AnyPolicy | None = None,
+    source: Source | Frame,
+    released: Any,
+    policy: AnyPolicy,
     *,
+    table: Any = None,
     released_table: str | None = None,
     plan: Plan | None = None,
     population: Any = None,
@@ -75,12 +75,11 @@ def report(
     `to_text` and `to_dict`. Nothing in it is a value that the release does not hold.
 
     Args:
-        connection: As for `sqlanon.check`.
-        original: The original, as `table` for `sqlanon.check`; it may come first, without a
-            connection, as for `sqlanon.measure`.
+        source: The original, or where it is, as for `sqlanon.measure`.
         released: The released table: one of the same connection, a frame, or a path to a database
             or to a file of data.
         policy: Roles, hierarchies and models that the release is held against.
+        table: The original, where the source holds more than one table.
         released_table: The table of a released database that holds more than one.
         plan: The plan that the release was made by, for its method, bound and statements.
         population: Everybody that the records were drawn from, generalized as the release is: a
@@ -97,40 +96,35 @@ def report(
     Raises:
         SqlanonError: A table, the policy or the population is at fault; the message says how.
     """
-    call, released = asked_of_two(connection, original, released, policy)
+    call = asked(source, policy, table=table)
     measure = _loss_of(loss or call.said.get("loss", ""), plan)
-    asked = BoundSearch(effort, deadline_after(time_limit))
+    search = BoundSearch(effort, deadline_after(time_limit))
     wanted = ReportOptions(threshold, identifying, measure)
     with (
         following(progress),
-        reading(*call.opened, **opening) as (source, resolved),
+        reading(*call.opened, **opening) as (opened, resolved),
         second_table(
-            source.engine, call.alike(released), table=released_table, how=beside(source, resolved)
-        ) as table,
+            opened.engine, call.alike(released), table=released_table, how=beside(opened, resolved)
+        ) as release,
         opened_population(
-            source.engine, call.alike(population), how=beside(source, resolved, is_alike=True)
+            opened.engine, call.alike(population), how=beside(opened, resolved, is_alike=True)
         ) as against,
     ):
-        engine, options = source.engine, replace(wanted, population=against)
+        engine, options = opened.engine, replace(wanted, population=against)
         with engine.transaction():
-            found = gather(engine, source.table, released=table, policy=resolved, options=options)
+            found = gather(engine, opened.table, released=release, policy=resolved, options=options)
         if plan is not None:
-            refuse_other(engine, source.table, plan=plan, found=found)
-        found = searched(engine, source.table, found=found, asked=asked, plan=plan)
-        method = None if plan is None else _facts(engine, table, plan=plan)
+            refuse_other(engine, opened.table, plan=plan, found=found)
+        found = searched(engine, opened.table, found=found, asked=search, plan=plan)
+        method = None if plan is None else _facts(engine, release, plan=plan)
         file = _data_file(engine, released)
-        name = _name_of(released, file)
-        made = told(source, ReleaseReport(found, method, name, found.notes), resolved)
+        name = released if isinstance(released, str) else "released frame"
+        if file is not None:
+            name = file.name
+        made = told(opened, ReleaseReport(found, method, name, found.notes), resolved)
     if file is None or is_database(file):
         return made
     return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
-
-
-def _name_of(released: object, file: Path | None) -> str:
-    """What a report calls the release: a file without its folder, or a table."""
-    if file is not None:
-        return file.name
-    return released if isinstance(released, str) else "released frame"
 
 
 def _loss_of(loss: str, plan: Plan | None) -> str:
@@ -192,7 +186,6 @@ class Witness:
         limit: When the search for a plan ends that begins now.
 
     Raises:
-        PolicyError: What draws is not installed.
         SourceError: The file has another ending, exists already or cannot be written.
     """
 
@@ -240,17 +233,16 @@ class Witness:
             published: How long publishing took [seconds].
         """
         limit, now = self.limit, self.limit.clock()
-        own = replace(limit, end=now + max(published, LOOK_SECONDS))
+        look = replace(limit, end=now + max(published, LOOK_SECONDS))
         least = now + LOOK_SHARE * (limit.end - self._started)
-        if limit.is_limited and max(limit.end, least) < own.end:
+        if limit.is_limited and max(limit.end, least) < look.end:
             return replace(limit, end=max(limit.end, least)), "the time limit came"
-        return own, "the time that publishing took had passed again"
+        return look, "the time that publishing took had passed again"
 
     def draw(self, report: Report) -> None:
         """Draws the page of a release that is about to be seen, and writes it beside its place.
 
         Raises:
-            EngineError: It cannot be drawn.
             SourceError: It cannot be written.
         """
         seen = self._seen
@@ -258,8 +250,8 @@ class Witness:
         digest = report.provenance.output_sha256 or self._awaited
         provenance = replace(seen.provenance, output_sha256=digest)
         notes = (*seen.notes, *report.notes)
-        told = replace(report, notes=notes, provenance=provenance)
-        self._text = html_of(seen.published(told))
+        report = replace(report, notes=notes, provenance=provenance)
+        self._text = seen.published(report).html
         with on_disk(self.path):
             self._draft = DraftFile.make(self.path, self._text)
 

@@ -21,7 +21,7 @@ class BoundReport(SelfShown):
         k: Smallest class size allowed [records].
         records: Records of the table.
         candidates: Closed frequent generalized itemsets that a class can be published as.
-        seconds: How long it took.
+        seconds: How long it took, with what other searches had found already.
         allowance: Records that may be suppressed, each of which loses all its cells.
         entity: The column whose persons a policy counts; None for records.
         levels: Lowest and highest level allowed of the columns that may not take every level.
@@ -104,7 +104,7 @@ class BoundReport(SelfShown):
         return page([line, f"  {alone}{effort}"], self.notes)
 
 
-def ended_notes(ended: str) -> Iterator[str]:
+def ended_notes(ended: str, by: str = "the time limit") -> Iterator[str]:
     """What a reader should know of a part of the search that a time limit ended."""
     if ended:
-        yield f"the time limit ended {ended}: a higher bound may hold"
+        yield f"{by} ended {ended}: a higher bound may hold"

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from sqlanon.reports.separation import SubsetRisk
-from sqlanon.suggestion.roles import Advice, Role
+from sqlanon.suggestion.advice import Advice, Role
 from sqlanon.wording import listed, percent
 
 IDENTIFYING = 0.05

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.syntax import column
-from sqlanon.suggestion.roles import Role
+from sqlanon.suggestion.advice import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,9 @@ class ColumnSuggestion:
         file: The hierarchy file that is to be filled in, beside the policy; None for none.
         figures: `values`, `uniqueness` and `nulls`, the latter two as shares.
         is_entity: Whether it says whose record it is.
+        is_asked: Whether it may do so, which only the user can tell.
+        l: How many different values each class is to hold at least, of a sensitive column; None
+            where that is not suggested.
         kind: Its type; None where it is not known.
     """
 
@@ -40,6 +43,8 @@ class ColumnSuggestion:
     file: str | None = None
     figures: Mapping[str, Any] = field(default_factory=dict)
     is_entity: bool = False
+    is_asked: bool = False
+    l: int | None = None  # noqa: E741  the model's own name
     kind: exp.DataType | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -85,6 +90,8 @@ class ColumnSuggestion:
         held: dict[str, Any] = {"role": self.role.value, "reason": self.reason, "type": self.type}
         if self.is_entity:
             held["entity"] = True
+        if self.l is not None:
+            held["l"] = self.l
         if self.hierarchy is not None:
             held["hierarchy"] = self.form if self.form else {"suppress": True}
             held["remark"] = self.remark

@@ -38,6 +38,7 @@ class Concept:
         phrases: Its names, parted by commas.
         nominal: Whether numbers in such a column are codes, without an order.
         special: Whether it is of a special category (GDPR article 9).
+        lasting: Whether it stays the same of a person for life.
     """
 
     hint: Hint
@@ -45,6 +46,7 @@ class Concept:
     phrases: str
     nominal: bool = False
     special: bool = False
+    lasting: bool = False
 
 
 AGE = Concept(
@@ -58,6 +60,7 @@ BIRTH = Concept(
     "a date of birth",
     "birth, birthdate, birthday, dob, yob, born, geburt*, geb datum, gebdat, naissance, date "
     "naissance, nacimiento, fecha nacimiento",
+    lasting=True,
 )
 POSTCODE = Concept(
     Hint.KNOWN,
@@ -79,6 +82,35 @@ EVENT = Concept(
     "entlassungsdatum, eintrittsdatum, hire date, date embauche, fecha alta",
 )
 
+ADDRESS = Concept(
+    Hint.NAMES,
+    "an address",
+    "address, home address, adresse, anschrift, wohnadresse, direccion, domicilio, street, "
+    "street name, street address, strasse, rue, calle, house number, hausnummer, numero "
+    "rue, apartment number, wohnungsnummer",
+)
+NAME = Concept(
+    Hint.NAMES,
+    "a name",
+    "=name, =names, full name, first name, firstname, forename, given name, last name, lastname, "
+    "surname, family name, middle name, maiden name, user name, fname, lname, vorname, vornamen, "
+    "nachname, familienname, zuname, rufname, geburtsname, kundenname, patientenname, =nom, "
+    "prenom, nom famille, nom complet, =nombre, =nombres, apellido, apellidos, nombre completo, "
+    "initials, initialen",
+)
+PERSON = Concept(
+    Hint.PERSON,
+    "the number of a person",
+    "person id, mrn, pid, uid, matrikelnummer, =person, =patient, =customer, =client, =subject, "
+    "=participant, =respondent, =proband, =member, =user, =employee, =student",
+)
+FILE = Concept(
+    Hint.PERSON,
+    "the number of a case or an account",
+    "case id, =account, =konto, =compte, =cuenta, =dossier, =expediente",
+)
+STAFF = Concept(Hint.NAMES, "the number of somebody beside the persons", "physician id")
+
 # Of concepts that both fit a name, the earlier one counts.
 CONCEPTS: Sequence[Concept] = (
     Concept(
@@ -95,15 +127,13 @@ CONCEPTS: Sequence[Concept] = (
         "sozialversicherung nr, svnr, numero securite sociale, securite sociale, nir, seguridad "
         "social, passport, passport number, passnummer, reisepass*, passeport, pasaporte, "
         "national id, id card, personalausweis*, ausweisnummer, carte identite, dni, nif, nie, "
-        "curp, rfc, cpf, nino, insurance number, versicherungsnummer, versichertennummer, "
-        "krankenkassennr, tax id, tax number, steuernummer, steuer id, numero fiscal, iban, "
-        "bic, account number, bank account, kontonummer, konto nr, numero compte, numero "
-        "cuenta, cuenta bancaria, credit card number, card number, kreditkartennummer, "
-        "kartennummer, numero carte, numero tarjeta, drivers license, driver license, driving "
-        "licence, licence number, license number, fuehrerschein*, fuhrerschein*, permis "
-        "conduire, license plate, number plate, kennzeichen, plaque immatriculation, "
-        "immatriculation, matricula, vin, vehicle id, medical record number, mrn, nhs number, "
-        "health plan number, matricule",
+        "curp, rfc, cpf, nino, insurance number, versicherungsnummer, krankenkassennr, tax id, "
+        "tax number, steuernummer, steuer id, numero fiscal, iban, bic, bank account, cuenta "
+        "bancaria, credit card number, card number, kreditkartennummer, kartennummer, numero "
+        "carte, numero tarjeta, drivers license, driver license, driving licence, licence number, "
+        "license number, fuehrerschein*, fuhrerschein*, permis conduire, license plate, number "
+        "plate, kennzeichen, plaque immatriculation, immatriculation, matricula, vin, vehicle id, "
+        "medical record number, nhs number, health plan number, matricule, cedula",
     ),
     Concept(
         Hint.NAMES,
@@ -120,39 +150,11 @@ CONCEPTS: Sequence[Concept] = (
         "photo, picture, image, foto, bild, portrait, signature, unterschrift, firma digital, "
         "fingerprint, fingerabdruck, huella, voice, iris scan",
     ),
-    Concept(
-        Hint.NAMES,
-        "an address",
-        "address, home address, adresse, anschrift, wohnadresse, direccion, domicilio, street, "
-        "street name, street address, strasse, rue, calle, house number, hausnummer, numero "
-        "rue, apartment number, wohnungsnummer",
-    ),
-    Concept(
-        Hint.NAMES,
-        "a name",
-        "=name, =names, full name, first name, firstname, forename, given name, last name, "
-        "lastname, surname, family name, middle name, maiden name, birth name, patient name, "
-        "customer name, client name, person name, employee name, user name, contact name, "
-        "student name, member name, fname, lname, vorname, vornamen, nachname, familienname, "
-        "zuname, rufname, geburtsname, kundenname, patientenname, =nom, prenom, nom famille, "
-        "nom complet, =nombre, =nombres, apellido, apellidos, nombre completo, initials, "
-        "initialen",
-    ),
-    Concept(
-        Hint.PERSON,
-        "the number of a person",
-        "person id, personid, person number, person nr, personennummer, personen id, patient "
-        "id, patientid, patient number, patient nr, patientennummer, patienten id, subject id, "
-        "participant id, respondent id, customer id, customer number, customer nr, "
-        "kundennummer, kunden id, kunde id, kunden nr, client id, client number, member id, "
-        "member number, mitgliedsnummer, mitglied id, user id, userid, employee id, employee "
-        "number, personalnummer, mitarbeiter id, staff id, student id, student number, "
-        "matrikelnummer, schueler id, insured id, household id, haushalt id, haushaltsnummer, "
-        "id persona, id personne, id patient, id paciente, id client, id cliente, id usuario, "
-        "id utilisateur, numero client, numero cliente, numero patient, numero dossier, pid, "
-        "uid, =patient, =customer, =client, =person, pupil id, citizen id, voter id, taxpayer "
-        "id",
-    ),
+    ADDRESS,
+    NAME,
+    PERSON,
+    FILE,
+    STAFF,
     Concept(
         Hint.TEXT,
         "free text",
@@ -180,6 +182,7 @@ CONCEPTS: Sequence[Concept] = (
         "geburtsort, geburtsland, lieu naissance, pays naissance, lugar nacimiento, pais "
         "nacimiento",
         nominal=True,
+        lasting=True,
     ),
     BIRTH,
     POSTCODE,
@@ -188,29 +191,27 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.SENSITIVE,
         "health",
-        "diagnos*, disease, diseases, illness*, icd, icd code, icd 9, icd 10, symptom*, "
-        "syndrome, health, medical, medication*, medicine, drug, drugs, drug use, drug risk, "
-        "therap*, treatment*, trt, off trt, substance, substance use, substance abuse, "
-        "surgery, operation, hiv, aids, cancer, tumor*, tumour*, diabet*, depress*, psych*, "
-        "mental, disab*, handicap*, pregnan*, abortion, smok*, smk*, cigar*, "
-        "tobacco, alcohol*, drink*, "
-        "allerg*, blood, blood type, blood pressure, cholesterol, glucose, hospital, cause "
-        "death, vaccin*, covid, infect*, krank*, erkrank*, gesundheit*, behandlung*, befund*, "
-        "medikament*, arznei*, schwanger*, behinder*, raucher, impf*, blutdruck, blutgruppe, "
-        "treat, treated, arm, dose, dosage, =cd, hemo*, haemo*, hamo*, karno*, ecog, systolic, "
-        "menopaus*, hormon*, estrogen*, lymph*, =nodes, metasta*, biops*, relaps*, remission*, "
-        "transplant*, weight loss, wt loss, gewichtsverlust, meal cal, calorie*, kcal, nutri*, "
-        "sbp, dbp, ldl, hdl, hba, pulse, cesd, phq, bdi, hads, mmse, moca, panss, pss, ptsd, "
-        "diastolic, creatinin*, viral load, bmi, body mass index, blutzucker, "
-        "todesursache, pflegegrad, maladie*, sante, traitement*, medicament*, handicape, "
-        "enceinte, grossesse, fumeur, symptome, groupe sanguin, cause deces, enfermedad*, "
-        "asthma*, stroke, heart, hypertens*, hepatit*, tubercul*, pneumon*, arthrit*, dement*, "
-        "epileps*, migraine*, headache*, cough, coughing, pain, suicid*, addict*, sick, sickness, "
-        "sick leave, sick days, sickle cell, chronic, chronically, chronisch*, chronique*, doctor, "
-        "doctor visits, physician*, medic*, medec*, prescri*, presc, hosp, hospice*, hospitalis*, "
-        "hospitaliz*, hospadm*, hospday*, hospstay*, arzt, aerzt*, schmerz*, sucht*, "
-        "salud, tratamiento*, medicamento, embaraz*, fumador, discapacidad, minusvalia, "
-        "sintoma*, grupo sanguineo, causa muerte",
+        "diagnos*, disease, diseases, illness*, icd, icd code, icd 9, icd 10, symptom*, syndrome, "
+        "health, medical, medication*, medicine, drug, drugs, drug use, drug risk, therap*, "
+        "treatment*, trt, off trt, substance, substance use, substance abuse, surgery, operation, "
+        "hiv, aids, cancer, tumor*, tumour*, diabet*, depress*, psych*, mental, disab*, "
+        "handicap*, pregnan*, abortion, smok*, smk*, cigar*, tobacco, alcohol*, drink*, allerg*, "
+        "blood, blood type, blood pressure, cholesterol, glucose, hospital, cause death, vaccin*, "
+        "covid, infect*, krank*, erkrank*, gesundheit*, behandlung*, befund*, medikament*, "
+        "arznei*, schwanger*, behinder*, raucher, impf*, blutdruck, blutgruppe, treat, treated, "
+        "arm, dose, dosage, =cd, hemo*, haemo*, hamo*, karno*, ecog, systolic, menopaus*, "
+        "hormon*, estrogen*, lymph*, =nodes, metasta*, biops*, relaps*, remission*, transplant*, "
+        "weight loss, wt loss, gewichtsverlust, meal cal, calorie*, kcal, nutri*, sbp, dbp, ldl, "
+        "hdl, hba, pulse, cesd, phq, bdi, hads, mmse, moca, panss, pss, ptsd, diastolic, "
+        "creatinin*, viral load, bmi, body mass index, blutzucker, todesursache, pflegegrad, "
+        "maladie*, sante, traitement*, medicament*, handicape, enceinte, grossesse, fumeur, "
+        "symptome, groupe sanguin, cause deces, enfermedad*, asthma*, stroke, heart, hypertens*, "
+        "hepatit*, tubercul*, pneumon*, arthrit*, dement*, epileps*, migraine*, headache*, cough, "
+        "coughing, pain, suicid*, addict*, sick, sickness, sick leave, sick days, sickle cell, "
+        "chronic, chronically, chronisch*, chronique*, doctor, doctor visits, physician*, medic*, "
+        "medec*, prescri*, presc, hosp, hospice*, hospitalis*, hospitaliz*, hospadm*, hospday*, "
+        "hospstay*, arzt, aerzt*, schmerz*, sucht*, salud, tratamiento*, medicamento, embaraz*, "
+        "fumador, discapacidad, minusvalia, sintoma*, grupo sanguineo, causa muerte",
         special=True,
     ),
     Concept(
@@ -261,17 +262,16 @@ CONCEPTS: Sequence[Concept] = (
         "income, incomes, salary, salaries, wage, wages, pay, payment, earning, earnings, "
         "compensation, bonus, wealth, asset, assets, net worth, capital, capital gain, capital "
         "loss, dividend, dividends, debt, debts, loan, loans, mortgage, credit, credit score, "
-        "credit amount, credit limit, balance, savings, rent paid, tax, taxes, benefits, "
-        "welfare, pension, poverty, finance, finances, financial, bankrupt*, insurance claim, "
-        "expenditure, spending, einkommen*, gehalt, gehaelter, lohn, bezuege, verdienst, "
-        "vermoegen, vermogen, schulden, kredit*, steuer*, rente, sozialhilfe, nettoeinkommen, "
-        "bruttoeinkommen, umsatz, revenu, revenus, salaire*, remuneration, dette*, pret, impot, "
-        "impots, patrimoine, prestation*, ingreso, ingresos, sueldo, salario*, renta, deuda*, "
-        "prestamo*, impuesto*, patrimonio, nomina, hourly rate, daily rate, weekly rate, monthly "
-        "rate, annual rate, pay rate, *einkommen, *bruttogehalt, *nettogehalt, "
-        "*jahresgehalt, *monatsgehalt, *grundgehalt, *anfangsgehalt, *endgehalt, *festgehalt, "
-        "*einstiegsgehalt, *zielgehalt, *lohn, *salary, *income, =stock, stock option, stocks, "
-        "shares",
+        "credit amount, credit limit, balance, savings, rent paid, tax, taxes, benefits, welfare, "
+        "pension, poverty, finance, finances, financial, bankrupt*, insurance claim, expenditure, "
+        "spending, einkommen*, gehalt, gehaelter, lohn, bezuege, verdienst, vermoegen, vermogen, "
+        "schulden, kredit*, steuer*, rente, sozialhilfe, nettoeinkommen, bruttoeinkommen, umsatz, "
+        "revenu, revenus, salaire*, remuneration, dette*, pret, impot, impots, patrimoine, "
+        "prestation*, ingreso, ingresos, sueldo, salario*, renta, deuda*, prestamo*, impuesto*, "
+        "patrimonio, nomina, hourly rate, daily rate, weekly rate, monthly rate, annual rate, pay "
+        "rate, *einkommen, *bruttogehalt, *nettogehalt, *jahresgehalt, *monatsgehalt, "
+        "*grundgehalt, *anfangsgehalt, *endgehalt, *festgehalt, *einstiegsgehalt, *zielgehalt, "
+        "*lohn, *salary, *income, =stock, stock option, stocks, shares",
     ),
     Concept(
         Hint.SENSITIVE,
@@ -283,9 +283,8 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.SENSITIVE,
         "an opinion given in confidence",
-        "rating, rate *, =rate, "
-        "opinion, opinions, attitude, satisfaction, satisfied, happiness, happy, meinung, "
-        "zufriedenheit, einstellung, avis, satisfaccion, opinion politica",
+        "rating, rate *, =rate, opinion, opinions, attitude, satisfaction, satisfied, happiness, "
+        "happy, meinung, zufriedenheit, einstellung, avis, satisfaccion, opinion politica",
     ),
     Concept(
         Hint.KNOWN,
@@ -294,6 +293,7 @@ CONCEPTS: Sequence[Concept] = (
         "=black, rasse, ethnie, ethnisch*, hautfarbe, origine ethnique, raza, etnia, origen "
         "etnico, indigena, indigenous, tribe, caste",
         nominal=True,
+        lasting=True,
         special=True,
     ),
     Concept(
@@ -301,6 +301,7 @@ CONCEPTS: Sequence[Concept] = (
         "sex",
         "sex, gender, male, female, geschlecht, sexe, genre, sexo, genero, anrede, salutation",
         nominal=True,
+        lasting=True,
     ),
     Concept(
         Hint.KNOWN,
@@ -334,11 +335,10 @@ CONCEPTS: Sequence[Concept] = (
         Hint.KNOWN,
         "family and household",
         "marital, marital status, =single, married, marriage, civil status, spouse, partner, "
-        "divorced, "
-        "widowed, relationship, family, family size, household*, children, child, child number, "
-        "kids, dependents, parents, parent, siblings, single parent, familienstand, ehestand, "
-        "verheiratet, haushalt*, kinder, kinderzahl, anzahl kinder, familie*, eltern, etat "
-        "civil, situation familiale, marie, menage, enfants, nombre enfants, famille, estado "
+        "divorced, widowed, relationship, family, family size, household*, children, child, child "
+        "number, kids, dependents, parents, parent, siblings, single parent, familienstand, "
+        "ehestand, verheiratet, haushalt*, kinder, kinderzahl, anzahl kinder, familie*, eltern, "
+        "etat civil, situation familiale, marie, menage, enfants, nombre enfants, famille, estado "
         "civil, casado, hogar, hijos, numero hijos, familia",
     ),
     Concept(
@@ -365,11 +365,10 @@ CONCEPTS: Sequence[Concept] = (
     Concept(
         Hint.KNOWN,
         "time at work",
-        "tenure, years service, seniority, "
-        "experience, working hours, work hours, hours per week, "
+        "tenure, years service, seniority, experience, working hours, work hours, hours per week, "
         "hours week, weekly hours, hours worked, weeks worked, wochenstunden, arbeitszeit, "
-        "arbeitsstunden, heures travail, horas trabajo, dienstjahre, "
-        "berufserfahrung, betriebszugehoerigkeit, anciennete, antiguedad, experiencia",
+        "arbeitsstunden, heures travail, horas trabajo, dienstjahre, berufserfahrung, "
+        "betriebszugehoerigkeit, anciennete, antiguedad, experiencia",
     ),
     Concept(
         Hint.KNOWN,

@@ -45,8 +45,8 @@ def refuse_policy_file(path: str | Path, *, overwrite: bool = False) -> Path:
         raise SourceError(f"{str(file)!r} is a folder; name a file")
     if file.exists() and not overwrite:
         raise SourceError(
-            f"{str(file)!r} exists already; replace it with --overwrite, or name another with "
-            "--output FILE"
+            f"{str(file)!r} exists already; replace it with overwrite (--overwrite), or name "
+            "another with --output FILE"
         )
     refuse_folder(file.resolve())
     return file

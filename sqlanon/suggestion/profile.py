@@ -6,10 +6,9 @@ widths and round borders are made of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import Enum
 from typing import Any
 
 from sqlglot import exp
@@ -20,8 +19,9 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.query.assess import profile as figures
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
-from sqlanon.query.text import is_nested, is_zoned, type_name
+from sqlanon.query.text import type_name
 from sqlanon.suggestion.concepts import POSTCODE
+from sqlanon.suggestion.forms import SHAPES, Form, form_of
 from sqlanon.suggestion.vocabulary import concept_of
 
 WHOLE_TABLE = 200_000
@@ -40,49 +40,10 @@ TAIL = 0.02
 """Share of the numbers that lie beyond the outer quantiles, at least."""
 NEARLY = 0.9
 """Share of whole numbers from which a column counts by whole numbers."""
+NAMED = 0.9
+"""Share of texts that look like names from which their words are counted."""
 LONGEST = 16
 """Characters of the longest texts that count as codes."""
-
-_Type = exp.DataType.Type
-
-SHAPES: Mapping[str, str] = {
-    "email": r"^[^@\s]+@[^@\s]+[.][^@\s]+$",
-    "url": r"^(https?|ftp)://",
-    "ip": r"^([0-9]{1,3}[.]){3}[0-9]{1,3}$|^[0-9A-Fa-f]{0,4}(:[0-9A-Fa-f]{0,4}){5,7}$",
-    "uuid": r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
-    "phone": r"^([+(]|00)[0-9][0-9 ()/.-]{6,}[0-9]$|^[0-9]{3}[-. ][0-9]{3}[-. ][0-9]{4}$",
-    "iban": r"^[A-Z]{2}[0-9]{2}( ?[A-Z0-9]{4}){3,}",
-    "number": r"^\s*[-+]?[0-9]+([.,][0-9]+)?\s*$",
-    "mark": r"^(NA|N/A|n/a|na|NaN|nan|NULL|null|None|none|missing|unknown|[?.]|-+)$",
-    "day": r"^[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}$",
-    "month": r"^[0-9]{4}[-/.](0[1-9]|1[0-2])$",
-    "code": r"^[A-Za-z]{0,4}[0-9][0-9A-Za-z.\-/]*$",
-    "prose": r"\S+\s+\S+\s+\S+\s+\S+",
-}
-"""What texts look like, as regular expressions."""
-
-
-class Form(Enum):
-    """What the type of a column holds."""
-
-    NUMBER = "numbers"
-    TEXT = "texts"
-    DATE = "dates"
-    INSTANT = "moments in a time zone"
-    TIME = "times of day"
-    BOOLEAN = "yes or no"
-    UUID = "universally unique identifiers"
-    OTHER = "values that cannot be generalized"
-
-
-_FORMS: Mapping[Form, Collection[exp.DType]] = {
-    Form.NUMBER: exp.DataType.NUMERIC_TYPES,
-    Form.TEXT: exp.DataType.TEXT_TYPES,
-    Form.TIME: {_Type.TIME, _Type.TIMETZ},
-    Form.DATE: exp.DataType.TEMPORAL_TYPES,
-    Form.BOOLEAN: {_Type.BOOLEAN},
-    Form.UUID: {_Type.UUID},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +89,7 @@ class ColumnProfile:
         days: Days between the outer quantiles; of dates.
         timed: Whether dates have a time of day.
         prefixes: The number of prefixes of one character, of two, and so on; of codes.
+        words: The number of first words, and of last words; of texts that look like names.
         is_collated: Whether texts that are spelt otherwise are one value to the database.
     """
 
@@ -143,6 +105,7 @@ class ColumnProfile:
     days: int | None = None
     timed: bool = False
     prefixes: tuple[int, ...] = ()
+    words: tuple[int, int] = (0, 0)
     is_collated: bool = False
 
     @property
@@ -209,17 +172,6 @@ class TableProfile:
     def is_sampled(self) -> bool:
         """Whether figures are of a sample."""
         return self.looked_at < self.records
-
-
-def form_of(kind: exp.DataType) -> Form:
-    """What a type holds."""
-    if is_nested(kind) or kind.this in (_Type.INTERVAL, _Type.JSON, _Type.BIT):
-        return Form.OTHER
-    if is_zoned(kind):
-        return Form.INSTANT
-    if kind.sql("duckdb") == "TIME_NS":  # not every version of sqlglot knows it
-        return Form.TIME
-    return next((form for form, kinds in _FORMS.items() if kind.this in kinds), Form.OTHER)
 
 
 def profile_table(engine: Engine, table: exp.Table, *, k: int) -> TableProfile:
@@ -329,6 +281,11 @@ class _Look:
                 found[name]["lengths"] = tuple(figure or 0 for figure in held)
         for name, shapes in self._shapes(texts):
             found[name]["shapes"] = shapes
+        named = [name for name in texts if found[name]["shapes"]["name"] >= NAMED]
+        for batch in _batches(named):
+            row = self.engine.rows(figures.outer_words(self.table, batch))[0]
+            for name, words in zip(batch, _tuples(row, 2), strict=True):
+                found[name]["words"] = words
         for batch in _batches(dates):
             row = self.engine.rows(figures.spans(self.table, batch, share=TAIL))[0]
             for name, (days, timed) in zip(batch, _tuples(row, 2), strict=True):

@@ -7,14 +7,20 @@ decides is left to the sets of columns that make records unique (`suggestion.by_
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import Enum
 
+from sqlanon.suggestion.advice import Advice, Naming, Role
 from sqlanon.suggestion.concepts import Concept, Hint
-from sqlanon.suggestion.profile import ColumnProfile, Form
+from sqlanon.suggestion.forms import Form
+from sqlanon.suggestion.naming import (
+    FEW,
+    TOLD,
+    is_kind,
+    naming_rule,
+    numbering_rule,
+    person_rule,
+)
+from sqlanon.suggestion.profile import ColumnProfile
 from sqlanon.suggestion.vocabulary import (
-    CODES,
-    RECORD_WORDS,
     YEAR_WORDS,
     concept_of,
     is_label,
@@ -29,10 +35,6 @@ UNIQUE_TEXT = 0.5
 """The same of texts, which nobody can group by hand then."""
 MOSTLY_NULL = 0.05
 """Share of the records with a value up to which having one is what tells records apart."""
-REPEATED = 0.8
-"""Distinct numbers of persons over records, up to which persons have several records."""
-FEW = 10
-"""Values up to which a column that is named like an identifier is rather a kind of it."""
 CLASSES = 50
 """Most values of what others are to predict."""
 FINE = 20
@@ -45,42 +47,8 @@ YEARS = (1800, 2100)
 """Whole numbers that are looked at as years are."""
 CODE = 4
 """Digits from which whole numbers that all have as many are looked at as codes are."""
-TOLD = 0.01
-"""Share of distinct values from which to know a measurement leaves few records."""
 TELLING = 0.1
 """The same from which sensitive figures are to be rounded first."""
-SHARED = 5
-"""Records of an address on average, from which it is rather a place."""
-
-
-class Role(Enum):
-    """What becomes of a column."""
-
-    IDENTIFIER = "identifier"
-    QUASI_IDENTIFIER = "quasi-identifier"
-    SENSITIVE = "sensitive"
-    KEEP = "keep"
-    DROP = "drop"
-    UNDECIDED = "undecided"
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """A role and why.
-
-    Args:
-        role: The role.
-        reason: A sentence without its full stop, which holds no value of the table.
-        is_entity: Whether the column says whose record it is, and persons have several.
-        is_counted: Whether figures of sets of columns alone decide, not its name or its values.
-        beside: The other columns that the reason names, of the set whose figures decide.
-    """
-
-    role: Role
-    reason: str
-    is_entity: bool = False
-    is_counted: bool = False
-    beside: tuple[str, ...] = ()
 
 
 def advise(profile: ColumnProfile) -> Advice | None:
@@ -95,7 +63,7 @@ def advise(profile: ColumnProfile) -> Advice | None:
 
 def advise_row_names(profile: ColumnProfile) -> Advice | None:
     """The role of a first column that is called as one without a name; None where it is a kind."""
-    if not profile.present or _is_kind(profile):
+    if not profile.present or is_kind(profile):
         return None
     return Advice(
         Role.IDENTIFIER,
@@ -136,56 +104,6 @@ def _saying_nothing(profile: ColumnProfile, concept: Concept | None) -> Advice |
             Role.UNDECIDED, "all records have the same value, so it tells nobody apart (keep, drop)"
         )
     return None
-
-
-def _naming(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
-    looks = {
-        "email": "e-mail addresses",
-        "url": "addresses of web pages",
-        "ip": "internet addresses",
-        "uuid": "universally unique identifiers",
-        "phone": "telephone numbers",
-        "iban": "account numbers",
-    }
-    for shape, what in looks.items():
-        if profile.looks_like(shape):
-            return Advice(Role.IDENTIFIER, f"its values look like {what}")
-    if concept is None or concept.hint is not Hint.NAMES or _is_kind(profile):
-        return None
-    if concept.title == "an address" and not _is_near(profile):
-        if profile.form is not Form.TEXT:
-            return None
-        if profile.uniqueness <= 1 / SHARED:
-            return Advice(
-                Role.QUASI_IDENTIFIER,
-                f"its name suggests {concept.title}, but each has {1 / profile.uniqueness:.3g} "
-                "records on average, so it is rather the place where somebody lives",
-            )
-    return Advice(Role.IDENTIFIER, f"its name suggests {concept.title}")
-
-
-def _is_kind(profile: ColumnProfile) -> bool:
-    """Whether a column that is named like an identifier rather holds a kind, as has_email does."""
-    is_few = profile.distinct <= FEW and profile.uniqueness < 1 / FEW
-    return profile.form is Form.BOOLEAN or is_few
-
-
-def _person(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
-    is_number = concept is not None and concept.hint is Hint.PERSON
-    words = {*words_of(profile.name)}
-    is_plain = bool(words) and words <= RECORD_WORDS - CODES
-    if not (is_number or is_plain) or _is_kind(profile):
-        return None
-    reason = f"its name suggests {'the number of a person' if is_number else 'a number'}"
-    if profile.uniqueness > REPEATED:
-        return Advice(Role.IDENTIFIER, reason)
-    each = 1 / profile.uniqueness
-    return Advice(
-        Role.IDENTIFIER,
-        f"{reason}, and each has {each:.3g} records on average, so models count persons (entity) "
-        "instead of records",
-        is_entity=True,
-    )
 
 
 def _weight(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
@@ -299,11 +217,15 @@ def _near_unique(profile: ColumnProfile, concept: Concept | None) -> Advice | No
         return None
     if is_record_number(profile.name):
         return Advice(Role.IDENTIFIER, f"it numbers the records, with {_distinct(profile)}")
-    return Advice(Role.IDENTIFIER, f"nearly every record has its own value ({_distinct(profile)})")
+    return Advice(
+        Role.IDENTIFIER,
+        f"nearly every record has its own value ({_distinct(profile)})",
+        Naming.NOT if _is_prose(profile) else Naming.ASKED,
+    )
 
 
 def _prose(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
-    is_named = concept is not None and concept.hint is Hint.TEXT and not _is_kind(profile)
+    is_named = concept is not None and concept.hint is Hint.TEXT and not is_kind(profile)
     if profile.form is not Form.TEXT or not (is_named or _is_prose(profile)):
         return None
     return Advice(
@@ -342,11 +264,12 @@ def _label(profile: ColumnProfile, _: Concept | None) -> Advice | None:
 _RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
     _unfit,
     _saying_nothing,
-    _naming,
-    _person,
+    naming_rule,
+    person_rule,
     _weight,
     _sensitive,
     _known,
+    numbering_rule,
     _measured,
     _near_unique,
     _prose,

@@ -11,6 +11,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.progress import tell
 from sqlanon.query.classes.column_sets import set_counts
 from sqlanon.reports.separation import SubsetRisk
+from sqlanon.suggestion.advice import Advice, Role
 from sqlanon.suggestion.by_figures import (
     IDENTIFYING,
     advise_by_sets,
@@ -20,8 +21,8 @@ from sqlanon.suggestion.by_figures import (
     together,
     unknown,
 )
-from sqlanon.suggestion.profile import BATCH, Form, TableProfile
-from sqlanon.suggestion.roles import Advice, Role
+from sqlanon.suggestion.forms import Form
+from sqlanon.suggestion.profile import BATCH, TableProfile
 from sqlanon.suggestion.vocabulary import is_item
 
 SETS = 500

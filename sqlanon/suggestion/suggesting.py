@@ -20,20 +20,25 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import told
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
-from sqlanon.query.assess.profile import misfits
+from sqlanon.query.assess.profile import commonest, misfits
 from sqlanon.query.classes.column_sets import set_counts
+from sqlanon.suggestion.advice import Advice, Naming, Role
 from sqlanon.suggestion.by_figures import doubled
 from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.suggestion.files import file_name
+from sqlanon.suggestion.forms import Form
 from sqlanon.suggestion.hierarchies import draft_hierarchy
-from sqlanon.suggestion.profile import BATCH, ColumnProfile, Form, TableProfile, profile_table
-from sqlanon.suggestion.roles import Advice, Role, advise, advise_row_names, is_telling
+from sqlanon.suggestion.persons import with_entity
+from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile, profile_table
+from sqlanon.suggestion.roles import advise, advise_row_names, is_telling
 from sqlanon.suggestion.separating import CROWD, Separating
 from sqlanon.suggestion.suggestion import Suggestion
-from sqlanon.wording import counted, listed
+from sqlanon.wording import counted, listed, percent
 
 SUPPRESSION_LIMIT = 0.02
 """Share of the records that may be suppressed where nothing is said."""
+L = 2
+"""Values of a sensitive column that each class is to hold, at least."""
 FILES = 30
 """Hierarchy files that are to be filled in, at most."""
 DAYS = tuple(f"%{one}{sign}%{two}{sign}%Y" for sign in "/-." for one, two in ("dm", "md"))
@@ -44,9 +49,9 @@ TWINS = 60
 
 @checked
 def suggest(
-    connection: Any,
-    table: Any = None,
+    source: Any,
     *,
+    table: Any = None,
     k: int = 5,
     suppression_limit: float = SUPPRESSION_LIMIT,
     progress: Progress | None = None,
@@ -59,7 +64,7 @@ def suggest(
     more than 200,000 records a sample is looked at, by a hash of the records.
 
     Args:
-        connection: A frame, a connection or a path, as for `check`.
+        source: A frame, a connection or a path, as for `check`.
         table: As for `check`.
         k: The smallest class to suggest, at least 1.
         suppression_limit: The share of the records that may be suppressed to suggest, in [0, 1].
@@ -73,18 +78,18 @@ def suggest(
         raise PolicyError(f"k {k!r} is not a whole number of at least 1")
     Policy((), suppression_limit=suppression_limit)
     started = time.monotonic()
-    if is_frame(connection):
+    if is_frame(source):
         if table is not None:
-            raise PolicyError("a frame is the table itself; give suggest(frame)")
-        connection, table = owned(connection)
-    opened = open_source(connection, table, read_only=True, use=lambda _: Use(), **opening)
-    with following(progress), opened as source, source.engine.workspace():
-        found = _Drafting(source.engine, source.table, k).drafted()
-        source.engine.refuse_changed()
+            raise PolicyError("a frame is the table itself; leave table out")
+        source, table = owned(source)
+    reading = open_source(source, table, read_only=True, use=lambda _: Use(), **opening)
+    with following(progress), reading as opened, opened.engine.workspace():
+        found = _Drafting(opened.engine, opened.table, k).drafted()
+        opened.engine.refuse_changed()
         made = replace(
             found, suppression_limit=suppression_limit, seconds=time.monotonic() - started
         )
-        return told(source, made)
+        return told(opened, made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +109,10 @@ class _Drafting:
             each.name: (advise_row_names(each) if each is rows else None) or advise(each)
             for each in profile.columns
         }
+        advice = with_entity(self.engine, profile, advice, table=self.table)
         settled = Separating(self.engine, profile).settled(advice)
-        settled = self._with_twins(profile, _one_entity(settled))
-        columns = self._with_hierarchies(profile, settled)
+        settled = self._with_twins(profile, settled)
+        columns = self._with_models(profile, self._with_hierarchies(profile, settled))
         return Suggestion(
             columns=columns,
             records=profile.records,
@@ -160,6 +166,22 @@ class _Drafting:
         counts = self.engine.rows(set_counts(self.table, [[one], [other], [one, other]]))
         return len({classes for _, classes, _ in counts}) == 1
 
+    def _with_models(
+        self, profile: TableProfile, columns: Sequence[ColumnSuggestion]
+    ) -> tuple[ColumnSuggestion, ...]:
+        """The columns, sensitive ones with l-diversity where classes of k can have two values."""
+        names = [each.name for each in columns if each.role is Role.SENSITIVE]
+        share: dict[str, float] = {}
+        for start in range(0, len(names), BATCH):
+            batch = names[start : start + BATCH]
+            counts = sorted(self.engine.rows(commonest(profile.table, batch)))
+            for name, (_, most) in zip(batch, counts, strict=True):
+                share[name] = most / profile.looked_at
+        return tuple(
+            _protected(each, share[each.name], self.k) if each.name in share else each
+            for each in columns
+        )
+
     def _with_hierarchies(
         self, profile: TableProfile, advice: dict[str, Advice]
     ) -> tuple[ColumnSuggestion, ...]:
@@ -194,6 +216,7 @@ def _suggested(profile: ColumnProfile, advice: Advice) -> ColumnSuggestion:
         advice.reason,
         figures=profile.to_dict(),
         is_entity=advice.is_entity,
+        is_asked=advice.naming is Naming.ASKED,
         kind=profile.kind,
     )
     if advice.role is not Role.QUASI_IDENTIFIER:
@@ -204,6 +227,23 @@ def _suggested(profile: ColumnProfile, advice: Advice) -> ColumnSuggestion:
         hierarchy=draft.hierarchy,
         remark=draft.remark,
         file="" if draft.is_listed else None,
+    )
+
+
+def _protected(column: ColumnSuggestion, share: float, k: int) -> ColumnSuggestion:
+    """A sensitive column with what its classes are to hold, by the share of its commonest value.
+
+    Where fewer than one record of k has another value, most classes would grow for it.
+    """
+    most = f"{percent(share)} of the records have its most frequent value"
+    if share <= 1 - 1 / k:
+        return replace(column, l=L, remark=f"each class holds at least {L} values; {most}")
+    if share == 1:
+        return column
+    return replace(
+        column,
+        remark=f"{most}, so that classes of {k} seldom hold another: l-diversity, by "
+        f"{{ l = {L} }}, would make most of them larger",
     )
 
 
@@ -232,15 +272,6 @@ def _named(
         else:
             made.append(each)
     return tuple(made)
-
-
-def _one_entity(advice: dict[str, Advice]) -> dict[str, Advice]:
-    """Advice with one column at most that says whose record it is: the first."""
-    entities = [name for name, own in advice.items() if own.is_entity]
-    return {
-        name: replace(own, is_entity=own.is_entity and name == entities[0])
-        for name, own in advice.items()
-    }
 
 
 def _size_notes(profile: TableProfile, k: int) -> list[str]:

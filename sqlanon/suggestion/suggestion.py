@@ -10,13 +10,14 @@ from typing import Any
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.privacy import KAnonymity, LDiversity
+from sqlanon.policy.roles import Sensitive
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.resources import plain_text
+from sqlanon.suggestion.advice import Role
 from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.suggestion.files import refuse_policy_file, settled_columns, write_policy
-from sqlanon.suggestion.roles import Role
 from sqlanon.suggestion.toml_text import comment, toml_key, toml_value
 from sqlanon.wording import counted, did_you_mean, in_columns, listed, percent
 
@@ -86,7 +87,10 @@ class Suggestion(SelfShown):
         }
         return Policy(
             quasi,
-            sensitive=self._names(Role.SENSITIVE),
+            sensitive={
+                each.name: Sensitive([] if each.l is None else [LDiversity(each.l)])
+                for each in self.of(Role.SENSITIVE)
+            },
             identifiers=self._names(Role.IDENTIFIER),
             keep=self._names(Role.KEEP),
             drop=self._names(Role.DROP),
@@ -109,6 +113,11 @@ class Suggestion(SelfShown):
     def entity(self) -> str | None:
         """The column that says whose record it is, where persons have several."""
         return next((each.name for each in self.columns if each.is_entity), None)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The columns that may say whose record it is, which only the user can tell."""
+        return tuple(each.name for each in self.columns if each.is_asked)
 
     @property
     def nodes(self) -> int:
@@ -135,6 +144,19 @@ class Suggestion(SelfShown):
     def is_too_small(self) -> bool:
         """Whether the table has fewer records than a class must have, so none can be published."""
         return self.records < self.k
+
+    @property
+    def question(self) -> str:
+        """What the user is asked about columns that may say whose record it is; empty for none."""
+        if not self.asked:
+            return ""
+        names = [repr(name) for name in self.asked]
+        return (
+            f"WHOSE RECORDS ARE THESE? Values of {listed(names)} repeat, and may stand for persons "
+            "who have several records. Name the column that does as entity and among identifiers, "
+            "or make one of those that do so together; until then models count records, and the "
+            "records of one person can fill a class alone."
+        )
 
     def of(self, role: Role) -> list[ColumnSuggestion]:
         """The columns of a role."""
@@ -171,9 +193,11 @@ class Suggestion(SelfShown):
             role=chosen,
             reason=own.reason if chosen is own.role else "as you decided",
             hierarchy=None,
-            remark="",
+            remark=own.remark if chosen is own.role is Role.SENSITIVE else "",
             file=None,
             is_entity=own.is_entity and chosen is Role.IDENTIFIER,
+            is_asked=own.is_asked and chosen is own.role,
+            l=own.l if chosen is Role.SENSITIVE else None,
         )
         if chosen is Role.QUASI_IDENTIFIER:
             if hierarchy is not None:
@@ -202,6 +226,7 @@ class Suggestion(SelfShown):
                 k=self.k,
                 limit=self.suppression_limit,
                 entity=self.entity,
+                asked=self.asked,
                 method=self.method,
                 lists=lists,
                 settled=bool(self.of(Role.DROP) or self.of(Role.KEEP)),
@@ -243,6 +268,7 @@ class Suggestion(SelfShown):
             "k": self.k,
             "suppression_limit": self.suppression_limit,
             "entity": self.entity,
+            "asked": list(self.asked),
             "method": self.method,
             "columns": {each.name: each.to_dict() for each in self.columns},
             "undecided": list(self.undecided),
@@ -279,14 +305,14 @@ class Suggestion(SelfShown):
             "everybody.",
             "models_remark": "k-anonymity alone does not hide a sensitive value that all records "
             "of a class share (a class: all records that are published with the same "
-            "quasi-identifiers). l-diversity asks for l different values in each class, "
-            "t-closeness for classes whose values are distributed as in the whole table, up to a "
-            "distance t. "
-            "Remove the # of one, unless the sensitive columns are harmless:",
-            "method_remark": f"One level for each quasi-identifier can be chosen in {self.nodes:,} "
-            "ways, which take long to search. mondrian generalizes part by part instead: it soon "
-            "ends, and loses less, but values of one column come out at several levels.",
+            "quasi-identifiers). l-diversity asks for l different values in each class: see the "
+            "columns under [sensitive]. t-closeness asks for more, for classes whose values are "
+            "distributed as in the whole table, up to a distance t; to ask for it, remove the #:",
+            "method_remark": f"{self._ways()}mondrian generalizes part by part: values of a column "
+            "come out at several levels, but far fewer of them are suppressed in most tables, and "
+            "it soon ends.",
             "entity_remark": "Whose record it is: k counts persons, not records.",
+            "asked_remark": self.question,
             "undecided_remark": "UNDECIDED: nothing is published before each of these has a role. "
             "Name each in identifiers, keep, drop, [quasi_identifiers] or [sensitive]. Remove the "
             "# of the lines below that you need; the last one leaves out all that have no role.",
@@ -295,6 +321,18 @@ class Suggestion(SelfShown):
             "sensitive_remark": "Columns that are published as they are, and whose values nobody "
             "should learn about a person.",
         }
+
+    def _ways(self) -> str:
+        """Why the method is suggested, or when it is worth a trial."""
+        if self.method is None:
+            return (
+                "The default method chooses one level for each quasi-identifier. Where most "
+                "columns come out as *, remove the # below. "
+            )
+        return (
+            f"One level for each quasi-identifier can be chosen in {self.nodes:,} ways, which take "
+            "long to search. "
+        )
 
     def _basis(self) -> str:
         if self.looked_at == self.records:

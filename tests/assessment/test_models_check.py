@@ -289,7 +289,12 @@ def test_bad_sensitive_columns_are_one_clear_error_each():
     nested = {"q": "VARCHAR", "a": "INTEGER[]"}
     refused(SourceError, "'a' is of a nested type", [("x", [1])], nested, sensitive=["a"])
     ordered, tree = [TCloseness(0.2, "ordered")], [TCloseness(0.2, "hierarchical")]
-    refused(PolicyError, "needs an order of sensitive column 'b'", sensitive=["b"], models=ordered)
+    written = (
+        r"needs an order of sensitive column 'b', .* in Python sensitive=\{'b': Sensitive\(order=\["
+        r"'A', 'B', \.\.\.\]\)\}, in policy.toml 'b' = \{ order = \['A', 'B', \.\.\.\] \} below "
+        r"\[sensitive\], as option --order b=A,B,\.\.\.;"
+    )
+    refused(PolicyError, written, sensitive=["b"], models=ordered)
     refused(PolicyError, "needs a hierarchy of sensitive column 'a'", sensitive=["a"], models=tree)
 
 
@@ -316,13 +321,15 @@ def test_an_empty_table_is_refused_and_one_record_is_checked():
     assert set(none.sensitive["b"].t.values()) == {0.0}
 
 
-def test_an_entity_that_was_not_published_is_said_and_a_misspelt_one_refused():
+@pytest.mark.parametrize("entity", ["patient_number", "persons"])
+@pytest.mark.every_row
+def test_an_entity_that_is_not_there_is_noted_however_like_another_column_it_is_called(entity):
     rows = [("x", 1, "mild", 1)] * 2
-    report = check(rows, sensitive=["a"], models=[KAnonymity(2)], entity="patient_number")
-    assert report.holds
-    assert report.entity is None
-    assert any("records are counted, not persons" in note for note in report.notes)
-    refused(PolicyError, "did you mean 'person'", entity="persons")
+    report = check(rows, sensitive=["a"], models=[KAnonymity(2)], entity=entity)
+    assert (report.holds, report.entity) == (True, None)
+    [note] = [each for each in report.notes if "records are counted, not persons" in each]
+    meant = "; if 'person' says whose record each is, name it as entity (--entity person)"
+    assert note.endswith(meant) == (entity == "persons")
 
 
 @pytest.mark.slow

@@ -25,9 +25,11 @@ def connection():
 def test_columns_in_no_other_role_are_quasi_identifiers_and_that_is_said(connection, call):
     roles = {"identifiers": ["id"], "keep": ["list"], "drop": ["span"]}
     policy = Policy([], ["ill"], **roles, entity="who")
-    report = call(connection, "t", policy)
+    report = call(connection, policy, table="t")
     assert report.quasi_identifiers == ("a", "b")
-    named = call(connection, "t", Policy(["a", "b"], ["ill"], identifiers=["id"], entity="who"))
+    named = call(
+        connection, Policy(["a", "b"], ["ill"], identifiers=["id"], entity="who"), table="t"
+    )
     assert report.statistics == named.statistics
     assert any(
         "every column without another role counts as one, 2 in all: 'a', 'b'" in note
@@ -37,7 +39,7 @@ def test_columns_in_no_other_role_are_quasi_identifiers_and_that_is_said(connect
 
 @BOTH
 def test_columns_that_make_no_classes_are_left_out(connection, call):
-    report = call(connection, "t", Policy([]))
+    report = call(connection, Policy([]), table="t")
     assert report.quasi_identifiers == ("a", "b", "id", "ill", "who")
     assert (
         "columns left out, since values of their types cannot make classes: 'list', 'span'"
@@ -49,7 +51,7 @@ def test_columns_that_make_no_classes_are_left_out(connection, call):
 def test_table_without_a_column_to_take_is_an_error(connection, call):
     policy = Policy([], drop=["a", "b", "id", "ill", "who"])
     with pytest.raises(PolicyError, match="every column has another role; name some with --qi"):
-        call(connection, "t", policy)
+        call(connection, policy, table="t")
 
 
 def test_models_are_asked_of_these_classes(connection):

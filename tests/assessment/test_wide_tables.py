@@ -90,7 +90,7 @@ def test_wide_table_is_never_joined_column_by_column(connection, call):
         return run(self, statement, parameters)
 
     with patch.object(DuckDB, "run", watched):
-        call(connection, "w", Policy(names, ["s"]))
+        call(connection, Policy(names, ["s"]), table="w")
     assert max(joins) <= wide_codes.TOGETHER + 1
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sqlanon
+from sqlanon.cli.gate import main
 from sqlanon.engine.duckdb.data_files import (
     ARROW_ENDINGS,
     CSV_ENDINGS,
@@ -49,6 +50,15 @@ def test_a_released_table_may_hold_nothing_that_its_policy_drops_or_does_not_kno
         sqlanon.check("named.csv", "policy.toml", released=True)
 
 
+def test_a_released_column_may_be_spelt_like_the_entity_that_is_not_released(tmp_path):
+    release = tmp_path / "release.csv"
+    release.write_text("user_ip,age\n*,1\n*,1\n")
+    policy = sqlanon.Policy(["user_ip", "age"], entity="user_id", models=[sqlanon.KAnonymity(2)])
+    report = sqlanon.check(release, policy, released=True)
+    assert report.holds
+    assert any("the table has no column 'user_id'" in note for note in report.notes)
+
+
 def gate(*words):
     command = [sys.executable, "-c", "from sqlanon.cli.gate import main; main()", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -67,6 +77,16 @@ def test_the_hook_checks_every_file_and_tells_which_fails(folder):
     assert gate(*arguments, "fine.csv").returncode == 0
     assert gate(*arguments).returncode == 0
     assert gate("fine.csv").returncode == 2
+
+
+def test_the_gate_tells_how_it_is_called(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["sqlanon-gate", "--help"])
+    main()
+    assert "sqlanon-gate --policy policy.toml -- release.csv" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["sqlanon-gate"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "see sqlanon-gate --help" in capsys.readouterr().err
 
 
 def hook():

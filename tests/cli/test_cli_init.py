@@ -62,6 +62,19 @@ def test_three_commands_lead_from_a_raw_file_to_a_published_table(run, staff, tm
     assert run("check", "staff_anonymous.csv", "--policy", "policy.toml").code == 0
 
 
+def test_the_page_says_whose_records_these_are_or_asks(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    query = "SELECT 'x' || range // 4 AS {}, range % 30 AS age FROM range(400)"
+    duckdb.execute(f"COPY ({query.format('PatNr')}) TO 'persons.csv'")
+    duckdb.execute(f"COPY ({query.format('store_nr')}) TO 'stores.csv'")
+    page = " ".join(run("init", "persons.csv").out.split())
+    assert "Persons are counted by PatNr (entity): its name suggests the number" in page
+    page = " ".join(run("init", "stores.csv", "--overwrite").out.split())
+    assert "WHOSE RECORDS ARE THESE? Values of 'store_nr' repeat, and may stand" in page
+    document = run("init", "stores.csv", "--overwrite", "--json").document
+    assert (document["entity"], document["asked"]) == (None, ["store_nr"])
+
+
 def test_a_table_without_quasi_identifiers_has_no_next_commands(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "na.csv").write_text("a,b\n" + "NA,?\n" * 6)

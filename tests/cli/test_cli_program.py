@@ -385,14 +385,14 @@ def test_help_says_which_options_a_check_has_no_use_for(run):
     ("policy", "fault"),
     [
         (5, "policy must be a Policy, a dict .* or a function from the columns to a Policy"),
-        (None, "there is no policy file 'people'; give .*table, policy"),
+        (None, "the policy is missing; give .source, policy"),
         ("missing.toml", "there is no policy file 'missing.toml'"),
         (lambda _columns: {"k": 2}, "policy must be a Policy, not a dict"),
     ],
 )
 def test_a_policy_of_another_kind_is_one_error(database, call, policy, fault):
     with pytest.raises(PolicyError, match=fault):
-        call(str(database), "people", policy)
+        call(str(database), policy, table="people")
 
 
 @pytest.mark.slow

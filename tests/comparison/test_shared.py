@@ -1,5 +1,6 @@
 """What rows of a comparison have in common: found once, and without changing any of them."""
 
+import time
 from collections import Counter
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
 from sqlanon.comparison.comparing import BRIEF
+from sqlanon.comparison.report import ComparedRow
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering import covers, first, linkage
+from sqlanon.methods.clustering import covers, linkage
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.registry import METHODS
 from sqlanon.methods.shared import SharedWork
@@ -23,7 +25,6 @@ FOUND_ONCE = {
     "prices": (covers, "dual_bound"),
     "cover by reduced cost": (covers, "reduced_cost_cover"),
     "full-domain node": (fulldomain, "lent_node"),
-    "quick clusters": (first, "cut_clusters"),
 }
 
 
@@ -119,6 +120,21 @@ def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
     connection.execute(f"COPY people TO '{path}'")
     sqlanon.compare(path, policy(), methods=methods, memory_limit="1GB", passes=1)
     assert calls["itemsets"] == 2
+
+
+@pytest.mark.slow
+def test_a_bound_counts_what_it_takes_by_itself(connection, monkeypatch):
+    mined = covers.mined
+
+    def slowly(*given, **named):
+        time.sleep(1)
+        return mined(*given, **named)
+
+    monkeypatch.setattr(covers, "mined", slowly)
+    monkeypatch.setattr(ComparedRow, "bounds_by_itemsets", False)
+    found = sqlanon.compare(connection, policy(), table="people", methods=["direct-cover"])
+    [bound] = found.bounds
+    assert bound.seconds > 1
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from itertools import accumulate
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -694,3 +695,20 @@ def test_many_columns_without_a_role_are_counted_and_the_first_named():
         Policy(["a"]).check_columns(["a", *(f"c{n}" for n in range(300))], publish=True)
     assert str(raised.value).startswith("300 columns have no role: 'c0', 'c1', ")
     assert "'c19', ...; publish with keep" in str(raised.value)
+
+
+def test_numbers_of_numpy_are_numbers_of_a_policy():
+    own = {"k": 3, "l": 2, "t": 0.5, "suppression_limit": 0.25, "sensitive": {"ill": {}}}
+    age = {"intervals": [5], "weight": 2.0, "min_level": 0, "max_level": 1}
+    given = {
+        **own,
+        **{name: numpy.int64(own[name]) for name in ("k", "l")},
+        **{name: numpy.float64(own[name]) for name in ("t", "suppression_limit")},
+    }
+    theirs = {"intervals": [numpy.int64(5)], "weight": numpy.float32(2)}
+    theirs |= {"min_level": numpy.int8(0), "max_level": numpy.int64(1)}
+    made = Policy.from_dict({**given, "quasi_identifiers": {"age": theirs}})
+    assert made == Policy.from_dict({**own, "quasi_identifiers": {"age": age}})
+    assert json.dumps(made.to_dict())
+    with pytest.raises(PolicyError, match="k is 0; it must be a whole number"):
+        KAnonymity(numpy.int64(0))

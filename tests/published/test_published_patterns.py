@@ -1,7 +1,6 @@
 """The heuristic's published figures on Adult.
 
-Bredereck, Nichterlein, Niedermeier 2013, table 1: four of its thirteen k, which differ in all
-figures. `benchmarks/patterns.py table` prints all of them.
+Bredereck, Nichterlein, Niedermeier 2013, table 1, all thirteen k.
 """
 
 import duckdb
@@ -17,11 +16,21 @@ COLUMNS = (
     "native_country", "income",
 )  # fmt: skip
 TABLE = [
-    (2, 2.062, 14589, 2.232, 16),
-    (3, 2.290, 9208, 3.536, 18),
-    (10, 3.106, 2559, 12.724, 56),
-    (100, 5.151, 274, 118.836, 317),
+    (2, 14589, 2.232, 16),
+    (3, 9208, 3.536, 18),
+    (4, 6670, 4.882, 25),
+    (5, 5199, 6.263, 31),
+    (6, 4315, 7.546, 42),
+    (7, 3669, 8.875, 53),
+    (8, 3193, 10.198, 53),
+    (9, 2832, 11.498, 52),
+    (10, 2559, 12.724, 56),
+    (25, 1046, 31.129, 161),
+    (50, 537, 60.635, 317),
+    (75, 354, 91.980, 317),
+    (100, 274, 118.836, 317),
 ]
+USEFULNESS = {2: 2.062, 3: 2.290, 10: 3.106, 100: 5.151}
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +42,8 @@ def adult():
 
 @pytest.mark.slow
 @pytest.mark.every_row
-@pytest.mark.parametrize(("k", "usefulness", "types", "average", "maximum"), TABLE)
-def test_greedy_finds_the_published_row_types(adult, k, usefulness, types, average, maximum):
+@pytest.mark.parametrize(("k", "types", "average", "maximum"), TABLE)
+def test_greedy_finds_the_published_row_types(adult, k, types, average, maximum):
     # The source suppresses fewer than k records all the same; they are left out here.
     policy = Policy(COLUMNS, models=[KAnonymity(k)], suppression_limit=0.01)
     report = sqlanon.plan(
@@ -42,7 +51,8 @@ def test_greedy_finds_the_published_row_types(adult, k, usefulness, types, avera
     ).report
     found = [report.loss[name] for name in ("row_types", "average_row_type", "maximum_row_type")]
     assert [round(figure, 3) for figure in found] == [types, average, maximum]
-    assert round(report.search["usefulness_of_values"], 3) == usefulness
+    useful = round(report.search["usefulness_of_values"], 3)
+    assert useful == USEFULNESS.get(k, useful)
 
 
 def test_usefulness_of_values_is_about_what_records_held():

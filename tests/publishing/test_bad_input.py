@@ -74,7 +74,7 @@ def policy(column="zip", hierarchy=None, **options):
 @pytest.mark.parametrize("name", ["missing.duckdb", "missing.csv", ".", "no folder/x.csv"])
 def test_source_that_is_no_file_is_an_error(tmp_path, call, name):
     with pytest.raises(SourceError, match=r"there is no file|is a folder"):
-        call(tmp_path / name, None, policy())
+        call(tmp_path / name, policy())
     assert list(tmp_path.iterdir()) == []
 
 

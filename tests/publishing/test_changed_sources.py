@@ -115,7 +115,7 @@ def test_an_error_of_a_file_that_has_changed_blames_the_change(tmp_path, monkeyp
     monkeypatch.setattr(home, "workspace", changed)
     monkeypatch.setattr(home, "rows", changed)
     with pytest.raises(SourceError, match=r"'people.parquet' was replaced or changed"):
-        run(path, None, POLICY)
+        run(path, POLICY)
 
 
 def test_a_parquet_file_that_changes_while_it_is_opened_is_not_called_unreadable(
@@ -315,3 +315,11 @@ def test_no_file_stays_open(tmp_path):
         sqlanon.measure(path, tmp_path / f"out.{ending}", POLICY)
     held = {str(entry.resolve()) for entry in OPEN_FILES.iterdir()}
     assert not [name for name in held if name.startswith(str(tmp_path))]
+
+
+def test_a_view_that_gives_other_rows_each_time_is_told_as_that():
+    connection = duckdb.connect()
+    connection.execute("CREATE VIEW t AS SELECT i % 2 AS a, random() AS x FROM range(9) r (i)")
+    policy = Policy(["a"], keep=["x"], models=[KAnonymity(2)])
+    with pytest.raises(StalePlanError, match=r"^the view gives other rows each time .* random\(\)"):
+        sqlanon.anonymize(connection, policy, table="t", into="o")

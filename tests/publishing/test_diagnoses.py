@@ -154,6 +154,22 @@ def test_a_database_does_not_grow_where_nothing_is_published(tmp_path, monkeypat
         assert path.stat().st_size == before
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX limits")
+def test_no_log_stays_where_a_table_cannot_be_written_to_the_end(database):
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(EngineError, match="could not be written to the end"):
+            sqlanon.anonymize(database, POLICY, table="people", into="out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in database.parent.iterdir()] == [database.name]
+    with duckdb.connect(str(database)) as connection:
+        assert connection.sql("SHOW TABLES").fetchall() == [("people",)]
+
+
 def test_a_table_that_arrives_changed_is_not_published(database, monkeypatch):
     real = apply.create_table
 

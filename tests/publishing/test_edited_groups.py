@@ -81,7 +81,8 @@ def carried_out(tmp_path):
             document = json.loads(file.read_text())
             [column] = document["recoding"]["columns"]
             column["groups"] = change(column["groups"])
-            file.write_text(json.dumps({n: v for n, v in document.items() if n != DIGEST}))
+            del document[DIGEST]
+            file.write_text(json.dumps(sealed(document)))
             return sqlanon.apply(connection, Plan.load(file), into="out")
 
     return publish

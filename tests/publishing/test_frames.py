@@ -446,7 +446,7 @@ def test_categories_without_a_value_of_their_own_in_the_database_are_published_a
 @pytest.mark.parametrize(
     ("frame", "fault"),
     [
-        (pandas.DataFrame({0: AGES}), "names that are no texts"),
+        (pandas.DataFrame({0: AGES}), "name that is no text"),
         (pandas.DataFrame({"age": AGES, "Age": AGES}), "but for the case of letters"),
         (pandas.DataFrame({"age": AGES, "x": [1, MARKER] * 6}), "'x' .* several kinds"),
         (pandas.DataFrame({"age": AGES, "x": [object()] * 12}), "'x' .* convert or drop it"),
@@ -510,7 +510,7 @@ def test_a_source_with_one_table_needs_no_name(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age\n" + "".join(f"{age}\n" for age in AGES))
     policy = UNNAMED
-    assert sqlanon.check(path, policy).statistics == sqlanon.check(path, policy).statistics
+    assert sqlanon.check(path, policy).statistics.records == 12
     report = sqlanon.anonymize(path, policy, output=tmp_path / "made.parquet")
     assert report.holds
     assert sqlanon.measure(path, tmp_path / "made.parquet", policy).records == 12
@@ -519,14 +519,13 @@ def test_a_source_with_one_table_needs_no_name(tmp_path):
 @pytest.mark.parametrize(
     ("call", "fault"),
     [
-        (lambda: sqlanon.check(TABLE), "policy is missing"),
-        (lambda: sqlanon.anonymize(POLICY, TABLE), "policy comes last"),
-        (lambda: sqlanon.check(TABLE, TABLE, table=POLICY), "policy comes last"),
+        (lambda: sqlanon.check(TABLE, None), "policy is missing"),
+        (lambda: sqlanon.anonymize(POLICY, TABLE), "policy comes second"),
+        (lambda: sqlanon.check(TABLE, TABLE), "policy comes second"),
         (lambda: sqlanon.check({"age": [1]}, POLICY), "a dict is no table"),
         (lambda: sqlanon.check(TABLE, POLICY, table="people"), "frame is the table itself"),
         (lambda: sqlanon.check("people.csv", "people"), "no policy file 'people'"),
         (lambda: sqlanon.check(TABLE, 5), "not an int"),
-        (lambda: sqlanon.measure(TABLE, TABLE), "frame"),
         (lambda: sqlanon.check(TABLE, {"kk": 5}), "policy: unknown key"),
         (lambda: sqlanon.anonymize(TABLE, POLICY, into="made"), "source is a frame"),
         (lambda: sqlanon.anonymize(TABLE, POLICY, in_place=True), "source is a frame"),
@@ -560,5 +559,33 @@ def test_a_draft_is_taken_for_its_policy_once_every_column_has_a_role():
 @pytest.mark.parametrize("name", ["check", "risk", "mine", "bound", "plan", "anonymize", "compare"])
 def test_signatures_can_be_read(name):
     parameters = inspect.signature(getattr(sqlanon, name)).parameters
-    assert list(parameters)[:3] == ["connection", "table", "policy"]
+    assert list(parameters)[:3] == ["source", "policy", "table"]
     assert not any(each.kind is each.VAR_POSITIONAL for each in parameters.values())
+
+
+def test_integers_of_128_bits_of_polars_come_back():
+    values = [2**70, 2**70, 5, 5]
+    frame = polars.DataFrame({"a": [1, 1, 2, 2], "x": polars.Series(values, dtype=polars.Int128)})
+    for policy in (
+        Policy(["a"], keep=["x"], models=[KAnonymity(2)]),
+        Policy(["a", "x"], models=[KAnonymity(2)]),
+    ):
+        public = sqlanon.anonymize(frame, policy)
+        assert public.schema["x"] == polars.Int128
+        assert sorted(public["x"]) == sorted(values)
+    dropped = Policy(["a"], drop=["x"], models=[KAnonymity(2)])
+    long = frame.with_columns(x=polars.lit(2**127 - 1, dtype=polars.Int128))
+    assert sqlanon.anonymize(long, dropped).columns == ["a"]
+    with pytest.raises(SourceError, match=r"column 'x' \(Int128\) .* more than 38 digits"):
+        sqlanon.anonymize(long, policy)
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [((1,), "1 column of the .* has a name that"), ((1, 2), "2 columns of the .* have names that")],
+)
+def test_names_that_are_no_texts_are_counted(names, told):
+    frame = pandas.DataFrame({name: [1, 1] for name in names})
+    with pytest.raises(SourceError, match=told):
+        sqlanon.check(frame, Policy(["a"]))

@@ -62,7 +62,7 @@ def contents(folder):
     [
         ("none/out.csv", False, "there is no folder"),
         ("out.xlsx", False, "no known ending"),
-        ("there.csv", False, "exists already; replace it with --overwrite"),
+        ("there.csv", False, "exists already; replace it with overwrite "),
         ("folder.csv", True, "is a folder"),
         ("people.csv", True, "holds the original"),
         ("./folder.csv/../people.parquet", True, "holds the original"),

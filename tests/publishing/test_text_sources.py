@@ -84,7 +84,7 @@ def test_an_ambiguous_date_is_not_generalized_unasked(people, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("opened", [reading, opened_for])
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet", "arrow"])
-def test_a_column_that_is_dropped_is_not_loaded(people, tmp_path, opened, ending):
+def test_a_column_that_is_dropped_is_loaded_as_hashes_alone(people, tmp_path, opened, ending):
     path = tmp_path / f"people.{ending}"
     if ending == "arrow":
         from pyarrow import feather
@@ -95,14 +95,14 @@ def test_a_column_that_is_dropped_is_not_loaded(people, tmp_path, opened, ending
     with opened(path, None, policy(), read_only=True) as (source, _):
         connection = source.engine.connection
         assert list(source.engine.columns(source.table)) == HEADER
-        assert connection.execute("SELECT count(name), count(age) FROM people").fetchall() == [
-            (0, 40)
+        assert connection.execute("SELECT DISTINCT typeof(name) FROM people").fetchall() == [
+            ("UBIGINT",)
         ]
         stored = connection.execute(
-            "SELECT table_name FROM duckdb_columns() JOIN duckdb_tables() USING (table_name)"
+            "SELECT data_type FROM duckdb_columns() JOIN duckdb_tables() USING (table_name)"
             " WHERE column_name = 'name'"
         )
-        assert stored.fetchall() == []
+        assert {*stored.fetchall()} <= {("UBIGINT",)}
 
 
 def test_the_entity_is_loaded_though_it_is_dropped(people):

@@ -4,9 +4,9 @@ import pytest
 from snapshots import PEOPLE
 
 from sqlanon.errors import PolicyError
+from sqlanon.publishing.plan import READERS
 from sqlanon.query.publish.statement import STATEMENTS, Publication, published_rows
 from sqlanon.recoding import FullDomain
-from sqlanon.stored_recoding import READERS
 
 
 def test_every_kind_that_a_plan_can_hold_has_a_statement():

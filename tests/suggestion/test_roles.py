@@ -3,12 +3,15 @@
 from decimal import Decimal
 
 import pytest
+from databases import empty_database
 from sqlglot import exp
 
+import sqlanon
 from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
+from sqlanon.suggestion.advice import Role
 from sqlanon.suggestion.by_figures import advise_by_sets
 from sqlanon.suggestion.profile import ColumnProfile, NumberFigures
-from sqlanon.suggestion.roles import Role, advise
+from sqlanon.suggestion.roles import advise
 
 
 def of_numbers(
@@ -55,10 +58,8 @@ def test_whole_numbers_of_which_nearly_every_record_has_its_own_are_no_measureme
 
 
 @pytest.mark.every_row
-@pytest.mark.parametrize(
-    ("distinct", "role"), [(200, Role.QUASI_IDENTIFIER), (201, Role.IDENTIFIER)]
-)
-def test_an_address_of_five_records_on_average_is_a_place(distinct, role):
+@pytest.mark.parametrize("distinct", [20, 200, 1000])
+def test_an_address_is_an_identifier_however_many_records_share_it(distinct):
     own = ColumnProfile(
         "address",
         exp.DataType.build("VARCHAR", dialect="duckdb"),
@@ -68,7 +69,7 @@ def test_an_address_of_five_records_on_average_is_a_place(distinct, role):
         uniqueness=distinct / 1000,
         lengths=(4, 5.0, 9),
     )
-    assert advise(own).role is role
+    assert advise(own).role is Role.IDENTIFIER
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,117 @@ def test_columns_of_unknown_meaning_do_not_speak_for_codes_in_large_sets(columns
         implied=0,
     )
     assert advise_by_sets("r", risk, among=among).role is role
+
+
+GIVEN = [
+    "Anna",
+    "Ben",
+    "Clara",
+    "David",
+    "Elena",
+    "Felix",
+    "Greta",
+    "Hugo",
+    "Ines",
+    "Jonas",
+    "Klara",
+    "Lukas",
+    "Maria",
+    "Noah",
+    "Olga",
+]
+FAMILY = [
+    "Schmidt",
+    "O'Brien",
+    "García",
+    "Weber",
+    "Rossi",
+    "Novak",
+    "Dubois",
+    "Jensen",
+    "Costa",
+    "Meyer",
+    "Silva",
+    "Keller",
+]
+
+
+def of_texts(name, values, records=2000):
+    """The role of a column that holds some texts in turn, beside an age."""
+    with empty_database() as connection:
+        connection.execute("CREATE TABLE people (age INTEGER, place INTEGER)")
+        connection.execute(
+            "INSERT INTO people SELECT 20 + range % 50, range FROM range(?)", [records]
+        )
+        query = 'SELECT age, (?::VARCHAR[])[1 + place % ?] AS "{}" FROM people'
+        connection.execute(
+            f"CREATE TABLE drawn AS {query.format(name)}", [list(values), len(values)]
+        )
+        [_, own] = sqlanon.suggest(connection, table="drawn").columns
+        return own
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("f7", "{1} {0}"),
+        ("f7", "{0}, {1}"),
+        ("f7", "Dr. {1} van {0}"),
+        ("AttendingPhysician", "{1} {0}"),
+        ("Médecin traitant", "Dr {0}"),
+        ("Manager", "{0}"),
+        ("Ansprechpartner", "{1} {0}"),
+        ("contact", "{1} {0}"),
+        ("Nom de naissance", "{0}"),
+        ("name_at_birth", "{0}"),
+        ("Name des Patienten", "{1} {0}"),
+        ("nombre del paciente", "{1}"),
+    ],
+)
+def test_names_of_persons_are_identifiers_by_their_column_or_their_shape(name, written):
+    values = dict.fromkeys(written.format(last, first) for last in FAMILY for first in GIVEN)
+    assert of_texts(name, [*values]).role is Role.IDENTIFIER
+
+
+TITLES = [
+    "Senior",
+    "Junior",
+    "Chief",
+    "Regional",
+    "Deputy",
+    "Lead",
+    "Assistant",
+    "Principal",
+    "Associate",
+    "Interim",
+]
+JOBS = ["Engineer", "Analyst", "Manager", "Director", "Nurse", "Teacher"]
+ORGANS = ["Heart", "Lung", "Kidney", "Liver", "Skin", "Bone", "Eye", "Nerve", "Blood", "Brain"]
+ILLNESSES = ["Failure", "Cancer", "Disease", "Inflammation", "Infection", "Injury"]
+PLACES = "New Zealand, South Korea, France, United Kingdom, Costa Rica, Peru, United States, Italy"
+CITIES = "New York, San Francisco, Paris, Los Angeles, Bad Homburg, Oslo, San Diego, Rome, Lima"
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("x", [f"{one} {other}" for one in TITLES for other in JOBS]),
+        ("JobTitle", [f"{one} {other}" for one in TITLES for other in JOBS]),
+        ("x", [f"{one} {other}" for one in ORGANS for other in ILLNESSES]),
+        ("diagnosis", [f"{one} {other}" for one in ORGANS for other in ILLNESSES]),
+        ("x", PLACES.split(", ")),
+        ("country", PLACES.split(", ")),
+        ("x", CITIES.split(", ")),
+        ("city", [f"{one} {other}" for one in FAMILY for other in GIVEN]),
+        ("contact", ["cellular", "telephone", "unknown"]),
+        ("doctor_visits", ["none", "one", "many"]),
+    ],
+)
+def test_titles_illnesses_and_places_are_no_names_of_persons(name, values):
+    assert of_texts(name, values).role is not Role.IDENTIFIER
+
+
+def test_the_names_of_patients_say_whose_records_they_are():
+    values = [f"{first} {last}" for last in FAMILY for first in GIVEN]
+    assert of_texts("name", values).is_entity
+    assert not of_texts("surgeon", values).is_entity

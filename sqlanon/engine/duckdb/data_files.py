@@ -12,7 +12,7 @@ from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.held_files import held_data
 from sqlanon.engine.duckdb.json_files import read_json
-from sqlanon.engine.duckdb.narrowing import complete, home, projections
+from sqlanon.engine.duckdb.narrowing import complete, home, loading, projections
 from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_files import TextReading, read_csv, scan_file
 from sqlanon.engine.duckdb.text_layout import is_gzip, refuse_alike
@@ -93,7 +93,9 @@ def _view_parquet(engine: DuckDB, path: Path, *, table: exp.Table, how: TextRead
     if not names:
         raise SourceError(f"{path.name!r} is not a readable Parquet file")
     refuse_alike(path, _parquet_names(engine, path))
-    query = exp.select(*projections(names, how.use(names))).from_(scan)
+    use = how.use(names)
+    loaded = exp.select(*loading(names, use)).from_(scan).subquery("loaded")
+    query = exp.select(*projections(names, use)).from_(loaded)
     engine.run(create_temporary(table.copy(), query, kind="VIEW"))
 
 
@@ -125,11 +127,10 @@ def _read_arrow(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReadin
             refuse_alike(path, names)
             use = how.use(names)
             loaded = home(engine, table, names=names, use=use)
-            columns = [exp.column(name, quoted=True) for name in use.kept(names)]
             # Dictionaries come out as text: their unused values are no part of the table.
             frame = engine.register(batches)
-            wanted = columns if loaded != table else ["*"]
-            engine.run(create_temporary(loaded.copy(), exp.select(*wanted).from_(frame)))
+            wanted = exp.select(*loading(names, use)).from_(frame)
+            engine.run(create_temporary(loaded.copy(), wanted))
             complete(engine, loaded, table=table, names=names, use=use)
             return
     except (pyarrow.ArrowException, OSError, EngineError):

@@ -234,7 +234,7 @@ def refuse_folder(path: Path) -> None:
 
 
 def _in_the_way(path: Path) -> SourceError:
-    return SourceError(f"{str(path)!r} exists already; replace it with --overwrite")
+    return SourceError(f"{str(path)!r} exists already; replace it with overwrite (--overwrite)")
 
 
 def _on_disk(action: Callable[[], T], target: Path) -> T:

@@ -77,12 +77,19 @@ class HeldFrame:
         names = kind.names()
         _refuse_names(names, self.title)
         used = use(names)
-        held = kind.read(used.kept(names), used.equal_alone)
+        equal_alone = used.equal_alone | used.counted
+        held = None
+        with suppress(SourceError):  # of a column that is dropped, too
+            held = kind.read(used.read(names), equal_alone)
+        if held is None:
+            held = kind.read(used.kept(names), equal_alone)
         self._types = dict(zip(held.column_names, held.schema.types, strict=True))
         columns = {}
         for name, column in zip(held.column_names, held.columns, strict=True):
-            columns[name] = stored(column) if name in used.equal_alone else column
-            if used.by_value is not None and name not in used.equal_alone:
+            if name in used.counted and not comes_back(column.type):
+                continue
+            columns[name] = stored(column) if name in equal_alone else column
+            if used.by_value is not None and name not in equal_alone:
                 refuse_finer(name, column)
         for name in names:
             columns.setdefault(name, pyarrow.nulls(held.num_rows))
@@ -158,8 +165,10 @@ def _refuse_names(names: Sequence[object], title: str) -> None:
     """Refuses names that a table of a database cannot have."""
     others = [name for name in names if not isinstance(name, str)]
     if others:
+        one = f"column of the {title} has a name that is no text"
+        more = f"columns of the {title} have names that are no texts"
         raise SourceError(
-            f"{counted(len(others), 'column')} of the {title} have names that are no texts; "
+            f"{counted(len(others), one, more=more)}; "
             "rename them, for instance by frame.columns = frame.columns.map(str)"
         )
     folded = [fold(str(name)) for name in names]

@@ -12,17 +12,13 @@ from sqlanon.engine.base import Row, render, with_texts
 from sqlanon.engine.duckdb.catalog import fold
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.json_faults import json_fault
-from sqlanon.engine.duckdb.narrowing import complete, home
+from sqlanon.engine.duckdb.narrowing import complete, home, loading
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
 from sqlanon.engine.duckdb.text_columns import TextColumns
-from sqlanon.engine.duckdb.text_files import (
-    TextReading,
-    refuse_date_format,
-    refuse_no_dates,
-    scan_file,
-)
+from sqlanon.engine.duckdb.text_dates import GivenDates, refuse_date_format
+from sqlanon.engine.duckdb.text_files import TextReading, scan_file
 from sqlanon.engine.duckdb.text_layout import refuse_alike
-from sqlanon.engine.duckdb.text_types import json_kinds
+from sqlanon.engine.duckdb.text_types import dates_as_given, json_kinds
 
 _Type = exp.DataType.Type
 # Types that DuckDB takes texts of JSON for, and then writes otherwise.
@@ -65,16 +61,17 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     refuse_alike(path, _keys(ask, path, names=[str(name) for name, *_ in described]))
     types = {str(name): _as_text(type_of(str(kind)), _GUESSED) for name, kind, *_ in described}
     use = how.use(list(types))
+    read = use.read(list(types))
     texts_in = {name for name in use.kept(list(types)) if types[name] == _TEXT}
-    types |= _lossless(ask, path, types={name: types[name] for name in use.kept(list(types))})
+    types |= _lossless(ask, path, types={name: types[name] for name in read})
     raw = engine.temporary("text")
-    scan = _scan_as(path, {name: types[name] for name in use.kept(list(types))})
-    ask(create_temporary(raw, exp.select("*").from_(scan)))
+    scan = _scan_as(path, {name: types[name] for name in read})
+    ask(create_temporary(raw, exp.select(*loading(list(types), use)).from_(scan)))
     texts = TextColumns(
         raw,
         {
             name: json_kinds(how.form, exact=use.is_exact(name)) if name in texts_in else ()
-            for name in use.kept(list(types))
+            for name in read
         },
         how.form.nulls,
     )
@@ -84,9 +81,12 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     kept = {name: kind for name, kind in kinds.items() if name not in merging}
     engine.run(create_temporary(loaded.copy(), texts.converted(kept)))
     engine.drop(raw)
+    left_out = {n: kind for n, kind in types.items() if kind == _TEXT and n not in texts_in}
+    given = dict.fromkeys(left_out, dates_as_given(how.form, exact=False))
+    others = TextColumns(_scan_as(path, left_out), given, how.form.nulls)
+    dates = GivenDates(path, how.form, use.dated, kept, lambda record: f"record {record + 1:,}")
+    engine.notes += dates.notes(engine, loaded, texts=texts, others=others)
     complete(engine, loaded, table=table, names=list(types), use=use)
-    if loaded == table:
-        refuse_no_dates(engine, path, table=table, unread=texts.unread(kept, how.form))
 
 
 def _scan(path: Path, options: Mapping[str, exp.Expr]) -> exp.Table:

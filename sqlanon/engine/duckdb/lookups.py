@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.engine.duckdb.catalog import Catalog
+from sqlanon.sqltext import Statement
 
 Types = dict[str, exp.DataType]
 
@@ -48,7 +49,7 @@ class Lookups:
         self.forget()
         self.are_kept = are_kept
 
-    def after(self, statement: exp.Expr) -> None:
+    def after(self, statement: Statement) -> None:
         """Forgets what a statement may have changed: our temporary tables have names of their own.
 
         What is made under such a name is never looked for in the catalog.
@@ -57,9 +58,9 @@ class Lookups:
             self.forget()
 
 
-def _is_temporary(statement: exp.Expr) -> bool:
+def _is_temporary(statement: Statement) -> bool:
     """Whether a statement makes a temporary table, or a view."""
-    properties = statement.args.get("properties")
+    properties = statement.args.get("properties") if isinstance(statement, exp.Create) else None
     return properties is not None and any(
         isinstance(each, exp.TemporaryProperty) for each in properties.expressions
     )

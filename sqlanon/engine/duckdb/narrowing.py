@@ -1,4 +1,4 @@
-"""Files of which not all columns are loaded: those that are left out read as NULL."""
+"""Files of which not all columns are loaded: the others read as NULL, or as hashes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,28 @@ def complete(
 
 
 def projections(names: Sequence[str], use: Use) -> list[exp.Expr]:
-    """All columns, those that are left out as NULL."""
-    kept = set(use.kept(names))
+    """All columns of a table that holds those loaded, the others as NULL."""
+    there = {*use.read(names)}
     return [
         exp.column(name, quoted=True)
-        if name in kept
+        if name in there
         else exp.cast(exp.Null(), "VARCHAR").as_(name, quoted=True)
         for name in names
     ]
+
+
+def loading(names: Sequence[str], use: Use) -> list[exp.Expr]:
+    """What is loaded of a table that holds all columns: those kept, and hashes of some others."""
+    kept = set(use.kept(names))
+    return [
+        exp.column(name, quoted=True) if name in kept else hashed(exp.column(name, quoted=True))
+        for name in use.read(names)
+    ]
+
+
+def hashed(column: exp.Column, value: exp.Expr | None = None) -> exp.Expr:
+    """A number for each value of a column, or of what is made of it; NULL stays NULL."""
+    told = column if value is None else value
+    null = exp.Is(this=told.copy(), expression=exp.Null())
+    number = exp.Anonymous(this="hash", expressions=[told.copy()])
+    return exp.Case().when(exp.Not(this=null), number).as_(column.name, quoted=True)

@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import cast
@@ -128,6 +128,8 @@ class Resources:
                     yield engine
             finally:
                 connection.close()
+                if database is not None and not read_only:
+                    _drop_empty_log(database)
 
     @contextmanager
     def _spill(self) -> Iterator[Path]:
@@ -141,6 +143,15 @@ class Resources:
             yield folder.path
         finally:
             folder.remove()
+
+
+def _drop_empty_log(database: Path) -> None:
+    """Removes the empty log that a commit leaves beside a database where its disk was full."""
+    log = database.with_name(database.name + ".wal")
+    with suppress(OSError, duckdb.Error):
+        if not log.stat().st_size:
+            # DuckDB does so itself on opening, when nobody else can write to the database.
+            duckdb.connect(str(database)).close()
 
 
 def refuse_unwritable(database: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from threading import get_ident
 from typing import Any, Literal, Unpack
 
 import duckdb
@@ -25,6 +26,8 @@ from sqlanon.errors import SourceError
 
 Kind = Literal["duckdb", "file", "connection", "frame"]
 
+_THREADS: dict[int, int] = {}
+"""By the connection of a caller the thread that uses it."""
 DATABASE_ENDINGS = frozenset({".duckdb", ".ddb", ".db"})
 
 
@@ -123,7 +126,7 @@ def _of_connection(
             "set them where it is opened"
         )
     engine = source if isinstance(source, DuckDB) else DuckDB(source)
-    with released(engine):
+    with _of_one_thread(engine.connection), released(engine):
         if isinstance(table, HeldFrame):
             chosen = table.loaded(engine, how.reading.use, is_callers=True)
             yield OpenedSource(engine, chosen, None, "connection", frame=table)
@@ -131,6 +134,27 @@ def _of_connection(
             chosen = _choose(engine, table)
             how.use(engine, chosen)
             yield OpenedSource(engine, chosen, None, "connection")
+
+
+@contextmanager
+def _of_one_thread(connection: object) -> Iterator[None]:
+    """Holds a connection for one thread: the answers of several would go to whoever asks next.
+
+    Raises:
+        SourceError: Another thread holds it.
+    """
+    key, own = id(connection), get_ident()
+    is_new = key not in _THREADS
+    if _THREADS.setdefault(key, own) != own:
+        raise SourceError(
+            "another thread uses this connection; give each thread one of its own, such as "
+            "connection.cursor()"
+        )
+    try:
+        yield
+    finally:
+        if is_new:
+            del _THREADS[key]
 
 
 def _of_frame(frame: HeldFrame, how: _How) -> Iterator[OpenedSource]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlanon.engine.base import Row
-from sqlanon.engine.duckdb.text_format import TextFormat
-from sqlanon.engine.duckdb.text_types import Kind, dates_as_given
+from sqlanon.engine.duckdb.narrowing import hashed
+from sqlanon.engine.duckdb.text_types import Kind
 
 _PLACE = "place"
 _TEXT = "text"
@@ -24,11 +24,13 @@ class TextColumns:
         kinds: By the name of each column, the types that its texts may have, the first that fits
             first; none where it stays as it is.
         nulls: Texts that stand for NULL.
+        counted: Columns of which only the hashes of texts are wanted.
     """
 
     rows: exp.Table
     kinds: Mapping[str, Sequence[Kind]]
     nulls: Sequence[str] = ()
+    counted: Collection[str] = ()
 
     @property
     def columns(self) -> dict[str, exp.Column]:
@@ -123,24 +125,13 @@ class TextColumns:
         found = ask(exp.select(*merges).from_(self.texts().subquery("texts")))[0]
         return {name for name, merged in zip(kinds, found, strict=True) if merged}
 
-    def unread(self, kinds: Mapping[str, Kind], form: TextFormat) -> list[exp.Expr]:
-        """Aggregates that tell whether a column of texts is written in the format of dates given.
-
-        None where a column is known to be, or no format is given. A column that stays as it is
-        may be, too.
-        """
-        given = dates_as_given(form, exact=False)
-        if not given or any(kind.form for kind in kinds.values()):
-            return []
-        columns = self.columns
-        texts = [columns[name] for name in self.kinds if self.kinds[name] and name not in kinds]
-        return [given[0].fits(text) for text in texts] or [exp.false()]
-
     def _text(self, name: str) -> exp.Expr:
         column = exp.column(name, quoted=True)
         text: exp.Expr = column
-        for null in self.nulls if self.kinds[name] else ():
+        for null in self.nulls if self.kinds[name] or name in self.counted else ():
             text = exp.func("NULLIF", text, exp.Literal.string(null))
+        if name in self.counted:
+            return hashed(column, text)
         return column if text is column else text.as_(name, quoted=True)
 
 

@@ -142,6 +142,25 @@ def _broken_line(layout: TextLayout) -> str | None:
         csv.field_size_limit(old)
 
 
+def line_of(layout: TextLayout, record: int) -> int:
+    """The line of a file that a record begins in; records count from 0 on, lines from 1 on."""
+    old = csv.field_size_limit(_WIDEST_FIELD)
+    try:
+        with _lines(layout) as lines:
+            rows = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=True)
+            line, before = 1, record + 1  # the header is before all records
+            for row in rows:
+                # A blank line is a record of a single column, and none of several.
+                if row or len(layout.columns) == 1:
+                    if not before:
+                        break
+                    before -= 1
+                line = rows.line_num + 1
+            return line
+    finally:
+        csv.field_size_limit(old)
+
+
 def _other_ending(layout: TextLayout) -> str | None:
     """Where a line ends with other characters than the first one."""
     with _lines(layout) as lines:

@@ -17,17 +17,19 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.narrowing import complete, home
 from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_columns import TextColumns
+from sqlanon.engine.duckdb.text_dates import GivenDates, refuse_date_format
 from sqlanon.engine.duckdb.text_faults import (
     csv_fault,
     encoding_fault,
+    line_of,
     refuse_undecodable_names,
     undecodable_line,
 )
 from sqlanon.engine.duckdb.text_format import TextFormat
 from sqlanon.engine.duckdb.text_layout import TextLayout, is_gzip, layout_of, opened_text
-from sqlanon.engine.duckdb.text_types import Kind, csv_kinds
+from sqlanon.engine.duckdb.text_types import Kind, csv_kinds, dates_as_given
 from sqlanon.engine.own_folders import own_folder
-from sqlanon.errors import EngineError, SourceError
+from sqlanon.errors import EngineError
 
 _SAMPLE_ROWS = 2048
 # Small buffers let decompression and parsing overlap; twice as fast as one large buffer.
@@ -91,19 +93,23 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
     valued = [name for name in use.kept(layout.columns) if not use.is_exact(name)]
     engine.notes += [note for note in layout.notes(valued) if note not in engine.notes]
     refuse_date_format(engine, how.form)
-    kinds = {
-        name: csv_kinds(how.form, layout.decimals.get(name), exact=use.is_exact(name))
-        for name in use.kept(layout.columns)
-    }
+    kinds: dict[str, Sequence[Kind]] = dict.fromkeys(use.read(layout.columns), ())
+    for name in use.kept(layout.columns):
+        decimals = layout.decimals.get(name)
+        kinds[name] = csv_kinds(how.form, decimals, exact=use.is_exact(name))
     loaded = home(engine, table, names=layout.columns, use=use)
     with _native(engine, layout) as (readable, encoding):
         types = dict.fromkeys(layout.columns, "VARCHAR")
         scan = _scan(readable, layout.delimiter, types=types, encoding=encoding)
-        texts = TextColumns(scan, kinds, how.form.nulls)
+        texts = TextColumns(scan, kinds, how.form.nulls, use.counted)
         found = _load(engine, layout, columns=texts, table=loaded)
-    # A column that is left out may hold such dates, and nobody looks.
-    if loaded == table:
-        refuse_no_dates(engine, path, table=table, unread=texts.unread(found, how.form))
+        left_out = [name for name in layout.columns if name not in use.kept(layout.columns)]
+        given = dict.fromkeys(left_out, dates_as_given(how.form, exact=False))
+        others = TextColumns(scan, given, how.form.nulls)
+        dates = GivenDates(
+            path, how.form, use.dated, found, lambda record: f"line {line_of(layout, record)}"
+        )
+        engine.notes += dates.notes(engine, loaded, texts=texts, others=others)
     complete(engine, loaded, table=table, names=layout.columns, use=use)
 
 
@@ -124,56 +130,6 @@ def scan_file(function: str, path: Path, *, options: Mapping[str, exp.Expr]) -> 
     ]
     call = exp.Anonymous(this=function, expressions=[exp.Literal.string(plain), *arguments])
     return exp.Table(this=call)
-
-
-def refuse_date_format(engine: DuckDB, form: TextFormat) -> None:
-    """Refuses a format of dates that DuckDB does not know.
-
-    Raises:
-        SourceError: One of its directives is none of strptime.
-    """
-    if form.date_format is None:
-        return
-    day = exp.cast(exp.Literal.string("2000-12-31"), "TIMESTAMP")
-    shown = exp.Anonymous(this="strftime", expressions=[day, exp.Literal.string(form.date_format)])
-    try:
-        [(text,)] = engine.rows(exp.select(shown))
-        read = exp.Anonymous(
-            this="strptime",
-            expressions=[exp.Literal.string(text), exp.Literal.string(form.date_format)],
-        )
-        engine.rows(exp.select(read))
-        return
-    except EngineError:
-        pass
-    raise SourceError(
-        f"date format {form.date_format!r} is none that strptime reads; write it like '%d/%m/%Y'"
-    )
-
-
-def refuse_no_dates(
-    engine: DuckDB, path: Path, *, table: exp.Table, unread: Sequence[exp.Expr]
-) -> None:
-    """Refuses a format of dates that no column is written in.
-
-    Args:
-        engine: Where the table is.
-        path: The file.
-        table: What was read of it.
-        unread: What `TextColumns.unread` says.
-
-    Raises:
-        SourceError: None of the columns is.
-    """
-    if not unread:
-        return
-    rows = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.convert(0))
-    [(is_filled, *fits)] = engine.rows(exp.select(rows, *unread).from_(table.copy()))
-    if is_filled and not any(fits):
-        raise SourceError(
-            f"no column of {path.name!r} has nothing but dates of the format that is given; "
-            "a single value that is none makes a column text"
-        )
 
 
 def _load(
@@ -200,7 +156,7 @@ def _load(
     except EngineError:
         created = False
     if created and not _late(
-        engine, table, texts=[name for name in columns.kinds if name not in guess]
+        engine, table, texts=[n for n, kinds in columns.kinds.items() if kinds and n not in guess]
     ):
         return guess
     if created:

@@ -13,7 +13,7 @@ from sqlanon.errors import SourceError
 
 Column = Any
 """A `pyarrow.ChunkedArray`; pyarrow is slow to import and has no types."""
-_DIGITS = 38
+DIGITS = 38
 """Most digits of a decimal number of DuckDB."""
 
 
@@ -31,7 +31,7 @@ def stored(column: Column) -> Column:
     if types.is_float16(kind):
         return column.cast(pyarrow.float32())
     if types.is_decimal(kind):
-        exact = kind.precision <= _DIGITS
+        exact = kind.precision <= DIGITS
         return column.cast(
             pyarrow.decimal128(kind.precision, kind.scale) if exact else pyarrow.string()
         )

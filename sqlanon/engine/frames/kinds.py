@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
-from sqlanon.engine.frames.columns import in_order, restored
+from sqlanon.engine.frames.columns import DIGITS, in_order, restored
 from sqlanon.errors import SourceError
 
+_LONG = frozenset({"Int128", "UInt128"})
 Table = Any
 """A `pyarrow.Table`; pyarrow is slow to import and has no types."""
 
@@ -181,7 +183,7 @@ class PolarsFrame:
         import polars
 
         if self._is_lazy:
-            self._frame = self._frame.select(names).collect()
+            self._frame = self._frame.lazy().select(names).collect()
         chosen = self._frame.select(names)
         categories = [n for n, dtype in chosen.schema.items() if _is_category(dtype)]
         chosen = chosen.with_columns(polars.col(n).cast(polars.String) for n in categories)
@@ -190,7 +192,7 @@ class PolarsFrame:
             raise SourceError(
                 f"column {opaque[0]!r} holds objects, which no table can; convert or drop it"
             )
-        return chosen.to_arrow()
+        return _without_long(chosen).to_arrow()
 
     def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
         """A frame of the same kind, eager or lazy."""
@@ -267,6 +269,29 @@ def _series(column: Any, dtype: Any) -> Any:
     if pandas.api.types.is_object_dtype(dtype):
         return pandas.Series(column.to_pylist(), dtype=object)
     return column.to_pandas().astype(dtype)
+
+
+def _without_long(frame: Any) -> Any:
+    """A Polars frame with decimals for integers of 128 bits, which Arrow lacks.
+
+    Raises:
+        SourceError: One has more digits than a decimal of a database.
+    """
+    import polars
+
+    for name, dtype in frame.schema.items():
+        if str(dtype) not in _LONG:
+            continue
+        found = None
+        with suppress(polars.exceptions.PolarsError):  # whose message quotes values
+            found = frame.with_columns(polars.col(name).cast(polars.Decimal(DIGITS, 0)))
+        if found is None:
+            raise SourceError(
+                f"column {name!r} ({dtype}) holds numbers of more than {DIGITS} digits, which no "
+                "table can; convert it to text, or drop it"
+            )
+        frame = found
+    return frame
 
 
 def _is_category(dtype: Any) -> bool:

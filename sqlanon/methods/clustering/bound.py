@@ -95,7 +95,7 @@ def bound_table(
         TimeLimitError: The engine's deadline came before the table was encoded; one that comes
             later lowers the bound.
     """
-    started = time.monotonic()
+    started, borrowed = time.monotonic(), wanted.shared.borrowed
     if not any(isinstance(model, KAnonymity) for model in policy.models):
         raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
     own = plain(policy)
@@ -114,7 +114,7 @@ def bound_table(
         policy.k,
         subject.records,
         found.candidates,
-        time.monotonic() - started,
+        time.monotonic() - started + wanted.shared.borrowed - borrowed,
         allowance=allowance,
         entity=policy.entity,
         levels=_bounded_levels(subject),

@@ -165,7 +165,7 @@ def _annealed(
         return None
 
     def search(alone: ClusteringProblem) -> Clustering:
-        first = started(alone, start, options.shared)
+        first = started(alone, start)
         refines = options.own.refine
         return _refined_part(alone, first, effort=_effort(options))[0] if refines else first.found
 

@@ -31,6 +31,7 @@ from sqlanon.search.clustering.mondrian import (
     chosen,
     groups,
 )
+from sqlanon.sqltext import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ def _applied(engine: Engine, state: exp.Table, *, cuts: _Cuts, first: int, words
     return fresh
 
 
-def _columns(engine: Engine, query: exp.Select) -> dict[str, Numbers]:
+def _columns(engine: Engine, query: Statement) -> dict[str, Numbers]:
     """The columns of an answer; NULL is -1."""
     rows = engine.fetch(query)
     return {name: whole_numbers(rows.column(name)) for name in rows.column_names}

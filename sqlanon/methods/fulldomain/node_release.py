@@ -12,6 +12,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
+from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, coded
@@ -23,31 +24,33 @@ from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A node of the lattice, and which of its classes are suppressed.
+def node_release(
+    engine: Engine,
+    subject: Subject,
+    *,
+    encoded: Encoded,
+    policy: Policy,
+    node: Node,
+    suppressed: exp.Table | None = None,
+) -> Release:
+    """Equivalence classes of a lattice node, its published cells and its sensitive values.
 
     Args:
+        engine: Where the table lives.
+        subject: The table.
+        encoded: Its codes.
+        policy: Its policy.
         node: One level per quasi-identifier.
         suppressed: The words of its suppressed classes; None where those smaller than k are.
     """
-
-    node: Node
-    suppressed: exp.Table | None = None
-
-
-def node_release(
-    engine: Engine, subject: Subject, *, encoded: Encoded, policy: Policy, chosen: Chosen
-) -> Release:
-    """Equivalence classes of a lattice node, its published cells and its sensitive values."""
-    masks = encoded.layout.node_masks(chosen.node)
+    masks = encoded.layout.node_masks(node)
     query = (
         measure.node_classes(encoded.table, masks, k=policy.k)
-        if chosen.suppressed is None
-        else measure.node_classes_without(encoded.table, masks, suppressed=chosen.suppressed)
+        if suppressed is None
+        else measure.node_classes_without(encoded.table, masks, suppressed=suppressed)
     )
     classes = engine.materialize("classes", query)
-    counted = _Counted(engine, subject, encoded, chosen.node, classes)
+    counted = _Counted(engine, subject, encoded, node, classes)
     kept = counted.published()
     return Release(
         subject.records,
@@ -232,3 +235,18 @@ class _Counted:
         return coded(
             self.engine, self.subject, source=self.subject.table, coding=coding, carried=carried
         )
+
+
+def says_little(subject: Subject, cells: int) -> bool:
+    """Whether so many cells say nothing that they are half of them or more."""
+    return 2 * cells >= len(subject.names) * subject.records
+
+
+def local_notes(subject: Subject, cells: int, *, k: int, loss: str) -> list[str]:
+    """A note on methods that keep more cells, where one level for each column keeps few."""
+    if not says_little(subject, cells) or subject.records < 2 * k or loss not in CELL_LOSSES:
+        return []
+    return [
+        "most cells are suppressed, since each column has one level for all records; a method that "
+        "recodes part by part keeps more of most tables (--method mondrian)"
+    ]

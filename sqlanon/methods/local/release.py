@@ -100,19 +100,13 @@ def tallied(original: Original, assigned: Assigned) -> Tallied:
     there = ~assigned.dropped
     leaves = original.leaves[assigned.combination[there]]
     count, levels = assigned.count[there], assigned.levels[there]
-    cells = [
-        _Cells.of(tree, leaves[:, c], level=levels[:, c])
-        for c, tree in enumerate(original.subject.trees)
-    ]
+    cells = _Cells.of_columns(original.subject, leaves, levels=levels)
     return _counted(original, cells, count=count)
 
 
 def tallied_parts(original: Original, parts: CountedParts) -> Tallied:
     """As `tallied`, of a release whose records are counted by part and by value already."""
-    cells = [
-        _Cells.of(tree, parts.leaves[:, c], level=parts.levels[:, c])
-        for c, tree in enumerate(original.subject.trees)
-    ]
+    cells = _Cells.of_columns(original.subject, parts.leaves, levels=parts.levels)
     return _counted(original, cells, count=parts.sizes, origins=parts.origins)
 
 
@@ -187,6 +181,7 @@ class _Cells:
 
     Args:
         tree: Its hierarchy.
+        allowed: The levels that it may be published at.
         leaf: The leaf of each part.
         label: The number of its label.
         texts: The labels.
@@ -194,13 +189,20 @@ class _Cells:
     """
 
     tree: Tree
+    allowed: range
     leaf: Numbers
     label: Numbers
     texts: tuple[Label, ...]
     leaves: Numbers
 
     @classmethod
-    def of(cls, tree: Tree, leaf: Numbers, *, level: Numbers) -> _Cells:
+    def of_columns(cls, subject: Subject, leaves: Numbers, *, levels: Numbers) -> list[_Cells]:
+        """The labels of all columns; `leaves` and `levels` are by part and column."""
+        columns = zip(subject.trees, subject.allowed, leaves.T, levels.T, strict=True)
+        return [cls._of(tree, held, leaf, level=level) for tree, held, leaf, level in columns]
+
+    @classmethod
+    def _of(cls, tree: Tree, allowed: range, leaf: Numbers, *, level: Numbers) -> _Cells:
         """The labels of leaves at levels; one label never stands for two sets of leaves."""
         width = len(tree.leaves)
         pairs, place = _distinct(level * width + leaf)
@@ -213,7 +215,7 @@ class _Cells:
         }
         numbers = {text: number for number, text in enumerate(leaves)}
         label = np.array([numbers[text] for text in texts], np.int64)[place]
-        return cls(tree, leaf, label, tuple(numbers), np.array(list(leaves.values())))
+        return cls(tree, allowed, leaf, label, tuple(numbers), np.array(list(leaves.values())))
 
     def says(self, text: str) -> Flags:
         """Which parts have this label."""
@@ -269,7 +271,8 @@ class _Cells:
             for node, text in enumerate(self.tree.node_labels(level))
             if text in numbers
         ]
-        return {numbers[text]: place for text, place in read(nodes, matches).places.items()}
+        places = read(nodes, matches, allowed=self.allowed).places
+        return {numbers[text]: place for text, place in places.items()}
 
 
 def _distinct(keys: Numbers) -> tuple[Numbers, Numbers]:

@@ -14,8 +14,7 @@ from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.dual_bound import dual_bound
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.patterns.greedy import instance_keys
-from sqlanon.search.patterns.rows import DistinctRows
+from sqlanon.search.patterns.greedy import DistinctRows, instance_keys
 
 PRICED = 100_000
 """Rows times patterns up to which records are priced, in about a second."""

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.query.arithmetic import number, real
-from sqlanon.query.syntax import bigint, column, count_all, select, total, when
+from sqlanon.query.encoding.encode import SIZE, union_all
+from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, total, when
 from sqlanon.query.text import varchar
 
 _Type = exp.DataType.Type
@@ -69,6 +70,29 @@ def shapes(source: exp.Table, columns: Sequence[str], *, patterns: Sequence[str]
             like = exp.RegexpLike(this=column(name), expression=exp.Literal.string(pattern))
             figures.append(total(when(like, number(1))))
     return select(figures, source)
+
+
+def outer_words(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+    """For each column of texts, how many first words there are, and how many last words."""
+    figures = []
+    for name in columns:
+        for place in (1, -1):
+            arguments = [column(name), exp.Literal.string(" "), number(place)]
+            figures.append(_distinct(exp.Anonymous(this="split_part", expressions=arguments)))
+    return select(figures, source)
+
+
+def commonest(source: exp.Table, columns: Sequence[str]) -> exp.Expr:
+    """Rows of the place of each column and how many rows hold its most frequent value.
+
+    NULL is a value.
+    """
+    parts = []
+    for place, name in enumerate(columns):
+        values = select([alias(bigint(count_all()), SIZE)], source, by=[column(name)])
+        largest = exp.Max(this=column(SIZE))
+        parts.append(select([number(place), bigint(largest)], nested(values, "values")))
+    return union_all(parts)
 
 
 def misfits(source: exp.Table, columns: Sequence[str], *, formats: Sequence[str]) -> exp.Select:

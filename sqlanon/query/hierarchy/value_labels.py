@@ -156,7 +156,8 @@ def _date_labels(
         else:
             fault = (
                 f"{what} needs a DATE or TIMESTAMP, not {type_name(column_type)}; "
-                "cast the column to DATE, or name the --date-format of the text file"
+                "cast the column to DATE, or name the --date-format that all its values have in "
+                "the text file"
             )
         raise HierarchyError([fault])
     if kind == _Type.TIMESTAMP_NS:

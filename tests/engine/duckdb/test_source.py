@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import duckdb
@@ -301,3 +302,26 @@ def test_a_file_takes_its_own_name_only(tmp_path: Path) -> None:
 )
 def test_a_memory_limit_is_a_number_of_bytes(given, size):
     assert Resources(memory_limit=given).memory == size
+
+
+def test_a_connection_is_used_by_one_thread_at_a_time():
+    connection, faults = duckdb.connect(), list[str]()
+    connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+
+    def other(own):
+        try:
+            with open_source(own):
+                pass
+        except SourceError as error:
+            faults.append(str(error))
+
+    with open_source(connection), open_source(connection):
+        for own in (connection, connection.cursor()):
+            thread = Thread(target=other, args=(own,))
+            thread.start()
+            thread.join()
+    other(connection)
+    assert faults == [
+        "another thread uses this connection; give each thread one of its own, such as "
+        "connection.cursor()"
+    ]

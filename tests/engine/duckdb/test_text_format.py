@@ -51,6 +51,58 @@ def test_a_value_that_is_no_date_makes_the_column_text_in_whatever_row(tmp_path,
         assert all_rows(source)[-1] == ("31/02/2000", date(2000, 2, 1))
 
 
+ONE_WRONG = "d,x,y\n" + '01/02/2000,"two\nlines",1\n\n' * 3 + "31/02/2000,a,2\n"
+
+
+def dated(columns):
+    return Use(frozenset(columns[1:]), dated=frozenset(columns[:1]))
+
+
+def test_a_column_with_a_value_that_is_no_date_is_told_with_its_line(tmp_path):
+    told = (
+        r"column 'd': 1 of 4 values is no date of the format that is given \(--date-format\), "
+        "the first in line 11"
+    )
+    form = {"date_format": "%d/%m/%Y"}
+    path = file(tmp_path, ONE_WRONG)
+    for use in (lambda _: Use(), dated):
+        with pytest.raises(SourceError, match=rf"^no column of .* text; {told}$") as caught:
+            open_source(path, use=use, **form).__enter__()
+        assert "31/02" not in str(caught.value)
+    both = file(
+        tmp_path, ONE_WRONG.replace(",1\n", ",01/02/2000\n").replace(",2\n", ",01/02/2000\n")
+    )
+    with open_source(both, **form) as source:
+        assert types(source) == ["TEXT", "TEXT", "DATE"]
+        [note] = source.engine.notes
+        assert note.startswith(told.replace("\\", "") + ", so the column is text; correct")
+    with pytest.raises(SourceError, match=rf"^{told}; correct what is none, or say .*--nullstr"):
+        open_source(both, use=dated, **form).__enter__()
+
+
+def test_a_text_with_few_dates_is_not_meant_to_be_dates(tmp_path):
+    text = "d,e\n01/02/2000,01/02/2000\n" + "a,01/02/2000\n" * 2
+    with open_source(file(tmp_path, text), date_format="%d/%m/%Y") as source:
+        assert source.engine.notes == []
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("name", ["a.csv", "a.json"])
+def test_a_format_is_looked_for_in_columns_that_are_dropped(tmp_path, name):
+    def use(_columns):
+        return Use(frozenset({"x"}))
+
+    rows = [("2000-02-08", "{}")] * 2
+    csv = "d,x\n" + "".join(f"{d},{x}\n" for d, x in rows)
+    json = "".join(f'{{"d": "{d}", "x": "{x}"}}\n' for d, x in rows)
+    text = csv if name == "a.csv" else json
+    form = {"date_format": "%d/%m/%Y"}
+    with open_source(file(tmp_path, text.replace("{}", "08/02/2000"), name), use=use, **form):
+        pass
+    with pytest.raises(SourceError, match=f"no column of '{name}' has nothing but dates"):
+        open_source(file(tmp_path, text, name), use=use, **form).__enter__()
+
+
 def test_two_spellings_of_a_date_stay_text(tmp_path):
     text = "d,e\n08/02/2000,01/02/2000\n8/2/2000,02/02/2000\n"
     with open_source(file(tmp_path, text), date_format="%d/%m/%Y") as source:

@@ -92,7 +92,7 @@ def least(trees, bounds, weighing, records, k, allowance):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(bounded())
 def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
     trees, bounds, weighing, records, k, _ = case
@@ -109,7 +109,7 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=14, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     bounded(),
     st.sampled_from(["lm", "tree", "suppressed-cells", "monotone-entropy"]),

@@ -6,16 +6,8 @@ import pytest
 from databases import empty_database
 
 import sqlanon
-from sqlanon import (
-    Hierarchy,
-    KAnonymity,
-    LDiversity,
-    Policy,
-    QuasiIdentifier,
-    TCloseness,
-)
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError
-from sqlanon.methods.registry import METHODS
 from sqlanon.policy.shares import AlphaAnonymity
 
 WORK = Hierarchy.from_rows([("a", "L", "*"), ("b", "L", "*"), ("c", "R", "*"), ("d", "R", "*")])
@@ -129,16 +121,6 @@ def test_an_order_names_every_value_once(connection):
     )
 
 
-@pytest.mark.parametrize("scheme", ["bhs", "ghs", {"work": "gsps"}, {"work": "sps"}])
-def test_an_order_that_a_scheme_has_no_use_for_is_refused(connection, scheme):
-    given = QuasiIdentifier(WORK, order=["a", "b", "c", "d"])
-    own = scheme if isinstance(scheme, str) else scheme["work"]
-    assert refusal(connection, {"work": given}, scheme=scheme) == (
-        f"order of column 'work' is for ops and gops, and its scheme is {own}; use one of them "
-        "(--scheme work=ops), or leave the order out"
-    )
-
-
 def test_an_order_that_does_not_suit_the_hierarchy_is_never_left_out_unsaid(connection):
     given = QuasiIdentifier(WORK, order=["a", "c", "b", "d"])
     message = refusal(connection, {"work": given}, scheme="gsps")
@@ -146,17 +128,21 @@ def test_an_order_that_does_not_suit_the_hierarchy_is_never_left_out_unsaid(conn
     assert message.endswith("every node has its values in a row, or leave it out")
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "scheme"])
-def test_an_order_is_for_no_other_method(connection, method):
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("method", "scheme"),
+    [("incognito", None), ("mondrian", None), ("scheme", "bhs"), ("scheme", {"work": "gsps"})],
+)
+def test_an_order_that_nothing_looks_at_is_noted(connection, method, scheme):
     given = QuasiIdentifier(WORK, order=["a", "b", "c", "d"])
     policy = Policy({"work": given}, models=[KAnonymity(2)], others="drop")
-    own = {"patterns": "all"} if METHODS[method].takes("patterns") else {}
-    with pytest.raises(PolicyError) as caught:
-        sqlanon.plan(connection, policy, table="people", method=method, **own)
-    assert str(caught.value) == (
-        "order of column 'work' is for the method scheme with ops or gops, not for "
-        f"{method}; leave it out, or choose that method"
-    )
+    noted = "the order of column 'work' was not looked at: the method scheme alone does so, with "
+    plan = sqlanon.plan(connection, policy, table="people", method=method, scheme=scheme)
+    assert [note for note in plan.report.notes if note.startswith("the order")] == [
+        f"{noted}ops or gops"
+    ]
+    used = sqlanon.plan(connection, policy, table="people", method="scheme", scheme="gops")
+    assert not any("order" in note for note in used.report.notes)
 
 
 def test_faults_of_all_columns_are_told_at_once(connection):

@@ -23,7 +23,7 @@ from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
 from sqlanon.search.clustering.price_proof import AlikeRecords, WholePass
 from sqlanon.search.clustering.problem import Candidates
 
-FEW = settings(max_examples=20, deadline=None)
+FEW = settings(max_examples=200, deadline=None)
 efforts = st.sampled_from(Ascent)
 
 
