@@ -68,3 +68,42 @@ JOIN {{ rows }} AS map_{{ relation }}
   {% endif %}
 {% endfor %}
 {% endmacro %}
+
+-- Columns of published records: a value, or what the level of a record's node makes of it.
+{% macro published_columns(published) %}
+{% for column, level, texts, value in published %}
+{% if texts %}
+CASE sqlanon_nodes.{{ level }}
+  {% for at, text in texts %}
+  WHEN {{ at }} THEN {{ text }}
+  {% endfor %}
+END AS {{ column }},
+{% else %}
+{{ value }} AS {{ column }},
+{% endif %}
+{% endfor %}
+{% endmacro %}
+
+-- Whether the bits of a relation's words that tell classes apart are another's words.
+{% macro same_words(one, other, masks) %}
+{% for bits in masks %}
+{% if not loop.first %} AND {% endif %}
+({{ one }}.word_{{ loop.index0 }} & {{ bits }}) = {{ other }}.word_{{ loop.index0 }}
+{% endfor %}
+{% endmacro %}
+
+-- Whether every quasi-identifier of a record is the label of suppressed values; never NULL.
+{% macro is_suppressed(columns, label) %}
+{% for column in columns %}
+{% if not loop.first %} AND {% endif %}
+COALESCE(CAST(source.{{ column }} AS VARCHAR) = {{ label }}, FALSE)
+{% endfor %}
+{% endmacro %}
+
+-- A word of a place, to which relations of the same name and different numbers add, if any.
+{% macro sum_of_places(relation, numbers, w) %}
+{% if not numbers %}0{% endif %}
+{% for number in numbers %}
+{% if not loop.first %} + {% endif %}{{ relation }}_{{ number }}.place_{{ w }}
+{% endfor %}
+{% endmacro %}

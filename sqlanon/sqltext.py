@@ -49,15 +49,22 @@ class Sql:
 
     def tree(self) -> exp.Query:
         """The syntax tree of a query, for another engine: parsing takes 2 to 50 ms."""
-        tree = sqlglot.parse_one(self.text, dialect=DIALECT)
-        assert isinstance(tree, exp.Query)
-        return tree
+        query = sqlglot.parse_one(self.text, dialect=DIALECT)
+        assert isinstance(query, exp.Query)
+        return query
 
 
 Fragment: TypeAlias = "Sql | exp.Expr | int"
 """What fills a hole."""
 Statement: TypeAlias = "Sql | exp.Expr"
 """What an engine carries out."""
+
+
+def tree(query: Statement) -> exp.Select:
+    """The syntax tree of a query, which is parsed where it is a text."""
+    result = query.tree() if isinstance(query, Sql) else query
+    assert isinstance(result, exp.Select)
+    return result
 
 
 def name(text: str) -> Sql:

@@ -19,11 +19,12 @@ from sqlanon.query.classes import parts
 from sqlanon.query.classes.violations import ENTITY, value_of
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import Carried, word
-from sqlanon.query.publish.regions import PLACE, factors, places
-from sqlanon.query.syntax import alias, bigint, column, nested, select
+from sqlanon.query.publish.regions import factors, places
+from sqlanon.query.syntax import column, select
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.mondrian import PartRows
 from sqlanon.search.packing import leaf_numbers
+from sqlanon.sqltext import expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,8 @@ def _placed(
 
 def _persons(engine: Engine, subject: Subject, entity: str) -> exp.Table:
     """Rows of VALUE and RANK that number persons."""
-    rank = alias(bigint(column(PLACE)), encode.RANK)
-    query = select([column(encode.VALUE), rank], nested(places(subject.table, entity), "persons"))
+    query = expression(
+        "SELECT value, CAST(sqlanon_place AS BIGINT) AS rank FROM {{ places }} AS persons",
+        places=places(subject.table, entity),
+    )
     return engine.materialize("persons", query)

@@ -25,8 +25,7 @@ def expected_results(engine: Engine, plan: Plan, *, table: exp.Table) -> TableRe
     asked = [demand.column for demand in policy.demands]
     columns = [*policy.attributes, *asked, *([policy.entity] if policy.entity else [])]
     columns = list(dict.fromkeys(columns))
-    expected = plan.recoded(columns, table)
-    expected.set("order", None)
+    expected = plan.recoded(columns, table, ordered=False)
     return demanded_results(
         engine, engine.materialize("expected", expected), policy=policy, columns=columns
     )
@@ -65,8 +64,7 @@ def expected_report(
     if not asked:
         return report
     columns = list(dict.fromkeys([*policy.attributes, *asked]))
-    expected = plan.recoded(columns, table)
-    expected.set("order", None)
+    expected = plan.recoded(columns, table, ordered=False)
     with engine.workspace():
         rows = engine.materialize("expected", expected)
         found = demanded_results(engine, rows, policy=policy, columns=columns)

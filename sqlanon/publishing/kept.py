@@ -16,8 +16,8 @@ def expected_kept(engine: Engine, plan: Plan, *, source: exp.Table) -> KeptColum
     if not keeping.names:
         return None
     with engine.workspace():
-        query = plan.recoded([*keeping.quasi_identifiers, *keeping.names], source)
-        query.set("order", None)
+        columns = [*keeping.quasi_identifiers, *keeping.names]
+        query = plan.recoded(columns, source, ordered=False)
         return published_kept(
             engine, plan, source=source, table=engine.materialize("expected", query)
         )

@@ -31,6 +31,7 @@ from sqlanon.regions import Regions
 from sqlanon.reports.document import SCHEMA_VERSION, stamp
 from sqlanon.reports.plan import Report
 from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.sqltext import Statement
 
 Fingerprint = tuple[int, str]
 MOST_ROUNDS = 1000
@@ -125,7 +126,7 @@ class Plan(SelfShown):
         levels = zip(names, self.recoding.levels, strict=True)
         return frozenset(name for name, own in levels if own != (0,))
 
-    def rows(self, source: exp.Table | None = None, dialect: str | None = None) -> exp.Select:
+    def rows(self, source: exp.Table | None = None, dialect: str | None = None) -> Statement:
         """The query whose rows are published.
 
         Args:
@@ -142,9 +143,17 @@ class Plan(SelfShown):
         return self.recoded(columns, source or self.source, few=few)
 
     def recoded(
-        self, columns: Sequence[str], source: exp.Table, *, few: Sequence[str] = ()
-    ) -> exp.Select:
-        """The published rows of some columns, sorted by labels, those of `few` by places."""
+        self,
+        columns: Sequence[str],
+        source: exp.Table,
+        *,
+        few: Sequence[str] = (),
+        ordered: bool = True,
+    ) -> Statement:
+        """The published rows of some columns, sorted by labels, those of `few` by places.
+
+        Rows that are only counted need not be `ordered`.
+        """
         attributes = self.policy.attributes
         casts = self._casts(attributes)
         publication = Publication(
@@ -154,6 +163,7 @@ class Plan(SelfShown):
             self._suppressed(source),
             few,
             self.policy.suppressed_label if self.policy.suppressed == "keep" else None,
+            ordered,
         )
         return published_rows(self.recoding, publication)
 

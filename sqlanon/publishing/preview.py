@@ -18,8 +18,9 @@ from sqlanon.publishing.apply import policy_of, refuse_stale, table_named
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.arithmetic import over
 from sqlanon.query.publish.clusters import free
-from sqlanon.query.syntax import alias, column, nested, select
+from sqlanon.query.syntax import alias, column, select
 from sqlanon.query.text import varchar
+from sqlanon.sqltext import expression, name, names
 from sqlanon.wording import in_columns, shown
 
 NOT_PUBLISHED = "–"
@@ -141,11 +142,16 @@ def _previewed(source: OpenedSource, plan: Plan, *, rows: int) -> tuple[Previewe
         select([*texts, column(number)], numbered).where(first, copy=False).order_by(column(number))
     )
     # Last, so that it decides nothing that the published columns do not.
-    recoded = plan.recoded([*published, number], numbered)
-    recoded.set("order", None)
-    after_texts = [alias(varchar(column(name)), name) for name in published]
-    query = select([column(number), *after_texts], nested(recoded, "recoded"))
-    after = {row[0]: row[1:] for row in engine.rows(query.where(first.copy(), copy=False))}
+    recoded = plan.recoded([*published, number], numbered, ordered=False)
+    query = expression(
+        "SELECT {{ number }}{% for column in columns %}, CAST({{ column }} AS VARCHAR)"
+        "{% endfor %} FROM {{ recoded }} AS recoded WHERE {{ number }} <= {{ rows }}",
+        number=name(number),
+        columns=names(published),
+        recoded=recoded,
+        rows=rows,
+    )
+    after = {row[0]: row[1:] for row in engine.rows(query)}
     return tuple(
         PreviewedRecord(
             dict(zip(before_names, values, strict=True)),

@@ -21,6 +21,7 @@ from sqlanon.query.text import type_name
 from sqlanon.recoding import Recoding
 from sqlanon.reports.plan import Report
 from sqlanon.sqlglot_version import drop
+from sqlanon.sqltext import Statement, tree
 from sqlanon.wording import did_you_mean, listed
 
 _ORDINARY_DAY = re.compile(r"\d{4}-")
@@ -57,7 +58,7 @@ class Planned(Protocol):
     def source(self) -> exp.Table:
         """The table."""
 
-    def rows(self, source: exp.Table | None = None, dialect: str | None = None) -> exp.Select:
+    def rows(self, source: exp.Table | None = None, dialect: str | None = None) -> Statement:
         """The query whose rows are published."""
         ...
 
@@ -88,7 +89,7 @@ def statements(plan: Planned, dialect: str, *, into: str) -> list[str]:
     dialect = dialect.lower()
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
     if dialect == plan.dialect:
-        return [render(create_table(target, plan.rows()), dialect, pretty=True)]
+        return [render(create_table(target, tree(plan.rows())), dialect, pretty=True)]
     own = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
     steps = _plain(plan, dialect) if own is None else _adapted(plan, own, into=into)
     texts = []
@@ -124,13 +125,13 @@ def _heading(plan: Planned, dialect: str, *, temporary: list[str]) -> Iterator[s
 
 def _plain(plan: Planned, dialect: str) -> list[tuple[str, exp.Select]]:
     """The statement by the rules of the SQL writer alone."""
-    rows = plan.rows(_portable(plan.source), dialect=dialect)
+    rows = tree(plan.rows(_portable(plan.source), dialect=dialect))
     return [("", _with_listed_values(rows, dialect))]
 
 
 def _adapted(plan: Planned, own: dialects.Dialect, *, into: str) -> list[tuple[str, exp.Select]]:
     """The statements that give the same rows by the rules of another engine."""
-    rows = plan.rows(table(dialects.SOURCE), dialect=own.like)
+    rows = tree(plan.rows(table(dialects.SOURCE), dialect=own.like))
     named = {each.name for each in rows.find_all(exp.Column)}
     needed = {name: kind for name, kind in plan.columns.items() if name in named}
     _refuse_differences(plan, own, needed=needed)

@@ -20,6 +20,7 @@ from sqlanon.query.syntax import table
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.reports.plan import Report
+from sqlanon.sqltext import tree
 from sqlanon.wording import counted, listed
 
 LEFT_OUT = "…"
@@ -118,7 +119,7 @@ def _statements(plan: Plan, released: Collection[str]) -> tuple[tuple[str, ...],
         isinstance(each.hierarchy.rule, Expressions) for each in plan.policy.attributes.values()
     ):
         return (), f"The policy has SQL of its own, which may name values: {_SQL}."
-    query = _without_values(plan.rows(), frozenset(released))
+    query = _without_values(tree(plan.rows()), frozenset(released))
     try:
         text = render(create_table(table("released"), query), plan.dialect, pretty=True)
     except EngineError:

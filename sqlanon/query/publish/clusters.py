@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query.arithmetic import minus, number, over
 from sqlanon.query.classes.frequency import level
-from sqlanon.query.encoding.encode import SIZE, same_columns
+from sqlanon.query.encoding.encode import SIZE
 from sqlanon.query.publish.recode import (
     RECORD,
     Labelled,
@@ -23,33 +22,19 @@ from sqlanon.query.publish.recode import (
     constant_text,
     labelled,
     labels_of,
-    with_labels,
 )
-from sqlanon.query.syntax import (
-    alias,
-    bigint,
-    column,
-    count_all,
-    named,
-    nested,
-    select,
-    star,
-    table,
-)
+from sqlanon.query.syntax import column
 from sqlanon.query.text import text_of
 from sqlanon.recoding import Clusters
 from sqlanon.regions import Regions
+from sqlanon.sqltext import Fragment, Sql, name, names, render, value
 
 UNIT = "sqlanon_unit"
 POSITION = "sqlanon_position"
 FIRST, LAST = "first", "last"
-ASSIGNED = "sqlanon_assigned"
-NODES = "sqlanon_nodes"
 NODE = "node"
 SUPPRESSED = -1
 """In place of each level of a record that is published with every cell suppressed."""
-RECORDS = "sqlanon_records"
-_RUN = "run"
 
 
 def label(at: int) -> str:
@@ -57,23 +42,26 @@ def label(at: int) -> str:
     return f"label_{at}"
 
 
-def free(name: str, taken: Iterable[str]) -> str:
+def free(wanted: str, taken: Iterable[str]) -> str:
     """The name of a column of ours that none of the table's has, whatever case it is spelt in."""
     others = {other.lower() for other in taken}
-    while name.lower() in others:
-        name += "_"
-    return name
+    while wanted.lower() in others:
+        wanted += "_"
+    return wanted
 
 
-def units(source: exp.Table, by: Sequence[str]) -> exp.Select:
-    """One row per unit, as `by` tells them: values, UNIT (from 0, in their order), SIZE [records].
+def units(source: exp.Table, by: Sequence[str]) -> Sql:
+    """One row per unit, as `by` tells them: values, SIZE [records], UNIT (from 0, in their order).
 
     Both of these under a `free` name.
     """
-    values = [column(name) for name in by]
-    grouped = select([*values, alias(bigint(count_all()), free(SIZE, by))], source, by=values)
-    unit = _numbered(exp.RowNumber(), by, name=free(UNIT, by))
-    return select([star(), unit], nested(grouped, "grouped"))
+    return render(
+        "publish/units",
+        source=source,
+        by=names(by),
+        unit=name(free(UNIT, by)),
+        size=name(free(SIZE, by)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +84,14 @@ class LocalRecode:
     kind: exp.DataType
     suppressed: str | None = None
 
-    def published(self, original: exp.Expr) -> exp.Expr:
-        """The published value of a record, of its original."""
+    def published(self, original: exp.Expr) -> tuple[list[tuple[int, Fragment]], Fragment]:
+        """The text of a record at each level where these differ, and else its value."""
         if self.levels == (0,) and self.suppressed is None:
-            return original
-        texts = {at: self._text(at, original) for at in self.levels}
+            return [], original
+        texts: list[tuple[int, Fragment]] = [(at, self._text(at, original)) for at in self.levels]
         if self.suppressed is not None:
-            texts[SUPPRESSED] = exp.Literal.string(self.suppressed)
-        elif len(texts) == 1:
-            return texts[self.levels[0]]
-        ifs = [exp.If(this=number(at), true=text) for at, text in texts.items()]
-        return exp.Case(this=column(level(self.number), NODES), ifs=ifs)
+            return [*texts, (SUPPRESSED, value(self.suppressed))], original
+        return ([], texts[0][1]) if len(texts) == 1 else (texts, original)
 
     def _text(self, at: int, original: exp.Expr) -> exp.Expr:
         if at == 0:
@@ -117,7 +102,37 @@ class LocalRecode:
         return constant_text(constant)
 
 
-def assigned(recoding: Clusters, *, every: bool = False) -> exp.Select:
+def local_recodes(
+    source: exp.Table,
+    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
+    recoding: Clusters | Regions,
+    *,
+    suppressed: str | None,
+) -> dict[str, LocalRecode]:
+    """How each quasi-identifier is recoded; arguments as of `published`."""
+    recodes = {}
+    parts = zip(hierarchies.items(), recoding.levels, strict=True)
+    for number, ((own, (hierarchy, kind)), levels) in enumerate(parts):
+        above = {at: label(at) for at in levels if at}
+        labels = labelled(source, own, hierarchy=hierarchy, levels=above, column_type=kind)
+        recodes[own] = LocalRecode(own, number, levels, labels, kind, suppressed)
+    return recodes
+
+
+def recoded(
+    columns: Mapping[str, exp.DataType | None], recodes: Mapping[str, LocalRecode]
+) -> list[tuple[Sql, Sql, list[tuple[int, Fragment]], Fragment]]:
+    """Columns for the macro `published_columns`: name, level, texts, value; see `published`."""
+    result = []
+    for own, kind in columns.items():
+        original, recode = as_published(column(own, RECORD), kind), recodes.get(own)
+        texts, else_ = ([], original) if recode is None else recode.published(original)
+        place = name(level(recode.number if recode is not None else 0))
+        result.append((name(own), place, texts, else_))
+    return result
+
+
+def assigned(recoding: Clusters, *, every: bool = False) -> Sql:
     """The published runs as rows of UNIT, FIRST, LAST and the number of their NODE.
 
     FIRST and LAST are positions within the unit, from 0. With `every`, suppressed ones, too.
@@ -135,7 +150,7 @@ def _ranges(recoding: Clusters, *, every: bool) -> Iterator[str]:
         first += records
 
 
-def nodes(recoding: Clusters | Regions, *, every: bool = False) -> exp.Select:
+def nodes(recoding: Clusters | Regions, *, every: bool = False) -> Sql:
     """The nodes of the published runs as rows of NODE and a `level` per quasi-identifier.
 
     They are few: their levels are written once, not with every run. With `every`, suppressed
@@ -148,21 +163,13 @@ def nodes(recoding: Clusters | Regions, *, every: bool = False) -> exp.Select:
     return listed_numbers(rows, [NODE, *(level(n) for n in range(width))])
 
 
-def listed_numbers(rows: Iterable[str], names: Sequence[str]) -> exp.Select:
-    """Rows of whole numbers, parted by colons.
-
-    They travel as one text: a literal for each number would be most of the statement.
-    """
-    text = exp.Literal.string(" ".join(rows))
-    split = exp.Split(this=text, expression=exp.Literal.string(" "))
-    parted = exp.Select(expressions=[alias(exp.Explode(this=split), _RUN)])
-    colon = exp.Literal.string(":")
-    parts = [
-        exp.SplitPart(this=column(_RUN), delimiter=colon, part_index=number(place))
-        for place in range(1, len(names) + 1)
-    ]
-    figures = [alias(bigint(part), name) for part, name in zip(parts, names, strict=True)]
-    return select(figures, nested(parted, "runs"))
+def listed_numbers(rows: Iterable[str], columns: Sequence[str]) -> Sql:
+    """Rows of whole numbers, parted by colons."""
+    return render(
+        "publish/listed_numbers",
+        rows=value(" ".join(rows)),
+        columns=list(enumerate(names(columns), start=1)),
+    )
 
 
 def published(
@@ -172,68 +179,33 @@ def published(
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
     recoding: Clusters,
     suppressed: str | None = None,
-) -> exp.Select:
+    ordered: bool = True,
+) -> Sql:
     """The rows to publish: recoded one by one, in an order that tells nothing.
 
     Arguments as of `recode.published`, with the hierarchy and the type of each quasi-identifier;
     `suppressed` is the label of suppressed records, which are dropped without one.
     """
-    label_kept = suppressed if None in recoding.nodes else None
-    keeps, own = label_kept is not None, dict[str, LocalRecode]()
-    for (name, (hierarchy, kind)), levels in zip(hierarchies.items(), recoding.levels, strict=True):
-        labels = labelled(
-            source,
-            name,
-            hierarchy=hierarchy,
-            levels={at: label(at) for at in levels if at},
-            column_type=kind,
-        )
-        own[name] = LocalRecode(name, len(own), levels, labels, kind, label_kept)
-    values = {name: as_published(column(name, RECORD), kind) for name, kind in columns.items()}
-    values |= {name: own[name].published(values[name]) for name in own if name in values}
-    by = list(dict.fromkeys([*own, *recoding.by]))
+    kept = suppressed if None in recoding.nodes else None
+    recodes = local_recodes(source, hierarchies, recoding, suppressed=kept)
+    by = list(dict.fromkeys([*recodes, *recoding.by]))
     needed = list(dict.fromkeys([*by, *columns]))
-    figures = [alias(value, name) for name, value in values.items()]
-    query = select(figures, named(table(RECORDS), RECORD))
-    query.join(table(ASSIGNED), on=_own_run(needed), copy=False)
-    query.join(table(NODES), on=same_columns(ASSIGNED, NODES, names=[NODE]), copy=False)
-    with_labels(query, {name: item.labels.rows for name, item in own.items()})
-    order = [name for name in columns if name not in by]
-    parts = {
-        RECORDS: _placed(source, needed, by=by, order=order),
-        ASSIGNED: assigned(recoding, every=keeps),
-        NODES: nodes(recoding, every=keeps),
-    }
-    for name, part in parts.items():
-        query.with_(exp.Identifier(this=name, quoted=True), as_=part, copy=False)
-    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns), copy=False)
-
-
-def _own_run(needed: Sequence[str]) -> exp.Expr:
-    unit = exp.EQ(this=column(free(UNIT, needed), RECORD), expression=column(UNIT, ASSIGNED))
-    within = exp.Between(
-        this=column(free(POSITION, needed), RECORD),
-        low=column(FIRST, ASSIGNED),
-        high=column(LAST, ASSIGNED),
+    unit = free(UNIT, needed)
+    return render(
+        "publish/clusters",
+        source=source,
+        by=names(by),
+        needed=names(needed),
+        unit=name(unit),
+        position=name(free(POSITION, needed)),
+        order=names([own for own in columns if own not in by] or [unit]),
+        assigned=assigned(recoding, every=kept is not None),
+        nodes=nodes(recoding, every=kept is not None),
+        labels=[
+            (name(own), name(labels_of(own)), each.labels.rows)
+            for own, each in recodes.items()
+            if each.labels.rows is not None
+        ],
+        published=recoded(columns, recodes),
+        sorted_by=names(columns) if ordered else [],
     )
-    return exp.and_(unit, within)
-
-
-def _placed(
-    source: exp.Table, needed: Sequence[str], *, by: Sequence[str], order: Sequence[str]
-) -> exp.Select:
-    """The records with their UNIT, and their POSITION within it by what else is published."""
-    own, within = free(UNIT, needed), free(POSITION, needed)
-    held = [column(name) for name in needed]
-    units = select([*held, _numbered(exp.DenseRank(), by, name=own)], source)
-    position = _numbered(exp.RowNumber(), order or [own], name=within, within=[own])
-    return select([star(), position], nested(units, "numbered"))
-
-
-def _numbered(
-    function: exp.Expr, by: Sequence[str], *, name: str, within: Sequence[str] = ()
-) -> exp.Expr:
-    """A window's number, from 0."""
-    order = [exp.Ordered(this=column(each)) for each in by]
-    place = over(function, [column(each) for each in within], order=order)
-    return alias(bigint(minus(place, number(1))), name)

@@ -31,6 +31,7 @@ from sqlanon.query.syntax import (
     when,
 )
 from sqlanon.query.text import text_of, varchar
+from sqlanon.sqltext import Sql, Statement, expression
 
 LABEL = "label"
 RECORD = "record"
@@ -169,6 +170,7 @@ def published(
     *,
     recodes: Mapping[str, Recode],
     suppressed: SuppressionQuery | None,
+    ordered: bool = True,
 ) -> exp.Select:
     """The rows to publish: generalized, without suppressed classes, in an order that tells nothing.
 
@@ -186,6 +188,8 @@ def published(
             texts = {n: item.text(values[n], columns.get(n)) for n, item in recodes.items()}
             values |= {n: when(gone, label, default=text) for n, text in texts.items()}
     query.select(*(alias(value, name) for name, value in values.items()), copy=False)
+    if not ordered:
+        return query
     return query.order_by(*(exp.Ordered(this=column(name)) for name in columns), copy=False)
 
 
@@ -255,8 +259,15 @@ def labels_of(name: str) -> str:
     return f"{name} labels"
 
 
-def create_table(target: exp.Table, rows: exp.Query, *, temporary: bool = False) -> exp.Create:
+def create_table(target: exp.Table, rows: Statement, *, temporary: bool = False) -> Statement:
     """CREATE TABLE target AS the rows."""
+    if isinstance(rows, Sql):
+        return expression(
+            "CREATE {% if temporary %}TEMPORARY {% endif %}TABLE {{ target }} AS {{ rows }}",
+            target=target,
+            rows=rows,
+            temporary=temporary,
+        )
     properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
     return exp.Create(this=target, kind="TABLE", expression=rows, properties=properties)
 

@@ -7,30 +7,22 @@ so neither a recoding nor its statement holds a value of the table.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query.arithmetic import minus, number, over, plus, times
-from sqlanon.query.encoding.encode import VALUE, distinct_values, same_columns, same_value
 from sqlanon.query.publish.clusters import (
-    ASSIGNED,
     FIRST,
     NODE,
-    NODES,
-    UNIT,
-    LocalRecode,
-    label,
     listed_numbers,
+    local_recodes,
     nodes,
+    recoded,
 )
-from sqlanon.query.publish.recode import RECORD, Labelled, as_published, labelled, labels_of
-from sqlanon.query.syntax import added, alias, bigint, column, named, nested, select, table
+from sqlanon.query.publish.recode import labels_of
 from sqlanon.regions import Regions
+from sqlanon.sqltext import Sql, name, names, render
 
-PLACE = "sqlanon_place"
-_RUNS, _UNITS, _LATEST = "sqlanon_runs", "sqlanon_units", "sqlanon_latest"
 _WIDEST = 2**62
 
 
@@ -65,11 +57,9 @@ def factors(values: Sequence[int]) -> list[tuple[int, int]]:
     return [found[place] for place in range(len(values))]
 
 
-def places(source: exp.Table, name: str) -> exp.Select:
-    """The distinct values of a column in their order: rows of VALUE and PLACE, from 0."""
-    order = [exp.Ordered(this=column(VALUE))]
-    place = alias(bigint(minus(over(exp.RowNumber(), order=order), number(1))), PLACE)
-    return select([column(VALUE), place], nested(distinct_values(source, name), "held"))
+def places(source: exp.Table, column: str) -> Sql:
+    """The distinct values of a column in their order: rows of VALUE and sqlanon_place, from 0."""
+    return render("publish/places", source=source, column=name(column))
 
 
 def published(
@@ -79,121 +69,33 @@ def published(
     hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]],
     recoding: Regions,
     suppressed: str | None = None,
-) -> exp.Select:
+    ordered: bool = True,
+) -> Sql:
     """The rows to publish, in an order that tells nothing; arguments as of `clusters.published`."""
     kept = suppressed if None in recoding.nodes else None
-    keyed = _Keyed(source, hierarchies, recoding, kept)
-    values = {name: as_published(column(name, RECORD), kind) for name, kind in columns.items()}
-    values |= {
-        name: own.published(values[name]) for name, own in keyed.recodes().items() if name in values
-    }
-    query = keyed.records([alias(value, name) for name, value in values.items()])
-    same = [
-        exp.EQ(this=column(key(word), ASSIGNED), expression=own)
-        for word, own in enumerate(keyed.keys())
-    ]
-    query.join(table(ASSIGNED), on=exp.and_(*same, copy=False), copy=False)
-    query.join(table(NODES), on=same_columns(ASSIGNED, NODES, names=[NODE]), copy=False)
-    parts = {**keyed.values(), **keyed.assigned(), NODES: nodes(recoding, every=kept is not None)}
-    for name, part in parts.items():
-        query.with_(exp.Identifier(this=name, quoted=True), as_=part, copy=False)
-    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns), copy=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Keyed:
-    """Records by the places of their values.
-
-    Args:
-        source: The table.
-        hierarchies: The hierarchy and the type of each quasi-identifier.
-        recoding: Where combinations go.
-        suppressed: The label of suppressed records; None where none is published.
-    """
-
-    source: exp.Table
-    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]]
-    recoding: Regions
-    suppressed: str | None
-
-    def _labels(self, name: str, levels: Sequence[int]) -> Labelled:
-        hierarchy, kind = self.hierarchies[name]
-        names = {at: label(at) for at in levels if at}
-        return labelled(self.source, name, hierarchy=hierarchy, levels=names, column_type=kind)
-
-    def recodes(self) -> dict[str, LocalRecode]:
-        """How each column is recoded."""
-        parts = enumerate(zip(self.hierarchies.items(), self.recoding.levels, strict=True))
-        return {
-            name: LocalRecode(name, at, levels, self._labels(name, levels), kind, self.suppressed)
-            for at, ((name, (_, kind)), levels) in parts
-        }
-
-    def values(self) -> dict[str, exp.Select]:
-        """The distinct values of each column with their places and labels, by a name of ours."""
-        found = {}
-        for place, (name, own) in enumerate(self.recodes().items()):
-            query, rows = places(self.source, name), own.labels.rows
-            if rows is not None:
-                held = [column(item, "held") for item in (VALUE, PLACE)]
-                labels = [column(item, "labelled") for item in rows.named_selects[1:]]
-                same = same_value(column(VALUE, "held"), column(VALUE, "labelled"), nullable=True)
-                query = select([*held, *labels], nested(query, "held"))
-                query.join(nested(rows, "labelled"), on=same, join_type="left", copy=False)
-            found[_values(place)] = query
-        return found
-
-    def keys(self) -> list[exp.Expr]:
-        """The numbers of a record's combination."""
-        words: dict[int, list[exp.Expr]] = {}
-        parts = zip(self.hierarchies, factors(self.recoding.values), strict=True)
-        for name, (word, factor) in parts:
-            place = column(PLACE, labels_of(name))
-            words.setdefault(word, []).append(times(place, exp.Literal.number(factor)))
-        return [exp.Paren(this=added(words[word])) for word in sorted(words)]
-
-    def records(self, figures: Sequence[exp.Expr]) -> exp.Select:
-        """Figures of every record, from its columns and those of its values."""
-        query = select(figures, named(self.source, RECORD))
-        for place, name in enumerate(self.hierarchies):
-            relation = labels_of(name)
-            same = same_value(column(name, RECORD), column(VALUE, relation), nullable=True)
-            query.join(named(table(_values(place)), relation), on=same, copy=False)
-        return query
-
-    def assigned(self) -> dict[str, exp.Select]:
-        """Queries by name, the last of which has the node of every combination by its keys.
-
-        A run is known by its first combination, so a combination's run is the last that began.
-        """
-        figures = [alias(own, key(word)) for word, own in enumerate(self.keys())]
-        names = [figure.alias for figure in figures]
-        keys = [column(name) for name in names]
-        distinct = self.records(figures).distinct(copy=False)
-        order = [exp.Ordered(this=each) for each in keys]
-        unit = alias(bigint(minus(over(exp.RowNumber(), order=order), number(1))), UNIT)
-        units = select([*keys, unit], nested(distinct, "held"))
-        before = exp.WindowSpec(
-            kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
-        )
-        # The node rides along with the first combination, below it.
-        room = len(self.recoding.nodes)
-        begun = plus(times(column(FIRST, _RUNS), number(room)), column(NODE, _RUNS))
-        latest = over(exp.Max(this=begun), order=[exp.Ordered(this=column(UNIT, _UNITS))])
-        latest.set("spec", before)
-        own = [column(name, _UNITS) for name in names]
-        started = select([*own, alias(latest, _LATEST)], table(_UNITS))
-        same = exp.EQ(this=column(UNIT, _UNITS), expression=column(FIRST, _RUNS))
-        started.join(table(_RUNS), on=same, join_type="left", copy=False)
-        node = exp.Mod(this=column(_LATEST), expression=number(room))
-        assigned = select([*keys, alias(node, NODE)], nested(started, "started"))
-        runs = listed_numbers(_runs(self.recoding), [FIRST, NODE])
-        return {_RUNS: runs, _UNITS: units, ASSIGNED: assigned}
-
-
-def _values(place: int) -> str:
-    """The relation of a column's values."""
-    return f"sqlanon_values_{place}"
+    recodes = local_recodes(source, hierarchies, recoding, suppressed=kept)
+    words: dict[int, list[tuple[Sql, int]]] = {}
+    for own, (word, factor) in zip(hierarchies, factors(recoding.values), strict=True):
+        words.setdefault(word, []).append((name(labels_of(own)), factor))
+    keys = [(name(key(word)), words[word]) for word in sorted(words)]
+    parted = []
+    for own, recode in recodes.items():
+        rows = recode.labels.rows
+        labels = [] if rows is None else names(rows.named_selects[1:])
+        held = name(f"sqlanon_values_{recode.number}")
+        parted.append((name(own), held, name(labels_of(own)), places(source, own), rows, labels))
+    return render(
+        "publish/regions",
+        source=source,
+        parted=parted,
+        keys=keys,
+        names=[own for own, _ in keys],
+        runs=listed_numbers(_runs(recoding), [FIRST, NODE]),
+        nodes=nodes(recoding, every=kept is not None),
+        number_of_nodes=len(recoding.nodes),
+        published=recoded(columns, recodes),
+        sorted_by=names(columns) if ordered else [],
+    )
 
 
 def _runs(recoding: Regions) -> Iterator[str]:

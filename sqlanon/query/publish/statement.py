@@ -14,6 +14,7 @@ from sqlanon.query.publish import recode
 from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.recoding import Clusters, FullDomain, Recoding, ValueMap
 from sqlanon.regions import Regions
+from sqlanon.sqltext import Sql, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Publication:
         few: Columns of few labels, which records are sorted by the places of.
         label: What every cell of a suppressed record has, where a recoding says of single records
             which are suppressed; None where these are dropped.
+        ordered: Whether the rows are sorted.
     """
 
     source: exp.Table
@@ -36,9 +38,10 @@ class Publication:
     suppressed: SuppressionQuery | None = None
     few: Collection[str] = ()
     label: str | None = None
+    ordered: bool = True
 
 
-def published_rows(recoding: Recoding, publication: Publication) -> exp.Select:
+def published_rows(recoding: Recoding, publication: Publication) -> Statement:
     """The rows to publish.
 
     Raises:
@@ -72,7 +75,13 @@ def _recoded(recodes: Mapping[str, recode.Recode], publication: Publication) -> 
     source = publication.source
     columns, suppressed = publication.columns, publication.suppressed
     if not publication.few:
-        return recode.published(source, columns, recodes=recodes, suppressed=suppressed)
+        return recode.published(
+            source,
+            columns,
+            recodes=recodes,
+            suppressed=suppressed,
+            ordered=publication.ordered,
+        )
     from sqlanon.query.publish.sort_keys import published_by_place  # small tables do not need it
 
     return published_by_place(
@@ -80,7 +89,7 @@ def _recoded(recodes: Mapping[str, recode.Recode], publication: Publication) -> 
     )
 
 
-def _of_clusters(recoding: Clusters, publication: Publication) -> exp.Select:
+def _of_clusters(recoding: Clusters, publication: Publication) -> Sql:
     from sqlanon.query.publish import clusters  # recodings at one level do not need it
 
     return clusters.published(
@@ -89,10 +98,11 @@ def _of_clusters(recoding: Clusters, publication: Publication) -> exp.Select:
         hierarchies=publication.hierarchies,
         recoding=recoding,
         suppressed=publication.label,
+        ordered=publication.ordered,
     )
 
 
-def _of_regions(recoding: Regions, publication: Publication) -> exp.Select:
+def _of_regions(recoding: Regions, publication: Publication) -> Sql:
     from sqlanon.query.publish import regions  # recodings at one level do not need it
 
     return regions.published(
@@ -101,10 +111,11 @@ def _of_regions(recoding: Regions, publication: Publication) -> exp.Select:
         hierarchies=publication.hierarchies,
         recoding=recoding,
         suppressed=publication.label,
+        ordered=publication.ordered,
     )
 
 
-STATEMENTS: Mapping[str, Callable[[Any, Publication], exp.Select]] = {
+STATEMENTS: Mapping[str, Callable[[Any, Publication], Statement]] = {
     FullDomain.kind: _of_node,
     ValueMap.kind: _of_map,
     Clusters.kind: _of_clusters,
