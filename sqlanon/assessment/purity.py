@@ -10,7 +10,6 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.loss.release import Spread
 from sqlanon.query.assess import measure, release
-from sqlanon.query.syntax import nested
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +40,13 @@ def class_spread(
     `suppressed` is the label of suppressed records; None where no class counts as suppressed.
     """
     every = release.column_values(original, sensitive.name)
-    kept = release.class_values(table, sensitive.by, name=sensitive.name, suppressed=suppressed)
+    kept = release.class_values(
+        table, sensitive.by, sensitive=sensitive.name, suppressed=suppressed
+    )
     if not sensitive.nulls:
         every, kept = measure.without_null(every), measure.without_null(kept)
-    [(records, squares)] = engine.rows(measure.value_squares(nested(every, "rows")))
-    rows = engine.rows(measure.spread(nested(kept, "rows"), label_keys(sensitive.by)))
+    [(records, squares)] = engine.rows(measure.value_squares(every))
+    rows = engine.rows(measure.spread(kept, label_keys(sensitive.by)))
     return Spread(rows, records, squares)
 
 

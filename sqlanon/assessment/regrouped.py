@@ -15,8 +15,6 @@ from sqlanon.hierarchy.group_tree import group_tree
 from sqlanon.hierarchy.label_nodes import Label
 from sqlanon.microdata.binding import Subject
 from sqlanon.query.assess.release import held_labels
-from sqlanon.query.encoding.encode import LEAF
-from sqlanon.query.syntax import column, nested, select
 from sqlanon.wording import counted
 
 Regrouping = tuple[Tree, tuple[int, ...]]
@@ -33,8 +31,7 @@ def regrouped(
     trees, counts, names = list(subject.trees), list(subject.counts), []
     faults = []
     for number, (name, tree) in enumerate(zip(subject.names, subject.trees, strict=True)):
-        held = nested(held_labels(released.classes, number), "held")
-        labels = [label for (label,) in engine.rows(select([column(LEAF)], held))]
+        labels = [label for label, _, _ in engine.rows(held_labels(released.classes, number))]
         try:
             found = _regrouped(tree, labels)
         except SourceError as error:

@@ -22,7 +22,6 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded
 from sqlanon.query.assess import measure, release
 from sqlanon.query.encoding import encode
-from sqlanon.query.syntax import nested
 from sqlanon.query.text import TEXT
 from sqlanon.wording import counted
 
@@ -84,7 +83,7 @@ class Published:
         varying = [number for number, each in enumerate(sizes) if len(each) > 1]
         if not varying:
             return {constant: self.statistics.records} if self.statistics.records else {}
-        sized = [measure.Sized.by_label(number) for number in varying]
+        sized = dict.fromkeys(varying)
         rows = self.engine.rows(measure.products(self.classes, self.read, columns=sized))
         return {constant * product: records for product, records in rows}
 
@@ -102,9 +101,9 @@ class Published:
     def majority(self, name: str) -> int:
         """Records that hold the most frequent value of a column within their class."""
         values = release.class_values(
-            self.table, self.subject.names, name=name, suppressed=self.suppressed
+            self.table, self.subject.names, sensitive=name, suppressed=self.suppressed
         )
-        query = measure.majority(nested(values, "rows"), label_keys(self.subject.names))
+        query = measure.majority(values, label_keys(self.subject.names))
         count: int = self.engine.rows(query)[0][0]
         return count
 

@@ -69,14 +69,9 @@ class _Parts:
         return sum(part.words for part in self.parts)
 
     @property
-    def joined(self) -> exp.Select:
-        """The numbered records with the words of every part, and nothing selected yet."""
-        return wide.joined_parts(self.numbered, [part.table for part in self.parts])
-
-    @property
-    def codes(self) -> list[exp.Expr]:
-        """The words in the order of parts, each under its number among all."""
-        return wide.words_of_parts([part.words for part in self.parts])
+    def tables(self) -> list[tuple[exp.Table, int]]:
+        """The table of every part, and its number of words."""
+        return [(part.table, part.words) for part in self.parts]
 
 
 def wide_frequency_set(
@@ -96,7 +91,7 @@ def wide_frequency_set(
     for part in written.parts:
         fields += [replace(field, word=field.word + words) for field in part.fields]
         words += part.words
-    query = wide.sized(written.joined, written.codes)
+    query = wide.sized(written.numbered, written.tables)
     values = tuple(chain.from_iterable(part.values for part in written.parts))
     return CodedColumns(engine.materialize("frequency", query), values, tuple(fields))
 
@@ -118,7 +113,7 @@ def wide_rows(
     first = len(names)
     places = {first + place: held for place, held in enumerate(ranks.values())}
     person = None if entity is None else first + len(ranks)
-    query = wide.carrying(written.joined, written.codes, ranks=places, entity=person)
+    query = wide.carrying(written.numbered, written.tables, ranks=places, entity=person)
     return engine.materialize("rows", query), written.words
 
 

@@ -7,7 +7,6 @@ from snapshots import (  # noqa: F401
     test_counts_arrive_as_integers_not_as_decimals,
     test_query_answers_the_rows_beside_it,
     test_query_is_plain_enough_for_spark,
-    text,
 )
 
 from sqlanon.hierarchy.layout import Field
@@ -49,11 +48,8 @@ CREATE TABLE held (value VARCHAR, rank BIGINT);
 INSERT INTO held VALUES ('p', 0), (NULL, 1);
 """
 VISITS, CODED, PERSONS, NUMBERED = map(table, ("visits", "coded", "persons", "numbered"))
-RANKS, PARTS, HELD = table("ranks"), [table("part"), table("other")], table("held")
-
-
-def joined():
-    return wide.joined_parts(NUMBERED, PARTS)
+RANKS, HELD = table("ranks"), table("held")
+PARTS = [(table("part"), 2), (table("other"), 1)]
 
 
 SNAPSHOTS = [
@@ -105,12 +101,12 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "sized",
-        wide.sized(joined(), wide.words_of_parts([2, 1])),
+        wide.sized(NUMBERED, PARTS),
         [(1, 0, 5, 2), (0, 0, 6, 1)],
     ),
     Snapshot(
         "carrying",
-        wide.carrying(joined(), wide.words_of_parts([2, 1]), ranks={2: HELD}, entity=1),
+        wide.carrying(NUMBERED, PARTS, ranks={2: HELD}, entity=1),
         [(1, 0, 5, 0, 7), (0, 0, 6, None, 7), (1, 0, 5, 1, 9)],
     ),
     Snapshot(
@@ -127,8 +123,3 @@ def connection():
     with empty_database() as opened:
         opened.execute(TABLES)
         yield opened
-
-
-def test_builders_leave_the_tables_they_are_given_as_they_are():
-    given = (VISITS, CODED, PERSONS, NUMBERED, RANKS, *PARTS, HELD)
-    assert [text(each) for each in given] == [text(table(each.name)) for each in given]

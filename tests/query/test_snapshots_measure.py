@@ -14,7 +14,7 @@ from snapshots import (  # noqa: F401
 )
 
 from sqlanon.query.assess import measure, release
-from sqlanon.query.syntax import nested, table
+from sqlanon.query.syntax import table
 
 TABLES = """
 CREATE TABLE codes (word_0 BIGINT, word_1 BIGINT, value_0 VARCHAR, size BIGINT);
@@ -88,7 +88,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "node_classes_without",
-        measure.node_classes_without(CODES, (3, 0), suppressed=table("gone")),
+        measure.node_classes(CODES, (3, 0), k=2, suppressed=table("gone")),
         [(1, 0, 3, False), (2, 0, 2, True)],
     ),
     Snapshot(
@@ -103,7 +103,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "kept_values",
-        measure.kept_values(CODES, (3, 0), classes=NODE, name="value_0"),
+        measure.kept_values(CODES, (3, 0), classes=NODE, column="value_0"),
         [("flu", 2, 1, 0), (None, 1, 1, 0)],
     ),
     Snapshot(
@@ -116,7 +116,7 @@ SNAPSHOTS = [
         measure.products(
             NODE,
             table("sizes"),
-            columns=[measure.Sized.by_words(0, (3, 0)), measure.Sized.by_words(1, (0, 0))],
+            columns={0: (3, 0), 1: (0, 0)},
         ),
         [(12.0, 3)],
         sql="""
@@ -141,13 +141,13 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "products by labels",
-        measure.products(CLASSES, table("read"), columns=[measure.Sized.by_label(0)]),
+        measure.products(CLASSES, table("read"), columns={0: None}),
         [(5.0, 2), (1.0, 2)],
     ),
     Snapshot(
         "spread",
         measure.spread(
-            nested(measure.kept_values(CODES, (3, 0), classes=NODE, name="value_0"), "rows"),
+            measure.kept_values(CODES, (3, 0), classes=NODE, column="value_0"),
             ["word_0", "word_1"],
         ),
         [(3, 1, 5)],
@@ -155,10 +155,7 @@ SNAPSHOTS = [
     Snapshot(
         "majority",
         measure.majority(
-            nested(
-                release.class_values(table("people"), ["sex"], name="value", suppressed=None),
-                "rows",
-            ),
+            release.class_values(table("people"), ["sex"], sensitive="value", suppressed=None),
             ["label_0"],
         ),
         [(3,)],
@@ -166,7 +163,7 @@ SNAPSHOTS = [
     Snapshot(
         "value_squares without NULL",
         measure.value_squares(
-            nested(measure.without_null(release.column_values(table("people"), "value")), "rows")
+            measure.without_null(release.column_values(table("people"), "value"))
         ),
         [(3, 5)],
     ),
@@ -187,7 +184,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "class_values",
-        release.class_values(table("stars"), ["age", "sex"], name="ill", suppressed="*"),
+        release.class_values(table("stars"), ["age", "sex"], sensitive="ill", suppressed="*"),
         [("flu", 1, "31", "*"), (None, 1, None, "*")],
     ),
     Snapshot(

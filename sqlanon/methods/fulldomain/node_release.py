@@ -20,7 +20,6 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import measure
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import VALUE, Carried, word
-from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 
 
@@ -44,11 +43,7 @@ def node_release(
         suppressed: The words of its suppressed classes; None where those smaller than k are.
     """
     masks = encoded.layout.node_masks(node)
-    query = (
-        measure.node_classes(encoded.table, masks, k=policy.k)
-        if suppressed is None
-        else measure.node_classes_without(encoded.table, masks, suppressed=suppressed)
-    )
+    query = measure.node_classes(encoded.table, masks, k=policy.k, suppressed=suppressed)
     classes = engine.materialize("classes", query)
     counted = _Counted(engine, subject, encoded, node, classes)
     kept = counted.published()
@@ -177,10 +172,7 @@ class _Counted:
                     columns[name].append(bits)
         table = self.engine.load_rows("sizes", columns)
         layout = self.encoded.layout
-        sized = [
-            measure.Sized.by_words(number, layout.column_masks(number, self.node[number]))
-            for number in varying
-        ]
+        sized = {number: layout.column_masks(number, self.node[number]) for number in varying}
         rows = self.engine.rows(measure.products(self.classes, table, columns=sized))
         return {constant * product: records for product, records in rows}
 
@@ -191,11 +183,11 @@ class _Counted:
         spreads = []
         for source, name, nulls in self._valued(policy):
             every = measure.coded_values(source, name)
-            kept = measure.kept_values(source, masks, classes=self.classes, name=name)
+            kept = measure.kept_values(source, masks, classes=self.classes, column=name)
             if not nulls:
                 every, kept = measure.without_null(every), measure.without_null(kept)
-            [(records, squares)] = self.engine.rows(measure.value_squares(nested(every, "rows")))
-            rows = self.engine.rows(measure.spread(nested(kept, "rows"), keys))
+            [(records, squares)] = self.engine.rows(measure.value_squares(every))
+            rows = self.engine.rows(measure.spread(kept, keys))
             spreads.append(Spread(rows, records, squares))
         return spreads
 

@@ -28,7 +28,6 @@ from sqlanon.query.assess import measure
 from sqlanon.query.classes import gains, violations
 from sqlanon.query.classes.frequency import with_nodes
 from sqlanon.query.classes.gains import Valued
-from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import ONE, Ratio
 
@@ -113,7 +112,7 @@ class GainCounter:
         for number in sorted(numbers):
             rows = measure.coded_values(table, violations.value_of(number))
             rows = measure.without_null(rows)
-            counted[number] = engine.rows(measure.value_squares(nested(rows, "rows")))[0]
+            counted[number] = engine.rows(measure.value_squares(rows))[0]
         part = Fraction(ONE, len(numbers))
         attributes, highest, relief = [], Fraction(0), Fraction(0)
         for number, (records, squares) in counted.items():

@@ -6,78 +6,60 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import ascending, is_null, number, over
-from sqlanon.query.encoding.encode import SIZE, VALUE
-from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, when
+from sqlanon.sqltext import Sql, expression, name, names, render
 
 
-def repeats(table: exp.Table, names: Sequence[str]) -> exp.Select:
-    """Two columns for each name: the records that have a value, and their distinct values.
+def repeats(table: exp.Table, columns: Sequence[str]) -> Sql:
+    """Two figures for each column: the records that have a value, and their distinct values.
 
     Values are told by their hashes, since long texts take twice as long.
     """
-    counts = []
-    for name in names:
-        value = when(is_null(column(name)).not_(), _hash(name))
-        counts += [column(name), exp.Distinct(expressions=[value])]
-    return select([bigint(exp.Count(this=each)) for each in counts], table)
+    return expression(
+        "SELECT {% for column in columns %}CAST(COUNT({{ column }}) AS BIGINT),"
+        " CAST(COUNT(DISTINCT CASE WHEN {{ column }} IS NOT NULL THEN HASH({{ column }}) END)"
+        " AS BIGINT), {% endfor %}FROM {{ table }}",
+        columns=names(columns),
+        table=table,
+    )
 
 
-def records_of_values(
-    table: exp.Table, name: str, *, beside: Sequence[str], parts: int
-) -> exp.Select:
+def records_of_values(table: exp.Table, column: str, *, beside: Sequence[str], parts: int) -> Sql:
     """All records of one of so many parts of the values of a column, as hashes.
 
     Those of the column as `value`, which also say which part it is in, and NULL is in none; those
     of the columns beside it, of which NULL is a value, by their place.
     """
-    others = [alias(_hash(other), placed(place)) for place, other in enumerate(beside)]
-    query = select([alias(_hash(name), VALUE), *others], table)
-    chosen = exp.Mod(this=_hash(name), expression=number(parts)).eq(0)
-    return query.where(is_null(column(name)).not_(), chosen, copy=False)
+    return expression(
+        "SELECT HASH({{ own }}) AS value{% for other in beside %},"
+        " HASH({{ other }}) AS column_{{ loop.index0 }}{% endfor %} FROM {{ table }}"
+        " WHERE {{ own }} IS NOT NULL AND HASH({{ own }}) % {{ parts }} = 0",
+        own=name(column),
+        beside=names(beside),
+        table=table,
+        parts=parts,
+    )
 
 
-def one_of_each(records: exp.Table, others: int) -> exp.Select:
+def one_of_each(records: exp.Table, others: int) -> Sql:
     """A row for each `value`, with the least that the other columns hold beside it."""
-    names = map(placed, range(others))
-    least = [alias(exp.Min(this=column(name)), name) for name in names]
-    return select([column(VALUE), *least], records, by=[column(VALUE)])
+    return expression(
+        "SELECT value{% for column in columns %}, MIN({{ column }}) AS {{ column }}{% endfor %}"
+        " FROM {{ records }} GROUP BY value",
+        columns=names(map(placed, range(others))),
+        records=records,
+    )
 
 
-def differing(records: exp.Table, *, by: str, of: Sequence[str]) -> exp.Select:
+def differing(records: exp.Table, *, by: str, of: Sequence[str]) -> Sql:
     """Two shares for each column of `of`, which hold hashes.
 
     Of the values of `by` with several records those whose records differ in the column, NULL where
     there is no such value; and of neighbouring values of `by`, which are in no order, those that
     differ from each other.
     """
-    low, high = ({name: f"{end}_{name}" for name in of} for end in ("low", "high"))
-    ends = [alias(exp.Min(this=column(name)), low[name]) for name in of]
-    ends += [alias(exp.Max(this=column(name)), high[name]) for name in of]
-    size = alias(bigint(count_all()), SIZE)
-    values = select([column(by), size, *ends], records, by=[column(by)])
-    several = column(SIZE) > 1
-    shares: list[exp.Expr] = []
-    told: list[exp.Expr] = [column(SIZE)]
-    for name in of:
-        before = over(exp.Lag(this=column(low[name])), order=[ascending(column(by))])
-        told += [
-            alias(_one_if(column(low[name]).neq(column(high[name]))), high[name]),
-            alias(_one_if(column(low[name]).neq(before)), low[name]),
-        ]
-        within = exp.Avg(this=when(several, column(high[name])))
-        shares += [within, exp.Avg(this=column(low[name]))]
-    return select(shares, nested(select(told, nested(values, "held")), "told"))
+    return render("assess/differing", records=records, by=name(by), of=names(of))
 
 
 def placed(place: int) -> str:
     """What a column is called by its place."""
     return f"column_{place}"
-
-
-def _hash(name: str) -> exp.Anonymous:
-    return exp.Anonymous(this="HASH", expressions=[column(name)])
-
-
-def _one_if(condition: exp.Expr) -> exp.Case:
-    return when(condition, number(1), default=number(0))

@@ -10,107 +10,122 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import number, real
-from sqlanon.query.encoding.encode import SIZE, union_all
-from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, total, when
-from sqlanon.query.text import varchar
-
-_Type = exp.DataType.Type
+from sqlanon.sqltext import Sql, expression, name, names, render, value
 
 
-def sample(source: exp.Table, columns: Sequence[str], *, parts: int) -> exp.Select:
+def sample(source: exp.Table, columns: Sequence[str], *, parts: int) -> Sql:
     """One of so many parts of the rows, the same whatever their order: by a hash of these columns.
 
     Rows alike are in it together, so it tells how many are alone as the whole table does.
     """
-    hashed = _hash([column(name) for name in columns])
-    return select([column(name) for name in columns], source).where(
-        _first_part(hashed, parts), copy=False
+    return expression(
+        "SELECT {{ listed(columns) }} FROM {{ source }}"
+        " WHERE HASH({{ listed(columns) }}) % {{ parts }} = 0",
+        columns=names(columns),
+        source=source,
+        parts=parts,
     )
 
 
-def counts(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+def counts(source: exp.Table, columns: Sequence[str]) -> Sql:
     """Rows, then for each column how many hold a value, and how many values there are."""
-    figures: list[exp.Expr] = [bigint(count_all())]
-    for name in columns:
-        figures += [bigint(exp.Count(this=column(name))), _distinct(column(name))]
-    return select(figures, source)
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT){% for column in columns %},"
+        " CAST(COUNT({{ column }}) AS BIGINT), CAST(COUNT(DISTINCT {{ column }}) AS BIGINT)"
+        "{% endfor %} FROM {{ source }}",
+        columns=names(columns),
+        source=source,
+    )
 
 
-def parted_counts(source: exp.Table, columns: Sequence[str], *, parts: int) -> exp.Select:
+def parted_counts(source: exp.Table, columns: Sequence[str], *, parts: int) -> Sql:
     """As `counts`, without the rows, of one of so many parts of the values of each column.
 
     The number of rows per value in it is that of the whole column, whatever order the rows have.
     """
-    figures = []
-    for name in columns:
-        chosen = when(_first_part(_hash([column(name)]), parts), column(name))
-        figures += [bigint(exp.Count(this=chosen)), _distinct(chosen)]
-    return select(figures, source)
+    chosen = [
+        expression(
+            "CASE WHEN HASH({{ column }}) % {{ parts }} = 0 THEN {{ column }} END",
+            column=column,
+            parts=parts,
+        )
+        for column in names(columns)
+    ]
+    return expression(
+        "SELECT {% for chosen in columns %}CAST(COUNT({{ chosen }}) AS BIGINT),"
+        " CAST(COUNT(DISTINCT {{ chosen }}) AS BIGINT), {% endfor %}FROM {{ source }}",
+        columns=chosen,
+        source=source,
+    )
 
 
-def lengths(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+def lengths(source: exp.Table, columns: Sequence[str]) -> Sql:
     """For each column the least, the mean and the greatest number of characters of its values."""
-    figures: list[exp.Expr] = []
-    for name in columns:
-        length = exp.Length(this=varchar(column(name)))
-        figures += [
-            bigint(exp.Min(this=length)),
-            exp.cast(exp.Avg(this=length), _Type.DOUBLE),
-            bigint(exp.Max(this=length)),
-        ]
-    return select(figures, source)
+    return expression(
+        "SELECT {% for column in columns %}"
+        "CAST(MIN(LENGTH(CAST({{ column }} AS VARCHAR))) AS BIGINT),"
+        " CAST(AVG(LENGTH(CAST({{ column }} AS VARCHAR))) AS DOUBLE),"
+        " CAST(MAX(LENGTH(CAST({{ column }} AS VARCHAR))) AS BIGINT), {% endfor %}"
+        "FROM {{ source }}",
+        columns=names(columns),
+        source=source,
+    )
 
 
-def shapes(source: exp.Table, columns: Sequence[str], *, patterns: Sequence[str]) -> exp.Select:
+def shapes(source: exp.Table, columns: Sequence[str], *, patterns: Sequence[str]) -> Sql:
     """For each column of texts, how many match each of the regular expressions."""
-    figures = []
-    for name in columns:
-        for pattern in patterns:
-            like = exp.RegexpLike(this=column(name), expression=exp.Literal.string(pattern))
-            figures.append(total(when(like, number(1))))
-    return select(figures, source)
+    return expression(
+        "SELECT {% for column in columns %}{% for pattern in patterns %}"
+        "CAST(COUNT(CASE WHEN REGEXP_MATCHES({{ column }}, {{ pattern }}) THEN 1 END) AS BIGINT), "
+        "{% endfor %}{% endfor %}FROM {{ source }}",
+        columns=names(columns),
+        patterns=list(map(value, patterns)),
+        source=source,
+    )
 
 
-def outer_words(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+def outer_words(source: exp.Table, columns: Sequence[str]) -> Sql:
     """For each column of texts, how many first words there are, and how many last words."""
-    figures = []
-    for name in columns:
-        for place in (1, -1):
-            arguments = [column(name), exp.Literal.string(" "), number(place)]
-            figures.append(_distinct(exp.Anonymous(this="split_part", expressions=arguments)))
-    return select(figures, source)
+    return expression(
+        "SELECT {% for column in columns %}"
+        "CAST(COUNT(DISTINCT SPLIT_PART({{ column }}, ' ', 1)) AS BIGINT),"
+        " CAST(COUNT(DISTINCT SPLIT_PART({{ column }}, ' ', -1)) AS BIGINT), {% endfor %}"
+        "FROM {{ source }}",
+        columns=names(columns),
+        source=source,
+    )
 
 
-def commonest(source: exp.Table, columns: Sequence[str]) -> exp.Expr:
+def commonest(source: exp.Table, columns: Sequence[str]) -> Sql:
     """Rows of the place of each column and how many rows hold its most frequent value.
 
     NULL is a value.
     """
-    parts = []
-    for place, name in enumerate(columns):
-        values = select([alias(bigint(count_all()), SIZE)], source, by=[column(name)])
-        largest = exp.Max(this=column(SIZE))
-        parts.append(select([number(place), bigint(largest)], nested(values, "values")))
-    return union_all(parts)
+    return expression(
+        "{% for column in columns %}{% if not loop.first %} UNION ALL {% endif %}"
+        "SELECT {{ loop.index0 }}, CAST(MAX(size) AS BIGINT) FROM ("
+        "SELECT CAST(COUNT(*) AS BIGINT) AS size FROM {{ source }} GROUP BY {{ column }}"
+        ") AS counted{% endfor %}",
+        columns=names(columns),
+        source=source,
+    )
 
 
-def misfits(source: exp.Table, columns: Sequence[str], *, formats: Sequence[str]) -> exp.Select:
+def misfits(source: exp.Table, columns: Sequence[str], *, formats: Sequence[str]) -> Sql:
     """For each column of texts, how many are no date in each of the formats of strptime."""
-    figures = []
-    for name in columns:
-        for form in formats:
-            day = exp.Anonymous(
-                this="try_strptime", expressions=[column(name), exp.Literal.string(form)]
-            )
-            is_other = exp.and_(exp.not_(column(name).is_(exp.null())), day.is_(exp.null()))
-            figures.append(total(when(is_other, number(1))))
-    return select(figures, source)
+    return expression(
+        "SELECT {% for column in columns %}{% for form in formats %}CAST(COUNT("
+        "CASE WHEN {{ column }} IS NOT NULL AND TRY_STRPTIME({{ column }}, {{ form }}) IS NULL"
+        " THEN 1 END) AS BIGINT), {% endfor %}{% endfor %}FROM {{ source }}",
+        columns=names(columns),
+        formats=list(map(value, formats)),
+        source=source,
+    )
 
 
 def quantiles(
     source: exp.Table, columns: Sequence[str], *, shares: Sequence[float], floats: Sequence[str]
-) -> exp.Select:
+) -> Sql:
     """For each column of numbers its finite values, how many are whole, and their quantiles.
 
     Args:
@@ -119,33 +134,38 @@ def quantiles(
         shares: The shares below each quantile; quantiles are values that stand in the column.
         floats: Those of the columns that may hold what is not finite.
     """
-    figures: list[exp.Expr] = []
-    for name in columns:
-        value: exp.Expr = column(name)
-        if name in floats:
-            value = when(_is_finite(value), value)
-        whole = value.eq(exp.Floor(this=value))
-        figures += [
-            bigint(exp.Count(this=value)),
-            total(when(whole, number(1))),
-            _quantiles(value, shares),
-        ]
-    return select(figures, source)
+    return expression(
+        "SELECT {% for finite in columns %}CAST(COUNT({{ finite }}) AS BIGINT),"
+        " CAST(COUNT(CASE WHEN {{ finite }} = FLOOR({{ finite }}) THEN 1 END) AS BIGINT),"
+        " QUANTILE_DISC({{ finite }}, [{{ listed(shares) }}]), {% endfor %}FROM {{ source }}",
+        columns=[_finite(name(own)) if own in floats else name(own) for own in columns],
+        shares=list(map(value, shares)),
+        source=source,
+    )
 
 
 def quantiles_beside(
-    source: exp.Table, name: str, *, shares: Sequence[float], is_float: bool
-) -> exp.Select:
+    source: exp.Table, column: str, *, shares: Sequence[float], is_float: bool
+) -> Sql:
     """The quantiles of a column of numbers without its median, which most of its values are."""
-    value: exp.Expr = column(name)
-    if is_float:
-        value = when(_is_finite(value), value)
-    middle = select([_quantile(value, 0.5)], source).subquery(copy=False)
-    other = when(value.neq(middle), value)
-    return select([bigint(exp.Count(this=other)), _quantiles(other, shares)], source)
+    finite = _finite(name(column)) if is_float else name(column)
+    other = expression(
+        "CASE WHEN {{ finite }} <> ("
+        "SELECT QUANTILE_DISC({{ finite }}, CAST(0.5 AS DOUBLE)) FROM {{ source }}"
+        ") THEN {{ finite }} END",
+        finite=finite,
+        source=source,
+    )
+    return expression(
+        "SELECT CAST(COUNT({{ other }}) AS BIGINT),"
+        " QUANTILE_DISC({{ other }}, [{{ listed(shares) }}]) FROM {{ source }}",
+        other=other,
+        shares=list(map(value, shares)),
+        source=source,
+    )
 
 
-def spans(source: exp.Table, columns: Sequence[str], *, share: float) -> exp.Select:
+def spans(source: exp.Table, columns: Sequence[str], *, share: float) -> Sql:
     """For each column of dates: days between two quantiles, and values with a time of day.
 
     Args:
@@ -153,49 +173,26 @@ def spans(source: exp.Table, columns: Sequence[str], *, share: float) -> exp.Sel
         columns: The columns.
         share: The share of the values below the first quantile, and above the second.
     """
-    figures: list[exp.Expr] = []
-    for name in columns:
-        moment = exp.cast(column(name), _Type.TIMESTAMP)
-        value = when(_is_finite(moment), moment)
-        first, last = (exp.cast(_quantile(value, part), _Type.DATE) for part in (share, 1 - share))
-        days = exp.Sub(this=last, expression=first)
-        timed = value.neq(exp.cast(exp.cast(value, _Type.DATE), _Type.TIMESTAMP))
-        figures += [bigint(days), total(when(timed, number(1)))]
-    return select(figures, source)
-
-
-def prefix_counts(source: exp.Table, name: str, *, length: int) -> exp.Select:
-    """The number of distinct prefixes of a column's texts of one character, of two, and so on."""
-    text = varchar(column(name))
-    return select(
-        [
-            _distinct(exp.Left(this=text, expression=number(characters)))
-            for characters in range(1, length + 1)
-        ],
-        source,
+    return render(
+        "assess/spans",
+        source=source,
+        columns=names(columns),
+        first=value(float(share)),
+        last=value(float(1 - share)),
     )
 
 
-def _distinct(value: exp.Expr) -> exp.Expr:
-    return bigint(exp.Count(this=exp.Distinct(expressions=[value])))
+def prefix_counts(source: exp.Table, column: str, *, length: int) -> Sql:
+    """The number of distinct prefixes of a column's texts of one character, of two, and so on."""
+    return expression(
+        "SELECT {% for characters in lengths %}CAST(COUNT(DISTINCT"
+        " LEFT(CAST({{ column }} AS VARCHAR), {{ characters }})) AS BIGINT), {% endfor %}"
+        "FROM {{ source }}",
+        column=name(column),
+        lengths=range(1, length + 1),
+        source=source,
+    )
 
 
-def _hash(values: Sequence[exp.Expr]) -> exp.Expr:
-    return exp.Anonymous(this="hash", expressions=list(values))
-
-
-def _first_part(hashed: exp.Expr, parts: int) -> exp.Expr:
-    return exp.Mod(this=hashed, expression=number(parts)).eq(number(0))
-
-
-def _is_finite(value: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="isfinite", expressions=[value])
-
-
-def _quantile(value: exp.Expr, share: float) -> exp.Expr:
-    return exp.Anonymous(this="quantile_disc", expressions=[value, real(share)])
-
-
-def _quantiles(value: exp.Expr, shares: Sequence[float]) -> exp.Expr:
-    listed = exp.Array(expressions=[exp.Literal.number(repr(share)) for share in shares])
-    return exp.Anonymous(this="quantile_disc", expressions=[value, listed])
+def _finite(column: Sql) -> Sql:
+    return expression("CASE WHEN ISFINITE({{ column }}) THEN {{ column }} END", column=column)

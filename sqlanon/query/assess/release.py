@@ -10,42 +10,14 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import double
-from sqlanon.query.assess.measure import CLASSES, HELD, Sized, kept, label
-from sqlanon.query.classes.frequency import CLASS_SIZE, SMALL, Masks
-from sqlanon.query.encoding.encode import (
-    ATTRIBUTE,
-    LEAF,
-    SIZE,
-    VALUE,
-    same_columns,
-    same_value,
-    same_words,
-    union_all,
-    values_of,
-    word,
-)
-from sqlanon.query.syntax import (
-    added,
-    alias,
-    bigint,
-    column,
-    count_all,
-    masked,
-    named,
-    nested,
-    select,
-    total,
-    when,
-)
-from sqlanon.query.text import varchar
+from sqlanon.query.assess.measure import label
+from sqlanon.query.classes.frequency import Masks
+from sqlanon.query.encoding.encode import ATTRIBUTE, LEAF, values_of, word
+from sqlanon.query.syntax import column
+from sqlanon.sqltext import Sql, expression, name, names, render, value
 
 PLACE = "place"
 IS_LEAF = "is_leaf"
-RECORDS = "records"
-RELEASED = "released"
-WHOLE, PART = "whole", "part"
-SOURCE = "source"
 
 
 def place(number: int) -> str:
@@ -53,193 +25,152 @@ def place(number: int) -> str:
     return f"place_{number}"
 
 
-def table_classes(
-    source: exp.Table, columns: Sequence[str], *, suppressed: str | None
-) -> exp.Select:
+def table_classes(source: exp.Table, columns: Sequence[str], *, suppressed: str | None) -> Sql:
     """The classes of a published table by the labels of its quasi-identifiers as texts.
 
     That whose every label is `suppressed` counts as suppressed.
     """
-    keys: list[exp.Expr] = [column(name, SOURCE) for name in columns]
-    small = exp.false() if suppressed is None else _is_suppressed(columns, suppressed)
-    figures = [alias(varchar(key), label(number)) for number, key in enumerate(keys)]
-    figures += [alias(bigint(count_all()), CLASS_SIZE), alias(small, SMALL)]
-    return select(figures, named(source, SOURCE), by=keys)
-
-
-def _is_suppressed(columns: Sequence[str], suppressed: str) -> exp.Expr:
-    """Whether a record's every quasi-identifier is the label for suppressed values; never NULL."""
-    same = [
-        exp.Coalesce(
-            this=exp.EQ(
-                this=varchar(column(name, SOURCE)), expression=exp.Literal.string(suppressed)
-            ),
-            expressions=[exp.false()],
-        )
-        for name in columns
-    ]
-    return exp.and_(*same, copy=False)
+    return render(
+        "assess/table_classes",
+        source=source,
+        columns=names(columns),
+        suppressed=None if suppressed is None else value(suppressed),
+    )
 
 
 def class_values(
-    source: exp.Table, columns: Sequence[str], *, name: str, suppressed: str | None
-) -> exp.Select:
+    source: exp.Table, columns: Sequence[str], *, sensitive: str, suppressed: str | None
+) -> Sql:
     """The records that `table_classes` does not suppress: rows of labels, VALUE and SIZE."""
-    keys = [alias(column(each, SOURCE), label(number)) for number, each in enumerate(columns)]
-    query = column_values(source, name).select(*keys, copy=False)
-    if suppressed is not None:
-        query.where(exp.Not(this=exp.Paren(this=_is_suppressed(columns, suppressed))), copy=False)
-    return query
+    return render(
+        "assess/class_values",
+        source=source,
+        column=name(sensitive),
+        labels=names(columns),
+        suppressed=None if suppressed is None else value(suppressed),
+    )
 
 
-def column_values(source: exp.Table, name: str) -> exp.Select:
+def column_values(source: exp.Table, sensitive: str) -> Sql:
     """A column of a table: rows of VALUE and SIZE."""
-    value = alias(column(name, SOURCE), VALUE)
-    return select([value, alias(bigint(exp.Literal.number(1)), SIZE)], named(source, SOURCE))
+    return class_values(source, [], sensitive=sensitive, suppressed=None)
 
 
-def held_labels(classes: exp.Table, number: int) -> exp.Select:
-    """The labels that a column publishes: LEAF (the text), RECORDS and CLASSES."""
-    text = column(label(number))
-    figures = [
-        alias(text, LEAF),
-        alias(total(column(CLASS_SIZE)), RECORDS),
-        alias(bigint(count_all()), CLASSES),
-    ]
-    return select(figures, classes, by=[text]).where(kept(), copy=False)
+def held_labels(classes: exp.Table, number: int) -> Sql:
+    """The labels that a column publishes: LEAF (the text), records and classes."""
+    return expression(
+        "SELECT {{ label }} AS leaf, {{ total('class_size') }} AS records,"
+        " CAST(COUNT(*) AS BIGINT) AS classes"
+        " FROM {{ classes }} WHERE NOT small GROUP BY {{ label }}",
+        label=name(label(number)),
+        classes=classes,
+    )
 
 
-def held_totals(held: exp.Table) -> exp.Select:
+def held_totals(held: exp.Table) -> Sql:
     """Number of labels and their records, of a table of `held_labels`."""
-    return select([bigint(count_all()), total(column(RECORDS))], held)
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('records') }} FROM {{ held }}", held=held
+    )
 
 
-def readings(held: exp.Table, nodes: exp.Table, *, number: int, kind: exp.DataType) -> exp.Expr:
+def readings(held: exp.Table, nodes: exp.Table, *, number: int, kind: exp.DataType) -> Sql:
     """The nodes that a column's labels may stand for: rows of label, place, records, classes.
 
-    A label of an inner node is compared as text; an original value as a value of its type, since it
-    can be written in several ways. `held` is a table of `held_labels`; `nodes` has rows of
-    ATTRIBUTE, LEAF (the text of a leaf, or a label), IS_LEAF (1 or 0) and PLACE.
+    `held` is a table of `held_labels`; `nodes` has rows of ATTRIBUTE, LEAF (the text of a leaf, or
+    a label), IS_LEAF (1 or 0) and PLACE.
     """
-    own = column(ATTRIBUTE).eq(number)
-    counted = [RECORDS, CLASSES]
-    inner = exp.select(column(LEAF), column(PLACE)).from_(nodes)
-    inner = inner.where(own, column(IS_LEAF).eq(0))
-    leaves = values_of(nodes, kind, carried=[PLACE]).where(own, column(IS_LEAF).eq(1))
-    values = values_of(held, kind, carried=[LEAF, *counted])
-    parts = []
-    for rows, matched, on in (
-        (named(held, HELD), inner, LEAF),
-        (nested(values, HELD), leaves, VALUE),
-    ):
-        figures = [column(name, HELD) for name in (LEAF, *counted)]
-        figures.insert(1, column(PLACE, "nodes"))
-        same = same_value(column(on, HELD), column(on, "nodes"), nullable=True)
-        parts.append(select(figures, rows).join(nested(matched, "nodes"), on=same, copy=False))
-    return union_all(parts)
+    leaves = values_of(nodes, kind, carried=[PLACE])
+    return render(
+        "assess/readings",
+        held=held,
+        values=values_of(held, kind, carried=[LEAF, "records", "classes"]),
+        nodes=nodes,
+        leaves=leaves.where(column(ATTRIBUTE).eq(number), column(IS_LEAF).eq(1), copy=False),
+        number=number,
+    )
 
 
-def mapped(encoded: exp.Table, targets: exp.Table, *, columns: Sequence[Masks]) -> exp.Select:
+def mapped(encoded: exp.Table, targets: exp.Table, *, columns: Sequence[Masks]) -> Sql:
     """The encoded original with the place of every row: its words are sums of those of its values.
 
     `targets` has rows of ATTRIBUTE, the words of a leaf, and those of its place; a column is given
     by its bits at level 0. A row with a value that has no place has none.
     """
-    relations = [f"target_{number}" for number in range(len(columns))]
-    held = range(len(columns[0]))
-    codes = [column(word(w), SOURCE) for w in held]
-    query = select(
-        [*codes, *_places(relations, columns), column(SIZE, SOURCE)], named(encoded, SOURCE)
+    return render(
+        "assess/mapped",
+        encoded=encoded,
+        targets=targets,
+        columns=list(enumerate(columns)),
+        words=_holding(columns),
     )
-    for number, (name, masks) in enumerate(zip(relations, columns, strict=True)):
-        own = column(ATTRIBUTE, name).eq(number)
-        same = exp.and_(own, *same_words(masks, SOURCE, other=name), copy=False)
-        query.join(named(targets, name), on=same, join_type="left", copy=False)
-    return query
 
 
-def _places(relations: Sequence[str], columns: Sequence[Masks]) -> list[exp.Expr]:
-    """The words of the place that some relations give the parts of, one of each column."""
-    parts = [
-        [column(place(w), name) for name, masks in zip(relations, columns, strict=True) if masks[w]]
+def _holding(columns: Sequence[Masks]) -> list[tuple[int, list[int]]]:
+    """The words, each with the numbers of the columns that have bits there."""
+    return [
+        (w, [number for number, masks in enumerate(columns) if masks[w]])
         for w in range(len(columns[0]))
     ]
-    return [alias(added(each), place(w)) for w, each in enumerate(parts)]
 
 
-def place_sizes(rows: exp.Table, *, words: int) -> exp.Select:
-    """Records of the original per place: HELD beside its words."""
-    keys: list[exp.Expr] = [column(place(w)) for w in range(words)]
-    return select([*keys, alias(total(column(SIZE)), HELD)], rows, by=keys)
+def place_sizes(rows: exp.Table, *, words: int) -> Sql:
+    """Records of the original per place: `held` beside its words."""
+    return expression(
+        "SELECT {{ listed(places) }}, {{ total('size') }} AS held FROM {{ rows }}"
+        " GROUP BY {{ listed(places) }}",
+        places=_places(words),
+        rows=rows,
+    )
 
 
-def released_places(classes: exp.Table, read: exp.Table, *, columns: Sequence[Masks]) -> exp.Select:
-    """Published records (RELEASED) per place; `read` gives a label the words of its place."""
-    labels = [Sized.by_label(number) for number in range(len(columns))]
-    places = _places([each.name for each in labels], columns)
-    query = select([*places, column(CLASS_SIZE, CLASSES)], named(classes, CLASSES))
-    for each in labels:
-        query.join(each.join(read), copy=False)
-    rows = nested(query.where(kept(CLASSES), copy=False), CLASSES)
-    keys: list[exp.Expr] = [column(place(w)) for w in range(len(columns[0]))]
-    return select([*keys, alias(total(column(CLASS_SIZE)), RELEASED)], rows, by=keys)
+def released_places(classes: exp.Table, read: exp.Table, *, columns: Sequence[Masks]) -> Sql:
+    """Published records (`released`) per place; `read` gives a label the words of its place."""
+    return render(
+        "assess/released_places",
+        classes=classes,
+        read=read,
+        columns=range(len(columns)),
+        words=_holding(columns),
+        places=_places(len(columns[0])),
+    )
 
 
-def surplus(released: exp.Table, held: exp.Table, *, words: int) -> exp.Select:
+def surplus(released: exp.Table, held: exp.Table, *, words: int) -> Sql:
     """Number of places that more records are published under than there are."""
-    more = exp.or_(
-        column(HELD, HELD).is_(exp.null()),
-        column(RELEASED, RELEASED) > column(HELD, HELD),
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT) FROM {{ released }} AS released"
+        " LEFT JOIN {{ held }} AS held ON {{ equal('released', 'held', places) }}"
+        " WHERE held.held IS NULL OR released.released > held.held",
+        released=released,
+        held=held,
+        places=_places(words),
     )
-    query = select([bigint(count_all())], named(released, RELEASED))
-    same = _same_places(RELEASED, HELD, words=words)
-    query.join(named(held, HELD), on=same, join_type="left", copy=False)
-    return query.where(more, copy=False)
 
 
-def published_parts(
-    rows: exp.Table, released: exp.Table, *, held: exp.Table, words: int
-) -> exp.Select:
-    """How many records of every row are published: its code, WHOLE and PART.
+def published_parts(rows: exp.Table, released: exp.Table, *, held: exp.Table, words: int) -> Sql:
+    """How many records of every row are published: its code, `whole` and `part`.
 
-    WHOLE are the records of places that are published whole, PART the share of the others.
+    The first are the records of places that are published whole, the other the share of the rest.
     """
-    whole = column(RELEASED, RELEASED).eq(column(HELD, HELD))
-    size = column(SIZE, SOURCE)
-    share = exp.Div(
-        this=double(size) * column(RELEASED, RELEASED), expression=double(column(HELD, HELD))
+    return render(
+        "assess/published_parts",
+        rows=rows,
+        released=released,
+        held=held,
+        places=_places(words),
+        words=names(map(word, range(words))),
     )
-    none, nothing = exp.Literal.number(0), exp.Literal.number("0.0")
-    codes = [column(word(w), SOURCE) for w in range(words)]
-    parts = [
-        alias(when(whole, size, default=none), WHOLE),
-        alias(when(whole, nothing, default=share), PART),
-    ]
-    query = select([*codes, *parts], named(rows, SOURCE))
-    for relation, name in ((released, RELEASED), (held, HELD)):
-        same = _same_places(SOURCE, name, words=words)
-        query.join(named(relation, name), on=same, copy=False)
-    return query
 
 
-def origins(parts: exp.Table, *, columns: Sequence[Masks]) -> exp.Expr:
+def origins(parts: exp.Table, *, columns: Sequence[Masks]) -> Sql:
     """Published records per leaf of every column; `parts` are those of `published_parts`.
 
     Rows of number, records of places that are published whole, share of the others, and the words
     of the leaf.
     """
-    queries = []
-    for number, masks in enumerate(columns):
-        keys: list[exp.Expr] = [masked(word(w), mask) for w, mask in enumerate(masks)]
-        figures = [
-            exp.Literal.number(number),
-            total(column(WHOLE)),
-            double(exp.Sum(this=column(PART))),
-            *keys,
-        ]
-        queries.append(select(figures, parts, by=keys))
-    return union_all(queries)
+    return render("assess/origins", parts=parts, columns=list(enumerate(columns)))
 
 
-def _same_places(left: str, right: str, *, words: int) -> exp.Expr:
-    return same_columns(left, right, names=[place(w) for w in range(words)])
+def _places(words: int) -> list[Sql]:
+    return names(map(place, range(words)))
