@@ -24,6 +24,7 @@ from sqlanon.query.privacy.figures import Needed
 from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute
 from sqlanon.query.text import is_nested
+from sqlanon.sqltext import Fragment
 from sqlanon.wording import counted
 
 ORDERED_TYPES = (
@@ -51,7 +52,7 @@ class BoundSensitive:
     name: str
     models: tuple[ValueModel, ...]
     needed: Needed
-    order: exp.Select | None
+    order: Fragment | None
     height: int
     is_ordered: bool
 
@@ -149,7 +150,7 @@ def _resolved(engine: Engine, attribute: Sensitive) -> Sensitive:
 
 def value_order(
     attribute: Sensitive, name: str, *, kind: exp.DataType, table: exp.Table
-) -> tuple[exp.Select | None, int]:
+) -> tuple[Fragment | None, int]:
     """The order of an attribute's values and the height of its hierarchy; None for the type's own.
 
     The hierarchy refers to no stored one; a rule is applied to the values of the table.
@@ -169,7 +170,7 @@ def value_order(
 
 def _hierarchy_order(
     hierarchy: Hierarchy, name: str, *, kind: exp.DataType, table: exp.Table
-) -> tuple[exp.Select, int]:
+) -> tuple[Fragment, int]:
     if hierarchy.others is not None:
         raise HierarchyError(
             [
@@ -238,7 +239,7 @@ def _refuse_unfit(
     *,
     name: str,
     attribute: Sensitive,
-    order: exp.Select,
+    order: Fragment,
 ) -> None:
     """Refuses an order that misses values of its column, or has one in two spellings."""
     given = {"order": attribute.order, "hierarchy": attribute.hierarchy}

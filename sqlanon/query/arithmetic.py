@@ -24,16 +24,6 @@ def real(value: float) -> exp.Cast:
     return double(exp.Literal(this=repr(value), is_string=False))
 
 
-def plus(*terms: exp.Expr) -> exp.Expr:
-    """The sum of some terms."""
-    return reduce(lambda left, right: exp.Add(this=left, expression=_operand(right)), terms)
-
-
-def minus(left: exp.Expr, right: exp.Expr) -> exp.Sub:
-    """A difference."""
-    return exp.Sub(this=_operand(left), expression=_operand(right))
-
-
 def times(*factors: exp.Expr) -> exp.Expr:
     """The product of some factors."""
     return reduce(
@@ -50,26 +40,9 @@ def _operand(expression: exp.Expr) -> exp.Expr:
     return exp.Paren(this=expression) if isinstance(expression, exp.Binary) else expression
 
 
-def or_zero(expression: exp.Expr) -> exp.Coalesce:
-    """The value, 0 where it is NULL."""
-    return exp.Coalesce(this=expression, expressions=[number(0)])
-
-
 def double(expression: exp.Expr) -> exp.Cast:
     """A cast to a real number."""
     return exp.Cast(this=expression, to=exp.DataType(this=exp.DataType.Type.DOUBLE))
-
-
-def wide(expression: exp.Expr) -> exp.Cast:
-    """A whole number as one of up to 38 digits, of which sums and products are exact."""
-    size = [exp.DataTypeParam(this=number(digits)) for digits in (38, 0)]
-    kind = exp.DataType(this=exp.DataType.Type.DECIMAL, expressions=size)
-    return exp.Cast(this=expression, to=kind)
-
-
-def is_null(expression: exp.Expr) -> exp.Is:
-    """Whether a value is NULL."""
-    return exp.Is(this=expression, expression=exp.Null())
 
 
 def summed(name: str) -> exp.Sum:

@@ -71,12 +71,6 @@ def count_all() -> exp.Count:
     return exp.Count(this=exp.Star())
 
 
-def total(expression: exp.Expr) -> exp.Expr:
-    """The sum of an expression as BIGINT, 0 over no rows."""
-    nothing = exp.Literal.number(0)
-    return bigint(exp.Coalesce(this=exp.Sum(this=expression), expressions=[nothing]))
-
-
 def when(condition: exp.Expr, value: exp.Expr, *, default: exp.Expr | None = None) -> exp.Case:
     """CASE WHEN condition THEN value ELSE default END."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)], default=default)
@@ -93,12 +87,6 @@ def greatest(*expressions: exp.Expr) -> exp.Expr:
     """The greatest of some values within a row."""
     first, *others = expressions
     return exp.Greatest(this=first, expressions=others, **_IGNORING_NULL) if others else first
-
-
-def least(*expressions: exp.Expr) -> exp.Expr:
-    """The least of some values within a row."""
-    first, *others = expressions
-    return exp.Least(this=first, expressions=others, **_IGNORING_NULL) if others else first
 
 
 def masked(name: str, mask: int, *, table: str | None = None) -> exp.BitwiseAnd:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from sqlglot import exp
 
@@ -37,11 +36,6 @@ def word(number: int) -> str:
 
 def _names(words: int) -> list[str]:
     return [word(w) for w in range(words)]
-
-
-def words_of(number: int) -> list[exp.Expr]:
-    """The words of a packed code."""
-    return [column(own) for own in _names(number)]
 
 
 def presence(source: exp.Table, columns: Sequence[str]) -> Sql:
@@ -268,23 +262,6 @@ def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
     return kind(this=left, expression=right)
 
 
-def same_words(masks: Sequence[int], relation: str, *, other: str) -> list[exp.Expr]:
-    """Equality of a relation's masked words and another's words, a condition per word."""
-    return [
-        exp.EQ(
-            this=exp.Paren(this=masked(word(w), mask, table=relation)),
-            expression=column(word(w), other),
-        )
-        for w, mask in enumerate(masks)
-    ]
-
-
-def same_columns(one: str, other: str, *, names: Sequence[str], nullable: bool = False) -> exp.Expr:
-    """Equality of two relations in some columns, which may be `nullable`."""
-    pairs = [same_value(column(name, one), column(name, other), nullable) for name in names]
-    return exp.and_(*pairs, copy=False)
-
-
 def uncovered(source: exp.Table, attribute: str, *, leaves: Fragment) -> Sql:
     """Distinct values of a column that its leaf map misses, and the records that hold them."""
     return expression(
@@ -328,14 +305,6 @@ def marginals(encoded_table: exp.Table, masks: Mapping[int, Sequence[int]]) -> S
         for number, own in masks.items()
     ]
     return render("encoding/marginals", encoded=encoded_table, columns=columns)
-
-
-def union_all(parts: Sequence[exp.Select]) -> exp.Query:
-    """The rows of several queries."""
-    first: exp.Query = parts[0]
-    return reduce(
-        lambda one, part: exp.Union(this=one, expression=part, distinct=False), parts[1:], first
-    )
 
 
 def extent(encoded_table: exp.Table, words: int = 1) -> Sql:

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from sqlanon.query.syntax import bigint, column, count_all, select
+from sqlanon.query.syntax import column
 from sqlanon.query.text import is_nested, is_zoned, varchar
+from sqlanon.sqltext import Sql, expression, listed
 
 _REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
 
 
-def fingerprint(table: exp.Expr, columns: Mapping[str, exp.DataType]) -> exp.Select:
+def fingerprint(table: exp.Expr, columns: Mapping[str, exp.DataType]) -> Sql:
     """Records, and one order-free digest of all cells; DuckDB only.
 
     It has no key, so whoever knows all records but a few can try out what those hold. SHA-256
@@ -20,20 +21,15 @@ def fingerprint(table: exp.Expr, columns: Mapping[str, exp.DataType]) -> exp.Sel
     and the sum would. The sum tells apart what the exclusive or alone does not, a record that is
     there twice.
     """
-    told = [part for name, kind in columns.items() for part in _told_apart(column(name), kind)]
-    cells = exp.Anonymous(this="HASH", expressions=told or [exp.Literal.number(0)])
+    cells = [part for own, kind in columns.items() for part in _told_apart(column(own), kind)]
     # HASH of several arguments is linear in each; hashed once more, records no longer cancel out.
-    digest = exp.Anonymous(this="HASH", expressions=[cells])
-    wide = exp.cast(digest, exp.DataType.Type.INT128)
-    figures = exp.Anonymous(
-        this="CONCAT_WS",
-        expressions=[
-            exp.Literal.string(" "),
-            exp.Anonymous(this="BIT_XOR", expressions=[digest]),
-            exp.Sum(this=wide),
-        ],
+    digest = expression("HASH(HASH({{ cells }}))", cells=listed(cells or [0]))
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT), SHA256(CONCAT_WS(' ', BIT_XOR({{ digest }}),"
+        " SUM(CAST({{ digest }} AS INT128)))) FROM {{ table }}",
+        digest=digest,
+        table=table,
     )
-    return select([bigint(count_all()), exp.Anonymous(this="SHA256", expressions=[figures])], table)
 
 
 def _told_apart(value: exp.Expr, kind: exp.DataType) -> list[exp.Expr]:

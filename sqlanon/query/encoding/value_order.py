@@ -6,42 +6,41 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import ascending, over
-from sqlanon.query.encoding.encode import (
-    LEAF,
-    RANK,
-    VALUE,
-    distinct_values,
-    same_value,
-    values_of,
-)
+from sqlanon.query.encoding.encode import LEAF, RANK, values_of
 from sqlanon.query.privacy.figures import node
-from sqlanon.query.syntax import alias, bigint, column, nested, select
+from sqlanon.sqltext import Fragment, Sql, expression, name, names
 
 Row = tuple[str | int | None, ...]
 
 
 def listed(rows: Sequence[Row], kind: exp.DataType, *, levels: Sequence[int]) -> exp.Select:
     """The order that the user's own texts say: rows of text, rank and the node of each level."""
-    names = [RANK, *(node(level) for level in levels)]
+    carried = [RANK, *(node(level) for level in levels)]
     texts = exp.values(
-        [tuple(map(exp.convert, row)) for row in rows], alias="listed", columns=[LEAF, *names]
+        [tuple(map(exp.convert, row)) for row in rows], alias="listed", columns=[LEAF, *carried]
     )
-    return values_of(texts, kind, carried=names)
+    return values_of(texts, kind, carried=carried)
 
 
-def ruled(source: exp.Table, name: str, *, labels: Sequence[exp.Expr]) -> exp.Select:
+def ruled(source: exp.Table, column: str, *, labels: Sequence[exp.Expr]) -> Sql:
     """The order of the type, with a rule's labels of VALUE as nodes; the top is left out."""
-    place = over(exp.RowNumber(), order=[ascending(column(VALUE))])
-    nodes = [alias(label, node(level)) for level, label in enumerate(labels[:-1], start=1)]
-    figures = [column(VALUE), alias(bigint(place), RANK), *nodes]
-    return select(figures, nested(distinct_values(source, name), "held"))
+    return expression(
+        "SELECT value, CAST(ROW_NUMBER() OVER (ORDER BY value) AS BIGINT) AS rank"
+        "{% for node, label in nodes %}, {{ label }} AS {{ node }}{% endfor %}"
+        " FROM (SELECT DISTINCT {{ column }} AS value FROM {{ source }}) AS held",
+        nodes=[(name(node(level)), label) for level, label in enumerate(labels[:-1], start=1)],
+        column=name(column),
+        source=source,
+    )
 
 
-def reordered(order: exp.Select, nodes: exp.Select, *, levels: Sequence[int]) -> exp.Select:
+def reordered(order: Fragment, nodes: Fragment, *, levels: Sequence[int]) -> Sql:
     """The ranks of one order with the nodes of another, at some levels."""
-    own = [column(name, "ranked") for name in (VALUE, RANK)]
-    figures = [*own, *(column(node(level), "tree") for level in levels)]
-    query = select(figures, nested(order, "ranked"))
-    same = same_value(column(VALUE, "ranked"), column(VALUE, "tree"), nullable=True)
-    return query.join(nested(nodes, "tree"), on=same, copy=False)
+    return expression(
+        "SELECT ranked.value, ranked.rank{% for node in nodes %}, tree.{{ node }}{% endfor %}"
+        " FROM {{ order }} AS ranked JOIN {{ tree }} AS tree"
+        " ON ranked.value IS NOT DISTINCT FROM tree.value",
+        nodes=names(map(node, levels)),
+        order=order,
+        tree=nodes,
+    )
