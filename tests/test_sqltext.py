@@ -209,6 +209,12 @@ def test_every_file_is_rendered_somewhere_with_the_holes_that_it_has():
             assert None in given_holes or given_holes == wanted, file
 
 
+def test_every_condition_of_a_template_is_met_and_is_not():
+    script = ROOT / "tests" / "query" / "branches.py"
+    found = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True)
+    assert not found.stdout
+
+
 def test_sql_is_read_without_jinja():
     code = "import sys, sqlanon.sqltext as s; s._macros(); sys.exit('jinja2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
