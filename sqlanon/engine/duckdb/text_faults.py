@@ -7,45 +7,87 @@ import csv
 import io
 import re
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import duckdb
+from sqlglot import exp
 
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import fault
-from sqlanon.engine.duckdb.text_layout import SPACED, TextLayout, opened_text
+from sqlanon.engine.duckdb.text_layout import SPACED, TextLayout, is_gzip, opened_text
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.wording import counted
 
 _WIDEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 20
-_FIRST_ROW = 2
-_ROW_NAMES = (
-    '; if its first field is the name of a row, as write.table of R writes it, put ""{} in front '
-    "of the header"
-)
 # What stands in a text for bytes that are no letters, and control characters of latin-1.
 _NO_LETTERS = re.compile("[\ufffd\x80-\x9f]")
+Scan = Callable[[Mapping[str, exp.Expr]], exp.Table]
+"""Makes a scan of a file with options besides those that it was read with."""
 # What DuckDB raises where a file is not what its name says.
 BAD_INPUT = duckdb.InvalidInputException | duckdb.ConversionException
 
 
-def csv_fault(error: Exception, layout: TextLayout) -> SqlanonError:
-    """The error for a file that is no CSV: which line is at fault, and what is wrong with it."""
+def csv_fault(error: Exception, layout: TextLayout, scan: Scan) -> SqlanonError:
+    """The error for a file that is no CSV: which line is at fault, and what is wrong with it.
+
+    Args:
+        error: What DuckDB raised.
+        layout: Of the file.
+        scan: Makes a scan of it with more options.
+    """
     path = layout.path
+    if damaged := cut_off(path):
+        return damaged
     if not isinstance(error, BAD_INPUT):
-        return cut_off(path) or fault(error, f"read {path.name!r}")
-    undecodable = undecodable_line(path, layout.form.codec)
-    if undecodable is not None:
-        return encoding_fault(layout, undecodable)
-    found = _broken_line(layout) or _other_ending(layout)
-    if found is None:
-        told = re.match(r"\D*CSV Error on Line: (\d+)\n", str(error))
-        where = f" at line {told.group(1)}" if told else ""
-        found = f"{where}: every line needs as many fields as the header, and quotes must be closed"
+        return fault(error, f"read {path.name!r}")
+    if layout.form.codec != "utf-8":
+        # DuckDB does not tell the line of letters that an encoding lacks.
+        undecodable = undecodable_line(path, layout.form.codec)
+        if undecodable is not None:
+            return encoding_fault(layout, undecodable)
+    number, kind, fields = _rejected(layout, scan)
+    line = None if number is None else line_of(layout, number - 2, with_blank=True)
+    if line is not None and kind == "INVALID ENCODING":
+        return encoding_fault(layout, line)
+    reason = _reason(kind, fields, len(layout.columns))
+    where = _other_ending(layout) if line is None else f" at line {line}: {reason}"
     spaced = SPACED if layout.is_spaced else ""
-    return SourceError(f"{path.name!r} is not a regular CSV file{found}{spaced}")
+    return SourceError(f"{path.name!r} is not a regular CSV file{where or f': {reason}'}{spaced}")
+
+
+def _rejected(layout: TextLayout, scan: Scan) -> tuple[int | None, str, int | None]:
+    """The first line that DuckDB refuses, the kind of its fault, and the last field that it read.
+
+    A text over several lines counts as one line there. The tables of rejects, which quote lines,
+    are in a database of their own that is gone at once; it has one thread, so that the first is
+    the first.
+    """
+    options = {"store_rejects": exp.true(), "rejects_limit": exp.convert(1)}
+    counts = [exp.Count(this=exp.column(name, quoted=True)) for name in layout.columns]
+    parts = map(exp.column, ("line", "error_type", "column_idx"))
+    with suppress(SqlanonError), closing(duckdb.connect(config={"threads": 1})) as connection:
+        other = DuckDB(connection)
+        other.rows(exp.select(*counts).from_(scan(options)))
+        for line, kind, fields in other.rows(exp.select(*parts).from_("reject_errors")):
+            return line, kind, fields
+    return None, "", None
+
+
+def _reason(kind: str, fields: int | None, width: int) -> str:
+    """What is wrong with a line, by what DuckDB calls it."""
+    match kind:
+        case "MISSING COLUMNS":
+            return f"it has {counted(fields or 0, 'field')} where the header has {width}"
+        case "TOO MANY COLUMNS":
+            return f"it has more fields than the header, which has {width}"
+        case "UNQUOTED VALUE":
+            return "a quote is not closed, or something follows it"
+        case "LINE SIZE OVER MAXIMUM":
+            return "it is too long, or a quote is not closed"
+    return "every line needs as many fields as the header, and quotes must be closed"
 
 
 def encoding_fault(layout: TextLayout, line: int) -> SourceError:
@@ -96,7 +138,9 @@ def undecodable_line(path: Path, codec: str) -> int | None:
 
 
 def cut_off(path: Path) -> SourceError | None:
-    """The error for a file that ends too soon."""
+    """The error for a compressed file that is damaged or ends too soon, which DuckDB may miss."""
+    if not is_gzip(path):
+        return None
     try:
         with readable(path), opened_text(path) as file:
             while file.read(_CHUNK):
@@ -117,33 +161,14 @@ def readable(path: Path) -> Iterator[None]:
     raise SourceError(f"{path.name!r} cannot be read to its end: it is damaged, or cut off")
 
 
-def _broken_line(layout: TextLayout) -> str | None:
-    """Where a line has other fields than the header, or a quote is wrong."""
-    width = len(layout.columns)
-    old = csv.field_size_limit(_WIDEST_FIELD)
-    try:
-        with _lines(layout) as lines:
-            rows = csv.reader(lines, delimiter=layout.delimiter, strict=True, skipinitialspace=True)
-            while True:
-                line = rows.line_num + 1
-                try:
-                    row = next(rows)
-                except StopIteration:
-                    return None
-                except csv.Error:
-                    return f" at line {line}: a quote is not closed, or something follows it"
-                # DuckDB takes a delimiter at the end of a line for no field.
-                if row and len(row) != width and not (len(row) == width + 1 and not row[-1]):
-                    fields = counted(len(row), "field")
-                    found = f" at line {line}: it has {fields} where the header has {width}"
-                    is_named = line == _FIRST_ROW and len(row) == width + 1
-                    return found + (_ROW_NAMES.format(layout.delimiter) if is_named else "")
-    finally:
-        csv.field_size_limit(old)
+def line_of(layout: TextLayout, record: int, *, with_blank: bool = False) -> int:
+    """The line of a file that a record begins in; records count from 0 on, lines from 1 on.
 
-
-def line_of(layout: TextLayout, record: int) -> int:
-    """The line of a file that a record begins in; records count from 0 on, lines from 1 on."""
+    Args:
+        layout: Of the file.
+        record: Its number.
+        with_blank: Whether every blank line counts as a record.
+    """
     old = csv.field_size_limit(_WIDEST_FIELD)
     try:
         with _lines(layout) as lines:
@@ -151,7 +176,7 @@ def line_of(layout: TextLayout, record: int) -> int:
             line, before = 1, record + 1  # the header is before all records
             for row in rows:
                 # A blank line is a record of a single column, and none of several.
-                if row or len(layout.columns) == 1:
+                if row or with_blank or len(layout.columns) == 1:
                     if not before:
                         break
                     before -= 1

@@ -19,6 +19,7 @@ from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_columns import TextColumns
 from sqlanon.engine.duckdb.text_dates import GivenDates, refuse_date_format
 from sqlanon.engine.duckdb.text_faults import (
+    Scan,
     csv_fault,
     encoding_fault,
     line_of,
@@ -100,9 +101,13 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
     loaded = home(engine, table, names=layout.columns, use=use)
     with _native(engine, layout) as (readable, encoding):
         types = dict.fromkeys(layout.columns, "VARCHAR")
-        scan = _scan(readable, layout.delimiter, types=types, encoding=encoding)
+
+        def scanned(more: Mapping[str, exp.Expr]) -> exp.Table:
+            return _scan(readable, layout.delimiter, types=types, encoding=encoding, more=more)
+
+        scan = scanned({})
         texts = TextColumns(scan, kinds, how.form.nulls, use.counted)
-        found = _load(engine, layout, columns=texts, table=loaded)
+        found = _load(engine, layout, columns=texts, table=loaded, scanned=scanned)
         left_out = [name for name in layout.columns if name not in use.kept(layout.columns)]
         given = dict.fromkeys(left_out, dates_as_given(how.form, exact=False))
         others = TextColumns(scan, given, how.form.nulls)
@@ -133,7 +138,7 @@ def scan_file(function: str, path: Path, *, options: Mapping[str, exp.Expr]) -> 
 
 
 def _load(
-    engine: DuckDB, layout: TextLayout, *, columns: TextColumns, table: exp.Table
+    engine: DuckDB, layout: TextLayout, *, columns: TextColumns, table: exp.Table, scanned: Scan
 ) -> dict[str, Kind]:
     """Converts a scan into a table: by a guess of the first rows, or by a look at every value.
 
@@ -145,7 +150,7 @@ def _load(
         text = render(query, engine.dialect)
         return engine.attempt(
             lambda: engine.connection.execute(text).fetchall(),
-            lambda error: csv_fault(error, layout),
+            lambda error: csv_fault(error, layout, scanned),
         )
 
     guess = columns.fitting(ask, _SAMPLE_ROWS)
@@ -212,7 +217,12 @@ def _native(engine: DuckDB, layout: TextLayout) -> Iterator[tuple[Path, str]]:
 
 
 def _scan(
-    path: Path, delimiter: str, *, types: Mapping[str, str], encoding: str = "utf-8"
+    path: Path,
+    delimiter: str,
+    *,
+    types: Mapping[str, str],
+    encoding: str = "utf-8",
+    more: Mapping[str, exp.Expr] | None = None,
 ) -> exp.Table:
     """A CSV file with these columns; told all this, DuckDB need not try, and sees no comments."""
     columns = exp.Struct(
@@ -234,5 +244,6 @@ def _scan(
         "buffer_size": exp.convert(_BUFFER),
         "compression": exp.Literal.string("gzip" if is_gzip(path) else "none"),
         "encoding": exp.Literal.string(encoding),
+        **(more or {}),
     }
     return scan_file("read_csv", path, options=options)

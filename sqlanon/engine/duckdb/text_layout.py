@@ -25,7 +25,7 @@ _FIGURE = re.compile(r"\s*[-+]?[0-9][0-9.,:/ T-]*(e[-+]?[0-9]+)?\s*", re.IGNOREC
 _COMMA_NUMBER = re.compile(r"\s*[-+]?[0-9]+(?:,([0-9]+))?\s*")
 _SHOWN = 5
 ROW_NAMES = "column0"
-"""What a first column without a name is called, as R and pandas write the names of rows.
+"""What a first column without a name is called, as programs of statistics write the names of rows.
 
 DuckDB calls it so, too, where a table has at most ten columns; with more, it puts more zeros there.
 """
@@ -71,8 +71,7 @@ class TextLayout:
             columns = "column" if len(numbers) == 1 else "columns"
             found.append(
                 f"{columns} {listed(numbers)} of {self.path.name!r}: numbers with a comma are read "
-                "as text; write them with a decimal point (write.csv of R does, write.csv2 does "
-                "not) to have them generalized as numbers"
+                "as text; write them with a decimal point to have them generalized as numbers"
             )
         return found
 
@@ -252,6 +251,6 @@ def _comma_numbers(
 
 
 def _is_spaced(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether blanks part all lines alike; R leaves the name of the row names out."""
+    """Whether blanks part all lines alike; the names of rows may have no name themselves."""
     header, *others = (len(row) for row in rows if row)
     return header > 1 and set(others) in ({header}, {header + 1})
