@@ -384,8 +384,3 @@ def test_slow_modules_are_imported_where_they_are_needed():
     for path in sources():
         late = {m.split(".")[0] for m in imported(path, late=False)}
         assert not late & {"pyarrow", "jinja2", "rich", "highspy", "altair"}, path
-
-
-def test_modules_can_be_read_at_a_sitting():
-    for path in sources():
-        assert len(path.read_text().splitlines()) <= 400, path
