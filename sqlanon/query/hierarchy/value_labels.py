@@ -68,13 +68,13 @@ _REFUSED_NAMES = {
         reservoir_quantile row_number sem skewness sum_no_overflow sumkahan variant_group_object
     """,
     "a function whose result changes": """
-        current_catalog current_connection_id current_database current_date current_localtime
+        ago current_catalog current_connection_id current_database current_date current_localtime
         current_localtimestamp current_query current_query_id current_role current_schema
         current_schemas current_setting current_time current_timestamp current_transaction_id
         current_user currval error gen_random_uuid get_current_time get_current_timestamp getenv
-        getvariable in_search_path localtime localtimestamp nextval now random session_user setseed
-        setval sleep_ms stats today transaction_timestamp txid_current user uuid uuidv4 uuidv7
-        vector_type write_log
+        getvariable in_search_path localtime localtimestamp nextval now pg_conf_load_time
+        pg_postmaster_start_time random session_user setseed setval sleep_ms stats today
+        transaction_timestamp txid_current user uuid uuidv4 uuidv7 vector_type write_log
     """,
 }
 _MAKES_INSTANTS = {
