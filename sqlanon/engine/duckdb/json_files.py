@@ -21,10 +21,9 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import fault
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
 from sqlanon.engine.duckdb.text_columns import (
-    GivenDates,
     TextColumns,
     complete,
-    dates_as_given,
+    date_notes,
     home,
     json_kinds,
     loading,
@@ -52,8 +51,10 @@ _NUMBERS = {_Type.DOUBLE}
 _TEXT = exp.DataType(this=_Type.TEXT)
 # Integers of more digits than a DOUBLE holds of all numbers that long, as a part of JSON.
 _LONG = '"-?[0-9]{16,}"'
-# DuckDB tells keys apart by such an ending, which a key may also have of its own.
-_RENAMED = re.compile(r"(.+)_[0-9]+", re.DOTALL)
+# DuckDB tells keys apart by such an ending, which a key may also have of its own; before 2.0 it
+# calls an empty key C1, and then reads nothing there.
+_RENAMED = re.compile(r"(.+)_[0-9]+|C[0-9]+", re.DOTALL)
+_EMPTY_KEY = "has records with a key that is empty; give it a name"
 _Ask = Callable[["exp.Expr"], list[Row]]
 
 
@@ -79,7 +80,10 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
 
     guessed = _scan(path, {"sample_size": exp.convert(-1)})
     described = ask(exp.Describe(this=exp.select("*").from_(guessed)))
-    refuse_alike(path, _keys(ask, path, names=[str(name) for name, *_ in described]))
+    keys = _keys(ask, path, names=[str(name) for name, *_ in described])
+    if "" in keys:
+        raise SourceError(f"{path.name!r} {_EMPTY_KEY}")
+    refuse_alike(path, keys)
     types = {str(name): _as_text(type_of(str(kind)), _GUESSED) for name, kind, *_ in described}
     use = how.use(list(types))
     read = use.read(list(types))
@@ -103,10 +107,18 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     engine.run(create_temporary(loaded.copy(), texts.converted(kept)))
     engine.drop(raw)
     left_out = {n: kind for n, kind in types.items() if kind == _TEXT and n not in texts_in}
-    given = dict.fromkeys(left_out, dates_as_given(how.form, exact=False))
-    others = TextColumns(_scan_as(path, left_out), given, how.form.nulls)
-    dates = GivenDates(path, how.form, use.dated, kept, lambda record: f"record {record + 1:,}")
-    engine.notes += dates.notes(engine, loaded, texts=texts, others=others)
+    engine.notes += date_notes(
+        engine,
+        loaded,
+        path=path,
+        form=how.form,
+        dated=use.dated,
+        texts=texts,
+        kinds=kept,
+        rows=_scan_as(path, left_out),
+        left_out=list(left_out),
+        where=lambda record: f"record {record + 1:,}",
+    )
     complete(engine, loaded, table=table, names=list(types), use=use)
 
 
@@ -136,7 +148,7 @@ def _keys(ask: _Ask, path: Path, *, names: list[str]) -> list[str]:
     """
     folded = set(map(fold, names))
     endings = map(_RENAMED.fullmatch, names)
-    if not any(found and fold(found.group(1)) in folded for found in endings):
+    if not any(one and (one[1] is None or fold(one[1]) in folded) for one in endings):
         return names
     scan = scan_file("read_json_objects", path, options={"hive_partitioning": exp.false()})
     keys = exp.Anonymous(this="json_keys", expressions=[exp.column("json")])
@@ -217,7 +229,7 @@ def _no_table(path: Path) -> str:
     if kinds <= {"OBJECT"} and not any(keys for _, keys in values):
         return "is empty: it has no record with a key"
     if any("" in keys for _, keys in values):
-        return "has records with a key that is empty; give it a name"
+        return _EMPTY_KEY
     with opened_text(path) as file:
         is_marked = file.read(3) == codecs.BOM_UTF8
     if is_marked and kinds == {"ARRAY"}:

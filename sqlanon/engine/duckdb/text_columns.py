@@ -384,7 +384,7 @@ class _DatedColumn:
         """Whether most are such dates, but not all."""
         return MOSTLY * self.filled <= self.fitting < self.filled
 
-    def told(self, where: Callable[[int], str]) -> str:
+    def text(self, where: Callable[[int], str]) -> str:
         """How many values are none, and where the first is."""
         others = self.filled - self.fitting
         are = "is no date" if others == 1 else "are no dates"
@@ -395,71 +395,57 @@ class _DatedColumn:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class GivenDates:
-    """A format of dates that a file is said to be written in, and what became of its columns.
+def date_notes(
+    engine: DuckDB,
+    table: exp.Table,
+    *,
+    path: Path,
+    form: TextFormat,
+    dated: Collection[str],
+    texts: TextColumns,
+    kinds: Mapping[str, Kind],
+    rows: exp.Table,
+    left_out: Sequence[str],
+    where: Callable[[int], str],
+) -> list[str]:
+    """Notes of columns that are read as text for values that are no dates of the given format.
 
     Args:
+        engine: Where the table is.
+        table: What was loaded, in the order of the file.
         path: The file.
         form: How it is written.
         dated: Columns that must be dates.
-        kinds: The types that its columns of texts got.
-        where: Says in words where a record stands in it.
+        texts: The columns that were loaded, as texts.
+        kinds: The types that these got.
+        rows: The columns that were not loaded, as texts.
+        left_out: Their names.
+        where: Says in words where a record stands in the file.
+
+    Raises:
+        SourceError: No column of the file is such dates, or one that must be is not.
     """
-
-    path: Path
-    form: TextFormat
-    dated: frozenset[str]
-    kinds: Mapping[str, Kind]
-    where: Callable[[int], str]
-
-    def notes(
-        self, engine: DuckDB, table: exp.Table, *, texts: TextColumns, others: TextColumns
-    ) -> list[str]:
-        """Notes of columns that are read as text for values that are no such dates.
-
-        Args:
-            engine: Where the table is.
-            table: What was loaded, in the order of the file.
-            texts: The columns that were loaded, as texts.
-            others: The columns that were not.
-
-        Raises:
-            SourceError: No column of the file is such dates, or one that must be is not.
-        """
-        if self.form.date_format is None:
-            return []
-        names = [name for name, kinds in texts.kinds.items() if kinds and name not in self.kinds]
-        loaded = _dated(engine, table, self.form, names, place=exp.column("rowid"))
-        meant = [one for one in loaded if one.is_meant]
-        is_read = any(one.is_whole for one in loaded)
-        if not (is_read or any(kind.form for kind in self.kinds.values())):
-            self._refuse_none(engine, table, meant=meant, others=others)
-        for one in meant:
-            if one.name in self.dated:
-                raise SourceError(f"{one.told(self.where)}; {_WAY_OUT}")
-        return [f"{one.told(self.where)}, so the column is text; {_WAY_OUT}" for one in meant]
-
-    def _refuse_none(
-        self,
-        engine: DuckDB,
-        table: exp.Table,
-        *,
-        meant: Sequence[_DatedColumn],
-        others: TextColumns,
-    ) -> None:
-        """Refuses a file with records where no column that is left out is such dates, either."""
-        if not engine.rows(exp.select(exp.Count(this=exp.Star())).from_(table.copy()))[0][0]:
-            return
-        rows = others.texts().subquery("texts")
-        dropped = _dated(engine, rows, self.form, list(others.kinds), place=exp.Null())
-        if any(one.is_whole for one in dropped):
-            return
-        told = [f"; {one.told(self.where)}" for one in [*meant, *dropped] if one.is_meant]
-        raise SourceError(
-            f"no column of {self.path.name!r} has nothing but dates of the format that is given "
-            f"(--date-format); a single value that is none makes a column text{''.join(told)}"
-        )
+    if form.date_format is None:
+        return []
+    names = [name for name, possible in texts.kinds.items() if possible and name not in kinds]
+    loaded = _dated(engine, table, form, names, place=exp.column("rowid"))
+    meant = [one for one in loaded if one.is_meant]
+    is_read = any(one.is_whole for one in loaded) or any(kind.form for kind in kinds.values())
+    count = exp.select(exp.Count(this=exp.Star())).from_(table.copy())
+    if not is_read and engine.rows(count)[0][0]:
+        given = dict.fromkeys(left_out, dates_as_given(form, exact=False))
+        unread = TextColumns(rows, given, form.nulls).texts().subquery("texts")
+        others = _dated(engine, unread, form, left_out, place=exp.Null())
+        if not any(one.is_whole for one in others):
+            nearly = [f"; {one.text(where)}" for one in [*meant, *others] if one.is_meant]
+            raise SourceError(
+                f"no column of {path.name!r} has nothing but dates of the format that is given "
+                f"(--date-format); a single value that is none makes a column text{''.join(nearly)}"
+            )
+    for one in meant:
+        if one.name in dated:
+            raise SourceError(f"{one.text(where)}; {_WAY_OUT}")
+    return [f"{one.text(where)}, so the column is text; {_WAY_OUT}" for one in meant]
 
 
 def _dated(
@@ -477,8 +463,8 @@ def _dated(
         figures.append(exp.Min(this=exp.Case().when(none.copy(), place.copy())))
     if not names:
         return []
-    [found] = engine.rows(exp.select(*figures).from_(source.copy()))
-    parts = zip(names, found[::3], found[1::3], found[2::3], strict=True)
+    [row] = engine.rows(exp.select(*figures).from_(source.copy()))
+    parts = zip(names, row[::3], row[1::3], row[2::3], strict=True)
     return [_DatedColumn(name, filled, filled - none, first) for name, filled, none, first in parts]
 
 

@@ -24,12 +24,11 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import fault
 from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_columns import (
-    GivenDates,
     Kind,
     TextColumns,
     complete,
     csv_kinds,
-    dates_as_given,
+    date_notes,
     home,
     refuse_date_format,
 )
@@ -121,13 +120,18 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
         scan = scanned({})
         texts = TextColumns(scan, kinds, how.form.nulls, use.counted)
         found = _load(engine, layout, columns=texts, table=loaded, scanned=scanned)
-        left_out = [name for name in layout.columns if name not in use.kept(layout.columns)]
-        given = dict.fromkeys(left_out, dates_as_given(how.form, exact=False))
-        others = TextColumns(scan, given, how.form.nulls)
-        dates = GivenDates(
-            path, how.form, use.dated, found, lambda record: f"line {line_of(layout, record)}"
+        engine.notes += date_notes(
+            engine,
+            loaded,
+            path=path,
+            form=how.form,
+            dated=use.dated,
+            texts=texts,
+            kinds=found,
+            rows=scan,
+            left_out=[name for name in layout.columns if name not in use.kept(layout.columns)],
+            where=lambda record: f"line {line_of(layout, record)}",
         )
-        engine.notes += dates.notes(engine, loaded, texts=texts, others=others)
     complete(engine, loaded, table=table, names=layout.columns, use=use)
 
 
