@@ -33,10 +33,10 @@ from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.sensitive import resolved_sensitive
 from sqlanon.policy.policy import Sensitive
-from sqlanon.search.clustering.anneal.exchanges import Schedule, anneal, clusters_of, states
-from sqlanon.search.clustering.problem import Clustering
-from sqlanon.search.clustering.refine.refinement import refine
-from sqlanon.search.partitioning.clusters import cut_clusters
+from sqlanon.search.clustering.annealing import Schedule, anneal, states
+from sqlanon.search.clustering.mondrian import cut_clusters
+from sqlanon.search.clustering.problem import Clustering, records_of
+from sqlanon.search.clustering.refinement import refine
 
 GRADES = ["A", "B", "C", "D", "P", "F"]
 STUDENTS = """
@@ -88,7 +88,7 @@ def utility(problem, encoded, label):
     demand = problem.demand.every[0]
     values = problem.demand.values[:, 0]
     purity = sum(
-        (np.bincount(values[records]) ** 2).sum() / len(records) for records in clusters_of(label)
+        (np.bincount(values[records]) ** 2).sum() / len(records) for records in records_of(label)
     )
     gain = purity / problem.records - (demand.shares**2).sum()
     alone = replace(problem, demand=None)

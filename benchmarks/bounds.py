@@ -29,8 +29,8 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.microdata.binding import bind
-from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
-from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
+from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
+from sqlanon.search.clustering.lower_bound import Cheapest
 
 CENSUS = (
     "sex", "age", "race", "marital_status", "education", "country_of_birth_self",
@@ -101,8 +101,8 @@ def bounds(connection, task, *, k, efforts):
         mine = Mine.of(engine, subject, policy=policy, loss=loss)
         problem = problem_of(mine.read)
         candidates = mine.candidates(problem)
-    mined = time.process_time() - start
-    total = int(record_bounds(problem, candidates).sum())
+        mined = time.process_time() - start
+        total = int(Cheapest.of(problem, candidates).cost.sum())
     first = mine.read.costs.loss(total, problem.records)
     beside = f"{problem.records:,} records, {len(candidates):,} itemsets, mined in {mined:.1f} s"
     printed(f"k = {k}, cheapest itemsets", first, time.process_time() - start, beside)

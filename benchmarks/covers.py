@@ -33,10 +33,10 @@ from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.microdata.binding import bind
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
-from sqlanon.search.clustering.lower_bound.duals import dual_bound
-from sqlanon.search.clustering.reduced_cost import reduced_cost_cover
-from sqlanon.search.clustering.refine.refinement import refine as refined
+from sqlanon.search.clustering.dual_bound import dual_bound
+from sqlanon.search.clustering.lower_bound import Cheapest
+from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
+from sqlanon.search.clustering.refinement import refine as refined
 from sqlanon.search.clustering.set_cover import set_cover
 
 ONE, BOTH = ["adult.csv.gz"], ["adult.csv.gz", "adult_test.csv.gz"]
@@ -142,7 +142,7 @@ def stages(connection, policy, name):
         problem = problem_of(mine.read)
         candidates = mine.candidates(problem)
         seconds.append(time.process_time())
-        bounds = record_bounds(problem, candidates)
+        bounds = Cheapest.of(problem, candidates).cost
         seconds.append(time.process_time())
         found = direct_cover(problem, candidates)
         seconds.append(time.process_time())

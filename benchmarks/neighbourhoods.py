@@ -20,11 +20,11 @@ from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.microdata.binding import bind
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
-from sqlanon.search.clustering.reduced_cost import reduced_cost_cover
-from sqlanon.search.clustering.refine.refinement import refine
-from sqlanon.search.clustering.repartition.highs import solved
-from sqlanon.search.clustering.repartition.search import Turns, repartitioned
+from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
+from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
+from sqlanon.search.clustering.refinement import refine
+from sqlanon.search.clustering.repartition import Turns, repartitioned
+from sqlanon.search.clustering.repartition_programs import solved
 
 
 def searched(connection, task, *, k, pools, effort):

@@ -27,8 +27,7 @@ import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.methods.local.input import encode_records
-from sqlanon.methods.patterns.instances import InstanceQueries
-from sqlanon.methods.patterns.method import asked_nodes, pattern_problem
+from sqlanon.methods.patterns.method import InstanceQueries, asked_nodes, pattern_problem
 from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import bind
 from sqlanon.search.patterns.greedy import promising

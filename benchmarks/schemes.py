@@ -19,16 +19,15 @@ from fractions import Fraction
 import adult
 import duckdb
 import numpy as np
+from prunings import ONE_BY_ONE, Prunings, bottom_up, top_down
 
 from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
+from sqlanon.methods.registry import METHODS
 from sqlanon.policy.schemes import SCHEMES
-from sqlanon.search.lattice.schemes.composed import best_recoding
+from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding
 from sqlanon.search.lattice.schemes.domain import Domain
-from sqlanon.search.lattice.schemes.enumeration import bottom_up, top_down
-from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
-from sqlanon.search.lattice.schemes.problem import LOSSES, CellPrices, SchemeProblem
-from sqlanon.search.lattice.schemes.prunings import Prunings
+from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem
 
 COLUMNS = (
     "age", "marital_status", "race", "sex", "workclass", "education", "native_country",
@@ -43,7 +42,6 @@ def by_column(problem, _, *, deadline):
 
 SEARCHES = DIRECTIONS | {"columns": by_column}
 MIXED = "sps-ordered-age"
-ONE_BY_ONE = ("node", "useless", "useful", "again", "nodes", "applicators", "simpler")
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ def started(problem, arguments):
     if not arguments.start:
         return None
     found = best_recoding(problem, deadline=Deadline.after(arguments.time_limit)).partitions
-    return Prunings(start=() if found is None else (found,))
+    return Prunings(start=found)
 
 
 def unit_of(problem):
@@ -189,7 +187,7 @@ def prunings(arguments):
             every = run(search, problem, arguments)
             print(f"| {scheme} | {k} | none | {every.told(unit)} | | |", flush=True)
             if every.outcome.partitions is not None:
-                kinds["none, and this result first"] = Prunings(start=(every.outcome.partitions,))
+                kinds["none, and this result first"] = Prunings(start=every.outcome.partitions)
             for name, left in kinds.items():
                 own = run(search, problem, arguments, left)
                 saved = 1 - every.seconds / own.seconds
@@ -215,7 +213,7 @@ def main():
     parser.add_argument("--columns", type=int, choices=range(1, 8), default=4)
     parser.add_argument("--search", choices=SEARCHES, default="down", help="quality, prunings")
     parser.add_argument("--start", action="store_true", help="quality: from the default's result")
-    parser.add_argument("--loss", choices=LOSSES, default="discernibility")
+    parser.add_argument("--loss", choices=METHODS["scheme"].losses, default="discernibility")
     parser.add_argument("--limit", type=Fraction, default=Fraction(0), help="share suppressed")
     parser.add_argument("--time-limit", type=float, default=60.0, help="of each search [seconds]")
     arguments = parser.parse_args()

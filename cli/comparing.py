@@ -60,8 +60,8 @@ def compare(
     """Show the results of several methods side by side. Writes nothing but charts.
 
     Each row is what `sqlanon plan` reports with that method, or the reason why the method cannot be
-    used. Without --time-limit it is a first look: clusters are refined in 8 passes only, and for
-    each loss and each k all methods together have five minutes.
+    used. Without --time-limit it is a first look: clusters are refined in 8 passes only, and
+    searches for a proven result end after a share of the time.
     """
     import sqlanon
 

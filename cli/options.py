@@ -341,7 +341,7 @@ class TargetOptions:
     report: Path | None = option(
         "FILE",
         "Also write a report on the release for a data protection officer: one .html file that "
-        "can be read offline (pip install 'sqlanon[report]').",
+        "can be read offline.",
         panel=OUTPUT,
     )
 

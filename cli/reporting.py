@@ -62,8 +62,7 @@ class ReportCommandOptions:
     figures: RiskFigures = field(default_factory=RiskFigures)
     output: Path | None = option(
         "FILE",
-        "Write the report as one .html file that can be read offline (pip install "
-        "'sqlanon[report]'). Default: print it as text.",
+        "Write the report as one .html file that can be read offline. Default: print it as text.",
         names=("--output", "-o"),
         panel=OUTPUT,
     )

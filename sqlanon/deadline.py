@@ -33,6 +33,11 @@ class Deadline:
         """The deadline so many seconds from now; none at all for None."""
         return NEVER if seconds is None else cls(time.monotonic() + seconds)
 
+    @classmethod
+    def of_processor(cls, seconds: float) -> Deadline:
+        """The deadline after so many seconds of the processor, whatever else the machine does."""
+        return cls(time.process_time() + seconds, time.process_time)
+
     @property
     def is_limited(self) -> bool:
         """Whether it ever comes."""

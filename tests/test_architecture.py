@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     ("errors", "wording", "deadline", "progress", "arguments"),
     ("recoding", "regions", "classes", "hierarchy"),
-    ("policy", "loss", "reports", "sqlglot_version"),
+    ("policy", "loss", "reports", "sqlglot_version", "sqltext"),
     {"search", "query", "engine", "resources"},
     ("microdata",),
     {"assessment", "methods"},
@@ -39,6 +39,7 @@ LIBRARIES = {
     "wording": {"rich"},
     "search": {"numpy"},
     "sqlglot_version": {"sqlglot"},
+    "sqltext": {"sqlglot"},
     "query": {"sqlglot"},
     "engine": {"duckdb", "pyarrow", "sqlglot"},
     "resources": {"jinja2", "sqlglot"},
@@ -353,10 +354,32 @@ def test_nobody_asks_for_the_type_of_a_recoding():
         assert not asked, path
 
 
-def test_only_resources_reads_sql_files_and_templates():
+def test_sql_files_and_templates_are_read_in_two_places_alone():
     for path in sources():
-        if path.name != "resources.py":
+        if path.name not in ("resources.py", "sqltext.py"):
             assert "importlib.resources" not in path.read_text(), path
+
+
+def test_every_piece_of_sql_is_written_where_it_stands():
+    """`expression` gets a literal or a name bound to one, and nothing else makes a piece."""
+    for path in sources():
+        if path.name == "sqltext.py" or "sqltext" not in path.read_text():
+            continue
+        module = ast.parse(path.read_text())
+        bound = {
+            target.id
+            for node in ast.walk(module)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for call in (each for each in ast.walk(module) if isinstance(each, ast.Call)):
+            called = ast.unparse(call.func)
+            assert called.split(".")[-1] != "Sql", (path, call.lineno)
+            if called == "expression":
+                text = call.args[0]
+                written = isinstance(text, ast.Constant) or ast.unparse(text) in bound
+                assert written, (path, call.lineno)
 
 
 def test_no_package_is_called_like_a_public_function_or_a_shipped_folder():

@@ -15,6 +15,7 @@ from sqlanon.errors import SourceError
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
+from sqlanon.sqltext import Fragment, Sql
 
 SAMPLE = 100_000
 """Records that say whether a column has too many values for them to be numbered first."""
@@ -76,7 +77,7 @@ class Tabulated:
         """The columns that tell classes apart."""
         return [encode.word(number) for number in range(self.words)]
 
-    def parts(self, value: exp.Expr) -> list[exp.Select]:
+    def parts(self, value: Fragment) -> list[Sql]:
         """Rows of the keys, VALUE and SIZE whose classes have every figure that the table's have.
 
         The value is over the columns of the rows. Classes of one record are told apart by it
@@ -91,7 +92,7 @@ class Tabulated:
             table_classes.single_rows(self.rows, self.words, value=value),
         ]
 
-    def persons_given_away(self, value: exp.Expr) -> exp.Select:
+    def persons_given_away(self, value: Fragment) -> Sql:
         """As `table_classes.persons_given_away`, of a table with persons."""
         return table_classes.persons_given_away(self.rows, self.words, value=value)
 

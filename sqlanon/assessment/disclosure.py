@@ -19,7 +19,7 @@ from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encoding.encode import presence
 from sqlanon.query.privacy import models, sensitive, worst
 from sqlanon.query.privacy.figures import Needed, Reference
-from sqlanon.query.syntax import column, nested
+from sqlanon.query.syntax import column
 from sqlanon.reports.check import ModelResult, SensitiveFigures
 
 Row = Mapping[str, Any]
@@ -131,11 +131,7 @@ def joint_diversity(
         value = pair_value(one, other, values=second.count)
         counts = [
             engine.rows(
-                worst.fewest(
-                    sensitive.class_figures(
-                        nested(part, "rows"), table.keys, needed=Needed(nulls=False)
-                    )
-                )
+                worst.fewest(sensitive.class_figures(part, table.keys, needed=Needed(nulls=False)))
             )[0][0]
             for part in table.parts(value)
         ]
@@ -158,11 +154,10 @@ def _worst(
     rows = []
     for part in table.parts(column(value_of(number))):
         figures = sensitive.class_figures(
-            nested(part, "rows"), table.keys, needed=needed, reference=attribute.reference
+            part, table.keys, needed=needed, reference=attribute.reference
         )
         query = worst.worst(figures, needed, models=asked)
-        names = [item.alias for item in query.expressions]
-        rows.append(dict(zip(names, engine.rows(query)[0], strict=True)))
+        rows += engine.fetch(query).to_pylist()
     return rows
 
 

@@ -11,10 +11,11 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.query.classes import trajectories
 from sqlanon.query.classes.violations import ENTITY
+from sqlanon.sqltext import Fragment
 
 
 def coded_trajectories(
-    engine: Engine, rows: exp.Table, *, words: int, person: str, records: exp.Expr | None = None
+    engine: Engine, rows: exp.Table, *, words: int, person: str, records: Fragment | None = None
 ) -> tuple[exp.Table, ClassStatistics]:
     """Every person with their trajectory, and trajectories by the number of persons sharing them.
 

@@ -36,20 +36,18 @@ from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
 from sqlanon.publishing.settings import Settings, completed_for, most_shared, opening_of, options_of
 from sqlanon.reports.bound import BoundReport
-from sqlanon.reports.plan import GIVEN_UP
+from sqlanon.reports.plan import GIVEN_UP, Report
 
-BUDGET = 300.0
-"""What the rows of one loss and one k share where no time limit is given [seconds]."""
-LEAST = 1.0
-"""What a row has of it at least."""
-PROVING, EARLY = ("scheme", "pattern-exact"), 0.2
-"""Methods that search on long after they have a result, until nothing better is left, and what they
-get of the share of a row."""
+PROVING = ("scheme", "pattern-exact")
+"""Methods that search on long after they have a result, until nothing better is left."""
+SHARE, LONGER = 5.0, 4.0
+"""What each of these has where no time limit is given [seconds of the processor], and how many
+times as much it has next where that is too little for any result."""
+LEAST = 5.0
+"""What a bound that nobody asked for has at least; else as long as the rows took [seconds]."""
 BRIEF, POOLS = 8, 100
 """Passes of a refinement and pools of a large neighbourhood search, where neither these nor a time
 limit are given, so that what is lost does not depend on what else the machine does."""
-SLOWEST = ("set-cover", "direct-cover", "agglomerative", "agglomerative-modified")
-"""Methods that come last, so that they have what the others leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ class ComparisonRequest:
         said = self.settings.keys() & {"passes", "refine"}
         return self.settings.get("time_limit") is None and not said
 
-    def options(self, asked: Asked, seconds: float | None) -> Options[Any]:
+    def options(self, asked: Asked) -> Options[Any]:
         """The options of one row, with those of other methods left out; time runs from now on.
 
         Raises:
@@ -116,7 +114,7 @@ class ComparisonRequest:
         lns = own.get("improve") == "lns" and not row.takes("pools")
         if lns and any(method_named(name).takes("pools") for name in self.methods):
             del own["improve"]
-        chosen = {"method": asked.method, "loss": asked.loss, "time_limit": seconds}
+        chosen = {"method": asked.method, "loss": asked.loss}
         return options_of(cast("Settings", {**own, **chosen}))
 
 
@@ -144,7 +142,7 @@ def compare(
         ks: Values of k, in place of that of the policy.
         settings: Options of methods, each for those that take it, `seed` and `progress`, and the
             `opening` of `check`. `time_limit` is that of each row; where None, refinements are of 8
-            `passes`, and the rows of one loss and one k share five minutes.
+            `passes`, and methods that search until their result is proven have a share of time.
 
     Raises:
         SqlanonError: The source or the policy is at fault, or a name is not known; where no method
@@ -228,25 +226,19 @@ class _Runner:
             for name in self.request.methods
         ]
         asked = [Asked(name, loss, k) for name in dict.fromkeys(named)]
-        done = dict[Asked, ComparedRow]()
-        waiting = [each.method for each in asked if self._refusal(each) is None]
-        time_of = _Shares(waiting, self.limit)
-        in_turn = sorted(asked, key=lambda each: each.method in SLOWEST)
-        for number, each in enumerate(in_turn, start=1):
+        rows = list[ComparedRow]()
+        for number, each in enumerate(asked, start=1):
             line = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
-            where = ProgressLine(line, (number - 1) / len(asked))
-            row = self._row(each, policy, seconds=time_of.next(each.method), where=where)
-            time_of.took(each.method, row.seconds)
+            row = self._row(each, policy, where=ProgressLine(line, (number - 1) / len(asked)))
             if choice is not None and choice.method == each.method:
                 row = replace(row, reason=choice.reason)
-            done[each] = row
-        rows = [done[each] for each in asked]
-        self._bound(rows, policy, seconds=time_of.next())
+            rows.append(row)
+        self._bound(rows, policy)
         yield from rows
 
     @property
     def limit(self) -> float | None:
-        """What each row has; None where all share what there is [seconds]."""
+        """What each row has; None for no limit [seconds]."""
         return self.request.settings.get("time_limit")
 
     @property
@@ -257,12 +249,17 @@ class _Runner:
         """
         return 0 if self.limit is not None else most_shared(self.request.settings)
 
-    def _bound(self, rows: Sequence[ComparedRow], policy: Policy, *, seconds: float) -> None:
+    def _bound(self, rows: Sequence[ComparedRow], policy: Policy) -> None:
         """Bounds what every recoding into nodes loses, where a row is one and no cover did so.
 
-        As hard as `bound` says: not at all where columns are to prove it, as each row does.
+        As hard as `bound` says: not at all where columns are to prove it, as each row does. Where
+        it says nothing, no longer than the rows took.
         """
-        asked, effort = rows[0].asked, self.request.settings.get("bound") or "quick"
+        asked, effort = rows[0].asked, self.request.settings.get("bound")
+        seconds = self.limit
+        if effort is None and seconds is None:
+            seconds = max(LEAST, sum(row.seconds for row in rows))
+        effort = effort or "quick"
         known = [row for row in rows if row.report is not None and row.recoding in TO_NODES]
         if effort == "columns" or not known or any(row.bounds_by_itemsets for row in known):
             return
@@ -279,43 +276,24 @@ class _Runner:
             found = bound.bound_table(self.engine, self.table, policy=policy, wanted=wanted)
             self.bounds.append(found)
 
-    def _refusal(self, asked: Asked) -> PolicyError | None:
-        """What refuses a method whatever the table; None for nothing."""
-        try:
-            self.request.options(asked, None)
-        except PolicyError as error:
-            return error
-        return None
-
     def _choice(self, policy: Policy, loss: str) -> Choice | None:
         """What `auto` chooses; None where it is refused."""
         try:
-            options = self.request.options(Asked(AUTO, loss, policy.k), self.limit or BUDGET)
+            options = self.request.options(Asked(AUTO, loss, policy.k))
             with searching(self.engine, options.deadline), self.engine.workspace():
                 subject = bind(self.engine, self.table, policy=policy)
                 return choose(Situation(subject, policy, options))
         except (PolicyError, HierarchyError):
             return None
 
-    def _row(
-        self, asked: Asked, policy: Policy, *, seconds: float | None, where: ProgressLine
-    ) -> ComparedRow:
+    def _row(self, asked: Asked, policy: Policy, *, where: ProgressLine) -> ComparedRow:
         """The result of one method, or why there is none."""
         self._tell(where)
         row = ComparedRow(asked, method_named(asked.method).recoding)
         known, before, started = begin_peak(), held(), time.monotonic()
         borrowed = self.shared.borrowed
         try:
-            options = self.request.options(asked, seconds)
-            options = replace(
-                options,
-                progress=lambda line: self._tell(ProgressLine(f"{where}: {line}", where.share)),
-                shared=self.shared,
-            )
-            with searching(self.engine, options.deadline):
-                report = make_plan(self.engine, self.table, policy, options).report
-            if GIVEN_UP in report.search:
-                raise TimeLimitError(report.search[GIVEN_UP])
+            report = self._planned(asked, policy, where=where)
         except SourceError:  # no other method would fare better
             raise
         except SqlanonError as error:
@@ -331,6 +309,34 @@ class _Runner:
             memory_before=before if known else None,
         )
 
+    def _planned(self, asked: Asked, policy: Policy, *, where: ProgressLine) -> Report:
+        """What a plan by one method reports.
+
+        Raises:
+            SqlanonError: There is none, or not in the time that was asked for.
+        """
+        options = replace(
+            self.request.options(asked),
+            progress=lambda line: self._tell(ProgressLine(f"{where}: {line}", where.share)),
+            shared=self.shared,
+        )
+        share = SHARE
+        while True:
+            has_share = self.limit is None and asked.method in PROVING
+            if has_share:
+                options = replace(options, deadline=Deadline.of_processor(share))
+            try:
+                with searching(self.engine, options.deadline):
+                    report = make_plan(self.engine, self.table, policy, options).report
+                if GIVEN_UP in report.search:
+                    raise TimeLimitError(report.search[GIVEN_UP])
+            except TimeLimitError:
+                if not has_share:
+                    raise
+                share *= LONGER
+            else:
+                return report
+
     def _tell(self, line: str) -> None:
         told = self.request.settings.get("progress")
         if told is not None:
@@ -341,34 +347,6 @@ def _brief(request: ComparisonRequest, rows: Sequence[ComparedRow]) -> int | Non
     """The passes of refinements, where these were few and a method refined."""
     done = any(row.report and method_named(row.asked.method).takes("passes") for row in rows)
     return BRIEF if request.is_brief and done else None
-
-
-@dataclass(slots=True)
-class _Shares:
-    """The time of rows, each of which gets an equal share of what those before it left.
-
-    Args:
-        waiting: The methods that are still to come.
-        limit: What each has, where that was asked for [seconds].
-        left: What all of them have otherwise [seconds].
-    """
-
-    waiting: list[str]
-    limit: float | None
-    left: float = BUDGET
-
-    def next(self, method: str = "") -> float:
-        """What a method has, or where all are done whatever else there is to do [seconds]."""
-        if self.limit is not None:
-            return self.limit
-        share = self.left / max(len(self.waiting), 1)
-        return max(share * EARLY if method in PROVING else share, LEAST)
-
-    def took(self, method: str, seconds: float) -> None:
-        """Takes away what a method took, if it was waited for."""
-        if method in self.waiting:
-            self.waiting.remove(method)
-            self.left -= seconds
 
 
 def _with_k(policy: Policy, k: int) -> Policy:

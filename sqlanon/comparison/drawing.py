@@ -68,11 +68,13 @@ class ChartPanel:
         loss: The loss.
         points: The results.
         bounds: What every recoding into nodes loses at least, by k, where that is known.
+        ended_by: What cuts a search short.
     """
 
     loss: str
     points: tuple[ChartPoint, ...]
     bounds: Mapping[int, float]
+    ended_by: str = "the time limit"
 
     @property
     def ks(self) -> list[int]:
@@ -88,7 +90,7 @@ class ChartPanel:
             for k, point in best.items()
         )
         cut = list(dict.fromkeys(point.method for point in self.points if point.is_cut))
-        ended = f" Cut short by the time limit: {', '.join(cut)}." if cut else ""
+        ended = f" Cut short by {self.ended_by}: {', '.join(cut)}." if cut else ""
         return f"{self.loss} and seconds of {len(set(_methods(self)))} methods: {least}.{ended}"
 
 
@@ -264,7 +266,7 @@ def _title(panel: ChartPanel, name: str) -> Any:
 
     at = f", k = {panel.ks[0]:,}" if len(panel.ks) == 1 else ""
     ended = any(point.is_cut for point in panel.points)
-    cut = ["hollow: cut short by the time limit"] * ended
+    cut = [f"hollow: cut short by {panel.ended_by}"] * ended
     if name == "seconds":
         told = altair.Title(f"Time to minimize {panel.loss}{at}")
         told.subtitle = ["less is better", *cut]

@@ -118,7 +118,7 @@ class Comparison(SelfShown):
         rows: The results, by loss, k and what is lost.
         losses: The losses that were minimized.
         ks: The values of k.
-        time_limit: Seconds that each method had; None where they shared what there was.
+        time_limit: Seconds that each method had; None for no limit.
         notes: What a reader should know besides.
         seconds: How long all of it took.
         bounds: What every recoding into nodes loses at least, by loss and k, where no row tells.
@@ -261,7 +261,7 @@ class Comparison(SelfShown):
         chosen = [f"* auto chooses {r.asked.method}: {r.reason}" for r in self.rows if r.reason]
         lines = list(dict.fromkeys(chosen))
         if any(row.is_cut for row in self.rows):
-            lines.append("> cut short by the time limit: with more time it may lose less")
+            lines.append(f"> cut short by {self.ended_by}: with more time it may lose less")
         if self.passes is not None:
             lines.append(
                 f"clusters were refined in {self.passes} passes for a first look, where a plan has "
@@ -284,15 +284,23 @@ class Comparison(SelfShown):
             lines.append(f"– {method}{at}: {reason}")
         return lines
 
+    @property
+    def ended_by(self) -> str:
+        """What cuts a search short."""
+        return "its share of the time" if self.time_limit is None else "the time limit"
+
     def caption(self, loss: str, k: int) -> str:
-        """What a section is of, and what is known of every recoding."""
+        """What a section is of, and what is known of every recoding, with how long that took."""
         bound = self.bound(loss, k)
         known = "no lower bound above 0 of all recodings is known"
         if bound:
             known = f"no recoding into nodes of the hierarchies loses less than {at_least(bound)}"
-        told = [each for each in self.bounds if (each.loss, each.k) == (loss, k)]
-        cut = [f" ({note})" for each in told for note in ended_notes(each.ended)]
-        return f"{loss}, k = {k:,}: {known}{''.join(cut)}"
+        sought = [each for each in self.bounds if (each.loss, each.k) == (loss, k)]
+        details = [
+            "; ".join([f"sought in {each.seconds:.1f} s", *ended_notes(each.ended, self.ended_by)])
+            for each in sought
+        ]
+        return f"{loss}, k = {k:,}: {known}{''.join(f' ({text})' for text in details)}"
 
     def _section_lines(self, loss: str, k: int) -> Iterator[str]:
         section = self.section(loss, k)
@@ -369,7 +377,8 @@ class Comparison(SelfShown):
                 if row.report
             ]
             measures.append(ShownTable(shown, ["method", *known], f"{loss}, k = {k:,}"))
-        yield PageSection(ChartPanel(loss, tuple(points), bounds), tables, measures)
+        panel = ChartPanel(loss, tuple(points), bounds, self.ended_by)
+        yield PageSection(panel, tables, measures)
 
 
 def _bound_entry(bound: BoundReport) -> dict[str, Any]:

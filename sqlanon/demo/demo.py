@@ -20,7 +20,6 @@ from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.inspection import check
 from sqlanon.microdata.binding import Subject, bind
-from sqlanon.pictures import can_draw
 from sqlanon.policy.policy import SETTINGS, Policy
 from sqlanon.policy.toml import read_document
 from sqlanon.query import syntax
@@ -77,7 +76,7 @@ class Demo:
 
     @property
     def page(self) -> Path:
-        """The report of the release, where it can be drawn."""
+        """The report of the release."""
         return self.folder / PAGE
 
 
@@ -92,7 +91,6 @@ class DemoReport:
         after: The check of the published table, from that table alone.
         people: A few people before and after.
         descriptions: What each quasi-identifier's hierarchy is.
-        has_page: Whether a report was written beside the database.
     """
 
     demo: Demo
@@ -101,7 +99,6 @@ class DemoReport:
     after: CheckReport
     people: tuple[Person, ...]
     descriptions: Mapping[str, str]
-    has_page: bool = False
 
     @property
     def commands(self) -> list[str]:
@@ -126,7 +123,7 @@ class DemoReport:
             "source": str(self.demo.database),
             "hashes": self.published.provenance.head()["hashes"],
             "output": PUBLISHED,
-            "report": str(self.demo.page) if self.has_page else None,
+            "report": str(self.demo.page),
             "records": self.demo.records,
             "seed": self.demo.seed,
             "original": self.before.to_dict(),
@@ -144,21 +141,13 @@ class DemoReport:
             self._effect(),
             self._levels(),
             self._meaning(),
-            self._page(),
+            _wrapped(
+                f"The report for a data protection officer is in {self.demo.page}: open it in a "
+                "browser. It shows all of this with charts, and what to do about it."
+            ),
             "\n".join(["Try next:", *(f"  {command}" for command in self.commands)]),
         )
         return "\n\n".join(parts)
-
-    def _page(self) -> str:
-        if self.has_page:
-            return _wrapped(
-                f"The report for a data protection officer is in {self.demo.page}: open it in a "
-                "browser. It shows all of this with charts, and what to do about it."
-            )
-        return (
-            "For a report with charts, a page for a data protection officer, run the demo again "
-            "after\n  pip install 'sqlanon[report]'"
-        )
 
     def _opening(self) -> str:
         sentences = (
@@ -238,7 +227,7 @@ def _run(
     demo: Demo, statements: Sequence[exp.Expr], *, resources: Resources, tell: Callable[[str], None]
 ) -> DemoReport:
     """The demo, in a folder of its own."""
-    document, has_page = read_document(demo.policy), can_draw()
+    document = read_document(demo.policy)
     how = {key: document.pop(key) for key in SETTINGS if key in document}
     policy = Policy.from_dict(document, demo.folder)
     with resources.connect(demo.database) as engine:
@@ -246,8 +235,7 @@ def _run(
         for statement in statements:
             engine.run(statement)
         before = check(engine, policy, table=TABLE)
-        page = demo.page if has_page else None
-        target: dict[str, Any] = {"into": PUBLISHED, "overwrite": True, "report": page}
+        target: dict[str, Any] = {"into": PUBLISHED, "overwrite": True, "report": demo.page}
         published = anonymize(engine, policy, table=TABLE, progress=tell, **target, **how)
         tell("checking the published table")
         after = check(engine, policy, table=PUBLISHED)
@@ -256,7 +244,7 @@ def _run(
         descriptions = {
             name: attribute.hierarchy.describe() for name, attribute in policy.attributes.items()
         }
-    return DemoReport(demo, before, published, after, people, descriptions, has_page)
+    return DemoReport(demo, before, published, after, people, descriptions)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from sqlglot.errors import UnsupportedError
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import EngineError
+from sqlanon.sqltext import DIALECT, Sql, Statement
 
 if TYPE_CHECKING:
     import pyarrow
@@ -78,17 +79,21 @@ class Use:
         return self.by_value is not None and name not in self.by_value
 
 
-def render(statement: exp.Expr, dialect: str, *, pretty: bool = False) -> str:
+def render(statement: Statement, dialect: str, *, pretty: bool = False) -> str:
     """The text of a statement: identifiers quoted, nothing dropped that the dialect lacks.
 
     Args:
-        statement: Any statement or query.
+        statement: Any statement or query; a text stands as it is in its own dialect.
         dialect: A dialect of sqlglot ("duckdb", "spark", ...).
         pretty: One clause a line, for people.
 
     Raises:
         EngineError: The dialect cannot express a part of the statement.
     """
+    if isinstance(statement, Sql):
+        if dialect == DIALECT and not pretty:
+            return statement.text
+        statement = statement.tree()
     try:
         return statement.sql(
             dialect=dialect,
@@ -133,34 +138,34 @@ class Engine(Protocol):
         """Raises a `SourceError` where a file that tables are read from was replaced or changed."""
         ...
 
-    def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:
+    def run(self, statement: Statement, parameters: Sequence[object] = ()) -> None:
         """Carries a statement out and drops its result."""
         ...
 
-    def rows(self, query: exp.Expr, parameters: Sequence[object] = ()) -> list[Row]:
+    def rows(self, query: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples."""
         ...
 
-    def prepare(self, query: exp.Expr) -> Callable[[Sequence[object]], list[Row]]:
+    def prepare(self, query: Statement) -> Callable[[Sequence[object]], list[Row]]:
         """A query whose text is generated once; call it with parameters for its rows."""
         ...
 
-    def fetch(self, query: exp.Expr) -> pyarrow.Table:
+    def fetch(self, query: Statement) -> pyarrow.Table:
         """The whole result as an Arrow table."""
         ...
 
-    def stream(self, query: exp.Expr) -> pyarrow.RecordBatchReader:
+    def stream(self, query: Statement) -> pyarrow.RecordBatchReader:
         """The result as Arrow batches, to be read before the next statement runs."""
         ...
 
     def materialize(
-        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+        self, prefix: str, query: Statement, *, parameters: Sequence[object] = ()
     ) -> exp.Table:
         """A temporary table of a query's rows, under a fresh name."""
         ...
 
     def materialize_counted(
-        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+        self, prefix: str, query: Statement, *, parameters: Sequence[object] = ()
     ) -> tuple[exp.Table, int]:
         """A temporary table as `materialize` makes it, and how many rows it has."""
         ...

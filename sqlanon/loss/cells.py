@@ -2,8 +2,8 @@
 
 *Cell losses* charge every cell for the node it is generalized to and add up over cells, weighted by
 column. They are fractions, so that neither threads nor the order of rows can change a sum, and a
-search counts them in whole units (`CellCosts`). What else is measured, of classes and of values, is
-in `measures`.
+search counts them in whole units (`CellCosts`). Some charge a cell for any group of values, node or
+not (`GROUP_LOSSES`). What else is measured, of classes and of values, is in `measures`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import repeat
+from typing import Any
 
 from sqlanon.hierarchy.declaration import Tree
 
@@ -47,9 +48,7 @@ def lm_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
     3.1, equation (3.1).
     """
     domain = len(tree.leaves)
-    if domain == 1:
-        return [Fraction(0)]
-    return _shared(tree.sizes(level), lambda size: Fraction(size - 1, domain - 1))
+    return _shared(tree.sizes(level), lambda size: Fraction(*lm_share(GroupedCells(size, domain))))
 
 
 def precision_cost(tree: Tree, level: int, _: Counts = ()) -> list[Fraction]:
@@ -138,6 +137,45 @@ def distinct(costs: Sequence[Fraction]) -> dict[int, Fraction]:
     return {id(cost): cost for cost in costs}
 
 
+@dataclass(frozen=True, slots=True)
+class GroupedCells:
+    """Cells of a column that are published as groups of values: numbers, or arrays that suit.
+
+    Args:
+        leaves: Leaves of the group.
+        domain: Leaves of the hierarchy.
+        held: Records that hold the cell's own value [records].
+        within: Records that hold a value of the group [records].
+        records: All records [records].
+    """
+
+    leaves: Any
+    domain: int
+    held: Any = 0
+    within: Any = 0
+    records: Any = 0
+
+
+Share = tuple[Any, Any]
+"""A loss as numerator and denominator, in whole numbers."""
+
+
+def lm_share(cells: GroupedCells) -> Share:
+    """Loss Metric of cells in groups; see `lm_cost`."""
+    return cells.leaves - 1, max(cells.domain - 1, 1)
+
+
+def suppressed_share(cells: GroupedCells) -> Share:
+    """1 for a cell whose group has all leaves of a hierarchy that has several, 0 for any other."""
+    return ((cells.leaves == cells.domain) & (cells.leaves > 1)) * 1, 1
+
+
+def hdm_share(cells: GroupedCells) -> Share:
+    """Hierarchical discernibility of cells in groups; see `measures.hdm`."""
+    rest = cells.records - cells.held
+    return cells.within - cells.held, rest + (rest == 0)  # all hold one value: 0 of 1
+
+
 def _one(tree: Tree, counts: Counts) -> Fraction:
     return Fraction(1)
 
@@ -170,6 +208,29 @@ CELL_LOSSES: Mapping[str, CellLoss] = {
     "monotone-entropy": CellLoss(monotone_entropy_cost, _whole_entropy),
 }
 """Cell losses that never shrink on the way up, so that they can steer a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLoss:
+    """A loss that adds up over cells, for cells in any groups of values.
+
+    Args:
+        share: The loss of cells.
+        by_value: Whether it may differ between the values of one group.
+        total: Whether it is the sum over all cells instead of their average.
+    """
+
+    share: Callable[[GroupedCells], Share]
+    by_value: bool = False
+    total: bool = False
+
+
+GROUP_LOSSES: Mapping[str, GroupLoss] = {
+    "lm": GroupLoss(lm_share),
+    "hdm": GroupLoss(hdm_share, by_value=True),
+    "suppressed-cells": GroupLoss(suppressed_share, total=True),
+}
+"""Losses of groups that never shrink as groups are merged, so that they can steer a search."""
 
 CELL_MEASURES: Mapping[str, CellLoss] = {
     **CELL_LOSSES,

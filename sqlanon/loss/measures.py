@@ -21,7 +21,9 @@ from sqlanon.loss.cells import (
     LEVEL_MEASURES,
     MEASURES,
     VALUE_MEASURES,
+    GroupedCells,
     distinct,
+    hdm_share,
     shares,
 )
 from sqlanon.loss.release import Column, Release
@@ -46,17 +48,6 @@ def cell_measure(name: str, release: Release, *, weights: Sequence[float]) -> Fr
     return total / release.records
 
 
-def suppressed_cells(release: Release) -> float:
-    """Cells that say nothing any more: those at the top, and all of suppressed records.
-
-    A total; with weights a cell counts its weight over the mean of the weights.
-
-    Source: as for `cells.suppressed_cost`.
-    """
-    average = cell_measure("suppressed-cells", release, weights=release.weights)
-    return float(average * len(release.columns) * release.records)
-
-
 def hdm(release: Release) -> float:
     """Hierarchical discernibility, averaged over cells: (N_e - N_v) / (N - N_v).
 
@@ -73,9 +64,9 @@ def hdm(release: Release) -> float:
             level: node_counts(column.tree, level, counts=column.counts) for level in column.levels
         }
         for leaf, (level, node), records in _origins(column, under):
-            held, rest = column.counts[leaf], release.records - column.counts[leaf]
-            if rest:
-                terms.append(float(part) * records * (under[level][node] - held) / rest)
+            held, within = column.counts[leaf], under[level][node]
+            lost, rest = hdm_share(GroupedCells(0, 0, held, within, release.records))
+            terms.append(float(part) * records * lost / rest)
     return (math.fsum(terms) + release.suppressed) / release.records
 
 
@@ -168,7 +159,7 @@ def usefulness(release: Release) -> float:
     k-anonymisation", with a node's leaves as the group's values. Bredereck, Nichterlein and
     Niedermeier 2013 ("Pattern-guided k-anonymity", table 1) take the values that the records of a
     row type held before instead, so theirs is lower: see
-    `methods/patterns/row_types.usefulness_of_values`.
+    `methods/patterns/method.usefulness_of_values`.
     """
     number = len(release.columns)
     lost = 1 if release.suppressed else 0
@@ -240,13 +231,19 @@ def _mean(figures: Iterable[Fraction]) -> float | None:
     return float(sum(listed, Fraction(0)) / len(listed)) if listed else None
 
 
-def _averaged(name: str) -> Callable[[Release], float]:
-    return lambda release: float(cell_measure(name, release, weights=release.weights))
+def _of_cells(name: str) -> Callable[[Release], float]:
+    """A cell measure of a release; of a total, a cell counts its weight over their mean."""
+
+    def formula(release: Release) -> float:
+        average = cell_measure(name, release, weights=release.weights)
+        is_total = CELL_MEASURES[name].total
+        return float(average * len(release.columns) * release.records if is_total else average)
+
+    return formula
 
 
 FORMULAS: Mapping[str, Callable[[Release], float | None]] = {
-    **{name: _averaged(name) for name in CELL_MEASURES},
-    "suppressed-cells": suppressed_cells,
+    **{name: _of_cells(name) for name in CELL_MEASURES},
     "hdm": hdm,
     "ambiguity": ambiguity,
     "discernibility": discernibility,

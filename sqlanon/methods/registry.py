@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import PolicyError
-from sqlanon.loss.cells import CELL_LOSSES, LOSSES, MEASURES
+from sqlanon.loss.cells import CELL_LOSSES, GROUP_LOSSES, LOSSES, MEASURES
 from sqlanon.methods.options import (
     AgglomerativeOptions,
     AutoOptions,
@@ -38,6 +38,28 @@ MANY = 5
 
 
 @dataclass(frozen=True, slots=True)
+class First:
+    """What stands first where there is a time limit: a result before a method has its own.
+
+    Args:
+        method: The method that finds it.
+        share: Share of the time that it may take.
+        replaces: Whether it is the result, too, where the method's own was cut short and loses
+            more; else only where the method has none.
+    """
+
+    method: str
+    share: float = 1.0
+    replaces: bool = True
+
+
+CUTS = First("mondrian")
+"""Whatever lasts longer than cuts from the top has no result in time either, so these have all."""
+QUICK = 0.25
+"""Share of the time for what stands first where a method may well be faster."""
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
     """A way to find a recoding: a row of the registry.
 
@@ -51,6 +73,7 @@ class Method:
         losses: The losses that can steer it.
         refusals: Per option of other methods a reason why it is refused, where one is known.
         takes_all: Whether it takes the options of every other method, too.
+        first: What stands first under a time limit; None for a method that begins with a result.
     """
 
     name: str
@@ -61,6 +84,7 @@ class Method:
     losses: tuple[str, ...] = tuple(CELL_LOSSES)
     refusals: Mapping[str, str] = field(default_factory=dict)
     takes_all: bool = False
+    first: First | None = CUTS
 
     def takes(self, option: str) -> bool:
         """Whether the method has an option."""
@@ -111,6 +135,7 @@ METHODS: Mapping[str, Method] = {
             "full-domain",
             (*LOSSES, "utility"),
             {"consistent": "incognito keeps one level per column anyway; leave consistent out"},
+            first=None,
         ),
         Method(
             "scheme",
@@ -119,7 +144,8 @@ METHODS: Mapping[str, Method] = {
             "from that",
             SchemeOptions,
             "global",
-            ("lm", "hdm", "suppressed-cells", "discernibility"),
+            (*GROUP_LOSSES, "discernibility"),
+            first=First("incognito", QUICK),
         ),
         Method(
             "set-cover",
@@ -138,6 +164,7 @@ METHODS: Mapping[str, Method] = {
             "sqlanon.methods.clustering.mondrian",
             "every model of the policy, for any number of records",
             PartOptions,
+            first=None,
         ),
         Method(
             "forest",
@@ -174,12 +201,14 @@ METHODS: Mapping[str, Method] = {
             "sqlanon.methods.patterns.method",
             "every model of the policy",
             PatternOptions,
+            first=First("mondrian", QUICK, replaces=False),
         ),
         Method(
             "pattern-exact",
             "sqlanon.methods.patterns.optimum",
             "proven least loss of all that your patterns and the policy allow",
             PatternOptions,
+            first=First("mondrian", QUICK, replaces=False),
         ),
     )
 }

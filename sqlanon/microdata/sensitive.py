@@ -19,7 +19,7 @@ from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding import value_order as values
 from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
-from sqlanon.query.privacy.figures import Needed, Relation
+from sqlanon.query.privacy.figures import Needed
 from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute
 from sqlanon.query.text import is_nested
@@ -50,7 +50,7 @@ class BoundSensitive:
     name: str
     models: tuple[ValueModel, ...]
     needed: Needed
-    order: Relation | None
+    order: exp.Select | None
     height: int
     is_ordered: bool
 
@@ -148,7 +148,7 @@ def _resolved(engine: Engine, attribute: Sensitive) -> Sensitive:
 
 def value_order(
     attribute: Sensitive, name: str, *, kind: exp.DataType, table: exp.Table
-) -> tuple[exp.Subquery | None, int]:
+) -> tuple[exp.Select | None, int]:
     """The order of an attribute's values and the height of its hierarchy; None for the type's own.
 
     The hierarchy refers to no stored one; a rule is applied to the values of the table.
@@ -168,7 +168,7 @@ def value_order(
 
 def _hierarchy_order(
     hierarchy: Hierarchy, name: str, *, kind: exp.DataType, table: exp.Table
-) -> tuple[exp.Subquery, int]:
+) -> tuple[exp.Select, int]:
     if hierarchy.others is not None:
         raise HierarchyError(
             [
@@ -237,7 +237,7 @@ def _refuse_unfit(
     *,
     name: str,
     attribute: Sensitive,
-    order: exp.Subquery,
+    order: exp.Select,
 ) -> None:
     """Refuses an order that misses values of its column, or has one in two spellings."""
     given = {"order": attribute.order, "hierarchy": attribute.hierarchy}
@@ -250,13 +250,13 @@ def _refuse_unfit(
         f"with `sqlanon hierarchy make SOURCE TABLE --column {name} --hierarchy suppress --output "
         "FILE`"
     )
-    missing, records = engine.rows(encode.uncovered(table, name, leaves=order.this))[0]
+    missing, records = engine.rows(encode.uncovered(table, name, leaves=order))[0]
     if missing:
         faults.append(
             f"{what} misses {counted(missing, 'value')} that {counted(records, 'record')} "
             f"{'holds' if records == 1 else 'hold'}; {adding}"
         )
-    repeated = engine.rows(encode.repeated_values(order.this))[0][0]
+    repeated = engine.rows(encode.repeated_values(order))[0][0]
     if repeated:
         faults.append(
             f"{what} has {counted(repeated, 'value')} in several spellings that are one value "

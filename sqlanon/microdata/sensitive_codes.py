@@ -21,7 +21,6 @@ from sqlanon.query.classes import violations
 from sqlanon.query.encoding.encode import Carried
 from sqlanon.query.privacy import value_ranks
 from sqlanon.query.privacy.figures import Needed, Reference, reference
-from sqlanon.query.syntax import nested
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ class Details:
             rows, (), attribute=attribute.number, entity=attribute.persons
         )
         query = reference(
-            nested(source, "rows"),
+            source,
             nulls=False,  # a record whose NULL is no value has no rank
             order=attribute.order,
             height=attribute.reference.height,
@@ -143,7 +142,7 @@ def rank_values(
     The temporary tables, by value and by rank, stay until the engine's workspace ends.
     """
     query = reference(
-        nested(value_ranks.held(table, asked.name, entity=entity), "rows"),
+        value_ranks.held(table, asked.name, entity=entity),
         nulls=asked.needed.nulls,
         order=asked.order,
         height=asked.height,

@@ -22,8 +22,8 @@ from sqlanon.query.encoding.encode import Carried, word
 from sqlanon.query.publish.regions import PLACE, factors, places
 from sqlanon.query.syntax import alias, bigint, column, nested, select
 from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.mondrian import PartRows
 from sqlanon.search.packing import leaf_numbers
-from sqlanon.search.partitioning.rows import PartRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +132,7 @@ def _placed(
     placed = {}
     for name, own, (number, factor) in zip(subject.names, held, factors(values), strict=True):
         words, key = maps[name].named_selects[1:], word(layout.words + number)
-        query = parts.placed_leaves(
-            nested(maps[name], "leaves"), own, words=words, key=key, factor=factor
-        )
+        query = parts.placed_leaves(maps[name], own, words=words, key=key, factor=factor)
         table = engine.materialize("leaves", query)
         figures = [column(encode.VALUE), *map(column, [*words, key])]
         placed[name] = select(figures, table)

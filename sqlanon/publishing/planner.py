@@ -15,9 +15,9 @@ from sqlglot import exp
 from sqlanon.assessment.persons import person_notes
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, TimeLimitError
+from sqlanon.errors import HierarchyError, PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.measures import refuse_inapplicable
-from sqlanon.methods.registry import CHOICE, DEFAULT, Decided, Options, owners_of
+from sqlanon.methods.registry import CHOICE, DEFAULT, METHODS, Decided, Options, owners_of
 from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
@@ -29,7 +29,7 @@ from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import CUT_SHORT, GIVEN_UP, Report
-from sqlanon.wording import listed
+from sqlanon.wording import key, listed
 
 GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
@@ -187,31 +187,69 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
 
 
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
-    """What the method decides, or another recoding where it had no time to decide anything."""
+    """What the method decides, or what stood first where the time limit ended something better."""
     home = import_module(options.method.home)  # no other method is loaded
     known: list[Node] = []
 
     def lend(deadline: Deadline, share: float) -> Node | None:
-        asked = replace(options, deadline=deadline)
-        node = _lent(engine, subject, policy=policy, options=asked, share=share)
-        known.extend([] if node is None else [node])
-        return node
+        if not known:
+            asked = replace(options, deadline=deadline)
+            node = _lent(engine, subject, policy=policy, options=asked, share=share)
+            known.extend([] if node is None else [node])
+        return known[0] if known else None
 
     own = replace(options, lend=lend)
+    first = _first(engine, subject, policy=policy, options=own)
     try:
         with _room(engine, options):
             found: Decided = home.decide(engine, subject, policy=policy, options=own)
-        return found
+        if not _is_outdone(found, first, options):
+            return found
+        ended = found.report.search.get(GIVEN_UP, f"the search of {options.method.name}")
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
     options.tell(f"the time limit ended {ended}")
-    best = known[-1] if known else subject.high
-    found, told = _instead(engine, subject, policy=policy, options=options, known=best)
+    if first is not None and options.method.first is not None:
+        found, told = first, f"the plan is that of {options.method.first.method}"
+    else:
+        best = known[0] if known else subject.high
+        found, told = _instead(engine, subject, policy=policy, options=options, known=best)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
-    search = {**found.report.search, GIVEN_UP: ended, CUT_SHORT: True}
+    search = {**found.report.search, "proven": False, GIVEN_UP: ended, CUT_SHORT: True}
     return replace(
         found, report=replace(found.report, search=search, notes=(*found.report.notes, note))
     )
+
+
+def _first(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+) -> Decided | None:
+    """What stands first under a time limit, told as the result of the method; None without any."""
+    first = options.method.first
+    if first is None or not options.deadline.is_limited:
+        return None
+    method = METHODS[first.method]
+    if options.loss not in method.losses:
+        return None
+    asked = replace(options, own=method.options(), deadline=options.deadline.share(first.share))
+    # What it refuses may be what the method itself can do.
+    with suppress(TimeLimitError, PolicyError, HierarchyError, UnsatisfiableError):
+        options.deadline.check()
+        with engine.workspace():
+            found: Decided = import_module(method.home).decide(
+                engine, subject, policy=policy, options=asked
+            )
+        return found
+    return None
+
+
+def _is_outdone(found: Decided, first: Decided | None, options: Options[Any]) -> bool:
+    """Whether what stood first loses less than a result that was cut short."""
+    own = options.method.first
+    if first is None or own is None or not own.replaces or not found.report.is_cut:
+        return False
+    name = key(options.loss)
+    return first.report.loss[name] < found.report.loss[name]
 
 
 def _lent(

@@ -13,9 +13,6 @@ from sqlglot import exp
 
 from sqlanon.query.syntax import column
 
-# Sums of real numbers depend on the order of the rows; sums of whole parts of one do not.
-PARTS = 1 << 50
-
 
 def number(value: int) -> exp.Literal:
     """A whole number."""
@@ -49,11 +46,6 @@ def divided(left: exp.Expr, right: exp.Expr) -> exp.Div:
     return exp.Div(this=_operand(left), expression=_operand(right))
 
 
-def whole_part(left: exp.Expr, right: exp.Expr) -> exp.IntDiv:
-    """A quotient of whole numbers, without its fraction."""
-    return exp.IntDiv(this=_operand(left), expression=_operand(right))
-
-
 def _operand(expression: exp.Expr) -> exp.Expr:
     return exp.Paren(this=expression) if isinstance(expression, exp.Binary) else expression
 
@@ -61,11 +53,6 @@ def _operand(expression: exp.Expr) -> exp.Expr:
 def or_zero(expression: exp.Expr) -> exp.Coalesce:
     """The value, 0 where it is NULL."""
     return exp.Coalesce(this=expression, expressions=[number(0)])
-
-
-def not_zero(expression: exp.Expr) -> exp.Nullif:
-    """The value, NULL where it is 0."""
-    return exp.Nullif(this=expression, expression=number(0))
 
 
 def double(expression: exp.Expr) -> exp.Cast:
@@ -78,16 +65,6 @@ def wide(expression: exp.Expr) -> exp.Cast:
     size = [exp.DataTypeParam(this=number(digits)) for digits in (38, 0)]
     kind = exp.DataType(this=exp.DataType.Type.DECIMAL, expressions=size)
     return exp.Cast(this=expression, to=kind)
-
-
-def in_parts(expression: exp.Expr) -> exp.Cast:
-    """A real number in whole parts."""
-    return wide(times(expression, number(PARTS)))
-
-
-def of_parts(parts: exp.Expr) -> exp.Div:
-    """The real number that is made of so many parts."""
-    return divided(double(parts), number(PARTS))
 
 
 def is_null(expression: exp.Expr) -> exp.Is:
@@ -111,8 +88,3 @@ def over(
 def ascending(expression: exp.Expr, *, nulls_first: bool = False) -> exp.Ordered:
     """In an order: from the least to the greatest."""
     return exp.Ordered(this=expression, desc=False, nulls_first=nulls_first)
-
-
-def descending(expression: exp.Expr) -> exp.Ordered:
-    """In an order: from the greatest to the least, NULL last."""
-    return exp.Ordered(this=expression, desc=True, nulls_first=False)

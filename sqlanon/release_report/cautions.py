@@ -9,19 +9,19 @@ from sqlanon.release_report.figures import SEVERITIES, Caution, ValueShares
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.wording import counted, listed, part_of, percent
 
-MANY = 0.1
+MANY_LEFT_OUT = 0.1
 """Share of records left out from which a reader is told to look whom that leaves out."""
-USELESS = 0.5
+SILENT = 0.5
 """Share of a column's cells that say nothing from which a reader is told."""
 FAR = 0.5
 """Share of a class that would have to hold other values from which it tells much."""
 FAR_IN_ORDER = 0.25
 """How far the values of a class would have to move, as of one that holds the upper half alone."""
-EXACT = 0.1
+MANY_UNIQUE = 0.1
 """Share of records with a sensitive value of their own from which a reader is told."""
-ASKED = 3
+MAX_OPTIONS = 3
 """Most columns whose options a sentence writes out."""
-NAMED = 5
+MAX_NAMES = 5
 """Most columns that a sentence names."""
 
 
@@ -135,7 +135,7 @@ def _of_sensitive(found: Gathered) -> Iterator[Caution]:
         yield _given_away(found, given)
     if open_ones:
         yield _unprotected(found, open_ones)
-    exact = [each for each in found.sensitive if each.unique >= max(EXACT * each.records, 1)]
+    exact = [each for each in found.sensitive if each.unique >= max(MANY_UNIQUE * each.records, 1)]
     if exact:
         yield _exact(exact)
     if found.after.trajectories is not None and found.after.trajectories.sharing.unique:
@@ -179,10 +179,10 @@ def _given_away(found: Gathered, given: Mapping[str, int]) -> Caution:
 
 def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
     """The caution for sensitive columns without a model, with what their furthest classes tell."""
-    own = {shares.name: shares for shares in found.sensitive if shares.name in names}
-    furthest = " ".join(["", *_furthest(list(own.values()))]).rstrip()
+    shares = {one.name: one for one in found.sensitive if one.name in names}
+    furthest = " ".join(["", *_furthest(list(shares.values()))]).rstrip()
     l_diversity = _options("--l", names, bound="3")
-    in_order = [name for name in names if name in own and own[name].is_ranged]
+    in_order = [name for name in names if name in shares and shares[name].is_ranged]
     bound = "ordered:0.15" if len(in_order) == len(names) else "0.3"
     bounds = dict.fromkeys(in_order, "ordered:0.15")
     t_closeness = _options("--t", names, bound=bound, bounds=bounds)
@@ -198,7 +198,7 @@ def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
 
 def _furthest(every: Sequence[ValueShares]) -> Iterator[str]:
     """What the classes furthest from the table tell of columns without a model, a sentence each."""
-    for is_ranged, least, told in (
+    for is_ranged, least, sentence in (
         (False, FAR, "{} of the records would have to hold another value"),
         (True, FAR_IN_ORDER, "values would have to move past {} of all different values"),
     ):
@@ -207,18 +207,18 @@ def _furthest(every: Sequence[ValueShares]) -> Iterator[str]:
         texts = [(percent(one.distance), "" if alone else f" ({one.name!r})") for one in alike]
         if texts:
             share = listed([f"{share}{name}" for share, name in texts])
-            yield f"In the class furthest from the table {told.format(share)} to look like it."
+            yield f"In the class furthest from the table {sentence.format(share)} to look like it."
 
 
 def _exact(found: Sequence[ValueShares]) -> Caution:
     """The caution for columns of which many records have a value of their own."""
-    shares = [f"{part_of(one.unique, one.records)} of {one.name!r}" for one in found[:NAMED]]
-    more = len(found) - NAMED
-    told = listed([*shares, *([counted(more, "other column")] if more > 0 else [])])
+    shares = [f"{part_of(one.unique, one.records)} of {one.name!r}" for one in found[:MAX_NAMES]]
+    more = len(found) - MAX_NAMES
+    values = listed([*shares, *([counted(more, "other column")] if more > 0 else [])])
     return Caution(
         "warning",
         f"Exact values of {_named([one.name for one in found])} single records out",
-        f"Values that no other record has: {told}. They are released unchanged, so whoever knows "
+        f"Values that no other record has: {values}. They are released unchanged, so whoever knows "
         "one, as from another file of the same source, finds the record in any class.",
         "Round the values before the table is anonymized, unless nobody else can know them.",
     )
@@ -228,8 +228,8 @@ def _options(
     option: str, names: Sequence[str], *, bound: str, bounds: Mapping[str, str] | None = None
 ) -> str:
     """What asks for a model of columns, each by its own bound; of many, how each is asked for."""
-    shown, own = names if len(names) <= ASKED else ["COLUMN"], bounds or {}
-    return " ".join(f"{option} {quote(f'{name}={own.get(name, bound)}')}" for name in shown)
+    shown, bounds = names if len(names) <= MAX_OPTIONS else ["COLUMN"], bounds or {}
+    return " ".join(f"{option} {quote(f'{name}={bounds.get(name, bound)}')}" for name in shown)
 
 
 def _of_use(found: Gathered) -> Iterator[Caution]:
@@ -243,7 +243,7 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
         )
         return
     left = found.suppressed or 0
-    if left >= MANY * found.records:
+    if left >= MANY_LEFT_OUT * found.records:
         yield Caution(
             "warning",
             "Many records are left out",
@@ -260,7 +260,7 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
             "Records of a class without any quasi-identifier do not count against the limit; look "
             "at both.",
         )
-    silent = [one.name for one in found.columns if one.silent >= USELESS * found.released]
+    silent = [one.name for one in found.columns if one.silent >= SILENT * found.released]
     if silent:
         yield Caution(
             "info",
@@ -292,6 +292,6 @@ def _of_knowledge(found: Gathered) -> Iterator[Caution]:
 
 def _named(names: list[str] | tuple[str, ...]) -> str:
     """Columns as a sentence names them, the first of many."""
-    shown = [repr(name) for name in names[:NAMED]]
+    shown = [repr(name) for name in names[:MAX_NAMES]]
     more = len(names) - len(shown)
     return listed([*shown, *([counted(more, "other column")] if more else [])])

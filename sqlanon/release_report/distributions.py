@@ -1,4 +1,4 @@
-"""Distributions of quasi-identifiers before and after, in terms of what is published.
+"""Distributions: quasi-identifiers before and after, and sensitive values in a class and in all.
 
 A released column can hold nested labels. Those that no other label but the top holds are its
 groups: the original's records of a group are counted beside the released ones of all labels in it.
@@ -12,21 +12,47 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from sqlglot import exp
 
 from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.measure import ReadRelease
+from sqlanon.assessment.purity import label_keys
+from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.label_nodes import Label
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule
 from sqlanon.loss.cells import CELL_MEASURES, LEVEL_MEASURES
 from sqlanon.loss.measures import cell_measure
-from sqlanon.loss.release import Column, Release
+from sqlanon.loss.release import Column
+from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
-from sqlanon.release_report.figures import LabelGroup, LevelUse, ReleasedColumn
+from sqlanon.query.assess import value_shares as query
+from sqlanon.query.encoding.encode import WHOLE
+from sqlanon.query.privacy.figures import Reference, reference
+from sqlanon.query.syntax import column, select
+from sqlanon.query.text import varchar
+from sqlanon.release_report.figures import (
+    LabelGroup,
+    LevelUse,
+    ReleasedColumn,
+    ShareRow,
+    ValueShares,
+)
 from sqlanon.wording import counted, key
 
-SHOWN = 16
+SHOWN_LABELS = 16
 """Most groups of a column that are told one by one."""
+SHOWN_VALUES = 12
+"""Most sensitive values that are told one by one."""
+RANGES = 10
+"""Ranges of about as many records each, where a column in order has more values."""
+ORDERED = {
+    *WHOLE,
+    *exp.DataType.FLOAT_TYPES,
+    *exp.DataType.TEMPORAL_TYPES,
+    exp.DataType.Type.DECIMAL,
+}
 FEWEST = 5
 """Differences of fewer records, or persons, than this are never shown, whatever k is."""
 
@@ -43,12 +69,41 @@ def released_columns(
             [records].
         most: The most records that one person has in the original [records].
     """
-    release = found.release
-    return tuple(
-        _released_column(_Published(column, labels, bare, policy), release, most=most)
-        for bare in [records - release.statistics.records]
-        for column, labels in zip(release.columns, found.labels, strict=True)
-    )
+    release, suppressed = found.release, policy.suppressed_label
+    bare = records - release.statistics.records  # which are in no class
+    # So many records are those of max(k, FEWEST) persons at least.
+    least = max(policy.k, FEWEST) * most
+    result = []
+    for read, labels in zip(release.columns, found.labels, strict=True):
+        groups, rest = _groups(read, labels, bare=bare, suppressed=suppressed)
+        telling = [group for group in groups if not group.is_top]
+        *befores, unpublished = settled(
+            [*(group.about for group in telling), rest],
+            [*(group.after for group in telling), 0],
+            least=least,
+        )
+        shown = iter(befores)
+        groups = [group if group.is_top else replace(group, before=next(shown)) for group in groups]
+        rule = policy.attributes[read.tree.column].hierarchy.rule
+        alone = replace(release, columns=[read])
+        result.append(
+            ReleasedColumn(
+                name=read.tree.column,
+                hierarchy=hierarchy_text(rule),
+                height=read.tree.height,
+                levels=() if read.is_grouped else _levels(read, labels, rule=rule, bare=bare),
+                groups=tuple(_fewer(groups)),
+                labels=len({*labels.places, *([suppressed] if bare else [])}),
+                unpublished=unpublished,
+                loss={
+                    key(measure): float(cell_measure(measure, alone, weights=[1.0]))
+                    for measure in CELL_MEASURES
+                    if not (read.is_grouped and measure in LEVEL_MEASURES)
+                },
+                hidden=least,
+            )
+        )
+    return tuple(result)
 
 
 def settled(befores: Sequence[int], afters: Sequence[int], *, least: int) -> list[int | None]:
@@ -78,71 +133,10 @@ def settled(befores: Sequence[int], afters: Sequence[int], *, least: int) -> lis
     return [None if place in hidden else before for place, before in enumerate(befores)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Published:
-    """A quasi-identifier of the released table.
-
-    Args:
-        column: The column as its classes hold it.
-        labels: Its labels there.
-        bare: Released records without any quasi-identifier, which are in no class [records].
-        policy: What the release was asked to satisfy.
-    """
-
-    column: Column
-    labels: Labels
-    bare: int
-    policy: Policy
-
-    @property
-    def known(self) -> set[Label]:
-        """All labels of the column."""
-        return {*self.labels.places, *([self.policy.suppressed_label] if self.bare else [])}
-
-
-def _released_column(published: _Published, release: Release, *, most: int) -> ReleasedColumn:
-    column, policy = published.column, published.policy
-    # So many records are those of max(k, FEWEST) persons at least.
-    name, least = column.tree.column, max(policy.k, FEWEST) * most
-    groups, rest = _groups(published)
-    afters = [group.after for group in groups] + [0]
-    befores = [group.about for group in groups] + [rest]
-    tops = [place for place, group in enumerate(groups) if group.is_top]
-    counted_ones = [place for place in range(len(befores)) if place not in tops]
-    shown = dict(
-        zip(
-            counted_ones,
-            settled(
-                [befores[place] for place in counted_ones],
-                [afters[place] for place in counted_ones],
-                least=least,
-            ),
-            strict=True,
-        )
-    )
-    told = [replace(group, before=shown.get(place)) for place, group in enumerate(groups)]
-    rule = policy.attributes[name].hierarchy.rule
-    return ReleasedColumn(
-        name=name,
-        hierarchy=hierarchy_text(rule),
-        height=column.tree.height,
-        levels=() if column.is_grouped else _levels(published, rule),
-        groups=tuple(_fewer(told)),
-        labels=len(published.known),
-        unpublished=shown[len(groups)],
-        loss={
-            key(measure): float(cell_measure(measure, one, weights=[1.0]))
-            for measure in CELL_MEASURES
-            if not (column.is_grouped and measure in LEVEL_MEASURES)
-            for one in [replace(release, columns=[column])]
-        },
-        hidden=least,
-    )
-
-
-def _groups(published: _Published) -> tuple[list[LabelGroup], int]:
+def _groups(
+    read: Column, labels: Labels, *, bare: int, suppressed: Label
+) -> tuple[list[LabelGroup], int]:
     """The groups in the order of the hierarchy, and the original's records in none."""
-    column, labels = published.column, published.labels
     named: dict[tuple[int, int], Label] = {}
     released: Counter[tuple[int, int]] = Counter()
     for label, place in labels.places.items():
@@ -150,33 +144,32 @@ def _groups(published: _Published) -> tuple[list[LabelGroup], int]:
     for place, records in labels.records.items():
         released[labels.nodes.run(place)] += records
     groups: list[LabelGroup] = []
-    covered, reached, every = 0, 0, (0, column.domain)
-    top = published.bare
-    name: Label = published.policy.suppressed_label
-    if column.domain > 1 and every in released:
+    covered, reached, every = 0, 0, (0, read.domain)
+    top, name = bare, suppressed
+    if read.domain > 1 and every in released:
         top, name = top + released.pop(every), named[every]
-    elif column.domain == 1 and name in labels.places:  # the label of the only value
+    elif read.domain == 1 and name in labels.places:  # the label of the only value
         top, released[every] = 0, released[every] + top
     for first, leaves in sorted(released, key=lambda run: (run[0], -run[1])):
         if first + leaves <= reached:  # within the group before
             groups[-1] = replace(groups[-1], after=groups[-1].after + released[first, leaves])
             continue
         reached = first + leaves
-        before = sum(column.counts[first:reached])
+        before = sum(read.counts[first:reached])
         covered += before
         groups.append(LabelGroup(named[first, leaves], released[first, leaves], before))
     if top:
         groups.append(LabelGroup(name, top, None, is_top=True))
-    return groups, sum(column.counts) - covered
+    return groups, sum(read.counts) - covered
 
 
 def _fewer(groups: Sequence[LabelGroup]) -> list[LabelGroup]:
     """The groups, those of fewest records as one where there are many."""
-    if len(groups) <= SHOWN:
+    if len(groups) <= SHOWN_LABELS:
         return list(groups)
     plain = [place for place, group in enumerate(groups) if not group.is_top]
     ranked = sorted(plain, key=lambda place: (-groups[place].after, place))
-    kept, rest = set(ranked[: SHOWN - 2]), ranked[SHOWN - 2 :]
+    kept, rest = set(ranked[: SHOWN_LABELS - 2]), ranked[SHOWN_LABELS - 2 :]
     hidden = any(groups[place].before is None for place in rest)
     together = LabelGroup(
         "",
@@ -188,32 +181,30 @@ def _fewer(groups: Sequence[LabelGroup]) -> list[LabelGroup]:
     return [*shown, together, *(group for group in groups if group.is_top)]
 
 
-def _levels(published: _Published, rule: Rule) -> tuple[LevelUse, ...]:
-    column, labels = published.column, published.labels
+def _levels(read: Column, labels: Labels, *, rule: Rule, bare: int) -> tuple[LevelUse, ...]:
     examples: dict[int, list[Label]] = {}
     for label, (level, _) in labels.places.items():
         examples.setdefault(level, []).append(label)
-    records: Counter[int] = Counter()
-    for (level, _), held in column.records.items():
-        records[level] += held
-    if published.bare:
-        records[column.tree.height] += published.bare
+    height, records = read.tree.height, Counter[int]()
+    for (level, _), number in read.records.items():
+        records[level] += number
+    if bare:
+        records[height] += bare
     return tuple(
-        LevelUse(level, _level_title(rule, place, labels=examples.get(level, ())), records[level])
-        for level in sorted(records)
-        for place in [(level, column.tree.height)]
+        LevelUse(level, _level_title(rule, level, height, labels=examples.get(level, ())), number)
+        for level, number in sorted(records.items())
     )
 
 
-def _level_title(rule: Rule, place: tuple[int, int], *, labels: Sequence[Label]) -> str:
+def _level_title(rule: Rule, level: int, height: int, *, labels: Sequence[Label]) -> str:
     """What a level is called, by its rule or by labels that are published.
 
     Args:
         rule: The hierarchy.
-        place: The level, and the highest one.
+        level: The level.
+        height: The highest one.
         labels: Labels of the level that are published.
     """
-    level, height = place
     if level == 0:
         return "original values"
     if level == height:
@@ -236,3 +227,53 @@ def hierarchy_text(rule: Rule) -> str:
     if isinstance(rule, Expressions):
         return f"SQL expressions ({counted(len(rule.texts), 'level')})"
     return rule.describe()
+
+
+def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str) -> ValueShares:
+    """Values of a sensitive column of a release, all of which are published already."""
+    kind, names = column_types(engine, table)[name], list(policy.attributes)
+    nulls = policy.sensitive_attributes[name].nulls == "value"
+    with engine.workspace():
+        spread = engine.materialize(
+            "spread", query.class_values(table, names, attribute=name, nulls=nulls)
+        )
+        [(records, different)] = engine.rows(query.counted(spread))
+        if not records:
+            return ValueShares(name, 0, 0, (), 0.0, 0, {})
+        is_ranged = different > SHOWN_VALUES and kind.this in ORDERED
+        if is_ranged:  # as far as the values of the class are from all of them in their order
+            values, number = engine.materialize_counted("values", reference(spread))
+            in_order = Reference(values, records, number)
+            far = query.furthest_in_order(spread, len(names), reference=in_order)
+        else:
+            far = query.furthest_class(spread, len(names), records=records)
+        furthest = engine.materialize("furthest", far)
+        shares = engine.materialize("held", query.held_values(spread, furthest, columns=len(names)))
+        [(different, records, size, unique)] = engine.rows(query.totals(shares))
+        labels = [varchar(column(label)) for label in label_keys(names)]
+        [(*texts, distance)] = engine.rows(select([*labels, column(query.DISTANCE)], furthest))
+        if is_ranged:
+            rows = [
+                ShareRow(low if low == high else f"{low} to {high}", number, inside)
+                for low, high, number, inside in engine.rows(
+                    query.in_parts(shares, kind, parts=RANGES)
+                )
+            ]
+        else:
+            frequent = query.frequent(shares, kind, most=SHOWN_VALUES)
+            rows = [ShareRow(*row) for row in engine.rows(frequent)]
+            if different > len(rows):  # all others as one
+                others = records - sum(row.records for row in rows)
+                inside = size - sum(row.held for row in rows)
+                rows.append(ShareRow("", others, inside, different - len(rows)))
+    return ValueShares(
+        name=name,
+        values=different,
+        records=records,
+        rows=tuple(rows),
+        distance=distance,
+        class_size=size,
+        class_labels=dict(zip(names, texts, strict=True)),
+        is_ranged=is_ranged,
+        unique=unique,
+    )

@@ -6,16 +6,18 @@ No value is among them that the released table does not hold.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, Literal
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import ModelResult, SensitiveFigures
 from sqlanon.reports.document import bound_figure, finite, rounded
 from sqlanon.reports.loss_bound import is_reached, is_useless
+from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import Persons
 from sqlanon.reports.trajectories import Trajectories
-from sqlanon.wording import without_noise
+from sqlanon.wording import at_least, figure, percent, without_noise
 
 Severity = Literal["error", "warning", "info"]
 OF_RECORDS = " of records"
@@ -81,10 +83,11 @@ class TableSide:
         """Records in classes of some sizes, or persons whose smallest class has one of them."""
         if self.persons is None:
             sizes = self.statistics.histogram
-            held = {size: size * classes for size, classes in sizes.items()}
+            members = {size: size * classes for size, classes in sizes.items()}
         else:
-            held = dict(self.persons.histogram)
-        return sum(n for size, n in held.items() if low <= size and (high is None or size <= high))
+            members = dict(self.persons.histogram)
+        top = inf if high is None else high
+        return sum(number for size, number in members.items() if low <= size <= top)
 
     def to_dict(self, threshold: float) -> dict[str, Any]:
         """The keys `original` and `released` of the JSON document."""
@@ -187,6 +190,11 @@ class ReleasedColumn:
         """Released cells that are fully suppressed; records left out have none."""
         return sum(group.after for group in self.groups if group.is_top)
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether all of its released cells are fully suppressed."""
+        return bool(self.groups) and all(group.is_top for group in self.groups)
+
     def to_dict(self) -> dict[str, Any]:
         """An entry of `columns` in the JSON document."""
         return {
@@ -252,6 +260,20 @@ class ValueShares:
     def measure(self) -> str:
         """The distance by which the class is the furthest, as t-closeness calls it."""
         return "ordered" if self.is_ranged else "equal"
+
+    def apart_text(self) -> str:
+        """How far the furthest class is from the table, as a part of a sentence.
+
+        >>> ValueShares("pay", 2, 40, (), 0.25, 4, {}).apart_text()
+        '25% of its records would have to hold another value (equal distance)'
+        """
+        share = percent(self.distance)
+        if self.is_ranged:
+            return (
+                f"its values would have to move past {share} of all different values on average "
+                "(ordered distance)"
+            )
+        return f"{share} of its records would have to hold another value (equal distance)"
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of `sensitive` in the JSON document."""
@@ -324,6 +346,26 @@ class LossFigures:
             return False
         return is_useless(self.value, self.lower_bound)
 
+    def least_text(self) -> str:
+        """What is proven of other recodings, a clause; empty where nothing is."""
+        if self.value is None or self.lower_bound is None:
+            return ""
+        if self.is_void:
+            return "There was no time to prove how much other recodings lose at least."
+        if self.is_useless:
+            return "No useful lower bound on the loss was found; `sqlanon bound` may prove more."
+        least = plain(self.value) if self.is_reached else figure_below(self.lower_bound)
+        return f"{self.bound_of} loses less than {least}"
+
+    def with_bound_of(self, report: Report) -> LossFigures:
+        """The figures with the bound that a plan proved."""
+        return replace(
+            self,
+            lower_bound=report.lower_bound,
+            bound_of=_bound_text(report),
+            is_cut=report.is_cut,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The key `loss` of the JSON document."""
         return {
@@ -391,3 +433,33 @@ class Caution:
             "message": self.text,
             "remedy": self.remedy or None,
         }
+
+
+def plain(value: float, *, digits: int = 6) -> str:
+    """A measure for a reader: as `figure`, but never as a power of ten.
+
+    >>> plain(0.0000147737), plain(27918.9, digits=3), plain(0.25), plain(12345.0)
+    ('0.0000147737', '27,900', '0.25', '12,345')
+    """
+    from decimal import Decimal  # slow to import, and few reports need it
+
+    text = figure(value) if digits == 6 else f"{value:.{digits}g}"
+    return f"{Decimal(text):,f}" if "e" in text else text
+
+
+def figure_below(bound: float) -> str:
+    """A lower bound for a reader: rounded down, and never as a power of ten.
+
+    >>> figure_below(0.0000147737789), figure_below(12.0)
+    ('0.0000147737', '12')
+    """
+    return plain(float(at_least(bound).replace(",", "")))
+
+
+def _bound_text(report: Report) -> str:
+    """What the lower bound of a plan is proven of, as the beginning of a sentence."""
+    if "used_patterns" in report.search:
+        return "no choice of these patterns that satisfies the policy"
+    if report.bounds_every_recoding:
+        return "no recoding into nodes of the hierarchies that satisfies k"
+    return "no recoding by these schemes" if report.groups else "no full-domain recoding"

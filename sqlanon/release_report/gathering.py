@@ -1,4 +1,8 @@
-"""Gathering: every figure of a release report, from both tables while they are there."""
+"""Gathering: every figure of a release report, from both tables while they are there.
+
+What a verdict needs is always counted; the columns that identify and a bound on the loss take a
+search, which has a time limit.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +20,23 @@ from sqlanon.assessment.subsets import DEFAULT_SETS
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine, searching
-from sqlanon.errors import HierarchyError, PolicyError, SourceError, TimeLimitError
+from sqlanon.errors import (
+    HierarchyError,
+    PolicyError,
+    SourceError,
+    TimeLimitError,
+    UnsatisfiableError,
+)
+from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
+from sqlanon.publishing.plan import Plan
 from sqlanon.query.classes.table_classes import most_records
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.syntax import rows_of
-from sqlanon.release_report.distributions import released_columns
+from sqlanon.release_report.distributions import released_columns, value_shares
 from sqlanon.release_report.figures import (
     OF_RECORDS,
     LossFigures,
@@ -32,15 +44,19 @@ from sqlanon.release_report.figures import (
     TableSide,
     ValueShares,
 )
-from sqlanon.release_report.shares import value_shares
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.kept import KeptColumns
+from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import PopulationRisk
 from sqlanon.reports.separation import SubsetRisk
 from sqlanon.wording import key
 
 COUNTED_ROWS = 200_000_000
 """Records times sets of columns that are looked at; a tenth of a second for a million of both."""
+EFFORTS = ("none", "quick", "full")
+"""How hard a bound is looked for."""
+MAX_BOUND_RECORDS, BOUND_SECONDS = 50_000, 10.0
+"""Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +91,6 @@ class Gathered:
         options: What was asked for.
         records: Records of the original.
         released: Records of the release.
-        columns_released: The columns of the release, in its order.
         unexpected: Those of them that the policy does not publish.
         uncounted: The policy's entity, where the release does not say whose records it holds and
             some person has several, so that its classes and models count records; None elsewhere.
@@ -100,7 +115,6 @@ class Gathered:
     options: ReportOptions
     records: int
     released: int
-    columns_released: tuple[str, ...]
     unexpected: tuple[str, ...]
     uncounted: str | None
     before: TableSide
@@ -123,6 +137,24 @@ class Gathered:
         """Whether a column is released in groups of values that no hierarchy has."""
         return any(not column.levels for column in self.columns)
 
+    @property
+    def left_out(self) -> int:
+        """Records that the release does not hold, or holds without any quasi-identifier."""
+        return self.records - self.released if self.suppressed is None else self.suppressed
+
+    @property
+    def unit(self) -> str:
+        """What figures of both tables count: records, persons, or either."""
+        if self.uncounted is None:
+            return self.before.unit
+        return f"{self.before.unit} or {self.after.unit}"
+
+    def heads(self, before: str, after: str) -> list[str]:
+        """The names of both tables, with what each counts where that differs."""
+        if self.uncounted is None:
+            return [before, after]
+        return [f"{before} ({self.before.unit})", f"{after} ({self.after.unit})"]
+
 
 def gather(
     engine: Engine,
@@ -142,39 +174,55 @@ def gather(
     if not policy.attributes:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
     tell("counting the original")
-    columns, records = list(engine.columns(released)), engine.rows(rows_of(original))[0][0]
-    before = _original(engine, original, policy=policy)
+    columns, [(records,)] = list(engine.columns(released)), engine.rows(rows_of(original))
+    results, classes = table_results(engine, original, policy=policy), _classes_only(policy)
+    before = TableSide(results.statistics, results.models, results.sensitive)
+    most = 1
+    if policy.entity is not None:
+        risk = assess(engine, original, policy=classes, options=RiskOptions(max_columns=0))
+        before = replace(before, persons=risk.persons)
+        [(most,)] = engine.rows(most_records(original, policy.entity))
     tell("checking the released table")
-    count = engine.rows(rows_of(released))[0][0]
+    [(count,)] = engine.rows(rows_of(released))
     present = _present(policy, columns)
     check = check_table(engine, released, policy=present) if count else None
-    uncounted = _uncounted(policy, check, before=before)
+    after, uncounted = _after(check, policy, before=before)
+    population = None
+    if count and options.population is not None:
+        population = assess(
+            engine,
+            released,
+            policy=_classes_only(present),
+            options=RiskOptions(options.threshold, max_columns=0),
+            population=options.population,
+        ).population
     tell("measuring what is lost")
-    found, missing = _read(engine, original, table=released, policy=policy, count=count)
-    names = [name for name in present.sensitive_attributes if count]
+    read, missing = _read(engine, original, table=released, policy=policy, count=count)
+    losses = {} if read is None else measured(read.release)
+    published = policy.published(list(dict.fromkeys([*engine.columns(original), *columns])))
     gathered = Gathered(
         policy=policy,
         options=options,
         records=records,
         released=count,
-        columns_released=tuple(columns),
-        unexpected=_unexpected(engine, original, policy=policy, columns=columns),
+        unexpected=tuple(name for name in columns if name not in published),
         uncounted=uncounted,
         before=before,
-        after=_after(check, of_records=uncounted is not None),
+        after=after,
         identifying=None,
-        population=_against(engine, released, policy=present, options=options) if count else None,
+        population=population,
         kept=None if check is None else check.kept_columns,
-        columns=()
-        if found is None
-        else released_columns(
-            found, policy, records=count, most=_most_of_one(engine, original, policy=policy)
-        ),
+        columns=() if read is None else released_columns(read, policy, records=count, most=most),
         sensitive=tuple(
-            value_shares(engine, released, policy=present, name=name) for name in names
+            value_shares(engine, released, policy=present, name=name)
+            for name in present.sensitive_attributes
+            if count
         ),
-        loss=_lost(found, options.loss, missing=missing),
-        suppressed=None if found is None else found.release.suppressed,
+        # By lm first where the measure that was asked for does not apply.
+        loss=LossFigures(options.loss if key(options.loss) in losses else "lm", losses)
+        if read is not None
+        else LossFigures(missing=missing),
+        suppressed=None if read is None else read.release.suppressed,
         sha256=engine.rows(fingerprint(released, engine.columns(released)))[0][1],
         notes=(
             *person_notes(engine, original, policy=policy),
@@ -206,36 +254,22 @@ def with_identifying(
         deadline: When the look at sets of columns ends.
         ended: What that deadline is, as the beginning of the note.
     """
-    started = time.monotonic()
+    started, policy, options = time.monotonic(), _classes_only(found.policy), found.options
     sets = max(1, min(DEFAULT_SETS, COUNTED_ROWS // found.records))
-    wanted = RiskOptions(found.options.threshold, found.options.identifying, max_sets=sets)
-    whole = wanted.largest(len(found.policy.attributes))
-    policy = _classes_only(found.policy)
-    identifying, notes, is_cut = None, found.notes, False
+    wanted = RiskOptions(options.threshold, options.identifying, max_sets=sets)
+    identifying, cut = None, ""
     try:
         with searching(engine, deadline), engine.limited(deadline):
             identifying = identifying_sets(engine, original, policy=policy, options=wanted)
     except TimeLimitError:
-        is_cut = True
-        notes = (
-            *notes,
-            f"{ended} before sets of columns were counted, so the report does not tell which "
-            "columns identify",
+        cut = "sets of columns were counted, so the report does not tell which columns identify"
+    if identifying is not None and identifying.largest < wanted.largest(len(policy.attributes)):
+        cut = (
+            "all sets of columns were counted, so the report knows single columns and all together"
         )
-    if identifying is not None and identifying.largest < whole:
-        is_cut = True
-        notes = (
-            *notes,
-            f"{ended} before all sets of columns were counted, so the report knows single columns "
-            "and all together",
-        )
-    return replace(
-        found,
-        identifying=identifying,
-        notes=notes,
-        seconds=found.seconds + time.monotonic() - started,
-        is_cut=is_cut,
-    )
+    figures = _noted(found, f"{ended} before {cut}") if cut else found
+    seconds = found.seconds + time.monotonic() - started
+    return replace(figures, identifying=identifying, seconds=seconds, is_cut=bool(cut))
 
 
 def with_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
@@ -269,48 +303,128 @@ def with_sensitive_of_persons(engine: Engine, found: Gathered, rows: exp.Table) 
     return replace(counted, after=replace(counted.after, sensitive=results.sensitive))
 
 
-def _uncounted(policy: Policy, check: CheckReport | None, *, before: TableSide) -> str | None:
-    """The entity, where records of the release are not known to be persons."""
-    if check is None or check.entity is not None or before.persons is None:
-        return None
-    alone = before.persons.members == before.statistics.records
-    return None if alone else policy.entity
+@dataclass(frozen=True, slots=True)
+class BoundSearch:
+    """How hard a bound is looked for, and until when.
+
+    Args:
+        effort: `none`, `quick` or `full`; None for what is quick enough for any report.
+        deadline: When all that a verdict does without ends.
+
+    Raises:
+        PolicyError: The effort is not known.
+    """
+
+    effort: str | None
+    deadline: Deadline
+
+    def __post_init__(self) -> None:
+        if self.effort not in (None, *EFFORTS):
+            raise PolicyError(f"effort {self.effort!r} is not known; choose none, quick or full")
+
+    @property
+    def until(self) -> Deadline:
+        """When the search for a bound ends."""
+        limit = Deadline.after(BOUND_SECONDS if self.effort is None else None)
+        return min(limit, self.deadline, key=lambda deadline: deadline.end)
+
+    def way_out(self, until: Deadline) -> str:
+        """How a higher bound is proved than one of a search that ended then.
+
+        Args:
+            until: What `until` was.
+        """
+        if until.is_limited and until.end == self.deadline.end:
+            return "a longer time limit (--time-limit)"
+        return "effort quick or full (--effort)"
 
 
-def _original(engine: Engine, original: exp.Table, *, policy: Policy) -> TableSide:
-    """The original's classes, models and persons."""
-    results = table_results(engine, original, policy=policy)
-    side = TableSide(results.statistics, results.models, results.sensitive)
-    if policy.entity is None:
-        return side
-    wanted = RiskOptions(max_columns=0)
-    persons = assess(engine, original, policy=_classes_only(policy), options=wanted).persons
-    return replace(side, persons=persons)
+def searched(
+    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, plan: Plan | None
+) -> Gathered:
+    """The figures with what takes a search: the columns that identify, and a bound on the loss."""
+    reason = "" if asked.effort == "none" else _unbounded(found, asked.effort)
+    is_bounded = asked.effort != "none" and not reason
+    half = asked.deadline.share(0.5) if is_bounded else asked.deadline
+    figures = with_identifying(engine, original, found=found, deadline=half)
+    if reason:
+        figures = _noted(figures, f"no lower bound on the loss was looked for: {reason}")
+    until = asked.until
+    if is_bounded:
+        figures = _bounded(engine, original, found=figures, asked=asked, until=until)
+    bounded = figures if plan is None else with_bound(figures, plan.report)
+    if bounded is figures and figures.loss.is_cut:
+        proved = "the lower bound is what there was time to prove"
+        return _noted(figures, f"{proved}; {asked.way_out(until)} may prove a higher one")
+    return bounded
 
 
-def _most_of_one(engine: Engine, original: exp.Table, *, policy: Policy) -> int:
-    """The most records that one person has; 1 where records are counted [records]."""
-    if policy.entity is None:
-        return 1
-    most: int = engine.rows(most_records(original, policy.entity))[0][0]
-    return most
+def _bounded(
+    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, until: Deadline
+) -> Gathered:
+    """The figures with what any recoding loses at least, where that can be proved in time."""
+    from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
 
-
-def _against(
-    engine: Engine, released: exp.Table, *, policy: Policy, options: ReportOptions
-) -> PopulationRisk | None:
-    """Risks of a release against the population; None without one."""
-    if options.population is None:
-        return None
-    wanted = RiskOptions(options.threshold, max_columns=0)
-    found = assess(
-        engine,
-        released,
-        policy=_classes_only(policy),
-        options=wanted,
-        population=options.population,
+    wanted = BoundRequest(found.loss.name, asked.effort or "quick")
+    try:
+        with searching(engine, until), engine.limited(until):
+            bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
+    except TimeLimitError:
+        late = replace(found, is_late=True)
+        allow = asked.way_out(until)
+        return _noted(late, f"no lower bound on the loss was found in time; allow {allow}")
+    except UnsatisfiableError as error:
+        return _noted(found, f"no lower bound on the loss was found: {error}")
+    k = found.policy.k
+    loss = replace(
+        found.loss,
+        lower_bound=bound.lower_bound,
+        bound_of=f"no {k}-anonymous recoding into nodes of the hierarchies within the limit",
+        is_cut=bound.is_cut,
     )
-    return found.population
+    return replace(found, loss=loss)
+
+
+def _noted(found: Gathered, note: str) -> Gathered:
+    return replace(found, notes=(*found.notes, note))
+
+
+def _unbounded(found: Gathered, effort: str | None) -> str:
+    """Why no bound of recodings into nodes is one of this release; empty where one is."""
+    policy, name = found.policy, found.loss.name
+    known = ", ".join(CELL_LOSSES)
+    reasons = {
+        f"none is known for loss {name!r}; choose one of {known} (--loss)": name not in CELL_LOSSES,
+        "the policy asks for no k (--k)": not any(
+            isinstance(model, KAnonymity) for model in policy.models
+        ),
+        "the labels of the release could not be read": not found.columns,
+        "a column is released in groups of values that no hierarchy has": found.is_grouped,
+        "more records are left out than the policy's limit (--suppression-limit) allows": (
+            found.suppressed or 0
+        )
+        > policy.allowance(found.records),
+        "whose records are whose cannot be told of the release": found.uncounted is not None,
+        f"the release has classes below k = {policy.k}": (
+            found.after.statistics.smallest < policy.k
+        ),
+        f"the table has more than {MAX_BOUND_RECORDS:,} records; ask for one with --effort quick": (
+            effort is None and found.records > MAX_BOUND_RECORDS
+        ),
+    }
+    return next((reason for reason, applies in reasons.items() if applies), "")
+
+
+def with_bound(found: Gathered, report: Report) -> Gathered:
+    """The figures with the bound of the plan, where no bound of every recoding says more."""
+    loss, bound = found.loss, report.lower_bound
+    if bound is None or loss.name != report.loss_name:
+        return found
+    if loss.lower_bound is not None and not (
+        (loss.is_void or loss.is_useless) and bound > loss.lower_bound
+    ):
+        return found
+    return replace(found, loss=loss.with_bound_of(report))
 
 
 def _classes_only(policy: Policy) -> Policy:
@@ -351,27 +465,20 @@ def _present(policy: Policy, columns: Sequence[str]) -> Policy:
     )
 
 
-def _after(check: CheckReport | None, *, of_records: bool) -> TableSide:
+def _after(
+    check: CheckReport | None, policy: Policy, *, before: TableSide
+) -> tuple[TableSide, str | None]:
+    """The release, and the entity where it is not known whose its records are."""
     if check is None:
-        return TableSide(ClassStatistics({}))
-    models = check.models
-    if of_records:
-        models = tuple(replace(each, model=each.model + OF_RECORDS) for each in models)
-    return TableSide(check.statistics, models, check.sensitive, trajectories=check.trajectories)
-
-
-def _unexpected(
-    engine: Engine, original: exp.Table, *, policy: Policy, columns: Sequence[str]
-) -> tuple[str, ...]:
-    """Released columns that the policy would not publish."""
-    declared = policy.published(list(dict.fromkeys([*engine.columns(original), *columns])))
-    return tuple(name for name in columns if name not in declared)
-
-
-def _lost(found: ReadRelease | None, name: str, *, missing: str) -> LossFigures:
-    """What is lost, by `lm` first where a measure does not apply."""
-    measures = {} if found is None else measured(found.release)
-    return LossFigures(name if key(name) in measures else "lm", measures, missing=missing)
+        return TableSide(ClassStatistics({})), None
+    after = TableSide(
+        check.statistics, check.models, check.sensitive, trajectories=check.trajectories
+    )
+    persons = before.persons
+    if check.entity is not None or persons is None or persons.members == before.statistics.records:
+        return after, None
+    models = tuple(replace(result, model=result.model + OF_RECORDS) for result in check.models)
+    return replace(after, models=models), policy.entity
 
 
 def _read(

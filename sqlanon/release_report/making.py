@@ -32,16 +32,16 @@ from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import (
+    BoundSearch,
     ReportOptions,
     gather,
+    searched,
     with_identifying,
     with_sensitive_of_persons,
 )
-from sqlanon.release_report.of_plan import refuse_other
-from sqlanon.release_report.page import html_of, on_disk, refuse_page
+from sqlanon.release_report.of_plan import method_facts, refuse_other
+from sqlanon.release_report.page import on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
-from sqlanon.release_report.searched import BoundSearch, searched
-from sqlanon.release_report.statements import method_facts
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
 from sqlanon.wording import did_you_mean
@@ -118,18 +118,13 @@ def report(
         found = searched(engine, opened.table, found=found, asked=search, plan=plan)
         method = None if plan is None else _facts(engine, release, plan=plan)
         file = _data_file(engine, released)
-        name = _name_of(released, file)
+        name = released if isinstance(released, str) else "released frame"
+        if file is not None:
+            name = file.name
         made = told(opened, ReleaseReport(found, method, name, found.notes), resolved)
     if file is None or is_database(file):
         return made
     return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
-
-
-def _name_of(released: object, file: Path | None) -> str:
-    """What a report calls the release: a file without its folder, or a table."""
-    if file is not None:
-        return file.name
-    return released if isinstance(released, str) else "released frame"
 
 
 def _loss_of(loss: str, plan: Plan | None) -> str:
@@ -191,7 +186,6 @@ class Witness:
         limit: When the search for a plan ends that begins now.
 
     Raises:
-        PolicyError: What draws is not installed.
         SourceError: The file has another ending, exists already or cannot be written.
     """
 
@@ -239,17 +233,16 @@ class Witness:
             published: How long publishing took [seconds].
         """
         limit, now = self.limit, self.limit.clock()
-        own = replace(limit, end=now + max(published, LOOK_SECONDS))
+        look = replace(limit, end=now + max(published, LOOK_SECONDS))
         least = now + LOOK_SHARE * (limit.end - self._started)
-        if limit.is_limited and max(limit.end, least) < own.end:
+        if limit.is_limited and max(limit.end, least) < look.end:
             return replace(limit, end=max(limit.end, least)), "the time limit came"
-        return own, "the time that publishing took had passed again"
+        return look, "the time that publishing took had passed again"
 
     def draw(self, report: Report) -> None:
         """Draws the page of a release that is about to be seen, and writes it beside its place.
 
         Raises:
-            EngineError: It cannot be drawn.
             SourceError: It cannot be written.
         """
         seen = self._seen
@@ -257,8 +250,8 @@ class Witness:
         digest = report.provenance.output_sha256 or self._awaited
         provenance = replace(seen.provenance, output_sha256=digest)
         notes = (*seen.notes, *report.notes)
-        told = replace(report, notes=notes, provenance=provenance)
-        self._text = html_of(seen.published(told))
+        report = replace(report, notes=notes, provenance=provenance)
+        self._text = seen.published(report).html
         with on_disk(self.path):
             self._draft = DraftFile.make(self.path, self._text)
 

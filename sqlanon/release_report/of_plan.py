@@ -1,19 +1,33 @@
-"""Of a plan: whether a release was made by it, and the bound that it proved."""
+"""Of a plan: whether a release was made by it, its method, and its statement without values.
+
+A statement lists the leaves of the hierarchies, which are values of the table where nobody else
+wrote them. What the release does not hold is left out of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError
+from sqlanon.engine.base import Engine, render
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.hierarchy.rules import Expressions
+from sqlanon.methods.registry import METHODS
 from sqlanon.publishing.plan import Plan
+from sqlanon.query.publish.recode import create_table
+from sqlanon.query.syntax import table
+from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import Gathered
-from sqlanon.release_report.report import bound_text
 from sqlanon.reports.plan import Report
-from sqlanon.wording import listed
+from sqlanon.wording import counted, listed
+
+LEFT_OUT = "…"
+"""What stands for a text or a number that is not shown."""
+LONGEST = 60_000
+"""Longest statement that is shown [characters]."""
+_BETWEEN = " to "
+_SQL = "`sqlanon plan --sql` prints it for those who may see the table"
 
 
 def refuse_other(engine: Engine, original: exp.Table, *, plan: Plan, found: Gathered) -> None:
@@ -34,14 +48,14 @@ def _other_input(
     engine: Engine, original: exp.Table, *, plan: Plan, found: Gathered
 ) -> Iterator[str]:
     """What of the original and of the policy is another one."""
-    own, asked = plan.policy, found.policy
+    policy, asked = plan.policy, found.policy
     if {*plan.columns} != {*engine.columns(original)}:
         yield "it is of a table with other columns than the original"
-    if {*own.attributes} != {*asked.attributes}:
-        names = listed([repr(name) for name in own.attributes])
+    if {*policy.attributes} != {*asked.attributes}:
+        names = listed([repr(name) for name in policy.attributes])
         yield f"its quasi-identifiers are {names}, which are not those of the policy"
-    if own.k != asked.k:
-        yield f"it asks for k = {own.k}, the policy for k = {asked.k}"
+    if policy.k != asked.k:
+        yield f"it asks for k = {policy.k}, the policy for k = {asked.k}"
     if plan.report.records != found.records:
         yield f"it is of {plan.report.records:,} records, the original has {found.records:,}"
 
@@ -53,23 +67,82 @@ def _broken(plan: Plan, found: Gathered) -> Iterator[str]:
     # Persons are counted by the original alone; suppressed records that are kept make a class.
     if plan.policy.entity is not None or plan.policy.suppressed == "keep":
         return
-    promised, there = plan.report.statistics, found.after.statistics
-    for what, own, seen in (
-        ("classes", promised.classes, there.classes),
-        ("records in its smallest class", promised.smallest, there.smallest),
+    promised, released = plan.report.statistics, found.after.statistics
+    for what, number, there in (
+        ("classes", promised.classes, released.classes),
+        ("records in its smallest class", promised.smallest, released.smallest),
     ):
-        if own != seen:
-            yield f"it promises {own:,} {what}, the release has {seen:,}"
+        if number != there:
+            yield f"it promises {number:,} {what}, the release has {there:,}"
 
 
-def with_bound(found: Gathered, report: Report) -> Gathered:
-    """The figures with the bound of the plan, where no bound of every recoding says more."""
-    loss, own = found.loss, report.lower_bound
-    if own is None or loss.name != report.loss_name:
-        return found
-    if loss.lower_bound is not None and not (
-        (loss.is_void or loss.is_useless) and own > loss.lower_bound
+def method_facts(plan: Plan, released: Collection[str]) -> MethodFacts:
+    """The method of a plan and its statements; `released` are the labels that the release holds."""
+    known = METHODS.get(plan.report.method)
+    statements, withheld = _statements(plan, released)
+    return MethodFacts(
+        name=plan.report.method,
+        guarantee="" if known is None else known.guarantee,
+        search=tuple(_search_facts(plan.report)),
+        statements=statements,
+        withheld=withheld,
+        plan_sha256=plan.digest,
+    )
+
+
+def _search_facts(report: Report) -> Iterator[tuple[str, str]]:
+    """What a reader can make something of."""
+    search = report.search
+    named = {
+        "candidates": "candidates allowed by the policy",
+        "checked": "candidates checked",
+        "clusters": "clusters of records",
+        "blocks": "blocks that were worked on one by one",
+        "combinations": "different combinations of quasi-identifiers",
+    }
+    for name, title in named.items():
+        value = search.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value > (name == "blocks"):
+            yield title, f"{value:,}"
+    if "proven" in search and not report.records_per_level:
+        yield "proven best of its kind", "yes" if search["proven"] else "no"
+    if report.is_cut:
+        yield "cut short by a time limit", "yes"
+
+
+def _statements(plan: Plan, released: Collection[str]) -> tuple[tuple[str, ...], str]:
+    """The statements, or why none is shown."""
+    if plan.recoding.records is not None:
+        return (), f"The statement says how far each single record is generalized: {_SQL}."
+    if any(
+        isinstance(each.hierarchy.rule, Expressions) for each in plan.policy.attributes.values()
     ):
-        return found
-    bound = replace(loss, lower_bound=own, bound_of=bound_text(report), is_cut=report.is_cut)
-    return replace(found, loss=bound)
+        return (), f"The policy has SQL of its own, which may name values: {_SQL}."
+    query = _without_values(plan.rows(), frozenset(released))
+    try:
+        text = render(create_table(table("released"), query), plan.dialect, pretty=True)
+    except EngineError:
+        return (), f"The statement cannot be written down: {_SQL}."
+    if len(text) > LONGEST:
+        return (), f"The statement has {counted(len(text), 'character')}: {_SQL}."
+    return (text,), ""
+
+
+def _without_values(query: exp.Select, released: frozenset[str]) -> exp.Select:
+    """A query without texts that are not released, and lists of values without repetitions."""
+    result = query.copy()
+    for literal in list(result.find_all(exp.Literal)):
+        in_list = literal.find_ancestor(exp.Values) is not None
+        may_tell = literal.is_string or in_list
+        if may_tell and not _is_shown(literal.name, released, in_list=in_list):
+            literal.replace(exp.Literal.string(LEFT_OUT))
+    for values in list(result.find_all(exp.Values)):
+        rows = {row.sql(): row for row in values.expressions}
+        values.set("expressions", list(rows.values()))
+    return result
+
+
+def _is_shown(text: str, released: frozenset[str], *, in_list: bool) -> bool:
+    """Whether a text is released, or one of those that labels are joined by."""
+    joins = text == _BETWEEN or not any(letter.isalnum() for letter in text)
+    return text in released or (joins and not in_list)

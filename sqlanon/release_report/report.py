@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.release_report.cautions import cautions
-from sqlanon.release_report.figures import Caution, MethodFacts, TableSide
+from sqlanon.release_report.figures import Caution, MethodFacts, TableSide, plain
 from sqlanon.release_report.gathering import Gathered
-from sqlanon.release_report.units import heads_of, unit_of
-from sqlanon.release_report.wordings import apart_text, least_text, plain
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
@@ -50,8 +48,8 @@ class ReleaseReport(SelfShown):
         say whose records it holds.
         """
         asked = bool(self.models) or not self.found.released
-        held = asked and all(each.holds for each in self.models)
-        return held and not self.found.unexpected and self.found.uncounted is None
+        holds = asked and all(result.holds for result in self.models)
+        return holds and not self.found.unexpected and self.found.uncounted is None
 
     @property
     def models(self) -> tuple[ModelResult, ...]:
@@ -68,8 +66,8 @@ class ReleaseReport(SelfShown):
         """The notes of which no caution speaks."""
         kept = self.found.kept
         known = {NOT_COUNTED, *(kept.notes() if kept else ())}
-        told = [note for note in self.notes if note not in known]
-        return tuple(note for note in told if not note.startswith(_TOLD))
+        others = [note for note in self.notes if note not in known]
+        return tuple(note for note in others if not note.startswith(CAUTIONED))
 
     @property
     def is_cut(self) -> bool:
@@ -79,8 +77,7 @@ class ReleaseReport(SelfShown):
     @property
     def left_out(self) -> int:
         """Records that the release does not hold, or holds without any quasi-identifier."""
-        known = self.found.suppressed
-        return self.found.records - self.found.released if known is None else known
+        return self.found.left_out
 
     def published(self, report: Report) -> ReleaseReport:
         """The report of a release that has just been published, with what its plan knows.
@@ -90,17 +87,11 @@ class ReleaseReport(SelfShown):
         """
         found = self.found
         after = replace(found.after, statistics=report.statistics, models=report.models)
-        loss = replace(
-            found.loss,
-            name=report.loss_name,
-            lower_bound=report.lower_bound,
-            bound_of=bound_text(report),
-            is_cut=report.is_cut,
-        )
+        loss = replace(found.loss, name=report.loss_name).with_bound_of(report)
         return replace(
             self,
             found=replace(found, after=after, loss=loss, kept=report.kept_columns or found.kept),
-            release=(report.output or self.release).replace("\\", "/").rsplit("/", 1)[-1],
+            release=_without_folder(report.output or self.release),
             notes=report.notes,
             provenance=report.provenance,
         )
@@ -155,10 +146,10 @@ class ReleaseReport(SelfShown):
 
     def headline(self) -> str:
         """Records, classes, and whether the release satisfies its policy."""
-        told = verdicts(self.models)
+        verdict = verdicts(self.models)
         if self.is_open:
-            told = "persons cannot be counted"
-        return f"{self.found.after.statistics.headline()}; {told}"
+            verdict = "persons cannot be counted"
+        return f"{self.found.after.statistics.headline()}; {verdict}"
 
     def shown_tables(self) -> list[ShownTable]:
         """The models, and the findings by what they endanger."""
@@ -199,14 +190,17 @@ class ReleaseReport(SelfShown):
 
     @property
     def html(self) -> str:
-        """The page, complete in itself.
+        """The page, complete in itself."""
+        from sqlanon.release_report.page import UNFOLDED_COLUMNS, PageViews  # text needs none
+        from sqlanon.resources import html_page
 
-        Raises:
-            PolicyError: What draws the charts is not installed.
-        """
-        from sqlanon.release_report.page import html_of  # text and JSON draw nothing
+        views, unfolded = PageViews(self.found, self.method), UNFOLDED_COLUMNS
+        return html_page("release", report=self, views=views, unfolded=unfolded, count=counted)
 
-        return html_of(self)
+    @property
+    def source(self) -> str:
+        """The file of the original, without its folder; empty where there is none."""
+        return _without_folder(self.provenance.source or "")
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Writes the page.
@@ -216,7 +210,6 @@ class ReleaseReport(SelfShown):
             overwrite: Whether it may be there already.
 
         Raises:
-            PolicyError: What draws the charts is not installed.
             SourceError: The file has another ending or cannot be written.
         """
         from sqlanon.engine.files import write_file
@@ -233,10 +226,9 @@ class ReleaseReport(SelfShown):
     def _risk_rows(self) -> list[list[str]]:
         found, threshold = self.found, self.found.options.threshold
         sides = (found.before, found.after)
-        unit, heads = unit_of(found), ["original", "released"]
-        rows = [["", *heads_of(found, heads)]]
+        rows = [["", *found.heads("original", "released")]]
         rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
-        risky = f"{unit} above {percent(threshold)} risk"
+        risky = f"{found.unit} above {percent(threshold)} risk"
         rows.append([risky, *(f"{side.at_risk(threshold):,}" for side in sides)])
         return rows
 
@@ -251,7 +243,7 @@ class ReleaseReport(SelfShown):
             yield f"loss: not measured ({loss.missing})"
             return
         yield f"loss: {loss.name} {plain(loss.value)}"
-        if known := least_text(loss):
+        if known := loss.least_text():
             yield f"  {known}"
         for column in self.found.columns:
             share = column.loss.get("lm")
@@ -262,11 +254,11 @@ class ReleaseReport(SelfShown):
         for shares in self.found.sensitive:
             yield (
                 f"sensitive {shares.name!r}: the class furthest from the table has "
-                f"{counted(shares.class_size, 'record')}; to match it, {apart_text(shares)}"
+                f"{counted(shares.class_size, 'record')}; to match it, {shares.apart_text()}"
             )
 
 
-_TOLD = (
+CAUTIONED = (
     "k-anonymity alone does not hide",
     "classes with no more than one value of",
     "in some class the values of",
@@ -283,10 +275,5 @@ _FIGURES: Mapping[str, Callable[[TableSide], str]] = {
 }
 
 
-def bound_text(report: Report) -> str:
-    """What the lower bound of a plan is proven of, as the beginning of a sentence."""
-    if "used_patterns" in report.search:
-        return "no choice of these patterns that satisfies the policy"
-    if report.bounds_every_recoding:
-        return "no recoding into nodes of the hierarchies that satisfies k"
-    return "no recoding by these schemes" if report.groups else "no full-domain recoding"
+def _without_folder(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1]

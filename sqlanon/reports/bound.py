@@ -104,7 +104,7 @@ class BoundReport(SelfShown):
         return page([line, f"  {alone}{effort}"], self.notes)
 
 
-def ended_notes(ended: str) -> Iterator[str]:
+def ended_notes(ended: str, by: str = "the time limit") -> Iterator[str]:
     """What a reader should know of a part of the search that a time limit ended."""
     if ended:
-        yield f"the time limit ended {ended}: a higher bound may hold"
+        yield f"{by} ended {ended}: a higher bound may hold"

@@ -2,18 +2,29 @@
 
 `query.privacy.models` says the same in SQL. The distribution that relative models refer to is that
 of the records that are published: of the whole table, unless some are left out (`Demands.part`).
+
+Counts of all clusters by all values can be far more than the records: `Sparse` takes a few clusters
+at a time, and where other values than a cluster's own cannot matter, looks at these alone.
+
+For searches that close in, `shortfalls` say by how much clusters fail. What a cluster lacks is
+signed and in the units of the model: below 0 there is room left. Entropy lacks nats, distinct
+values lack values, recursive diversity and shares lack a share of the cluster's records, a distance
+is too long by its own unit. The sums over values that models by ratio lack have no room. Whether a
+model holds is told by `ValueDemand.holds` alone, which knows what is strict and what rounding may
+do; so a shortfall is 0 where it holds, and above 0 elsewhere.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from sqlanon.deadline import NEVER, Deadline
 from sqlanon.policy.forms import TOLERANCE, Form
 from sqlanon.policy.privacy import BY_RATIO, ByForm, ValueModel
 from sqlanon.search.arrays import Flags, Numbers, Reals
@@ -44,7 +55,7 @@ class ValueDemand:
 
     def holds(self, counts: Numbers) -> Flags:
         """Which clusters satisfy it, by `counts[cluster, value]`, the records that hold a value."""
-        return _HOLDS.of(self.model)(self, counts)
+        return _FORMS.of(self.model).holds(self, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +159,7 @@ def _held(values: Numbers, width: int) -> Numbers:
 
 
 Holds = Callable[[ValueDemand, Numbers], Flags]
+Lacks = Callable[[ValueDemand, Numbers], Reals]
 Measure = Callable[[ValueDemand, Reals, Reals], Reals]
 
 
@@ -157,20 +169,30 @@ def _distinct(demand: ValueDemand, counts: Numbers) -> Flags:
 
 
 def _entropy(demand: ValueDemand, counts: Numbers) -> Flags:
+    least = math.log(demand.model.threshold) - TOLERANCE
+    enough: Flags = (counts.sum(axis=1) > 0) & (_entropies(counts) >= least)
+    return enough
+
+
+def _entropies(counts: Numbers) -> Reals:
+    """The entropy of each cluster [nats]."""
     size = np.maximum(counts.sum(axis=1), 1)
     terms = (counts * np.log(np.maximum(counts, 1))).sum(axis=1)
-    enough = np.log(size) - terms / size >= math.log(demand.model.threshold) - TOLERANCE
-    some: Flags = enough & (counts.sum(axis=1) > 0)
-    return some
+    found: Reals = np.log(size) - terms / size
+    return found
 
 
 def _recursive(demand: ValueDemand, counts: Numbers) -> Flags:
     """Whether the largest count is below c times the sum from the l-th largest on."""
     model: Any = demand.model
+    largest, tail = _largest_and_tail(counts, int(model.l))
+    return ~_at_least(largest, Fraction(str(model.c)), right=tail)
+
+
+def _largest_and_tail(counts: Numbers, place: int) -> tuple[Numbers, Numbers]:
+    """The largest count of each cluster, and the sum from a place on; 0 without any value."""
     largest_first = -np.sort(-counts, axis=1)
-    tail = largest_first[:, int(model.l) - 1 :].sum(axis=1)
-    # Without any value that counts there is no largest count.
-    return ~_at_least(largest_first[:, :1].sum(axis=1), Fraction(str(model.c)), right=tail)
+    return largest_first[:, :1].sum(axis=1), largest_first[:, place - 1 :].sum(axis=1)
 
 
 def _alpha(demand: ValueDemand, counts: Numbers) -> Flags:
@@ -192,8 +214,8 @@ def ratio_bounds(demand: ValueDemand) -> tuple[Reals, Reals]:
 def _by_ratio(demand: ValueDemand, counts: Numbers) -> Flags:
     """Whether the shares of all values are within their bounds."""
     least, most = ratio_bounds(demand)
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    within: Flags = ((least <= shares) & (shares <= most)).all(axis=1)
+    shares = _shares(counts)
+    within: Flags = np.all((least <= shares) & (shares <= most), axis=1)
     return within
 
 
@@ -208,13 +230,16 @@ def _within(measure: Measure) -> Holds:
     """Whether a distance from the table's distribution is at most the threshold."""
 
     def holds(demand: ValueDemand, counts: Numbers) -> Flags:
-        size = counts.sum(axis=1, keepdims=True)
-        shares = counts / np.maximum(size, 1)
-        found = np.where(size[:, 0] > 0, measure(demand, shares, demand.shares), 0.0)
-        near: Flags = found <= demand.model.threshold + TOLERANCE
+        near: Flags = _distances(measure, demand, counts) <= demand.model.threshold + TOLERANCE
         return near
 
     return holds
+
+
+def _distances(measure: Measure, demand: ValueDemand, counts: Numbers) -> Reals:
+    """The distance of each cluster from the table's distribution; 0 without any value."""
+    found = measure(demand, _shares(counts), demand.shares)
+    return np.where(counts.any(axis=1), found, 0.0)
 
 
 def _equal(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
@@ -275,14 +300,211 @@ CLOSENESS: Mapping[Form, Measure] = {
 }
 """The distance of clusters from a distribution, of each form of t-closeness."""
 
-_HOLDS: ByForm[Holds] = ByForm(
+
+COUNTS_AT_ONCE = 4_000_000
+"""Counts of values by group that are judged at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """Records of groups by value, of those that hold any; sorted by group.
+
+    Args:
+        group: The group.
+        value: The value.
+        count: Records, or persons [records].
+    """
+
+    group: Numbers
+    value: Numbers
+    count: Numbers
+
+    @classmethod
+    def sorted(cls, group: Numbers, value: Numbers, count: Numbers) -> Sparse:
+        """The same in any order."""
+        order = np.argsort(group, kind="stable")
+        return cls(group[order], value[order], count[order])
+
+    def holds(self, demand: ValueDemand, *, groups: int, deadline: Deadline = NEVER) -> Flags:
+        """Which groups 0, 1, … satisfy a model, so many counts at once.
+
+        Raises:
+            TimeLimitError: The deadline came before all were looked at.
+        """
+        values, good = len(demand.table), np.empty(groups, np.bool_)
+        if groups * values > COUNTS_AT_ONCE and not demand.model.relative:
+            own = self.group, self.value, self.count
+            for some, counts in counts_of_own(*own, groups=groups, cells=COUNTS_AT_ONCE):
+                deadline.check()
+                good[some] = demand.holds(counts)
+            return good
+        step = max(1, COUNTS_AT_ONCE // max(values, 1))
+        for first in range(0, groups, step):
+            deadline.check()
+            last = min(first + step, groups)
+            start, end = np.searchsorted(self.group, [first, last])
+            key = (self.group[start:end] - first) * values + self.value[start:end]
+            counts = np.bincount(key, self.count[start:end], (last - first) * values)
+            good[first:last] = demand.holds(counts.astype(np.int64).reshape(last - first, values))
+        return good
+
+
+def counts_of_own(
+    group: Numbers, value: Numbers, count: Numbers, *, groups: int, cells: int
+) -> Iterator[tuple[Numbers, Numbers]]:
+    """Records of groups by value, each group's own values alone, so many counts at once.
+
+    For models that values which a group does not hold cannot matter to; groups of about as many
+    values come together.
+
+    Args:
+        group: The group of each entry, from 0.
+        value: Its value.
+        count: Its records [records].
+        groups: How many groups there are.
+        cells: Counts at once.
+
+    Yields:
+        Some groups, and `counts[group, place]` of these.
+    """
+    width = int(value.max(initial=0)) + 1
+    keys, inverse = np.unique(group * width + value, return_inverse=True)
+    sums = np.bincount(inverse, count, len(keys)).astype(np.int64)
+    own = keys // width
+    place = np.arange(len(own)) - np.searchsorted(own, own)
+    ends = np.cumsum(np.bincount(own, minlength=groups))
+    starts = np.append(0, ends[:-1])
+    rank = np.ceil(np.log2(np.maximum(ends - starts, 1))).astype(np.int64)
+    for each in np.unique(rank).tolist():
+        alike, most = np.flatnonzero(rank == each), 2**each
+        step = max(1, cells // most)
+        for some in np.split(alike, range(step, len(alike), step)):
+            counts = np.zeros((len(some), most), np.int64)
+            lengths = ends[some] - starts[some]
+            row = np.repeat(np.arange(len(some)), lengths)
+            entry = np.repeat(starts[some] - np.cumsum(lengths) + lengths, lengths)
+            entry += np.arange(len(entry))
+            counts[row, place[entry]] = sums[entry]
+            yield some, counts
+
+
+def shortfalls(demand: ValueDemand, counts: Numbers) -> Reals:
+    """What clusters lack to satisfy a model; 0 exactly where they do.
+
+    Args:
+        demand: The model.
+        counts: `counts[cluster, value]` [records], a column for every value of the table.
+    """
+    lacking = _FORMS.of(demand.model).lacks(demand, counts)
+    found: Reals = np.where(demand.holds(counts), 0.0, np.maximum(lacking, TOLERANCE))
+    return found
+
+
+def figures(demand: ValueDemand, counts: Numbers) -> tuple[float, float, float]:
+    """What the worst of some clusters lacks, its figure, and the mean of their figures.
+
+    The figure is what the model bounds, as reports name it: the number of values for distinct
+    diversity, e to the entropy for that of entropy, a distance, or the greatest share; for other
+    models what a cluster lacks, 0 for nothing.
+
+    Args:
+        demand: The model.
+        counts: As for `shortfalls`, of one cluster or more.
+    """
+    row = _FORMS.of(demand.model)
+    lacking = row.lacks(demand, counts)
+    threshold = float(demand.model.threshold)
+    every = np.maximum(lacking, 0.0) if row.figure is None else row.figure(threshold, lacking)
+    worst = int(lacking.argmax())
+    return float(lacking[worst]), float(every[worst]), float(every.mean())
+
+
+def worst_alone(demand: ValueDemand) -> float:
+    """The greatest shortfall of a cluster with one value: a unit for shortfalls; 1 for none.
+
+    Looked at are the rarest, the most frequent, the first and the last value, among which the worst
+    one is for most models.
+    """
+    values = len(demand.table)
+    chosen = [int(demand.table.argmin()), int(demand.table.argmax()), 0, values - 1]
+    counts = np.zeros((len(chosen), values), np.int64)
+    counts[np.arange(len(chosen)), chosen] = 1
+    return float(shortfalls(demand, counts).max()) or 1.0
+
+
+def _distinct_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
+    found: Reals = demand.model.threshold - (counts > 0).sum(axis=1)
+    return found
+
+
+def _entropy_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
+    return math.log(demand.model.threshold) - _entropies(counts)
+
+
+def _recursive_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
+    """How far the largest count is above c times the tail, over all."""
+    model: Any = demand.model
+    largest, tail = _largest_and_tail(counts, int(model.l))
+    found: Reals = (largest - model.c * tail) / np.maximum(counts.sum(axis=1), 1)
+    return found
+
+
+def _alpha_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
+    found: Reals = _shares(counts).max(axis=1, initial=0.0) - demand.model.threshold
+    return found
+
+
+def _by_ratio_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
+    """By how much shares are out of their bounds, over all values."""
+    least, most = ratio_bounds(demand)
+    shares = _shares(counts)
+    found: Reals = (np.maximum(least - shares, 0.0) + np.maximum(shares - most, 0.0)).sum(axis=1)
+    return found
+
+
+def _beyond(measure: Measure) -> Lacks:
+    """By how much a distance from the table's distribution is above the threshold."""
+
+    def lacks(demand: ValueDemand, counts: Numbers) -> Reals:
+        return _distances(measure, demand, counts) - demand.model.threshold
+
+    return lacks
+
+
+def _shares(counts: Numbers) -> Reals:
+    found: Reals = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What is said of a form of model.
+
+    Args:
+        holds: Whether clusters satisfy it.
+        lacks: What they lack.
+        figure: The model's figure, from its threshold and what is lacking; None for what lacks.
+    """
+
+    holds: Holds
+    lacks: Lacks
+    figure: Callable[[float, Reals], Reals] | None = None
+
+
+def _above(threshold: float, lacking: Reals) -> Reals:
+    return threshold + lacking
+
+
+_FORMS: ByForm[_Form] = ByForm(
     "counts of clusters",
     {
-        ("l", "distinct"): _distinct,
-        ("l", "entropy"): _entropy,
-        ("l", "recursive"): _recursive,
-        ("alpha",): _alpha,
-        **dict.fromkeys(BY_RATIO, _by_ratio),
-        **{form: _within(measure) for form, measure in CLOSENESS.items()},
+        ("l", "distinct"): _Form(_distinct, _distinct_lacking, lambda least, lack: least - lack),
+        ("l", "entropy"): _Form(
+            _entropy, _entropy_lacking, lambda least, lack: np.exp(math.log(least) - lack)
+        ),
+        ("l", "recursive"): _Form(_recursive, _recursive_lacking),
+        ("alpha",): _Form(_alpha, _alpha_lacking, _above),
+        **dict.fromkeys(BY_RATIO, _Form(_by_ratio, _by_ratio_lacking)),
+        **{form: _Form(_within(own), _beyond(own), _above) for form, own in CLOSENESS.items()},
     },
 )

@@ -30,7 +30,7 @@ from sqlanon import (
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.loss.cells import LOSSES, MEASURES
 from sqlanon.loss.measures import FORMULAS, measured
-from sqlanon.methods.fulldomain.node_release import Chosen, node_release
+from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.query.assess.measure import node_classes as classes_query
@@ -70,7 +70,7 @@ def test_measures_of_a_node_are_those_of_the_formulas(table, draw):
         engine = DuckDB(connection)
         subject = bind(engine, engine.resolve("original"), policy=policy)
         encoded = encode_subject(engine, subject, policy)
-        found = node_release(engine, subject, encoded=encoded, policy=policy, chosen=Chosen(node))
+        found = node_release(engine, subject, encoded=encoded, policy=policy, node=node)
     levels = full_domain(table, node)
     expected = every_measure(table, levels)
     del expected["classification"]
@@ -94,7 +94,7 @@ def test_suppressed_classes_can_be_given_by_their_words(table, draw):
         gone = engine.materialize("gone", classes_query(encoded.table, masks, k=table["k"]))
         connection.execute(f"DELETE FROM {gone.sql('duckdb')} WHERE NOT small")
         found = node_release(
-            engine, subject, encoded=encoded, policy=policy, chosen=Chosen(node, gone)
+            engine, subject, encoded=encoded, policy=policy, node=node, suppressed=gone
         )
     expected = every_measure({**table, "k": 1}, full_domain(table, node))
     del expected["classification"]

@@ -57,7 +57,6 @@ def test_every_example_can_be_read(name):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The folder of a small demo, to work in; charts, which take longest, are not drawn."""
-    monkeypatch.setattr("sqlanon.release_report.charts.Pictures.bars", lambda *_, **__: "<svg/>")
     monkeypatch.setattr("sqlanon.comparison.drawing.svg", lambda *_: "<svg/>")
     monkeypatch.setattr("sqlanon.comparison.sweep_drawing._picture", lambda *_: "<svg/>")
     home = tmp_path / "sqlanon-demo"

@@ -1,5 +1,6 @@
 """Comparing in Python: rows, failures, limits, and what stays as it was."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.comparison import comparing
 from sqlanon.comparison.report import ComparedRow, Comparison
+from sqlanon.deadline import Deadline
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
 from sqlanon.methods.clustering.covers import Mine
 from sqlanon.methods.options import PASSES
@@ -145,19 +147,48 @@ def recorded(monkeypatch):
 
 
 @pytest.mark.slow
-def test_rows_that_need_no_time_leave_it_to_others(connection, monkeypatch):
+def test_without_a_time_limit_no_row_has_one_but_those_that_search_until_it_is_proven(
+    connection, monkeypatch
+):
     given = recorded(monkeypatch)
-    found = sqlanon.compare(connection, POLICY, table="people", refine=False)
-    refused = {"pattern-greedy", "pattern-exact"}
-    assert given.keys() >= METHODS.keys() - refused
-    shares = {
-        name: options.deadline.end - options.deadline.clock() for name, options in given.items()
-    }
-    # What the first ones leave is there for the slowest, which come last but are shown in turn.
-    assert list(given)[-2:] == ["agglomerative", "agglomerative-modified"]
-    assert [*given].index("diameter-cover") < [*given].index("direct-cover")
-    assert shares["agglomerative-modified"] > 0.5 * comparing.BUDGET > shares["incognito"]
+    found = sqlanon.compare(connection, POLICY, table="people", refine=False, patterns="all")
+    limited = [name for name, options in given.items() if options.deadline.is_limited]
+    assert limited == ["scheme", "pattern-exact"]
     assert [row.asked.method for row in found.rows] == [*METHODS]
+
+
+def test_a_share_of_the_time_that_is_too_little_fails_no_row(connection, monkeypatch):
+    ticks, shares = itertools.count(1), []
+
+    def limited(seconds):
+        shares.append(seconds)
+        return Deadline(next(ticks) + seconds, ticks.__next__)
+
+    monkeypatch.setattr(Deadline, "of_processor", limited)
+    monkeypatch.setattr(comparing, "SHARE", 1.0)
+    [row] = sqlanon.compare(connection, POLICY, table="people", methods=["scheme"]).rows
+    assert row.failure is None
+    assert "given_up" not in row.report.search
+    assert shares == [comparing.LONGER**turn for turn in range(len(shares))]
+    assert len(shares) > 1
+
+
+def test_a_row_that_its_share_of_the_time_cut_short_is_marked_everywhere(connection, monkeypatch):
+    decided = planner._decided
+
+    def cut(*given, **named):
+        found = decided(*given, **named)
+        search = {**found.report.search, "cut_short": True}
+        return replace(found, report=replace(found.report, search=search))
+
+    monkeypatch.setattr(planner, "_decided", cut)
+    found = sqlanon.compare(connection, POLICY, table="people", methods=["scheme"])
+    assert found.to_dict()["methods"][0]["cut_short"]
+    assert "> scheme" in found.to_text()
+    assert "> cut short by its share of the time" in found.to_text()
+    [section] = found._drawn("lm")
+    assert "Cut short by its share of the time: scheme." in section.panel.description
+    assert "> scheme" in section.tables[0].rows[0][0]
 
 
 @pytest.mark.slow
@@ -201,7 +232,7 @@ def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(co
     for limit, pools in ((None, comparing.POOLS), (5.0, None)):
         settings = {"improve": "lns", "time_limit": limit}
         request = comparing.ComparisonRequest(tuple(names), ("lm",), (2,), settings)
-        assert request.options(asked, 5.0).own.pools == pools
+        assert request.options(asked).own.pools == pools
     with pytest.raises(PolicyError, match="mondrian refines none"):
         sqlanon.compare(connection, POLICY, table="people", methods=["mondrian"], improve="lns")
 
@@ -212,13 +243,6 @@ def test_auto_chooses_from_all_methods_in_a_first_look(connection):
     ).rows
     assert row.asked.method == "incognito"
     assert row.reason is not None
-
-
-@pytest.mark.slow
-def test_auto_is_told_what_a_row_has_at_most(connection, monkeypatch):
-    monkeypatch.setattr(comparing, "BUDGET", 0.05)
-    [row] = sqlanon.compare(connection, POLICY, table="people", methods=["auto"]).rows
-    assert row.asked.method == "mondrian"
 
 
 @pytest.mark.slow
@@ -267,7 +291,37 @@ def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
 
     monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
     found = sqlanon.compare(connection, POLICY, table="people", methods=["incognito"])
-    assert "(the time limit ended mining: a higher bound may hold)" in found.to_text()
+    assert "; its share of the time ended mining: a higher bound may hold)" in found.to_text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [({}, 700.0), ({"bound": "quick"}, None), ({"time_limit": 60.0}, 60.0)],
+    ids=["unasked", "asked", "limited"],
+)
+def test_a_bound_that_nobody_asked_for_takes_no_longer_than_the_rows(
+    connection, monkeypatch, settings, limit
+):
+    shares, after = [], Deadline.after
+
+    def recorded(seconds):
+        shares.append(seconds)
+        return after(seconds)
+
+    row = comparing._Runner._row
+
+    def slow(*given, **named):
+        return replace(row(*given, **named), seconds=350.0)
+
+    monkeypatch.setattr(comparing._Runner, "_row", slow)
+    monkeypatch.setattr(Deadline, "after", recorded)
+    monkeypatch.setattr(ComparedRow, "bounds_by_itemsets", False)
+    methods = ["incognito", "forest"]
+    found = sqlanon.compare(connection, POLICY, table="people", methods=methods, **settings)
+    assert shares[-1] == limit
+    [bound] = found.bounds
+    assert f"(sought in {bound.seconds:.1f} s)" in found.to_text()
+    assert found.to_dict()["bounds"][0]["seconds"] == bound.seconds
 
 
 @pytest.mark.slow
@@ -283,7 +337,7 @@ def test_a_row_whose_prices_were_cut_is_marked_and_its_bound_sought_again(connec
     assert row.is_cut
     assert found.to_dict()["methods"][0]["cut_short"]
     assert "> direct-cover" in found.to_text()
-    assert "> cut short by the time limit" in found.to_text()
+    assert "> cut short by its share of the time" in found.to_text()
     assert [each.k for each in found.bounds] == [2]
 
 

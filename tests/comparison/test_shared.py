@@ -11,7 +11,7 @@ from sqlanon.comparison.comparing import BRIEF
 from sqlanon.comparison.report import ComparedRow
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering import covers, first, linkage
+from sqlanon.methods.clustering import covers, linkage
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.registry import METHODS
 from sqlanon.methods.shared import SharedWork
@@ -25,7 +25,6 @@ FOUND_ONCE = {
     "prices": (covers, "dual_bound"),
     "cover by reduced cost": (covers, "reduced_cost_cover"),
     "full-domain node": (fulldomain, "lent_node"),
-    "quick clusters": (first, "cut_clusters"),
 }
 
 

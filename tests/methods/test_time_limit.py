@@ -6,6 +6,7 @@ import itertools
 import random
 from collections import defaultdict
 from dataclasses import replace
+from importlib import import_module
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -20,6 +21,7 @@ from sqlanon.methods.clustering import mondrian
 from sqlanon.methods.local.input import search_end
 from sqlanon.methods.registry import METHODS, OPTIONS, owners_of
 from sqlanon.publishing import planner
+from sqlanon.reports.plan import CUT_SHORT
 
 K, LIMIT, RECORDS = 3, 0.1, 45
 NAMES = ["age", "zip", "sex", "job"]
@@ -139,7 +141,7 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
 @pytest.mark.slow
 def test_whenever_it_is_over_pools_parted_anew_satisfy_the_policy(people):
     pools = []
-    for looks in (60, 110):
+    for looks in (60, 300):
         report = published(people, "direct-cover", looks, improve="lns")
         assert_satisfied(people)
         assert report.holds
@@ -204,6 +206,90 @@ def test_mondrian_loses_no_more_than_full_domain_where_its_time_is_over_later(
     assert report.holds
     assert report.lower_bound <= report.loss["lm"]
     assert any("the time limit ended" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(("levels", "is_lent"), [((10, 30), True), ((), False)])
+def test_mondrian_begins_where_it_loses_least_when_there_is_time_for_one_start(
+    people, monkeypatch, levels, is_lent
+):
+    now, cut = [0.0], mondrian.ClosedParts.of
+
+    def once(*given, **named):
+        found = cut(*given, **named)
+        now[0] = 2.0
+        return found
+
+    monkeypatch.setattr(mondrian.ClosedParts, "of", once)
+    monkeypatch.setattr(Deadline, "after", lambda _: Deadline(1.0, lambda: now[0]))
+    people.execute(
+        "CREATE TABLE more AS SELECT i % 60 AS a, i // 7 AS b, i % 3 AS c FROM range(400) t(i)"
+    )
+    own = Hierarchy.intervals(*levels) if levels else Hierarchy.suppression()
+    policy = Policy({"a": own, "b": own, "c": Hierarchy.suppression()}, models=[KAnonymity(8)])
+    report = sqlanon.plan(people, policy, table="more", method="mondrian", time_limit=1.0).report
+    told = "these are the classes of the best full-domain recoding, cut further"
+    assert (told in report.notes) is is_lent
+    assert report.is_cut
+
+
+def ended(monkeypatch, method, *, found):
+    """Has the time limit end a method without a result, or with one that loses everything."""
+    home = import_module(METHODS[method].home)
+    own = home.decide
+
+    def decide(*given, **named):
+        if not found:
+            raise TimeLimitError("the encoding")
+        result = own(*given, **named)
+        loss = {**result.report.loss, "lm": 1.0}
+        return replace(result, report=replace(result.report, loss=loss, search={CUT_SHORT: True}))
+
+    monkeypatch.setattr(home, "decide", decide)
+
+
+@pytest.mark.parametrize("method", [name for name, row in METHODS.items() if row.first])
+def test_a_method_without_a_result_is_what_stands_first(people, monkeypatch, method):
+    first = METHODS[method].first.method
+    losses = {
+        name: sqlanon.plan(people, POLICY, table="people", method=name).report.loss["lm"]
+        for name in (first, "incognito")
+    }
+    ended(monkeypatch, method, found=False)
+    plan = sqlanon.plan(
+        people, POLICY, table="people", method=method, time_limit=1e6, **SETTINGS[method]
+    )
+    report = plan.report
+    assert report.loss["lm"] == losses[first] <= losses["incognito"]
+    assert first == "incognito" or losses[first] < losses["incognito"]
+    assert (report.method, report.search["given_up"]) == (method, f"the encoding of {method}")
+    assert report.is_cut
+    assert (
+        f"the time limit ended the encoding of {method}: the plan is that of {first}, and a better "
+        "recoding may exist"
+    ) in report.notes
+
+
+@pytest.mark.parametrize("method", ["scheme", "set-cover", "forest", "partial-domain"])
+def test_a_result_that_was_cut_short_loses_no_more_than_what_stands_first(
+    people, monkeypatch, method
+):
+    first = METHODS[method].first.method
+    best = sqlanon.plan(people, POLICY, table="people", method=first).report.loss["lm"]
+    ended(monkeypatch, method, found=True)
+    report = sqlanon.plan(people, POLICY, table="people", method=method, time_limit=1e6).report
+    assert report.loss["lm"] == best < 1
+    assert report.search["given_up"] == f"the search of {method}"
+
+
+def test_patterns_of_the_user_stay_though_they_lose_more_than_what_stands_first(
+    people, monkeypatch
+):
+    ended(monkeypatch, "pattern-greedy", found=True)
+    report = sqlanon.plan(
+        people, POLICY, table="people", method="pattern-greedy", patterns="all", time_limit=1e6
+    ).report
+    assert "given_up" not in report.search
+    assert not any("that of mondrian" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from databases import empty_database, insert
 
+from oracles.measures import cell_loss
 from oracles.models import figures_of
 from sqlanon import (
     AlphaAnonymity,
@@ -21,10 +22,11 @@ from sqlanon import (
     QuasiIdentifier,
     Sensitive,
 )
+from sqlanon.loss import cells
 from sqlanon.policy.privacy import TCloseness
 from sqlanon.search.privacy import ValueDemand
 
-LOSSES = ("lm", "precision", "suppressed-cells", "discernibility", "average-class-size")
+LOSSES = [name for name in cells.LOSSES if name != "monotone-entropy"]  # no fraction
 JOBS = [("nurse", "care", "*"), ("clerk", "desk", "*"), ("boss", "desk", "*"), (None, "?", "*")]
 JOB_PATHS = {row[0]: row[1:] for row in JOBS}
 ORDERS = ([row[0] for row in JOBS], [1, 2, 3, 7, None])  # job by its hierarchy, pay by its type
@@ -260,21 +262,14 @@ def loss_of(case, node, classes, gone):
     weights = [Fraction(str(weight)) for weight in case.weights]
     loss = Fraction(lost)
     for label, size in kept.items():
-        cells = [cell(case, column, node[column], part) for column, part in enumerate(label)]
-        shares = zip(weights, cells, strict=True)
+        nodes = zip(case.trees, label, node, strict=True)
+        lost_cells = [
+            cell_loss(case.loss, tree, {row[0] for row in tree if row[level] == part}, level)
+            for tree, part, level in nodes
+        ]
+        shares = zip(weights, lost_cells, strict=True)
         loss += size * sum(weight * cost for weight, cost in shares) / sum(weights)
     return loss / records
-
-
-def cell(case, column, level, label):
-    """What a published cell loses."""
-    rows = case.trees[column]
-    under = sum(row[level] == label for row in rows)
-    if case.loss == "lm":
-        return Fraction(under - 1, len(rows) - 1) if len(rows) > 1 else Fraction(0)
-    if case.loss == "precision":
-        return Fraction(level, len(rows[0]) - 1)
-    return Fraction(int(level > 0 and under == len(rows)))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from fractions import Fraction
 
 from databases import insert
 
+from sqlanon.loss.cells import CELL_MEASURES
+
 STAR = "*"
 
 
@@ -84,28 +86,39 @@ def entropy(values):
     return -math.fsum(c / total * math.log2(c / total) for c in Counter(values).values())
 
 
-def cell(table, name, column, value, level):
-    """What one published cell loses."""
-    tree = table["trees"][column]
-    under = values_under(tree, value, level)
-    held = [record[column] for record in table["records"]]
+def cell_loss(name, tree, under, level, *, value=None, held=()):
+    """What a published cell loses: the one formula of each loss that adds up over cells.
+
+    Args:
+        name: The loss.
+        tree: The rows of the hierarchy.
+        under: The values that it stands for.
+        level: Its level; of a group that is no node whether it is more than a value.
+        value: What it held.
+        held: What all cells of the column held.
+    """
     if name == "lm":
-        return Fraction(len(under) - 1, len(tree) - 1) if len(tree) > 1 else 0
+        return Fraction(len(under) - 1, len(tree) - 1) if len(tree) > 1 else Fraction(0)
     if name in ("tree", "precision"):
         return Fraction(level, len(tree[0]) - 1)
-    if name == "suppressed_cells":
-        return int(level > 0 and len(under) == len(tree))
+    if name == "suppressed-cells":
+        return Fraction(level > 0 and len(under) == len(tree))
     if name == "entropy":
         return entropy([v for v in held if v in under])
-    if name == "monotone_entropy":
+    if name == "monotone-entropy":
         return min(
-            cell(table, "entropy", column, value, above) for above in range(level, len(tree[0]))
+            entropy([v for v in held if v in values_under(tree, value, above)])
+            for above in range(level, len(tree[0]))
         )
     assert name == "hdm"
     rest = len(held) - held.count(value)
-    return (
-        Fraction(sum(v in under for v in held) - held.count(value), rest) if rest else Fraction(0)
-    )
+    return Fraction(sum(v in under for v in held) - held.count(value), rest) if rest else 0
+
+
+def cell(table, name, column, value, level):
+    """What one published cell loses."""
+    tree, held = table["trees"][column], [record[column] for record in table["records"]]
+    return cell_loss(name, tree, values_under(tree, value, level), level, value=value, held=held)
 
 
 def lost_cell(table, name, column):
@@ -159,10 +172,7 @@ def every_measure(table, levels, penalty=None):
     rows = released_rows(table, levels)
     sizes = Counter(row for row in rows if row is not None)
     n, lost, r = len(rows), rows.count(None), len(table["trees"])
-    found = {
-        name: cell_average(table, levels, name)
-        for name in ("lm", "tree", "precision", "suppressed_cells", "entropy", "monotone_entropy")
-    }
+    found = {name.replace("-", "_"): cell_average(table, levels, name) for name in CELL_MEASURES}
     found["suppressed_cells"] *= n * r
     found["hdm"] = cell_average(table, levels, "hdm", penalty)
     found["ambiguity"] = (

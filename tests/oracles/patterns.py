@@ -3,8 +3,7 @@
 import numpy as np
 
 from sqlanon.methods.patterns.problem import PatternProblem
-from sqlanon.search.patterns.greedy import pattern_order
-from sqlanon.search.patterns.rows import DistinctRows
+from sqlanon.search.patterns.greedy import DistinctRows, pattern_order
 from sqlanon.search.privacy import Demands, ValueDemand
 
 

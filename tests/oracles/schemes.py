@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from oracles.measures import cell_loss
+
 FIGURE_1 = [
     ("State-gov", "Government", "*"),
     ("Local-gov", "Government", "*"),
@@ -204,37 +206,28 @@ class Table:
         return len(self.records) - sum(map(len, self.published(recoding).values()))
 
     def loss(self, name, recoding):
-        """What a recoding loses by `discernibility`, `hdm` or `suppressed-cells`."""
+        """What a recoding loses."""
         n, classes = len(self.records), self.published(recoding).values()
         lost = self.suppressed(recoding)
         if name == "discernibility":
             return sum(len(held) ** 2 for held in classes) + lost * n
-        cell = {"hdm": self._hdm, "suppressed-cells": self._says_nothing}[name]
         cells = (
-            cell(recoding, column, unit)
+            self._cell(name, recoding, column, unit)
             for held in classes
             for units, _ in held
             for column, unit in enumerate(units)
         )
         return lost + Fraction(sum(cells), len(self.columns))
 
-    def _counts(self, recoding, column, unit):
-        """Records with a value, and with any value of its block."""
-        own = recoding[column]
-        values = [record[column] for record in self.records]
-        return values.count(unit), sum(own[value] == own[unit] for value in values)
-
-    def _hdm(self, recoding, column, unit):
-        """(N_e - N_v) / (N - N_v), and 0 where the table holds one value."""
-        n, (value, block) = len(self.records), self._counts(recoding, column, unit)
-        return Fraction(block - value, n - value) if n > value else 0
-
-    def _says_nothing(self, recoding, column, unit):
-        """1 where a block stands for all values of a hierarchy that has several."""
+    def _cell(self, name, recoding, column, unit):
+        """What a cell loses; a group counts its values by records for `hdm`, else by rows."""
         values, own = self.columns[column], recoding[column]
         block = [y for y in range(len(own)) if own[y] == own[unit]]
+        if name == "hdm":
+            held = [record[column] for record in self.records]
+            return cell_loss(name, values.rows, block, 0, value=unit, held=held)
         rows = values.stands_for(self.schemes[column], block, own)
-        return int(rows == set(range(len(values.rows))) and len(rows) > 1)
+        return cell_loss(name, values.rows, rows, len(rows) > 1)
 
     def least(self, name):
         """The least loss within the allowance; None where there is no such recoding."""

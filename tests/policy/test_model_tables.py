@@ -16,14 +16,13 @@ from sqlanon.methods.fulldomain import suppression_bounds
 from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
 from sqlanon.query.privacy import models
 from sqlanon.reports.check import ModelResult
-from sqlanon.search import privacy, shortfalls
+from sqlanon.search import privacy
 from sqlanon.search.patterns import cuts
 
 pytestmark = pytest.mark.every_row
 TABLES = [
     models._MODELS,
-    privacy._HOLDS,
-    shortfalls._ROWS,
+    privacy._FORMS,
     cuts._CUTS,
     suppression_bounds._REQUIRED,
 ]

@@ -46,7 +46,7 @@ def figures(connection, needed):
     whole = [(rank, rank, n) for rank, n in enumerate(COUNTS)]
     connection.execute("CREATE TABLE whole (value BIGINT, rank BIGINT, size BIGINT)")
     insert(connection, "whole", whole)
-    counts = reference(table("whole")).sql("duckdb")
+    counts = reference(table("whole")).text
     connection.execute(f"CREATE TABLE reference AS {counts}")
     query = sensitive.class_figures(
         table("source"),
@@ -54,7 +54,7 @@ def figures(connection, needed):
         needed=needed,
         reference=Reference(table("reference"), RECORDS, len(COUNTS)),
     )
-    connection.execute(f"CREATE TABLE figures AS {query.sql('duckdb')}")
+    connection.execute(f"CREATE TABLE figures AS {query.text}")
     names = [*map(distance, needed.distances)]
     names += [] if needed.left is None else [EXCEEDING, FAVOURED]
     row = connection.execute(f"SELECT {', '.join(names)} FROM figures WHERE class = 0").fetchone()

@@ -20,6 +20,8 @@ SNAPSHOTS = [
     Snapshot("parted_counts", profile.parted_counts(PEOPLE, ["code"], parts=1), [(4, 3)]),
     Snapshot("lengths", profile.lengths(PEOPLE, ["code", "age"]), [(2, 2.75, 3, 2, 2.0, 2)]),
     Snapshot("shapes", profile.shapes(PEOPLE, ["code"], patterns=["^a", "^[a-z][0-9]$"]), [(3, 1)]),
+    Snapshot("outer_words", profile.outer_words(PEOPLE, ["code"]), [(3, 3)]),
+    Snapshot("commonest", profile.commonest(PEOPLE, ["code", "age"]), [(0, 2), (1, 3)]),
     Snapshot("misfits", profile.misfits(PEOPLE, ["code"], formats=["a%d", "%Y"]), [(1, 4)]),
     Snapshot(
         "quantiles",

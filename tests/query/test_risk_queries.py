@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 from databases import empty_database
-from sqlglot import ErrorLevel, exp, parse_one
+from sqlglot import exp, parse_one
 
+from sqlanon.engine.base import render
 from sqlanon.hierarchy.layout import Field
 from sqlanon.query.assess import risk
 from sqlanon.query.syntax import table
@@ -124,8 +125,7 @@ def connection():
 
 
 def text(query, dialect="duckdb"):
-    """The text of a tree as an engine gets it; what the dialect lacks is an error."""
-    return query.sql(dialect, identify=True, unsupported_level=ErrorLevel.RAISE)
+    return render(query, dialect)
 
 
 @pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)

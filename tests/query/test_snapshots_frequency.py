@@ -6,7 +6,6 @@ from snapshots import (  # noqa: F401
     test_counts_arrive_as_integers_not_as_decimals,
     test_query_answers_the_rows_beside_it,
     test_query_is_plain_enough_for_spark,
-    test_query_is_the_sql_beside_it,
 )
 from sqlglot import exp
 
@@ -15,22 +14,6 @@ from sqlanon.query.classes.frequency import Prices, Selected
 from sqlanon.query.syntax import table
 
 JOINED = Prices({0: [0]}, tables={0: table("prices")})
-
-
-# The classes of nodes with their sizes.
-CLASSES = """
-    FROM (
-        SELECT
-            "nodes"."number",
-            CAST(SUM("source"."size") AS BIGINT) AS "class_size"
-        FROM "codes" AS "source"
-        CROSS JOIN "nodes"
-        GROUP BY
-            "nodes"."number",
-            "source"."word_0" & "nodes"."mask_0",
-            "source"."word_1" & "nodes"."mask_1"
-    ) AS "classes"
-"""
 
 SNAPSHOTS = [
     Snapshot(
@@ -64,27 +47,6 @@ SNAPSHOTS = [
         frequency.class_counts(CODES, 2, k=4, squares=True),
         [(0, 4, 3, 4, 22, 6), (1, 2, 1, 3, 34, 9)],
         parameters=([0, 1], [3, 4], [1, 1]),
-        sql=f"""
-        WITH "nodes" AS (
-            SELECT
-                UNNEST(CAST(? AS BIGINT[])) AS "number",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_0",
-                UNNEST(CAST(? AS BIGINT[])) AS "mask_1"
-        )
-        SELECT
-            "number",
-            CAST(COUNT(*) AS BIGINT),
-            CAST(COUNT(CASE WHEN "class_size" < 4 THEN 1 END) AS BIGINT),
-            CAST(COALESCE(SUM(CASE WHEN "class_size" < 4 THEN "class_size" END), 0) AS BIGINT),
-            CAST(COALESCE(SUM("class_size" * "class_size"), 0) AS BIGINT),
-            CAST(
-                COALESCE(SUM(CASE WHEN "class_size" < 4 THEN "class_size" * "class_size" END), 0)
-                AS BIGINT
-            )
-        {CLASSES}
-        GROUP BY
-            "number"
-        """,
     ),
     Snapshot(
         "class_rows with the words",

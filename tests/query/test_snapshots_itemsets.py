@@ -8,7 +8,6 @@ from snapshots import (  # noqa: F401
     test_counts_arrive_as_integers_not_as_decimals,
     test_query_answers_the_rows_beside_it,
     test_query_is_plain_enough_for_spark,
-    test_query_is_the_sql_beside_it,
 )
 from sqlglot import exp
 
@@ -80,37 +79,6 @@ def connection():
         yield opened
 
 
-# Per field of bits whether the records of a group differ in it: its highest bit is set then.
-APART = """
-(
-  (
-    (
-      (
-        "row"."some_0" - "row"."every_0"
-      ) & 1
-    ) + 1
-  ) | (
-    "row"."some_0" - "row"."every_0"
-  )
-)
-"""
-
-# The members that have a node of the first attribute, by node and prefix.
-GROUPED = """
-SELECT
-  "member"."code_0" & 3 AS "code_0",
-  BIT_AND("member"."every_0") AS "every_0",
-  BIT_OR("member"."some_0") AS "some_0",
-  CAST(COALESCE(SUM("member"."size"), 0) AS BIGINT) AS "support"
-FROM "members" AS "member"
-WHERE
-  (
-    "member"."code_0" & 3
-  ) <> 0
-GROUP BY
-  "member"."code_0" & 3
-"""
-
 SNAPSHOTS = [
     Snapshot(
         "compacted",
@@ -136,46 +104,6 @@ SNAPSHOTS = [
         "extended",
         extension.extended(PREFIXES, MEMBERS, step=FIRST),
         [(0, 0, 7, 6), (1, 0, 6, 3), (2, 4, 6, 3)],
-        sql=f"""
-        SELECT
-          *
-        FROM (
-          SELECT
-            "row"."code_0",
-            "row"."every_0" & 7 AS "every_0",
-            "row"."some_0" & 7 AS "some_0",
-            "row"."support"
-          FROM (
-            SELECT
-              "prefix"."code_0",
-              "prefix"."every_0",
-              "prefix"."some_0",
-              "prefix"."support"
-            FROM "prefixes" AS "prefix"
-          ) AS "row"
-        ) AS "row"
-        WHERE
-          ({APART} & 2) = 2
-        UNION ALL
-        SELECT
-          *
-        FROM (
-          SELECT
-            "row"."code_0",
-            "row"."every_0" & 4 AS "every_0",
-            (
-              "row"."some_0" & 4
-            ) | 2 AS "some_0",
-            "row"."support"
-          FROM (
-            {GROUPED}
-            HAVING
-              SUM("member"."size") >= 2
-          ) AS "row"
-        ) AS "row"
-        WHERE
-          ({APART} & 2) = 2
-        """,
     ),
     Snapshot(
         "extended by the last attribute, which has no top",

@@ -42,7 +42,7 @@ SMALL_PAIRS = """
         SELECT
             "key_0",
             MAX("required") AS "required"
-        FROM (
+        FROM ((
             SELECT
                 "key_0",
                 CAST(0 AS BIGINT) AS "required"
@@ -51,7 +51,7 @@ SMALL_PAIRS = """
                 "key_0"
             HAVING
                 SUM("size") < 2
-        ) AS "parts"
+        )) AS "parts"
         GROUP BY
             "key_0"
     )

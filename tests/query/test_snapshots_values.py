@@ -23,17 +23,17 @@ RANKS = value_order.listed([("45", 0), ("31", 1)], INTEGER, levels=[])
 SNAPSHOTS = [
     Snapshot(
         "listed",
-        exp.select("*").from_(LISTED),
+        LISTED,
         [(31, 0, 7), (45, 1, 8), (None, 3, 9)],
     ),
     Snapshot(
         "ruled",
-        exp.select("*").from_(RULED),
+        RULED,
         [(31, 1, 1), (45, 2, 5)],
     ),
     Snapshot(
         "reordered",
-        exp.select("*").from_(value_order.reordered(RANKS, LISTED, levels=[1])),
+        value_order.reordered(RANKS, LISTED, levels=[1]),
         [(31, 1, 7), (45, 0, 8)],
     ),
 ]

@@ -17,17 +17,12 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, SourceError, TimeLimitError
-from sqlanon.release_report.charts import Pictures
-from sqlanon.release_report.column_views import _column_lines, _group_row, shown_columns
-from sqlanon.release_report.distributions import SHOWN, _fewer, settled
+from sqlanon.release_report.distributions import SHOWN_LABELS, _fewer, settled, value_shares
 from sqlanon.release_report.figures import LabelGroup, LossFigures
-from sqlanon.release_report.gathering import with_identifying
+from sqlanon.release_report.gathering import BoundSearch, searched, with_bound, with_identifying
 from sqlanon.release_report.making import Witness
-from sqlanon.release_report.of_plan import with_bound
+from sqlanon.release_report.page import PageViews, group_row
 from sqlanon.release_report.report import ReleaseReport
-from sqlanon.release_report.searched import BoundSearch, searched
-from sqlanon.release_report.shares import value_shares
-from sqlanon.release_report.views import PageViews
 from sqlanon.reports.bound import BoundReport
 
 AGES = Hierarchy.intervals(10)
@@ -273,7 +268,7 @@ def test_differences_below_five_records_or_k_are_hidden(k, shown):
 
 
 def test_groups_shown_as_one_tell_no_sum_where_one_of_them_tells_nothing():
-    groups = [LabelGroup(str(n), 100 - n, 110 - n) for n in range(SHOWN + 1)]
+    groups = [LabelGroup(str(n), 100 - n, 110 - n) for n in range(SHOWN_LABELS + 1)]
     assert _fewer(groups)[-1] == LabelGroup("", 255, 285, 3)
     hidden = [*groups[:-1], replace(groups[-1], before=None)]
     assert _fewer(hidden)[-1] == LabelGroup("", 255, None, 3)
@@ -284,11 +279,9 @@ def test_a_hidden_original_has_no_bar():
     connection = table([(1, "f", "flu")] * 8)
     connection.execute("CREATE TABLE released AS SELECT * FROM people LIMIT 6")
     found = reported(connection, policy(suppression_limit=1)).found
-    cells, bars = _group_row(LabelGroup("1", 3, None), found)
-    assert (cells, bars.shares) == (["1", "difference not shown", "3 (50%)"], (0.0, 0.5))
-    assert bars.figures == ("not shown", "50%")
-    cells, bars = _group_row(LabelGroup("1", 3, 8), found)
-    assert (cells[1], bars.shares, bars.figures) == ("8 (100%)", (1.0, 0.5), ("100%", "50%"))
+    hidden = ["1", "difference not shown", "3 (50%)"]
+    assert group_row(LabelGroup("1", 3, None), found) == (hidden, (0.0, 0.5))
+    assert group_row(LabelGroup("1", 3, 8), found) == (["1", "8 (100%)", "3 (50%)"], (1.0, 0.5))
 
 
 @pytest.mark.slow
@@ -377,7 +370,7 @@ def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, t
     report = reported(connection, policy(), "people")
     loss = LossFigures("lm", {"lm": 0.5}, bound, "no recoding", is_cut=is_cut)
     report = replace(report, found=replace(report.found, loss=loss))
-    shown = PageViews(report, Pictures()).bound
+    shown = PageViews(report.found).bound
     assert re.search(told, shown)
     text = report.to_text()
     assert told.split(";")[0] in text
@@ -508,7 +501,7 @@ def test_records_left_out_are_no_suppressed_cells():
         "illness FROM people LIMIT 8"
     )
     report = reported(connection, policy(suppression_limit=1))
-    age, sex = (list(_column_lines(column, report.found)) for column in report.found.columns)
+    age, sex = (column.lines for column in PageViews(report.found).columns)
     assert "1 label published; none of the released cells are fully suppressed." in age
     assert "Loss (lm) 0.6, of which 0.6 for records that are left out." in age
     assert "3 labels published; 37.5% of the released cells are fully suppressed." in sex
@@ -522,10 +515,10 @@ def test_a_column_that_the_release_says_nothing_of_is_a_sentence():
         "CREATE TABLE released AS SELECT '0-9' AS age, '*' AS sex, illness FROM people"
     )
     found = reported(connection, policy()).found
-    age, sex = shown_columns(found, Pictures())
+    age, sex = PageViews(found).columns
     assert any("says nothing of this column" in line for line in sex.lines)
-    assert (len(sex.table.rows), sex.picture) == (1, None)
-    assert age.picture is not None
+    assert (len(sex.chart.table.rows), sex.chart.bars) == (1, [])
+    assert age.chart.bars
 
 
 @pytest.mark.slow
@@ -702,7 +695,7 @@ def test_columns_that_identify_get_half_of_the_time_and_a_bound_the_rest(half_fo
         given.append(deadline.end)
         return found
 
-    monkeypatch.setattr("sqlanon.release_report.searched.with_identifying", looked)
+    monkeypatch.setattr("sqlanon.release_report.gathering.with_identifying", looked)
     for effort in ("quick", "none"):
         asked = BoundSearch(effort, Deadline(100, iter([0, *[1000] * 1000]).__next__))
         told = searched(source.engine, source.table, found=found, asked=asked, plan=None)

@@ -29,7 +29,7 @@ def people(rows):
 
 
 def text_of(page):
-    plain = re.sub(r"<svg.*?</svg>|<style.*?</style>", "", page, flags=re.S)
+    plain = re.sub(r"<style.*?</style>", "", page, flags=re.S)
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", plain)))
 
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Row, render
 from sqlanon.engine.duckdb.capabilities import HAS_TRIGGERS
 from sqlanon.errors import MissingTableError, SourceError
+from sqlanon.sqltext import Statement
 from sqlanon.wording import alike, counted
 
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
@@ -370,7 +371,7 @@ class Lookups:
         self.forget()
         self.are_kept = are_kept
 
-    def after(self, statement: exp.Expr) -> None:
+    def after(self, statement: Statement) -> None:
         """Forgets what a statement may have changed: our temporary tables have names of their own.
 
         What is made under such a name is never looked for in the catalog.
@@ -379,9 +380,9 @@ class Lookups:
             self.forget()
 
 
-def _is_temporary(statement: exp.Expr) -> bool:
+def _is_temporary(statement: Statement) -> bool:
     """Whether a statement makes a temporary table, or a view."""
-    properties = statement.args.get("properties")
+    properties = statement.args.get("properties") if isinstance(statement, exp.Create) else None
     return properties is not None and any(
         isinstance(each, exp.TemporaryProperty) for each in properties.expressions
     )

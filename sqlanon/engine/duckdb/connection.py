@@ -28,9 +28,10 @@ from sqlanon.engine.duckdb.catalog import (
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
 from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.interrupts import interruptible
-from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, type_of
+from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, temporary_of, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.sqlglot_version import drop
+from sqlanon.sqltext import Statement
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class DuckDB:
         self._lookups = Lookups()
         self.deadline, self._interrupts = NEVER, False
 
-    def run(self, statement: exp.Expr, parameters: Sequence[object] = ()) -> None:
+    def run(self, statement: Statement, parameters: Sequence[object] = ()) -> None:
         """Carries a statement out and drops its result.
 
         Raises:
@@ -123,11 +124,11 @@ class DuckDB:
         self._attempt(statement, lambda: self._execute(text, parameters))
         self._lookups.after(statement)
 
-    def rows(self, query: exp.Expr, parameters: Sequence[object] = ()) -> list[Row]:
+    def rows(self, query: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples; errors as in `run`."""
         return self.prepare(query)(parameters)
 
-    def prepare(self, query: exp.Expr) -> Callable[[Sequence[object]], list[Row]]:
+    def prepare(self, query: Statement) -> Callable[[Sequence[object]], list[Row]]:
         """A query whose text is generated once; call it with parameters for its rows."""
         text = render(query, self.dialect)
 
@@ -136,29 +137,31 @@ class DuckDB:
 
         return ask
 
-    def fetch(self, query: exp.Expr) -> pyarrow.Table:
+    def fetch(self, query: Statement) -> pyarrow.Table:
         """The whole result as an Arrow table; errors as in `run`."""
         text = render(query, self.dialect)
         return self._attempt(query, lambda: self.connection.sql(text).to_arrow_table())
 
-    def stream(self, query: exp.Expr) -> pyarrow.RecordBatchReader:
+    def stream(self, query: Statement) -> pyarrow.RecordBatchReader:
         """The result as Arrow batches, to be read before the next statement runs."""
         text = render(query, self.dialect)
         return self._attempt(query, lambda: arrow_reader(self.connection.sql(text)))
 
     def materialize(
-        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+        self, prefix: str, query: Statement, *, parameters: Sequence[object] = ()
     ) -> exp.Table:
         """A temporary table of a query's rows, under a fresh name; errors as in `run`."""
         return self.materialize_counted(prefix, query, parameters=parameters)[0]
 
     def materialize_counted(
-        self, prefix: str, query: exp.Query, *, parameters: Sequence[object] = ()
+        self, prefix: str, query: Statement, *, parameters: Sequence[object] = ()
     ) -> tuple[exp.Table, int]:
         """A temporary table as `materialize` makes it, and how many rows it has."""
         table = self.temporary(prefix)
-        ask = self.prepare(create_temporary(table.copy(), query))
-        return table, ask(parameters)[0][0]
+        text = render(temporary_of(table, query), self.dialect)
+        ask = create_temporary(table.copy())
+        made = self._attempt(ask, lambda: self._execute(text, parameters).fetchall())
+        return table, made[0][0]
 
     def load_rows(
         self,
@@ -404,7 +407,7 @@ class DuckDB:
         end = self.deadline if self._interrupts else NEVER
         return attempt(lambda: interruptible(self.connection, action, deadline=end), failure)
 
-    def _attempt(self, statement: exp.Expr, action: Callable[[], T]) -> T:
+    def _attempt(self, statement: Statement, action: Callable[[], T]) -> T:
         return self.attempt(action, lambda error: fault(error, doing(statement)))
 
     def _execute(self, text: str, parameters: Sequence[object] = ()) -> duckdb.DuckDBPyConnection:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engine.own_folders import HIDDEN, VISIBLE
 from sqlanon.errors import EngineError, HierarchyError, SourceError, SqlanonError
+from sqlanon.sqltext import Sql, Statement
 
 T = TypeVar("T")
 
@@ -83,8 +84,10 @@ _VERBS = {
 }
 
 
-def doing(statement: exp.Expr) -> str:
+def doing(statement: Statement) -> str:
     """A statement in a few words, for a message: "create 'people_anon'"."""
+    if isinstance(statement, Sql):
+        return "run a query"
     verb = _VERBS.get(type(statement))
     target = statement.find(exp.Table) if verb else None
     if verb and target is not None:

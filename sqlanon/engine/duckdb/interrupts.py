@@ -73,8 +73,7 @@ def interruptible(
         return _watched(connection, action, deadline=deadline) if deadline.is_limited else action()
     answer = _hand_over(action)
     try:
-        timeout = min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)
-        value, error = answer.get(timeout=timeout if deadline.is_limited else None)
+        value, error = _awaited(answer, deadline)
     except KeyboardInterrupt:
         _stop(connection)
         raise
@@ -89,6 +88,23 @@ def interruptible(
     return result
 
 
+def _awaited(answer: SimpleQueue[Answer], deadline: Deadline) -> Answer:
+    """An answer; raises `Empty` where the deadline comes first, by its own clock."""
+    if not deadline.is_limited:
+        return answer.get()
+    while True:
+        try:
+            return answer.get(timeout=_timeout(deadline))
+        except Empty:
+            if deadline.expired:
+                raise
+
+
+def _timeout(deadline: Deadline) -> float:
+    """How long to wait until looking at the deadline [seconds]."""
+    return min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)
+
+
 def _watched(
     connection: duckdb.DuckDBPyConnection, action: Callable[[], T], *, deadline: Deadline
 ) -> T:
@@ -96,8 +112,8 @@ def _watched(
     done = threading.Event()
 
     def watch() -> None:
-        if not done.wait(min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)):
-            while not done.is_set():
+        while not done.wait(_timeout(deadline)):
+            if deadline.expired:
                 connection.interrupt()
                 done.wait(_PATIENCE)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.sqlglot_version import drop
+from sqlanon.sqltext import Statement, expression
 
 
 def type_of(text: str) -> exp.DataType:
@@ -26,6 +27,13 @@ def create_temporary(
     """
     properties = exp.Properties(expressions=[exp.TemporaryProperty()])
     return exp.Create(this=target, kind=kind, expression=query, properties=properties)
+
+
+def temporary_of(table: exp.Table, query: Statement) -> Statement:
+    """CREATE TEMPORARY TABLE of a query's rows."""
+    if isinstance(query, exp.Query):
+        return create_temporary(table.copy(), query)
+    return expression("CREATE TEMPORARY TABLE {{ table }} AS {{ query }}", table=table, query=query)
 
 
 def drop_temporary(table: exp.Table) -> exp.Drop:

@@ -26,7 +26,7 @@ from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.options import AnnealingOptions, ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.anneal.exchanges import (
+from sqlanon.search.clustering.annealing import (
     Annealed,
     ModelState,
     Schedule,

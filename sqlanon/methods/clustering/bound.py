@@ -23,8 +23,8 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.reports.bound import BoundReport, ended_notes
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
-from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
+from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
+from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.wording import counted, listed
 
@@ -75,7 +75,7 @@ def bound_table(
 
     A class is published as the closed itemset that k or more records share, or as one above, which
     costs no less. Records get prices such that no k of an itemset are worth more together than they
-    cost there; then nobody can lose less than all prices (`search.clustering.lower_bound.duals`).
+    cost there; then nobody can lose less than all prices (`search.clustering.dual_bound`).
     Itemsets hold no node above the highest level allowed, and below the lowest one a cell costs
     what it does there. Within a suppression limit the records that are worth most are left out.
 

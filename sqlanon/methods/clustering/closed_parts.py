@@ -16,8 +16,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.regions import Regions
 from sqlanon.search.arrays import Flags, Numbers, Small
-from sqlanon.search.partitioning.partition import Rule, partition
-from sqlanon.search.partitioning.rows import PartedRows
+from sqlanon.search.clustering.mondrian import PartedRows, Rule, partition
 
 
 @dataclass(frozen=True, slots=True)

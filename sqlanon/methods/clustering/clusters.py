@@ -40,10 +40,9 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
 from sqlanon.reports.plan import CUT_SHORT, GIVEN_UP
-from sqlanon.search.clustering.left_out import returned
+from sqlanon.search.clustering.assign import returned
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
-from sqlanon.search.clustering.refine.refinement import Effort, refine
-from sqlanon.search.clustering.refine.starts import refine_best
+from sqlanon.search.clustering.refinement import Effort, refine, refine_best
 from sqlanon.wording import counted, listed
 
 ORDINARY = 0.5
@@ -166,7 +165,7 @@ def _annealed(
         return None
 
     def search(alone: ClusteringProblem) -> Clustering:
-        first = started(alone, start, options.shared)
+        first = started(alone, start)
         refines = options.own.refine
         return _refined_part(alone, first, effort=_effort(options))[0] if refines else first.found
 

@@ -28,10 +28,10 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
-from sqlanon.search.clustering.lower_bound.cheapest import Cheapest, column_bounds
-from sqlanon.search.clustering.lower_bound.duals import Ascent, dual_bound
+from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
+from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
-from sqlanon.search.clustering.reduced_cost import reduced_cost_cover
+from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.search.clustering.set_cover import within
 from sqlanon.wording import counted
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sqlanon.methods.clustering.first import FirstClusters, Start
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
+from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, runs
 
 

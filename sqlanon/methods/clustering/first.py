@@ -12,14 +12,13 @@ from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import RECORD_BYTES, ClusterOptions
 from sqlanon.methods.registry import Options
-from sqlanon.methods.shared import SharedWork
 from sqlanon.progress import portion
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut_blocks
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
-from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals
+from sqlanon.search.clustering.dual_bound import Ascent, Duals
+from sqlanon.search.clustering.lower_bound import column_bounds
+from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
-from sqlanon.search.partitioning.clusters import cut_clusters
 from sqlanon.wording import counted
 
 QUICK, COVERED = 0.25, 0.75
@@ -138,7 +137,7 @@ def begin(
         own = replace(own, allowance=room * len(records) // open_)
         try:
             with portion((number - 1) / len(blocks), number / len(blocks)):
-                first = started(own, start, options.shared)
+                first = started(own, start)
         except UnsatisfiableError as error:
             return [], error
         room -= min(room, int((first.found.label == NOWHERE).sum()))
@@ -147,18 +146,12 @@ def begin(
     return found, None
 
 
-def started(problem: ClusteringProblem, start: Start, shared: SharedWork) -> FirstClusters:
+def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
     """The first clusters, those of a quick partition where the time does not suffice for others."""
     deadline = problem.deadline
     if not deadline.is_limited:
         return start(problem, None)
-    part = replace(problem, deadline=deadline.share(QUICK))
-    quick = shared.once(
-        ("quick clusters", problem.demand is None, problem.digest),
-        lambda: _quick(part),
-        records=problem.records,
-        is_whole=lambda _: not part.deadline.expired,
-    )
+    quick = _quick(replace(problem, deadline=deadline.share(QUICK)))
     try:
         return start(replace(problem, deadline=deadline.share(COVERED)), quick)
     except TimeLimitError as error:

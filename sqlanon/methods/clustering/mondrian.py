@@ -42,16 +42,16 @@ from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.reports.plan import CUT_SHORT
-from sqlanon.search.clustering.lower_bound.cheapest import leaf_bounds
-from sqlanon.search.partitioning.histogram import Judge
-from sqlanon.search.partitioning.partition import Rule, may_halve
-from sqlanon.search.partitioning.space import Dimension
+from sqlanon.search.clustering.lower_bound import leaf_bounds
+from sqlanon.search.clustering.mondrian import Dimension, Judge, Rule, may_halve
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted, key
 
-LENDING = 0.6
+LENDING = 0.3
 """Share of the time for the full-domain recoding that is found before anything else, at most: of
 what is left once the table is encoded for it."""
+PROMISING = 0.5
+"""Share of what the highest levels lose up to which cuts begin from a node under a time limit."""
 BATCH = 500_000
 """Rows that are cut in memory at once."""
 ROW_BYTES = 1_000
@@ -102,7 +102,8 @@ def _strict(
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         table = _Table.of(engine, subject, policy=policy, loss=options.loss)
     at = time.monotonic()
-    deadline = end_after(at - started, policy, options.deadline)
+    # What parts are published as is counted with them.
+    deadline = end_after((at - started) / 2, policy, options.deadline)
     ended = replace(options, deadline=deadline)
     found, cut_short = _better(engine, table, options=ended, node=node)
     searched_at = time.monotonic()
@@ -205,8 +206,8 @@ def _better(
 ) -> tuple[Closed, bool]:
     """The better parts of those from a full-domain node and the highest levels, and if cut short.
 
-    Under a time limit the classes of the node come first: whenever the time is over, nothing is
-    lost by them that their node does not lose.
+    Under a time limit the classes of a promising node come first: whenever the time is over,
+    nothing is lost by them that their node does not lose.
 
     Args:
         engine: Where the table lives.
@@ -223,7 +224,8 @@ def _better(
         found = _found(engine, table, options=options, node=high)
         return found, found.ended
     tried, failed, began = list[Closed](), list[UnsatisfiableError](), time.monotonic()
-    for start in (node, high) if limited else (high, node):
+    is_first = limited and table.least_at(node) <= PROMISING * table.least_at(high)
+    for start in (node, high) if is_first else (high, node):
         if tried and not _is_worthwhile(table, tried[0], node=node, options=options, began=began):
             break
         try:
@@ -239,7 +241,8 @@ def _better(
         raise failed[0]
     # Of those alike that of the highest levels, whatever came first.
     best = min(tried, key=lambda own: (table.cost_of(own), own.is_lent))
-    if best.ended and not any(own.is_lent for own in tried):
+    no_worse = any(own.is_lent for own in tried) or table.cost_of(best) <= table.least_at(node)
+    if best.ended and not no_worse:
         raise TimeLimitError("the partition")
     return best, limited and (len(tried) + len(failed) < 2 or any(own.ended for own in tried))
 

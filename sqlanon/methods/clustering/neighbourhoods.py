@@ -16,12 +16,12 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Reals
 from sqlanon.search.clustering.problem import Clustering
-from sqlanon.search.clustering.repartition.highs import solved
-from sqlanon.search.clustering.repartition.search import (
+from sqlanon.search.clustering.repartition import (
     Turns,
     records_of_a_pool,
     repartitioned,
 )
+from sqlanon.search.clustering.repartition_programs import solved
 from sqlanon.wording import counted
 
 REFINED = 0.6

@@ -21,8 +21,8 @@ from sqlanon.methods.options import (
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
+from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
-from sqlanon.search.partitioning.clusters import cut_clusters
 
 
 def by_records(

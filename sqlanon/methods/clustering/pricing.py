@@ -13,7 +13,7 @@ from sqlanon.methods.local.input import EncodedRecords, plain
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
+from sqlanon.search.clustering.price_proof import AlikeRecords
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 
 FEW, MEMBERSHIPS = 5_000, 5e7

@@ -11,7 +11,7 @@ from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.first import Begun
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds
+from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.wording import at_least
 
 

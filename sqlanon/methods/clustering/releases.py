@@ -16,8 +16,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.assign import assign_rest, mend
-from sqlanon.search.clustering.left_out import unplaceable
+from sqlanon.search.clustering.assign import assign_rest, mend, unplaceable
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,

@@ -21,9 +21,17 @@ from sqlanon.query.classes import parts
 from sqlanon.query.classes.frequency import mask
 from sqlanon.query.encoding.encode import SIZE, word
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.partitioning.histogram import Histogram
-from sqlanon.search.partitioning.partition import Candidate, Rule, candidates, chosen, groups
-from sqlanon.search.partitioning.rows import PartedRows, PartRows
+from sqlanon.search.clustering.mondrian import (
+    Candidate,
+    Histogram,
+    PartedRows,
+    PartRows,
+    Rule,
+    candidates,
+    chosen,
+    groups,
+)
+from sqlanon.sqltext import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +182,7 @@ def _applied(engine: Engine, state: exp.Table, *, cuts: _Cuts, first: int, words
     return fresh
 
 
-def _columns(engine: Engine, query: exp.Select) -> dict[str, Numbers]:
+def _columns(engine: Engine, query: Statement) -> dict[str, Numbers]:
     """The columns of an answer; NULL is -1."""
     rows = engine.fetch(query)
     return {name: whole_numbers(rows.column(name)) for name in rows.column_names}

@@ -1,4 +1,4 @@
-"""The method incognito: from a table in codes to the node of least loss."""
+"""The method incognito (LeFevre et al. 2005): from a table in codes to the node of least loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
-from sqlanon.methods.fulldomain.node_release import Chosen, local_notes, node_release, says_little
+from sqlanon.methods.fulldomain.node_release import local_notes, node_release, says_little
 from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
@@ -27,9 +27,8 @@ from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import CUT_SHORT, Report
-from sqlanon.search.lattice.best_node import SearchOutcome, best_node, best_of_known
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.search.lattice.checked import Ask, Settle
+from sqlanon.search.lattice.incognito import Ask, SearchOutcome, Settle, best_node, best_of_known
 from sqlanon.wording import counted, key, listed
 
 LENT, FEWEST = 20_000_000, 20
@@ -58,9 +57,9 @@ def decide(
     encoded_at = time.monotonic()
     # To measure what is published takes about as long as half the encoding.
     ended = options.deadline.reserving((encoded_at - started) / 2)
-    return _decided(
-        engine, problem, options=replace(options, deadline=ended), encoded_at=encoded_at
-    )
+    options = replace(options, deadline=ended)
+    outcome = _search(problem, options)
+    return _decided(problem, outcome, options=options, encoded_at=encoded_at)
 
 
 def decide_at(
@@ -85,18 +84,13 @@ def decide_at(
     lattice = replace(problem.lattice, low=subject.low)
     problem = replace(problem, subject=subject, lattice=lattice)
     encoded_at, late = time.monotonic(), replace(options, deadline=_OVER)
-    outcome = _search(engine, problem, options=late)
+    outcome = _search(problem, late)
     if outcome.best is not None and node != subject.high:
         # Nodes that are neither below nor above may lose less: what holds of all is the lowest.
-        least = min(_floor(problem), outcome.best.value)
+        floor = zip(lattice.objective.floor, lattice.low, strict=True)
+        least = min(sum(column[level] for column, level in floor), outcome.best.value)
         outcome = replace(outcome, bound=least, proven=least == outcome.best.value)
-    return _settled(engine, problem, outcome=outcome, options=late, encoded_at=encoded_at)
-
-
-def _floor(problem: FullDomainProblem) -> int:
-    """What cells lose at least, whatever the node [units]."""
-    floor, low = problem.lattice.objective.floor, problem.lattice.low
-    return sum(column[level] for column, level in zip(floor, low, strict=True))
+    return _decided(problem, outcome, options=late, encoded_at=encoded_at)
 
 
 def lent_node(
@@ -119,51 +113,22 @@ def lent_node(
     limited = options.deadline.is_limited
     most = None if limited else max(FEWEST, LENT // max(problem.sets.encoded.rows, STATEMENT))
     ended = replace(options, deadline=options.deadline.share(share))
-    found = _search(engine, problem, options=ended, most=most)
+    found = _search(problem, ended, most=most)
     # Of nodes that lose as little another one may come first where the search was ended.
     is_ended = ended.deadline.expired or (most is not None and problem.sets.asked >= most)
     return None if found.best is None else found.best.node, found.proven and not is_ended
 
 
-def _decided(
-    engine: Engine, problem: FullDomainProblem, *, options: Options[Any], encoded_at: float
-) -> Decided:
-    """The best node of a problem that the time suffices to find, and its report."""
-    outcome = _search(engine, problem, options=options)
-    return _settled(engine, problem, outcome=outcome, options=options, encoded_at=encoded_at)
-
-
-def _settled(
-    engine: Engine,
-    problem: FullDomainProblem,
-    *,
-    outcome: SearchOutcome,
-    options: Options[Any],
-    encoded_at: float,
-) -> Decided:
-    """The best node of a search, and its report."""
-    searched_at = time.monotonic()
-    if outcome.best is None:
-        from sqlanon.methods.fulldomain.ways_out import (
-            unsatisfiable,  # most searches find something
-        )
-
-        raise unsatisfiable(problem, outcome)
-    settled = problem.settled(outcome.best)
-    report = _expected(engine, problem, outcome=outcome, options=options, settled=settled)
-    recoding = FullDomain(outcome.best.node)
-    return Decided(recoding, report, encoded_at, searched_at, rounds=settled[1])
-
-
 def _search(
-    engine: Engine, problem: FullDomainProblem, *, options: Options[Any], most: int | None = None
+    problem: FullDomainProblem, options: Options[Any], *, most: int | None = None
 ) -> SearchOutcome:
     """The best node within the time limit; the highest is looked at however late it is.
 
     With `most`, no more are asked for once so many have been.
     """
-    ask, settle = _asking(engine, problem, options=options, most=most)
-    if problem.known and not getattr(options.own, "minimal_nodes", False):
+    ask, settle = _asking(problem, options, most=most)
+    minimal_nodes = getattr(options.own, "minimal_nodes", False)
+    if problem.known and not minimal_nodes:
         found = best_of_known(
             problem.lattice, ask, known=problem.known, settle=settle, deadline=options.deadline
         )
@@ -174,20 +139,21 @@ def _search(
         ask,
         settle=settle,
         deadline=options.deadline,
-        minimal_nodes=getattr(options.own, "minimal_nodes", False),
+        minimal_nodes=minimal_nodes,
     )
     problem.known.update(outcome.checks)
     return outcome
 
 
 def _asking(
-    engine: Engine, problem: FullDomainProblem, *, options: Options[Any], most: int | None = None
+    problem: FullDomainProblem, options: Options[Any], *, most: int | None = None
 ) -> tuple[Ask, Settle | None]:
     """What checks nodes, and what settles them, within the time limit."""
     checks, highest = problem.models or problem.sizes, problem.lattice.high
 
     def until(nodes: Sequence[Node]) -> AbstractContextManager[None]:
-        return engine.limited(NEVER if list(nodes) == [highest] else options.deadline)
+        ended = NEVER if list(nodes) == [highest] else options.deadline
+        return problem.sets.engine.limited(ended)
 
     def ask(nodes: Sequence[Node]) -> list[Check]:
         if most is not None and problem.sets.asked >= most and list(nodes) != [highest]:
@@ -203,30 +169,40 @@ def _asking(
     return ask, settle if problem.models else None
 
 
-def _expected(
-    engine: Engine,
+def _decided(
     problem: FullDomainProblem,
-    *,
     outcome: SearchOutcome,
+    *,
     options: Options[Any],
-    settled: tuple[Chosen, int],
-) -> Report:
-    """The expected report of publishing the best node, with every measure that applies."""
-    assert outcome.best is not None
+    encoded_at: float,
+) -> Decided:
+    """The best node of a search, with every measure of publishing it that applies."""
+    searched_at = time.monotonic()
+    if outcome.best is None:
+        # Most searches find something.
+        from sqlanon.methods.fulldomain.ways_out import unsatisfiable
+
+        raise unsatisfiable(problem, outcome)
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
-    chosen, rounds = settled
+    engine, lattice, checks = problem.sets.engine, problem.lattice, outcome.checks
+    suppressed, rounds = problem.settled(outcome.best)
     options.tell("measuring: loss and classes of the best recoding")
     # Where tables are kept for the next search, those of the release are not among them.
     with nullcontext() if options.shared.stored is None else engine.workspace():
         release = node_release(
-            engine, subject, encoded=problem.sets.encoded, policy=policy, chosen=chosen
+            engine,
+            subject,
+            encoded=problem.sets.encoded,
+            policy=policy,
+            node=node,
+            suppressed=suppressed,
         )
     loss, kept = measured(release), _published(policy, release)
-    objective, name = problem.lattice.objective, key(options.loss)
+    objective, name = lattice.objective, key(options.loss)
     tops = tuple(tree.height for tree in subject.trees)
     cells = _suppressed_cells(release)
-    keeping = keeping_notes(policy, problem.lattice.allowance, all_generalized=node == tops)
-    return Report(
+    keeping = keeping_notes(policy, lattice.allowance, all_generalized=node == tops)
+    report = Report(
         method=options.method.name,
         loss_name=options.loss,
         loss=loss,
@@ -243,14 +219,21 @@ def _expected(
         minimal_nodes=None
         if outcome.minimal_nodes is None
         else tuple(dict(zip(subject.names, n, strict=True)) for n in outcome.minimal_nodes),
-        minimal_node_figures=_minimal_figures(problem, outcome),
-        alternatives=_alternatives(engine, problem, outcome, options=options),
+        minimal_node_figures=tuple(
+            {
+                "loss": objective.loss(checks[node].value),
+                "suppressed_records": checks[node].suppressed,
+            }
+            for node in outcome.minimal_nodes or ()
+            if node in checks
+        ),
+        alternatives=_alternatives(problem, outcome, options),
         suppression_tradeoff=_tradeoff(
             problem, outcome, options=options, value=loss[name], cells=cells
         ),
         search={
             "nodes": math.prod(tree.height + 1 for tree in subject.trees),
-            "candidates": problem.lattice.box.size,
+            "candidates": lattice.box.size,
             "checked": outcome.checked,
             "combinations": problem.sets.encoded.rows,
             "rolled_up": problem.sets.rolled_up,
@@ -267,25 +250,11 @@ def _expected(
             *_unfinished(outcome, options),
         ),
     )
-
-
-def _minimal_figures(
-    problem: FullDomainProblem, outcome: SearchOutcome
-) -> tuple[Mapping[str, Any], ...]:
-    """What each minimal node loses and suppresses."""
-    checks = outcome.checks
-    return tuple(
-        {
-            "loss": problem.lattice.objective.loss(checks[node].value),
-            "suppressed_records": checks[node].suppressed,
-        }
-        for node in outcome.minimal_nodes or ()
-        if node in checks
-    )
+    return Decided(FullDomain(node), report, encoded_at, searched_at, rounds=rounds)
 
 
 def _alternatives(
-    engine: Engine, problem: FullDomainProblem, outcome: SearchOutcome, *, options: Options[Any]
+    problem: FullDomainProblem, outcome: SearchOutcome, options: Options[Any]
 ) -> tuple[Mapping[str, Any], ...] | None:
     """What lower levels of each column take, on request; None where that is not asked for."""
     if not getattr(options.own, "alternatives", False) or options.deadline == _OVER:
@@ -293,22 +262,8 @@ def _alternatives(
     from sqlanon.methods.fulldomain.alternatives import lower_columns  # rarely asked for
 
     options.tell("alternatives: recodings with a column at a lower level")
-    names, objective = problem.subject.names, problem.lattice.objective
-    ask, settle = _asking(engine, problem, options=options)
-    found = lower_columns(problem, outcome, ask=ask, settle=settle, deadline=options.deadline)
-    return tuple(
-        {
-            "column": each.column,
-            "max_level": each.most,
-            "loss": None if each.best is None else objective.loss(each.best.value),
-            "lower_bound": None if each.bound is None else objective.loss(each.bound),
-            "suppressed_records": None if each.best is None else each.best.suppressed,
-            "levels": None if each.best is None else dict(zip(names, each.best.node, strict=True)),
-            "proven": each.proven,
-            "checked": each.checked,
-        }
-        for each in found
-    )
+    ask, settle = _asking(problem, options)
+    return tuple(lower_columns(problem, outcome, ask=ask, settle=settle, deadline=options.deadline))
 
 
 def _tradeoff(
@@ -323,21 +278,12 @@ def _tradeoff(
 
     Under a time limit the search alone may take its time.
     """
-    names = problem.subject.names
     limited = options.deadline.is_limited
     if limited or not outcome.proven or not says_little(problem.subject, cells):
         return ()
-    from sqlanon.methods.fulldomain.tradeoff import alternatives  # most results say more
+    from sqlanon.methods.fulldomain.alternatives import higher_limits  # most results say more
 
-    return tuple(
-        {
-            "suppression_limit": each.limit,
-            "suppressed_records": each.suppressed,
-            "loss": each.loss,
-            "levels": dict(zip(names, each.node, strict=True)),
-        }
-        for each in alternatives(problem, outcome, loss=options.loss, value=value)
-    )
+    return tuple(higher_limits(problem, outcome, loss=options.loss, value=value))
 
 
 def _suppressed_cells(release: Release) -> int:

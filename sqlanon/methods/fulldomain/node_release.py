@@ -24,31 +24,33 @@ from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A node of the lattice, and which of its classes are suppressed.
+def node_release(
+    engine: Engine,
+    subject: Subject,
+    *,
+    encoded: Encoded,
+    policy: Policy,
+    node: Node,
+    suppressed: exp.Table | None = None,
+) -> Release:
+    """Equivalence classes of a lattice node, its published cells and its sensitive values.
 
     Args:
+        engine: Where the table lives.
+        subject: The table.
+        encoded: Its codes.
+        policy: Its policy.
         node: One level per quasi-identifier.
         suppressed: The words of its suppressed classes; None where those smaller than k are.
     """
-
-    node: Node
-    suppressed: exp.Table | None = None
-
-
-def node_release(
-    engine: Engine, subject: Subject, *, encoded: Encoded, policy: Policy, chosen: Chosen
-) -> Release:
-    """Equivalence classes of a lattice node, its published cells and its sensitive values."""
-    masks = encoded.layout.node_masks(chosen.node)
+    masks = encoded.layout.node_masks(node)
     query = (
         measure.node_classes(encoded.table, masks, k=policy.k)
-        if chosen.suppressed is None
-        else measure.node_classes_without(encoded.table, masks, suppressed=chosen.suppressed)
+        if suppressed is None
+        else measure.node_classes_without(encoded.table, masks, suppressed=suppressed)
     )
     classes = engine.materialize("classes", query)
-    counted = _Counted(engine, subject, encoded, chosen.node, classes)
+    counted = _Counted(engine, subject, encoded, node, classes)
     kept = counted.published()
     return Release(
         subject.records,

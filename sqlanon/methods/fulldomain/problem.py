@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.tree import node_counts
 from sqlanon.loss.cells import CELL_LOSSES, CellCosts
@@ -15,9 +17,7 @@ from sqlanon.loss.objectives import (
     DiscernibilityObjective,
     Objective,
 )
-from sqlanon.methods.fulldomain.cell_costs import Pricing
-from sqlanon.methods.fulldomain.frequency_sets import FrequencySets
-from sqlanon.methods.fulldomain.node_release import Chosen
+from sqlanon.methods.fulldomain.frequency_sets import FrequencySets, Pricing
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.methods.registry import Options
 from sqlanon.methods.shared import SharedWork
@@ -26,7 +26,7 @@ from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.search.lattice.checked import BATCH, WIDE_BATCH, Lattice
+from sqlanon.search.lattice.incognito import BATCH, WIDE_BATCH, Lattice
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
@@ -51,12 +51,15 @@ class FullDomainProblem:
     lattice: Lattice
     known: dict[Node, Check] = field(default_factory=dict)
 
-    def settled(self, check: Check) -> tuple[Chosen, int]:
-        """A node with the classes that it suppresses, and the rounds up to the fixpoint."""
+    def settled(self, check: Check) -> tuple[exp.Table | None, int]:
+        """The words of the classes that a node suppresses, and the rounds up to the fixpoint.
+
+        None where they are those smaller than k.
+        """
         if self.models is None or not check.suppressed:
-            return Chosen(check.node), 1
+            return None, 1
         _, settled = self.models.settlement(check.node)
-        return Chosen(check.node, settled.suppressed), settled.rounds
+        return settled.suppressed, settled.rounds
 
 
 def problem_of(
@@ -92,8 +95,8 @@ def problem_of(
         objective = _cell_objective(subject, encoded, costs=costs)
     gains, ratio = None, None
     if weighed:
-        from sqlanon.methods.fulldomain.gains import GainCounter  # no other loss needs it
-        from sqlanon.methods.fulldomain.utility import weighing
+        # No other loss needs it.
+        from sqlanon.methods.fulldomain.utility import GainCounter, weighing
 
         gains = GainCounter.of(engine, encoded, policy=policy, allowance=allowance)
         objective = weighing(objective, gains.highest)
@@ -147,9 +150,9 @@ def _model_checks(
     encoded = sizes.sets.encoded
     if encoded.details is None or not (policy.demands or policy.entity):
         return None
-    from sqlanon.methods.fulldomain.model_checks import ModelChecks  # k alone needs none of these
+    # k alone needs none of these.
+    from sqlanon.methods.fulldomain.model_checks import ModelChecks, Violations
     from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
-    from sqlanon.methods.fulldomain.violations import Violations
 
     scope = SuppressionScope(
         encoded.details,

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from sqlanon.loss.objectives import ClassCounts, Objective
 from sqlanon.methods.fulldomain.frequency_sets import (
     LARGE,
@@ -20,9 +18,10 @@ from sqlanon.methods.fulldomain.frequency_sets import (
 from sqlanon.query.classes import frequency
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
+from sqlanon.sqltext import Sql
 
 if TYPE_CHECKING:
-    from sqlanon.methods.fulldomain.gains import GainCounter
+    from sqlanon.methods.fulldomain.utility import GainCounter
 
 TYPICAL_CLASS = 8  # size of a class that is not small, in multiples of k
 
@@ -125,9 +124,7 @@ class SizeChecks:
             self._prepared[batch.name] = engine.prepare(self._query(source))
         return self._prepared[batch.name](batch.parameters)
 
-    def _query(
-        self, source: FrequencySet, masks: Sequence[Sequence[int]] | None = None
-    ) -> exp.Select:
+    def _query(self, source: FrequencySet, masks: Sequence[Sequence[int]] | None = None) -> Sql:
         """The query that counts nodes from a set: any, or those of the masks."""
         words = self.sets.encoded.layout.words
         if source.prices is None:

@@ -53,6 +53,7 @@ from sqlanon.query.arithmetic import number, real, times
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import CLASS_SIZE
 from sqlanon.query.privacy.figures import (
+    COUNTED,
     DISTINCT_VALUES,
     ENTROPY,
     EXCEEDING,
@@ -63,7 +64,6 @@ from sqlanon.query.privacy.figures import (
     distance,
     tail,
 )
-from sqlanon.query.privacy.spread import COUNTED
 from sqlanon.query.syntax import bigint, column, greatest, when
 
 SAFETY = 1e-6  # records; far more than rounding can make of a figure that is compared with it

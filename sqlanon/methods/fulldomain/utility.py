@@ -12,11 +12,25 @@ gain is a bound on E.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
-from sqlanon.loss.objectives import CellObjective, ClassCounts, Objective
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.loss.objectives import CellObjective, ClassCounts, Gains, Objective
+from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch
+from sqlanon.microdata.encoding import Encoded
+from sqlanon.policy.policy import Policy
+from sqlanon.query.assess import measure
+from sqlanon.query.classes import gains, violations
+from sqlanon.query.classes.frequency import with_nodes
+from sqlanon.query.classes.gains import Valued
+from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
-from sqlanon.search.lattice.ratio import ONE, Ratio
+from sqlanon.search.lattice.bounds import ONE, Ratio
 
 UNSURE = ONE >> 40
 """Gains that classes may add up to by rounding alone, where theirs cancel out [units of gain]."""
@@ -63,3 +77,100 @@ def weighing(cells: Objective, highest: int) -> UtilityObjective:
     assert isinstance(cells, CellObjective)
     ratio = Ratio(cells.unit * cells.records, highest)
     return UtilityObjective(cells.unit, cells.records, cells.floor, cells.scale, ratio=ratio)
+
+
+@dataclass(slots=True)
+class GainCounter:
+    """Counts what the classes of nodes gain, as the mean over the sensitive attributes.
+
+    Args:
+        engine: Where the codes are.
+        encoded: The codes, with details of every sensitive attribute.
+        k: Smallest class size allowed [records, or persons].
+        only_k: Whether all classes of k records are published.
+        attributes: The sensitive attributes that any record has a value of.
+        highest: What no node can exceed [units of gain].
+        relief: What suppression takes away from it at most [units of gain].
+    """
+
+    engine: Engine
+    encoded: Encoded
+    k: int
+    only_k: bool
+    attributes: Sequence[Valued]
+    highest: int
+    relief: int
+    _prepared: dict[str, Callable[[Sequence[object]], list[tuple[int, ...]]]] = field(
+        default_factory=dict
+    )
+
+    @classmethod
+    def of(cls, engine: Engine, encoded: Encoded, *, policy: Policy, allowance: int) -> GainCounter:
+        """The gains of an encoded table of which so many records may be suppressed."""
+        assert encoded.details is not None
+        table, counted = encoded.details.table, {}
+        numbers = {each.number for each in encoded.details.attributes}
+        for number in sorted(numbers):
+            rows = measure.coded_values(table, violations.value_of(number))
+            rows = measure.without_null(rows)
+            counted[number] = engine.rows(measure.value_squares(nested(rows, "rows")))[0]
+        part = Fraction(ONE, len(numbers))
+        attributes, highest, relief = [], Fraction(0), Fraction(0)
+        for number, (records, squares) in counted.items():
+            if records:
+                attributes.append(Valued(number, records, squares, float(part)))
+                baseline = Fraction(squares, records**2)
+                highest += part * (1 - baseline)
+                relief += part * baseline * Fraction(min(allowance, records), records)
+        # Rounding adds less than `UNSURE` to what no class at all exceeds.
+        most = math.ceil(highest) + UNSURE if highest else 0
+        only_k = not (policy.demands or policy.entity)
+        return cls(engine, encoded, policy.k, only_k, attributes, most, math.ceil(relief))
+
+    def count(self, batch: Batch) -> list[Gains]:
+        """The gains of nodes, in the order given."""
+        if not self.attributes:
+            return [Gains(0, 0, 0, 0)] * len(batch.nodes)
+        rows = self._rows(batch)
+        found = {number: self._gains(*sums) for number, *sums in rows}
+        return [found[number] for number in range(len(batch.nodes))]
+
+    def settled(self, known: Gains, batch: Batch, *, suppressed: exp.Table) -> Gains:
+        """A node's gains with that of its published classes.
+
+        Args:
+            known: What the node's classes gain.
+            batch: The node, by its own set.
+            suppressed: The words of its suppressed classes.
+        """
+        words, details = self.encoded.layout.words, batch.source.details
+        assert details is not None
+        left = self.engine.materialize(
+            "gains", violations.without(details, suppressed, keys=violations.words(words))
+        )
+        found = [
+            self.engine.rows(gains.of_classes(left, words, attribute=each))[0]
+            for each in self.attributes
+        ]
+        return replace(known, published=sum(every for every, *_ in found))
+
+    def _gains(self, every: int, positive: int, large: int, positive_large: int) -> Gains:
+        most = min(positive, max(every, 0) + self.relief + UNSURE)
+        return Gains(every, most, positive_large, large if self.only_k else None)
+
+    def _rows(self, batch: Batch) -> list[tuple[int, ...]]:
+        """Sums of the gains of nodes, from a query written once for each set that is not large."""
+        source, words = batch.source, self.encoded.layout.words
+        assert source.details is not None
+        if source.scanned > LARGE:
+            masks = batch.masks
+            return self.engine.rows(
+                gains.of_nodes(
+                    source.details, words, attributes=self.attributes, k=self.k, masks=masks
+                )
+            )
+        if source.table.name not in self._prepared:
+            query = gains.of_nodes(source.details, words, attributes=self.attributes, k=self.k)
+            query = with_nodes(query, words, prices=source.prices)
+            self._prepared[source.table.name] = self.engine.prepare(query)
+        return self._prepared[source.table.name](batch.parameters)

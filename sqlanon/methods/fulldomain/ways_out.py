@@ -8,17 +8,16 @@ from dataclasses import replace
 from itertools import islice, product
 
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
+from sqlanon.methods.fulldomain.alternatives import settled_at_any_limit
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
-from sqlanon.methods.fulldomain.tradeoff import settled_at_any_limit
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.policy.policy import least_share
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.privacy import models, sensitive, value_ranks, worst
-from sqlanon.query.syntax import nested
 from sqlanon.recoding import Node
-from sqlanon.search.lattice.best_node import SearchOutcome
 from sqlanon.search.lattice.bounds import Box
+from sqlanon.search.lattice.incognito import SearchOutcome
 from sqlanon.wording import counted
 
 MOST_NODES = 512
@@ -131,7 +130,7 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
             rows = value_ranks.as_one_class(
                 value_ranks.held(problem.subject.table, demand.column, entity=entity)
             )
-            figures = sensitive.class_figures(nested(rows, "rows"), [encode.word(0)], needed=needed)
+            figures = sensitive.class_figures(rows, [encode.word(0)], needed=needed)
             [row] = engine.rows(worst.worst(figures, needed, models=[model]))
             if row[-1]:
                 return False

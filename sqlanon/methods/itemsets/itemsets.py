@@ -56,7 +56,7 @@ class Itemsets:
         nodes = [_small(self.codes.nodes(n, words)) for n in range(len(self.codes.forests))]
         return MinedItemsets(tuple(nodes), rows.columns[-1].to_numpy())
 
-    def labelled(self, engine: Engine, trees: Sequence[Tree]) -> exp.Select:
+    def labelled(self, engine: Engine, trees: Sequence[Tree]) -> exp.Query:
         """A query of the itemsets as generalized values and their support.
 
         The engine that found them gets a temporary table of labels.
@@ -74,7 +74,7 @@ class Itemsets:
         listed = by_column([ATTRIBUTE, *words, itemsets.LABEL], rows)
         table = engine.load_rows("labels", listed, {itemsets.LABEL: TEXT})
         columns = {tree.column: self.codes.bits(n) for n, tree in enumerate(trees)}
-        return itemsets.labelled(self.table, table, columns=columns)
+        return itemsets.labelled(self.table, table, columns=columns).tree()
 
 
 def taxonomy_of(tree: Tree) -> Taxonomy:

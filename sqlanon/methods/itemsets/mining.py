@@ -29,6 +29,7 @@ from sqlanon.progress import ProgressLine
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
 from sqlanon.query.itemsets import extension, itemsets
 from sqlanon.query.itemsets.extension import Depth, Step
+from sqlanon.sqltext import Fragment
 from sqlanon.wording import counted
 
 KINDS = ("closed", "frequent")
@@ -105,7 +106,7 @@ class _Mining:
             )
             self._drop(prefixes, members)
             prefixes, members = longer, wider
-        query: exp.Query = exp.select("*").from_(prefixes)
+        query: Fragment = prefixes
         for step in steps[-1:]:
             self._tell(step, prefixes)
             query = extension.extended(prefixes, members, step=step)

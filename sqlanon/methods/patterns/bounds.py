@@ -11,11 +11,10 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.lower_bound.duals import dual_bound
+from sqlanon.search.clustering.dual_bound import dual_bound
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.patterns.greedy import instance_keys
-from sqlanon.search.patterns.rows import DistinctRows
+from sqlanon.search.patterns.greedy import DistinctRows, instance_keys
 
 PRICED = 100_000
 """Rows times patterns up to which records are priced, in about a second."""
@@ -84,7 +83,7 @@ def least_by_prices(read: EncodedRecords, table: PatternProblem, *, deadline: De
     """What all records cost at least by the patterns of a table, since a class needs k takers.
 
     Every class is an instance of a pattern, or of the highest levels, that k records or more share;
-    so instances are the candidates that `lower_bound.duals` asks for, whatever else there is in the
+    so instances are the candidates that `dual_bound` asks for, whatever else there is in the
     table. What is neither is left out, or reads as that, within the suppression limit. With too
     many patterns or records, or where the deadline comes before prices, what is known whatever
     these are.

@@ -7,7 +7,7 @@ satisfies the models, the bound of each round is one of the whole.
 
 Where persons are counted, a class's counts are no sums of its records. So a person in an instance,
 and a person with a sensitive value there, is a variable of its own that is 1 where any of its
-records is (`methods.patterns.persons`); k of the former make a class, and cuts are about the
+records is (`Presence`); k of the former make a class, and cuts are about the
 latter.
 """
 
@@ -17,17 +17,61 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sqlanon.deadline import Deadline
-from sqlanon.methods.patterns.persons import Presence, persons_of, values_of
 from sqlanon.methods.patterns.problem import PatternProblem
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.patterns.cuts import Cut, cut
 from sqlanon.search.patterns.greedy import Placed
 from sqlanon.search.privacy import ValueDemand
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Persons in instances, each there where any of some places has a record.
+
+    Args:
+        place: Places, each with a person it tells of.
+        number: The number of that person in that instance.
+        instance: Per number the instance.
+        value: Per number the sensitive value that the person has there; empty for any.
+    """
+
+    place: Numbers
+    number: Numbers
+    instance: Numbers
+    value: Numbers
+
+    def __len__(self) -> int:
+        return len(self.instance)
+
+    def there(self, counts: Numbers) -> Flags:
+        """Which of them are there, by the records of each place."""
+        some: Flags = np.bincount(self.number, counts[self.place], len(self)) > 0
+        return some
+
+    def among(self, counts: Numbers) -> Numbers:
+        """The instances of those that are there."""
+        return self.instance[self.there(counts)]
+
+
+def persons_of(instance: Numbers, persons: Numbers) -> Presence:
+    """The persons of instances, from the instance and the person of each place."""
+    keys, number = np.unique(np.stack([instance, persons]), axis=1, return_inverse=True)
+    every = np.arange(len(instance))
+    return Presence(every, number.ravel(), keys[0], np.empty(0, np.int64))
+
+
+def values_of(instance: Numbers, persons: Numbers, *, values: Numbers) -> Presence:
+    """The persons of instances with each of their values; -1 is none."""
+    some = np.flatnonzero(values >= 0)
+    keys = np.stack([instance[some], persons[some], values[some]])
+    held, number = np.unique(keys, axis=1, return_inverse=True)
+    return Presence(some, number.ravel(), held[0], held[2])
+
 
 INFEASIBLE = 2.0**53
 """The bound where there is no solution: above the cost of any."""
@@ -35,8 +79,7 @@ BUILDING = 6e-5
 """Time that a place takes to be written into a program, where the machine is busy [seconds]."""
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Pairs of a row and an instance that can have k records, where the row may go.
 
     Args:
@@ -53,9 +96,7 @@ class Places:
 
     def of(self, chosen: Flags | Numbers) -> Places:
         """Some of them."""
-        return Places(
-            self.row[chosen], self.pattern[chosen], self.instance[chosen], self.cost[chosen]
-        )
+        return Places(*(figures[chosen] for figures in self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
-"""Local recoding by patterns of kept and suppressed columns, as the user allows them."""
+"""The method pattern-greedy (Bredereck, Nichterlein and Niedermeier 2013), and what both share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from sqlglot import exp
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
@@ -17,25 +18,93 @@ from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import PatternOptions, masks_of
 from sqlanon.methods.patterns.bounds import least_by_patterns, least_by_prices, least_cost
-from sqlanon.methods.patterns.instances import InstanceQueries
 from sqlanon.methods.patterns.problem import (
     Finished,
     Parts,
     PatternProblem,
+    SetAside,
     finish,
     greedy_parts,
+    set_aside,
 )
-from sqlanon.methods.patterns.row_types import usefulness_of_values
-from sqlanon.methods.patterns.set_aside import SetAside, set_aside
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import COUNT, DistinctCombinations
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
+from sqlanon.query.classes import instances
+from sqlanon.query.publish.clusters import UNIT
 from sqlanon.recoding import Node
 from sqlanon.reports.plan import CUT_SHORT
-from sqlanon.search.patterns.greedy import Placed, greedy, instance_keys, pattern_order
-from sqlanon.search.patterns.rows import DistinctRows
+from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.patterns.greedy import (
+    LEFT,
+    DistinctRows,
+    Placed,
+    greedy,
+    instance_keys,
+    pattern_order,
+)
 from sqlanon.wording import counted
+
+GROUPINGS = 4
+"""Groupings of one query that run side by side."""
+DIVIDED = 8
+"""Fewest patterns that are divided among them: of fewer, one grouping takes less time."""
+
+
+@dataclass(slots=True)
+class InstanceQueries:
+    """Counts instances of k records, or persons, among combinations that the database holds.
+
+    Dozens of patterns are rows of a query over what is left of the table, divided among four
+    groupings that run side by side; counting belongs where the rows are, though on two cores numpy
+    would sort 30,000 codes of them three times as fast (`benchmarks/patterns.py counting`). Which
+    rows are left is a string of bits, a parameter.
+
+    Args:
+        masks: `masks[pattern, word]`: the bits that each pattern keeps.
+    """
+
+    engine: Engine
+    combinations: DistinctCombinations
+    masks: Numbers
+    k: int
+    _rows: exp.Table | None = None
+    _ask: dict[int, Callable[[Sequence[object]], list[tuple[int, ...]]]] = field(
+        default_factory=dict
+    )
+
+    def among(self, rows: Numbers) -> None:
+        """Counts among these combinations from now on."""
+        bits = np.full(len(self.combinations.sizes), ord("0"), np.uint8)
+        bits[rows] = ord("1")
+        words = self.masks.shape[1]
+        if self._rows is not None:
+            self.engine.drop(self._rows)
+            self._ask.clear()
+        coded = self.combinations.coded
+        if self.combinations.persons is None:
+            query = instances.among(coded, words, unit=UNIT, records=COUNT, k=self.k)
+        else:
+            query = instances.persons_among(coded, words, unit=UNIT)
+        self._rows = self.engine.materialize("rows", query, parameters=[bits.tobytes().decode()])
+
+    def frequent(self, patterns: Numbers) -> Flags:
+        """Which of the patterns have an instance of k records, or persons."""
+        assert self._rows is not None
+        parts = GROUPINGS if len(patterns) >= DIVIDED else 1
+        if parts not in self._ask:
+            of_persons = self.combinations.persons is not None
+            counted = instances.frequent_persons if of_persons else instances.frequent
+            query = counted(self._rows, self.masks.shape[1], k=self.k, parts=parts)
+            self._ask[parts] = self.engine.prepare(query)
+        masks = self.masks[patterns].T.tolist()
+        rows = self._ask[parts]([list(range(len(patterns))), *masks])
+        found = np.zeros(len(patterns), bool)
+        found[[number for (number,) in rows]] = True
+        return found
+
 
 PRICING = 0.1
 """Share of the time for prices of records, which only prove what is lost at least."""
@@ -192,3 +261,40 @@ def _suppressed_cost(read: EncodedRecords) -> int | None:
     if subject.high != tuple(tree.height for tree in subject.trees):
         return None
     return sum(own[-1][0] for own in read.costs.costs)
+
+
+def usefulness_of_values(read: EncodedRecords, parts: Parts) -> float:
+    """Usefulness of the values that the records of a row type held before; the lower the better.
+
+    The tuple diversity of a row type is a sum over columns: of numbers the greatest less the least
+    over that difference in the table, of all else the distinct values over those in the table.
+    NULL is a value, but no number. Records that no pattern has a place for are a row type.
+
+    Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity", table 1, u,
+    which this reproduces; the text has no formula. After Loukides and Shao 2007.
+    """
+    left = parts.pattern == LEFT
+    _, group = np.unique(np.where(left, -1, parts.group), return_inverse=True)
+    diversity = np.zeros(group.max() + 1)
+    leaves, subject = read.combinations.leaves[parts.row], read.subject
+    for number, (name, tree) in enumerate(zip(subject.names, subject.trees, strict=True)):
+        own = leaves[:, number]
+        ruled = subject.attributes[name].hierarchy.rows is None
+        if ruled and subject.columns[name].this in exp.DataType.NUMERIC_TYPES:
+            values = np.array([np.nan if each is None else float(each) for each in tree.leaves])
+            diversity += _ranges(values[own], group)
+        else:
+            held = np.unique(np.stack([group, own]), axis=1)
+            diversity += np.bincount(held[0]) / len(np.unique(own))
+    return float(diversity.mean())
+
+
+def _ranges(values: np.ndarray, group: Numbers) -> np.ndarray:
+    """Per group the difference of its greatest and least number, over that of all numbers."""
+    known = np.isfinite(values)
+    values, own = values[known], group[known]
+    least, most = (np.full(group.max() + 1, end) for end in (np.inf, -np.inf))
+    np.minimum.at(least, own, values)
+    np.maximum.at(most, own, values)
+    whole = np.ptp(values) if len(values) else 0.0
+    return np.where(most > least, most - least, 0.0) / (whole or 1.0)

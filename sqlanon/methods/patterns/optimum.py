@@ -1,4 +1,4 @@
-"""Optimum: the best assignment of patterns to records, by integer programming.
+"""The method pattern-exact: integer program of Bredereck, Nichterlein and Niedermeier 2013.
 
 The program is that of the source, over distinct rows. Per row and instance of a pattern, x counts
 the records of the row that are published by it; per instance, y says whether it is used. An
@@ -21,7 +21,7 @@ Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -112,11 +112,13 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     alone = np.setdiff1d(np.arange(rows), places.row)
     full = table.least_left(np.arange(rows))
     bound = int(full[alone] @ table.rows.sizes[alone]) + table.lost
-    relaxed = _solved(table, places, apart=apart, first=first, left=Left(full, UNLIMITED))
-    bound = max(table.at_most(bound + relaxed.bound), table.least)
+    relaxed, low = _solved(
+        table, places, apart=apart, first=first, left_cost=full, most_left=UNLIMITED
+    )
+    bound = max(table.at_most(bound + low), table.least)
     found = [
         greedy_parts(table, first),
-        _parts(table, places, counts=relaxed.counts),
+        _parts(table, places, counts=relaxed),
         _as_one_class(table),
     ]
     cost, best = _cheapest(table, found, policy=policy)
@@ -153,38 +155,29 @@ UNLIMITED = 2**62
 """Records that may be left over where any number may."""
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
-    """Records that are left over.
-
-    Args:
-        cost: What a record of each row costs there [units].
-        most: How many there may be.
-    """
-
-    cost: Numbers
-    most: int
-
-
-@dataclass(frozen=True, slots=True)
-class Solved:
-    """Components that were solved.
-
-    Args:
-        counts: The records of each place.
-        bound: What the rows that have a place cost at least [units].
-    """
-
-    counts: Numbers
-    bound: int
-
-
 def _solved(
-    table: PatternProblem, places: Places, *, apart: list[Numbers], first: Placed, left: Left
-) -> Solved:
+    table: PatternProblem,
+    places: Places,
+    *,
+    apart: list[Numbers],
+    first: Placed,
+    left_cost: Numbers,
+    most_left: int,
+) -> tuple[Numbers, int]:
     """Solves components one after the other.
 
     Those that the time does not suffice for keep the assignment to start from.
+
+    Args:
+        table: The table and its patterns.
+        places: Where its rows may go.
+        apart: The places of each component.
+        first: An assignment to start from.
+        left_cost: What a record of each row costs that is left over [units].
+        most_left: How many records may be left over.
+
+    Returns:
+        The records of each place, and what the rows that have a place cost at least [units].
     """
     counts, bound = np.zeros(len(places.row), np.int64), 0
     for number, own in enumerate(apart):
@@ -192,19 +185,19 @@ def _solved(
             rest = np.concatenate(apart[number:])
             some = places.of(rest)
             rows, place = np.unique(some.row, return_inverse=True)
-            least = left.cost[rows]
+            least = left_cost[rows]
             np.minimum.at(least, place, some.cost)
             kept = first.pattern[some.row] == some.pattern
             counts[rest] = np.where(kept, table.rows.sizes[some.row], 0)
-            return Solved(counts, bound + int(least @ table.rows.sizes[rows]))
-        part = Component(table, places.of(own), first=first, left=left.cost)
+            return counts, bound + int(least @ table.rows.sizes[rows])
+        part = Component(table, places.of(own), first=first, left=left_cost)
         records = int(part.sizes.sum())
         # From a start that leaves too many the best that is allowed may be no improvement.
-        is_start = records - int(part.start.sum()) <= left.most
+        is_start = records - int(part.start.sum()) <= most_left
         start = part.start if is_start else np.zeros_like(part.start)
-        counts[own], low = part.run(start, min(records, left.most), deadline=table.deadline)
+        counts[own], low = part.run(start, min(records, most_left), deadline=table.deadline)
         bound += low
-    return Solved(counts, bound)
+    return counts, bound
 
 
 def _jointly(
@@ -219,14 +212,15 @@ def _jointly(
     every = _with_nothing(table, places, rows=np.flatnonzero(fits & (sizes > 0)))
     if not len(every.row):
         return [], alone * table.dropped + table.lost
-    left = Left(np.full(len(sizes), table.dropped), most - alone)
+    left_cost, most_left = np.full(len(sizes), table.dropped), most - alone
     apart, whole = components(every, len(sizes)), [np.arange(len(every.row))]
     for parts in [apart, whole] if len(apart) > 1 else [whole]:
-        solved = _solved(table, every, apart=parts, first=first, left=left)
-        if int(sizes.sum()) - int(solved.counts.sum()) <= most:
+        counts, bound = _solved(
+            table, every, apart=parts, first=first, left_cost=left_cost, most_left=most_left
+        )
+        if int(sizes.sum()) - int(counts.sum()) <= most:
             break
-    found = _parts(table, every, counts=solved.counts)
-    return [found], solved.bound + alone * table.dropped + table.lost
+    return [_parts(table, every, counts=counts)], bound + alone * table.dropped + table.lost
 
 
 def _with_nothing(table: PatternProblem, places: Places, *, rows: Numbers) -> Places:
@@ -279,8 +273,7 @@ def places_of(table: PatternProblem) -> Places:
         where = instances + group[own]
         found.append((rows[own], np.full(len(own), pattern), where, costs[pattern][own]))
         instances += len(sizes)
-    row, pattern_of, instance, cost = map(np.concatenate, zip(*found, strict=True))
-    return Places(row, pattern_of, instance, cost)
+    return Places(*map(np.concatenate, zip(*found, strict=True)))
 
 
 def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:

@@ -1,8 +1,9 @@
-"""Pattern problem: distinct rows with their patterns, and what becomes of records left over.
+"""Pattern problem: distinct rows with their patterns, and what becomes of records without a place.
 
 A record that no pattern takes keeps nothing: all its columns are at their highest levels allowed.
 Where these are the tops of the hierarchies, all such records are one class; else they are as many
-as the highest levels tell apart, and no class of any pattern crosses two of them.
+as the highest levels tell apart, and no class of any pattern crosses two of them. Some records are
+set aside before the search (`set_aside`), others are left over after it (`finish`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.policy.policy import Policy, least_share
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.patterns.greedy import LEFT, Placed
-from sqlanon.search.patterns.rows import DistinctRows
+from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed
 from sqlanon.wording import counted
 
 NOTHING = -2
@@ -166,7 +166,7 @@ def finish(table: PatternProblem, parts: Parts, *, policy: Policy) -> Finished:
         UnsatisfiableError: Not even all records together would do.
 
     Source: Bredereck, Nichterlein and Niedermeier 2013, section 2, which suppresses fewer than k
-    records all the same.
+    records all the same, which no check of the published table could pass.
     """
     left = parts.pattern == LEFT
     records = int(parts.count[left].sum())
@@ -265,21 +265,21 @@ class _Rest:
 
     def notes(self, policy: Policy, *, dropped: Flags, joined: Flags) -> Iterator[str]:
         """What became of the records that no pattern had a place for."""
-        count, told = self.parts.count, "no pattern has a place for {} with enough others"
+        count, fault = self.parts.count, "no pattern has a place for {} with enough others"
         says_nothing = self.table.suppressed is not None
         single = int(count[self.left & ~dropped & ~joined].sum())
         if single:
             what = "all their cells are suppressed" if says_nothing else f"they are {_HIGHEST}"
-            yield f"{told.format(counted(single, 'record'))}; {what}"
+            yield f"{fault.format(counted(single, 'record'))}; {what}"
         if dropped.any():
-            yield f"{told.format(counted(int(count[dropped].sum()), 'record'))}; they are left out"
+            yield f"{fault.format(counted(int(count[dropped].sum()), 'record'))}; they are left out"
         few = int(count[joined & self.left].sum())
         if few:
             others = counted(int(count[joined & ~self.nothing].sum()), "other record")
             what = "lose all cells" if says_nothing else f"are {_HIGHEST}"
             out = _leaving_out(self.table, policy, records=few + int(count[dropped].sum()))
             yield (
-                f"{told.format(counted(few, 'record'))}, too few for a class of their own: "
+                f"{fault.format(counted(few, 'record'))}, too few for a class of their own: "
                 f"{others} of the cheapest classes {what} with them{out}"
             )
 
@@ -350,3 +350,111 @@ def allowed(table: PatternProblem, policy: Policy) -> int:
     """The number of records that the policy allows to suppress."""
     records = int(table.rows.sizes.sum())
     return min(policy.allowance(records), records - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A table without the records that were set aside.
+
+    Args:
+        table: The table, where these rows have no records.
+        rows: Their numbers.
+        records: The records of each.
+        kept: Whether they are published with every cell suppressed, instead of left out.
+    """
+
+    table: PatternProblem
+    rows: Numbers
+    records: Numbers
+    kept: bool = False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What became of them."""
+        records = int(self.records.sum())
+        if not records:
+            return ()
+        how = "kept with every quasi-identifier suppressed" if self.kept else "left out"
+        verb = "is" if records == 1 else "are"
+        return (
+            f"{counted(records, 'record')} {verb} {how} within the suppression limit: even at the "
+            "highest levels allowed their classes fail",
+        )
+
+
+def set_aside(table: PatternProblem, policy: Policy) -> SetAside:
+    """The table without the records whose classes fail at the highest levels allowed.
+
+    What is left out changes the distribution that relative models refer to, so no search can weigh
+    it record by record. But where a class fails at the highest levels, not all of its records can
+    be published, for what its parts satisfy their union does, too (where the model is closed under
+    unions; elsewhere it is a way to publish the rest). Such classes are left out as a whole: first
+    those that fail whatever the reference is, then the smallest that is too far from what is left,
+    and so on until none fails. Where suppressed records are kept, they are a class that must
+    satisfy the models itself.
+
+    Nothing is set aside where the search itself leaves records out, or where these are too many:
+    then it finds out whether there is another way.
+    """
+    kept, most = policy.suppressed == "keep", allowed(table, policy)
+    none = SetAside(table, np.empty(0, np.int64), np.empty(0, np.int64))
+    if not is_shifting(table, policy):
+        return none
+    whole, gone = table.rows, np.zeros(len(table.highest), bool)
+    while True:
+        rest = _rest(whole, gone, kept=kept)
+        more = _failing(table, _fixed(rest))
+        if not more.any():
+            more = _smallest(table, rest, among=_failing(table, rest))
+        if kept and not more.any() and gone.any() and not _is_class(table, gone):
+            more = _smallest(table, rest, among=rest.sizes > 0)
+        gone |= more
+        if int(whole.sizes[gone].sum()) > most:
+            return none
+        if not more.any():
+            break
+    rows = np.flatnonzero(gone)
+    lost = int(whole.sizes[rows].sum()) * table.dropped
+    return SetAside(replace(table, rows=rest, lost=lost), rows, whole.sizes[rows], kept)
+
+
+def _rest(whole: DistinctRows, gone: Flags, *, kept: bool) -> DistinctRows:
+    """The rows with records of those that are not gone, by the reference that is published."""
+    sizes = np.where(gone, 0, whole.sizes)
+    demands = whole.demands
+    if demands is not None and not kept:
+        demands = demands.referring(np.repeat(np.arange(len(sizes)), sizes))
+    return replace(whole, sizes=sizes, demands=demands)
+
+
+def _fixed(rest: DistinctRows) -> DistinctRows:
+    """The rows with those demands alone that refer to no distribution."""
+    if rest.demands is None:
+        return rest
+    every = tuple(each for each in rest.demands.every if not each.model.relative)
+    return replace(rest, demands=replace(rest.demands, every=every))
+
+
+def _failing(table: PatternProblem, rest: DistinctRows) -> Flags:
+    """The rows with records whose classes at the highest levels fail."""
+    rows, groups = np.flatnonzero(rest.sizes), int(table.highest.max()) + 1
+    holds = rest.holding(rows, table.highest[rows], groups=groups, k=table.k)
+    failing: Flags = ~holds[table.highest] & (rest.sizes > 0)
+    return failing
+
+
+def _is_class(table: PatternProblem, gone: Flags) -> bool:
+    """Whether what is set aside may be kept as one class."""
+    rows = np.flatnonzero(gone)
+    alike = np.zeros(len(rows), np.int64)
+    return bool(table.rows.holding(rows, alike, groups=1, k=table.k)[0])
+
+
+def _smallest(table: PatternProblem, rest: DistinctRows, *, among: Flags) -> Flags:
+    """The rows of the smallest class at the highest levels among those of some rows."""
+    if not among.any():
+        return among
+    sizes = np.bincount(table.highest[among], rest.sizes[among])
+    smallest = np.where(sizes > 0, sizes, np.inf).argmin()
+    found: Flags = among & (table.highest == smallest)
+    return found

@@ -13,7 +13,7 @@ from sqlanon.hierarchy.group_tree import group_tree
 from sqlanon.loss.release import Tallied
 from sqlanon.methods.local.release import Assigned, Original, tallied
 from sqlanon.methods.schemes.columns import SchemeColumn
-from sqlanon.recoding import ColumnMap, Group, ValueMap
+from sqlanon.recoding import ColumnMap, Group
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.lattice.schemes.domain import Domain, Partition
 from sqlanon.search.lattice.schemes.problem import SchemeProblem, classes_of
@@ -115,11 +115,6 @@ class GroupedColumn:
         return ColumnMap(groups, tuple(sorted({at for own in self.groups for at in own.levels})))
 
 
-def value_map(columns: Sequence[GroupedColumn]) -> ValueMap:
-    """The recoding to groups."""
-    return ValueMap(tuple(column.column_map() for column in columns))
-
-
 def published(problem: SchemeProblem, groups: Sequence[Numbers]) -> Flags:
     """Which combinations are published, by the group of each in every column."""
     group = classes_of(groups, [int(own.max(initial=0)) + 1 for own in groups])
@@ -160,12 +155,12 @@ def tallied_groups(
         grouped.append(is_grouped)
     subject = replace(original.subject, trees=tuple(trees))
     every = np.arange(len(problem.sizes))
-    told = tallied(
+    tally = tallied(
         replace(original, subject=subject, leaves=np.stack(leaves, axis=1), counts=counts),
         Assigned(every, problem.sizes, np.stack(levels, axis=1), ~kept),
     )
     marked = tuple(
         replace(column, is_grouped=own)
-        for column, own in zip(told.release.columns, grouped, strict=True)
+        for column, own in zip(tally.release.columns, grouped, strict=True)
     )
-    return replace(told, release=replace(told.release, columns=marked))
+    return replace(tally, release=replace(tally.release, columns=marked))

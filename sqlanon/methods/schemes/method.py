@@ -1,4 +1,4 @@
-"""The method scheme: from a table in codes to the best partition of each column's values."""
+"""The method scheme (Li and Li 2007): the best partition of each column's values."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from sqlanon.methods.local.input import reading_end
 from sqlanon.methods.local.release import Original
 from sqlanon.methods.options import SchemeOptions, scheme_choice
 from sqlanon.methods.registry import Decided, Options
-from sqlanon.methods.schemes.columns import SchemeColumn, refuse_unsuited, scheme_columns
+from sqlanon.methods.schemes.columns import (
+    SchemeColumn,
+    refuse_unsuited,
+    scheme_columns,
+    simpler_problems,
+)
 from sqlanon.methods.schemes.groups import (
     GroupedColumn,
     group_numbers,
     leaf_groups,
     published,
     tallied_groups,
-    value_map,
 )
-from sqlanon.methods.schemes.ladder import simpler_problems
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
@@ -36,14 +39,15 @@ from sqlanon.microdata.encoding import leaf_maps
 from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
+from sqlanon.progress import tell
+from sqlanon.recoding import ValueMap
 from sqlanon.reports.check import model_results
 from sqlanon.reports.groups import GroupFigures
 from sqlanon.reports.plan import CUT_SHORT, Report
-from sqlanon.search.lattice.schemes.composed import best_recoding, quick_recoding
-from sqlanon.search.lattice.schemes.outcome import SchemeOutcome
-from sqlanon.search.lattice.schemes.partitions import count
-from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
-from sqlanon.search.lattice.schemes.rows import ROOM
+from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
+from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem
+from sqlanon.search.lattice.schemes.slices import ROOM
+from sqlanon.search.lattice.schemes.trees import count
 from sqlanon.wording import key
 
 STARTING = 0.2
@@ -77,7 +81,7 @@ class SchemeSearch:
         prices, records = self.problem.prices, self.subject.records
         if prices is None:
             return float(cost)
-        cells = len(self.columns) * records if prices.name == "suppressed-cells" else 1
+        cells = len(self.columns) * records if prices.loss.total else 1
         return cost / (prices.whole * records) * cells
 
     def bound(self, outcome: SchemeOutcome) -> float | None:
@@ -147,22 +151,15 @@ def _outcome(
     direction = options.own.direction
     rows = ROOM if options.memory is None else options.memory // 4
     if direction is None:
-        return best_recoding(
-            problem, deadline=deadline, room=rows, tell=options.tell, seed=options.seed
-        )
+        return best_recoding(problem, deadline=deadline, room=rows, seed=options.seed)
     from sqlanon.search.lattice.schemes import enumeration  # rarely asked for
-    from sqlanon.search.lattice.schemes.prunings import Prunings
 
     walk = enumeration.top_down if direction == "top-down" else enumeration.bottom_up
     room = enumeration.ROOM if options.memory is None else options.memory
-    starting = deadline.share(STARTING)
-    quick = quick_recoding(problem, deadline=starting, room=rows, tell=options.tell)
-    known = Prunings()
-    if quick.partitions is not None:
-        known = Prunings(simpler=False, start=(quick.partitions,))
-    options.tell(f"search: {direction}, {quick.checked:,} recodings looked at")
-    found = walk(problem, known, deadline=deadline, room=room, tell=options.tell)
-    return replace(found, checked=quick.checked + found.checked, steps=quick.steps)
+    quick = quick_recoding(problem, deadline=deadline.share(STARTING), room=rows)
+    tell(f"search: {direction}, {quick.checked:,} recodings looked at")
+    best = walk(problem, quick.partitions, deadline=deadline, room=room)
+    return replace(best, checked=quick.checked + best.checked, steps=quick.steps)
 
 
 def read_search(
@@ -221,11 +218,13 @@ def _decided(
     """The recoding that a search found, with a report of all that follows from it alone."""
     subject, policy = search.subject, search.policy
     grouped = search.grouped(outcome)
-    recoding = value_map(grouped)
+    recoding = ValueMap(tuple(column.column_map() for column in grouped))
     original = Original(subject, policy, search.combinations.leaves, search.counts)
-    told = tallied_groups(original, grouped, problem=search.problem)
-    loss = measured(told.release)
+    tally = tallied_groups(original, grouped, problem=search.problem)
+    loss = measured(tally.release)
     name, node = key(options.loss), recoding.node
+    candidates = math.prod(map(count, search.problem.domains))
+    is_cut = not outcome.proven and options.deadline.is_limited
     report = Report(
         method=options.method.name,
         loss_name=options.loss,
@@ -235,17 +234,17 @@ def _decided(
         heights={n: t.height for n, t in zip(subject.names, subject.trees, strict=True)},
         level_names=subject.level_names,
         records=subject.records,
-        suppressed_records=told.release.suppressed,
-        silent_records=told.silent,
+        suppressed_records=tally.release.suppressed,
+        silent_records=tally.silent,
         suppressed_cells=int(loss["suppressed_cells"]),
-        statistics=told.statistics,
-        models=model_results(policy, told.statistics),
+        statistics=tally.statistics,
+        models=model_results(policy, tally.statistics),
         search={
-            **_candidates(search.problem),
+            **({"candidates": candidates} if candidates <= LARGEST_EXACT else {}),
             "combinations": len(search.problem.sizes),
             "checked": outcome.checked,
             "proven": outcome.proven,
-            **({CUT_SHORT: True} if _is_cut(outcome, options) else {}),
+            **({CUT_SHORT: True} if is_cut else {}),
             "less_flexible": [
                 {
                     "schemes": dict(zip(subject.names, step.schemes, strict=True)),
@@ -259,13 +258,13 @@ def _decided(
             *spelling_notes(subject),
             *policy_notes(policy),
             *_held_notes(subject),
-            *_left_out(told.release, sensitive=bool(policy.sensitive)),
-            *_ended(outcome, options, is_bounded=search.bound(outcome) is not None),
+            *_left_out(tally.release, sensitive=bool(policy.sensitive)),
+            *_ended(outcome, is_cut=is_cut, is_bounded=search.bound(outcome) is not None),
         ),
         schemes={column.name: column.scheme for column in search.columns},
         groups=dict(zip(subject.names, _figures(search, grouped), strict=True)),
     )
-    return Decided(recoding, report, *times, tallied=told)
+    return Decided(recoding, report, *times, tallied=tally)
 
 
 def _figures(
@@ -325,28 +324,15 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-def _candidates(problem: SchemeProblem) -> dict[str, int]:
-    """How many recodings the schemes allow, where JSON can tell."""
-    number = math.prod(map(count, problem.domains))
-    return {"candidates": number} if number <= LARGEST_EXACT else {}
-
-
-def _is_cut(outcome: SchemeOutcome, options: Options[SchemeOptions]) -> bool:
-    """Whether the time limit ended the search."""
-    return not outcome.proven and options.deadline.is_limited
-
-
-def _ended(
-    outcome: SchemeOutcome, options: Options[SchemeOptions], *, is_bounded: bool
-) -> Iterator[str]:
+def _ended(outcome: SchemeOutcome, *, is_cut: bool, is_bounded: bool) -> Iterator[str]:
     """A note on a search that ended before it had looked at everything."""
     if outcome.proven:
         return
-    ended = "the time limit ended the search of the schemes"
-    if not _is_cut(outcome, options):
-        ended = "the search of the schemes ended before it had looked at all recodings"
-    told = "see the bound" if is_bounded else "and it is not known how much better it may be"
-    yield f"{ended}: a better recoding may exist, {told}"
+    ended = "the search of the schemes ended before it had looked at all recodings"
+    if is_cut:
+        ended = "the time limit ended the search of the schemes"
+    known = "see the bound" if is_bounded else "and it is not known how much better it may be"
+    yield f"{ended}: a better recoding may exist, {known}"
 
 
 def _unsatisfied(policy: Policy) -> UnsatisfiableError:

@@ -10,44 +10,14 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import (
-    ascending,
-    descending,
-    divided,
-    double,
-    is_null,
-    minus,
-    number,
-    over,
-    summed,
-    times,
-    whole_part,
-)
 from sqlanon.query.assess.measure import label
-from sqlanon.query.classes.frequency import CLASS_SIZE
-from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, same_value
-from sqlanon.query.privacy.figures import Needed, Reference, distance
+from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.privacy.sensitive import class_figures
-from sqlanon.query.privacy.spread import Shape
-from sqlanon.query.syntax import (
-    alias,
-    bigint,
-    column,
-    count_all,
-    greatest,
-    named,
-    nested,
-    select,
-    total,
-    when,
-)
+from sqlanon.query.syntax import column
 from sqlanon.query.text import text_of
+from sqlanon.sqltext import Sql, expression, name, names, render
 
-HELD = "held"
-RECORDS = "records"
 DISTANCE = "distance"
-FURTHEST = "furthest"
-_SPREAD, _CLASSES, _VALUES = "spread", "classes", "overall"
 
 
 def labels(count: int) -> list[str]:
@@ -55,24 +25,26 @@ def labels(count: int) -> list[str]:
     return [label(place) for place in range(count)]
 
 
-def class_values(
-    source: exp.Table, columns: Sequence[str], *, name: str, nulls: bool
-) -> exp.Select:
+def class_values(source: exp.Table, columns: Sequence[str], *, attribute: str, nulls: bool) -> Sql:
     """Records of each class and value: rows of labels, VALUE and SIZE; NULL where it counts."""
-    keys: list[exp.Expr] = [column(each) for each in (*columns, name)]
-    names = [*labels(len(columns)), VALUE]
-    figures = [alias(key, shown) for key, shown in zip(keys, names, strict=True)]
-    query = select([*figures, alias(bigint(count_all()), SIZE)], source, by=keys)
-    return query if nulls else query.where(exp.Not(this=is_null(column(name))), copy=False)
+    return render(
+        "assess/value_counts",
+        source=source,
+        columns=names(columns),
+        attribute=name(attribute),
+        nulls=nulls,
+    )
 
 
-def counted(spread: exp.Table) -> exp.Select:
+def counted(spread: exp.Table) -> Sql:
     """All records that count, and their distinct values, NULL left out, in one row."""
-    values = bigint(exp.Count(this=exp.Distinct(expressions=[column(VALUE)])))
-    return select([total(column(SIZE)), values], spread)
+    return expression(
+        "SELECT {{ total('size') }}, CAST(COUNT(DISTINCT value) AS BIGINT) FROM {{ spread }}",
+        spread=spread,
+    )
 
 
-def furthest_class(spread: exp.Table, columns: int, *, records: int) -> exp.Select:
+def furthest_class(spread: exp.Table, columns: int, *, records: int) -> Sql:
     """The class whose values are furthest from those of the table, by the equal distance.
 
     One row of labels, CLASS_SIZE and DISTANCE: the share of its records that would have to hold
@@ -83,31 +55,12 @@ def furthest_class(spread: exp.Table, columns: int, *, records: int) -> exp.Sele
         columns: Number of quasi-identifiers.
         records: All records that count.
     """
-    names = labels(columns)
-    here = times(column(SIZE, _SPREAD), number(records))
-    there = times(column(RECORDS, _VALUES), column(CLASS_SIZE, _CLASSES))
-    beyond = exp.Sum(this=greatest(minus(here, there), number(0)))
-    whole = times(double(column(CLASS_SIZE, _CLASSES)), number(records))
-    keys: list[exp.Expr] = [
-        *(column(name, _SPREAD) for name in names),
-        column(CLASS_SIZE, _CLASSES),
-    ]
-    query = select([*keys, alias(divided(double(beyond), whole), DISTANCE)], named(spread, _SPREAD))
-    sizes = select(
-        [*map(column, names), alias(bigint(summed(SIZE)), CLASS_SIZE)],
-        spread,
-        by=list(map(column, names)),
-    )
-    query.join(nested(sizes, _CLASSES), on=_same(names, _SPREAD, _CLASSES), copy=False)
-    values = select(
-        [column(VALUE), alias(bigint(summed(SIZE)), RECORDS)], spread, by=[column(VALUE)]
-    )
-    query.join(nested(values, _VALUES), on=_same([VALUE], _SPREAD, _VALUES), copy=False)
-    query.set("group", exp.Group(expressions=keys))
-    return _furthest(query, names)
+    shown = names(labels(columns))
+    distances = render("assess/equal_distances", spread=spread, labels=shown, records=records)
+    return _furthest(distances, shown)
 
 
-def furthest_in_order(spread: exp.Table, columns: int, *, reference: Reference) -> exp.Select:
+def furthest_in_order(spread: exp.Table, columns: int, *, reference: Reference) -> Sql:
     """As `furthest_class`, by the ordered distance.
 
     DISTANCE is how far the values of the class would have to move to be those of the table, in
@@ -118,53 +71,54 @@ def furthest_in_order(spread: exp.Table, columns: int, *, reference: Reference) 
         columns: Number of quasi-identifiers.
         reference: The distribution of the table, by value.
     """
-    names = labels(columns)
-    needed, shape = Needed(distances=("ordered",)), Shape(grouped=True)
-    figures = class_figures(spread, names, needed=needed, reference=reference, shape=shape)
-    far = alias(column(distance("ordered")), DISTANCE)
-    query = select([*map(column, names), column(CLASS_SIZE), far], nested(figures, "figures"))
-    return _furthest(query, names)
+    keys, needed = labels(columns), Needed(distances=("ordered",))
+    figures = class_figures(spread, keys, needed=needed, reference=reference, grouped=True)
+    distances = expression(
+        "SELECT {% for label in labels %}{{ label }}, {% endfor %}class_size,"
+        " distance_ordered AS distance FROM {{ figures }} AS figures",
+        labels=names(keys),
+        figures=figures,
+    )
+    return _furthest(distances, names(keys))
 
 
-def _furthest(distances: exp.Select, names: Sequence[str]) -> exp.Select:
+def _furthest(distances: Sql, shown: Sequence[Sql]) -> Sql:
     """The class of the greatest distance; of equal ones the largest, then the first by labels."""
-    order = [descending(column(DISTANCE)), descending(column(CLASS_SIZE))]
-    found = select([exp.Star()], nested(distances, "far"))
-    found.set("order", exp.Order(expressions=[*order, *(ascending(column(n)) for n in names)]))
-    return found.limit(1, copy=False)
+    return expression(
+        "SELECT * FROM {{ distances }} AS far ORDER BY distance DESC NULLS LAST,"
+        " class_size DESC NULLS LAST{% for label in labels %}, {{ label }}{% endfor %} LIMIT 1",
+        distances=distances,
+        labels=shown,
+    )
 
 
-def held_values(spread: exp.Table, furthest: exp.Table, *, columns: int) -> exp.Select:
+def held_values(spread: exp.Table, furthest: exp.Table, *, columns: int) -> Sql:
     """Each value's records: rows of VALUE, RECORDS (all) and HELD (those of the furthest class)."""
-    own = exp.Not(this=is_null(column(CLASS_SIZE, FURTHEST)))
-    size = column(SIZE, _SPREAD)
-    figures = [
-        column(VALUE, _SPREAD),
-        alias(total(size), RECORDS),
-        alias(total(when(own, size)), HELD),
-    ]
-    query = select(figures, named(spread, _SPREAD), by=[column(VALUE, _SPREAD)])
-    same = _same(labels(columns), _SPREAD, FURTHEST)
-    return query.join(named(furthest, FURTHEST), on=same, join_type="left", copy=False)
+    keys = names(labels(columns))
+    return render("assess/furthest_values", spread=spread, furthest=furthest, labels=keys)
 
 
-def totals(values: exp.Table) -> exp.Select:
+def totals(values: exp.Table) -> Sql:
     """Values, their records, those of the furthest class, and those of one record, in one row."""
-    alone = total(when(column(RECORDS).eq(1), number(1)))
-    figures = [bigint(count_all()), total(column(RECORDS)), total(column(HELD)), alone]
-    return select(figures, values)
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('records') }}, {{ total('held') }},"
+        " {{ count_if('records = 1') }} FROM {{ rows }}",
+        rows=values,
+    )
 
 
-def frequent(values: exp.Table, kind: exp.DataType, *, most: int) -> exp.Select:
+def frequent(values: exp.Table, kind: exp.DataType, *, most: int) -> Sql:
     """The most frequent values: rows of text, RECORDS and HELD."""
-    figures = [text_of(column(VALUE), kind), column(RECORDS), column(HELD)]
-    query = select(figures, values)
-    order = [descending(column(RECORDS)), ascending(column(VALUE))]
-    query.set("order", exp.Order(expressions=order))
-    return query.limit(most, copy=False)
+    return expression(
+        "SELECT {{ text }}, records, held FROM {{ rows }}"
+        " ORDER BY records DESC NULLS LAST, value LIMIT {{ most }}",
+        text=text_of(column("value"), kind),
+        rows=values,
+        most=most,
+    )
 
 
-def in_parts(values: exp.Table, kind: exp.DataType, *, parts: int) -> exp.Select:
+def in_parts(values: exp.Table, kind: exp.DataType, *, parts: int) -> Sql:
     """Values in order, cut into parts of about as many records each.
 
     Rows of the least and the greatest value as texts, RECORDS and HELD; NULL is a part by itself.
@@ -174,24 +128,11 @@ def in_parts(values: exp.Table, kind: exp.DataType, *, parts: int) -> exp.Select
         kind: The column's type.
         parts: How many parts besides that of NULL.
     """
-    is_value = exp.Not(this=is_null(column(VALUE)))
-    records = over(exp.Sum(this=when(is_value, column(RECORDS))))
-    before = over(summed(RECORDS), order=[ascending(column(VALUE))])
-    reached = minus(before, column(RECORDS))
-    part = whole_part(times(exp.Paren(this=reached), number(parts)), records)
-    rank = when(is_null(column(VALUE)), number(parts), default=part)
-    ranked = select([exp.Star(), alias(rank, RANK)], values)
-    figures = [
-        text_of(exp.Min(this=column(VALUE)), kind),
-        text_of(exp.Max(this=column(VALUE)), kind),
-        total(column(RECORDS)),
-        total(column(HELD)),
-    ]
-    query = select(figures, nested(ranked, "ranked"), by=[column(RANK)])
-    query.set("order", exp.Order(expressions=[ascending(column(RANK))]))
-    return query
-
-
-def _same(names: Sequence[str], one: str, other: str) -> exp.Expr:
-    pairs = [same_value(column(name, one), column(name, other), nullable=True) for name in names]
-    return exp.and_(*pairs, copy=False)
+    least, greatest = (exp.Min(this=column("value")), exp.Max(this=column("value")))
+    return render(
+        "assess/value_ranges",
+        rows=values,
+        parts=parts,
+        least=text_of(least, kind),
+        greatest=text_of(greatest, kind),
+    )

@@ -11,22 +11,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import or_zero, times
-from sqlanon.query.encoding.encode import SIZE, same_columns, union_all, word
-from sqlanon.query.syntax import (
-    added,
-    alias,
-    bigint,
-    column,
-    count_all,
-    masked,
-    named,
-    nested,
-    select,
-    table,
-    total,
-    when,
-)
+from sqlanon.query.encoding.encode import word
+from sqlanon.sqltext import Fragment, Sql, expression, name, names, render
 
 CLASS_SIZE = "class_size"
 COST = "cost"
@@ -72,7 +58,7 @@ class Selected:
 
     Args:
         sums: Per name of a sum the column that is added up.
-        carried: Words of the code.
+        carried: The words of the code, or none.
         by: Per name a column whose values are told apart within a class, too.
     """
 
@@ -81,9 +67,11 @@ class Selected:
     by: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def own(self) -> list[exp.Expr]:
-        """The columns that are told apart."""
-        return [column(of, "source") for of in self.by.values()]
+    def holes(self) -> dict[str, object]:
+        """What fills the holes of a query with them."""
+        pairs = {"by": self.by.items(), "sums": self.sums.items()}
+        named = {hole: [(name(own), name(of)) for own, of in each] for hole, each in pairs.items()}
+        return {"carried": bool(self.carried), **named}
 
 
 def node_columns(words: int, prices: Prices | None = None) -> list[str]:
@@ -95,91 +83,69 @@ def node_columns(words: int, prices: Prices | None = None) -> list[str]:
     return names
 
 
-def with_nodes(query: exp.Select, words: int, *, prices: Prices | None = None) -> exp.Select:
+def with_nodes(query: Sql, words: int, *, prices: Prices | None = None) -> Sql:
     """A query with the nodes that its parameters say."""
-    lists = exp.DataType.build("BIGINT[]", dialect="duckdb")
-    columns = [
-        alias(exp.func("UNNEST", exp.cast(exp.Placeholder(), lists)), name)
-        for name in node_columns(words, prices)
-    ]
-    return query.with_(NODES, as_=exp.Select(expressions=columns), copy=False)
+    return render("classes/with_nodes", columns=names(node_columns(words, prices)), query=query)
 
 
-def roll_up(source: exp.Table, masks: Masks, *, carried: Sequence[str] = ()) -> exp.Select:
+def roll_up(source: exp.Table, masks: Masks, *, carried: Sequence[str] = ()) -> Sql:
     """The frequency set of a node from a finer set or its details, in the same shape.
 
     The values of `carried` columns are told apart within a class, too.
     """
-    keys: list[exp.Expr] = [masked(word(w), bits) for w, bits in enumerate(masks)]
-    own = [column(name) for name in carried]
-    figures = [*(alias(key, word(w)) for w, key in enumerate(keys)), *own]
-    return select([*figures, alias(total(column(SIZE)), SIZE)], source, by=[*keys, *own])
+    return render("classes/roll_up", source=source, masks=masks, carried=names(carried))
 
 
 def class_rows(
-    source: exp.Table, words: int, *, selected: Selected, nodes: exp.Expr | None = None
-) -> exp.Select:
+    source: exp.Table,
+    words: int,
+    *,
+    selected: Selected,
+    nodes: Fragment | None = None,
+    below: int | None = None,
+) -> Sql:
     """The classes of the nodes of the query: NUMBER of the node, and what is selected.
 
-    They are counted from a frequency set, of `nodes`, a relation called NODES, or of all.
+    They are counted from a frequency set, of `nodes`, a relation called NODES, or of all; only
+    classes of fewer than `below` records count.
     """
-    number = column(NUMBER, NODES)
-    keys = [
-        exp.BitwiseAnd(this=column(word(w), "source"), expression=column(mask(w), NODES))
-        for w in range(words)
-    ]
-    query = _grouped_rows(
-        source, number, keys=keys, selected=selected, by=[number, *keys, *selected.own]
+    return render(
+        "classes/class_rows",
+        source=source,
+        words=words,
+        nodes=name(NODES) if nodes is None else nodes,
+        below=below,
+        **selected.holes,
     )
-    return query.join(nodes or table(NODES), join_type="cross", copy=False)
 
 
 def classes_side_by_side(
     source: exp.Table, nodes: Sequence[Masks], *, selected: Selected, below: int | None = None
-) -> exp.Query:
-    """As `class_rows`, of nodes whose masks stand in the text, a grouping for each.
-
-    A large set is better counted so: from literals the database foresees how far the keys of its
-    groups range, a word without bits is no key, and the groupings run side by side. Nodes are
-    given by their bits and numbered from 0; only classes of less than `below` records count.
-    """
-    groupings = []
-    for number, masks in enumerate(nodes):
-        keys: list[exp.Expr] = [
-            masked(word(w), bits, table="source") if bits else exp.Literal.number(0)
-            for w, bits in enumerate(masks)
-        ]
-        told = alias(exp.Literal.number(number), NUMBER)
-        # A number in GROUP BY would be the place of a column.
-        varying = [key for key in keys if not isinstance(key, exp.Literal)] + selected.own
-        by = varying or [masked(word(0), 0, table="source")]
-        query = _grouped_rows(source, told, keys=keys, selected=selected, by=by)
-        groupings.append(query if below is None else _below(query, below))
-    return union_all(groupings)
+) -> Sql:
+    """As `class_rows`, of nodes whose masks stand in the text, numbered from 0."""
+    # A set needs one key, be it the same for all.
+    keys = [[(w, bits) for w, bits in enumerate(masks) if bits] or [(0, 0)] for masks in nodes]
+    return render(
+        "classes/classes_side_by_side",
+        source=source,
+        nodes=list(zip(nodes, keys, strict=True)),
+        below=below,
+        **selected.holes,
+    )
 
 
-def _grouped_rows(
+def _classes(
     source: exp.Table,
-    number: exp.Expr,
+    words: int,
     *,
-    keys: Sequence[exp.Expr],
     selected: Selected,
-    by: Sequence[exp.Expr],
-) -> exp.Select:
-    """The selected columns and sums of classes."""
-    figures = [number]
-    figures += [alias(keys[place], name) for place, name in enumerate(selected.carried)]
-    figures += [alias(own, name) for name, own in zip(selected.by, selected.own, strict=True)]
-    figures += [
-        alias(bigint(exp.Sum(this=column(of, "source"))), name)
-        for name, of in selected.sums.items()
-    ]
-    return select(figures, named(source, "source"), by=by)
-
-
-def _below(classes: exp.Select, size: int) -> exp.Select:
-    few = exp.LT(this=exp.Sum(this=column(SIZE, "source")), expression=exp.Literal.number(size))
-    return classes.having(few, copy=False)
+    masks: Sequence[Masks] | None,
+    below: int | None = None,
+) -> Sql:
+    """The classes of nodes by their bits, or by parameters where there are none."""
+    if masks is None:
+        return class_rows(source, words, selected=selected, below=below)
+    return classes_side_by_side(source, masks, selected=selected, below=below)
 
 
 def class_counts(
@@ -189,40 +155,24 @@ def class_counts(
     k: int,
     squares: bool = False,
     masks: Sequence[Masks] | None = None,
-) -> exp.Select:
+) -> Sql:
     """Counts of the classes of the nodes, one row per node in any order.
 
     Each row holds the node's NUMBER, its classes, those smaller than k, the records in them, and,
     with `squares`, squared sizes of all classes and of the small ones. With `masks`, the nodes of
     `classes_side_by_side`, the query has no parameters.
     """
-    figures: list[exp.Expr] = [
-        column(NUMBER),
-        bigint(count_all()),
-        bigint(exp.Count(this=when(_is_small(k), exp.Literal.number(1)))),
-        total(when(_is_small(k), column(CLASS_SIZE))),
-    ]
-    if squares:
-        square = times(column(CLASS_SIZE), column(CLASS_SIZE))
-        figures += [total(square), total(when(_is_small(k), square))]
-    sizes = Selected({CLASS_SIZE: SIZE})
-    classes: exp.Query = (
-        class_rows(source, words, selected=sizes)
-        if masks is None
-        else classes_side_by_side(source, masks, selected=sizes)
-    )
-    query = select(figures, nested(classes, "classes"), by=[column(NUMBER)])
+    classes = _classes(source, words, selected=Selected({CLASS_SIZE: "size"}), masks=masks)
+    query = render("classes/class_counts", classes=classes, k=k, squares=squares)
     return with_nodes(query, words) if masks is None else query
 
 
 def small_classes(
     source: exp.Table, words: int, *, k: int, prices: Prices, masks: Sequence[Masks] | None = None
-) -> exp.Query:
+) -> Sql:
     """The classes of the nodes that are smaller than k, with what tells their costs."""
-    sizes = Selected({CLASS_SIZE: SIZE}, cost_keys(words, prices))
-    if masks is None:
-        return _below(class_rows(source, words, selected=sizes), k)
-    return classes_side_by_side(source, masks, selected=sizes, below=k)
+    sizes = Selected({CLASS_SIZE: "size"}, cost_keys(words, prices))
+    return _classes(source, words, selected=sizes, masks=masks, below=k)
 
 
 def cost_keys(words: int, prices: Prices | None) -> list[str]:
@@ -234,7 +184,7 @@ def cost_keys(words: int, prices: Prices | None) -> list[str]:
 
 def small_costs(
     source: exp.Table, words: int, *, k: int, prices: Prices, masks: Sequence[Masks] | None = None
-) -> exp.Select:
+) -> Sql:
     """Records and costs of the small classes of the nodes: rows as of `added_up`."""
     small = small_classes(source, words, k=k, prices=prices, masks=masks)
     return with_nodes(
@@ -243,13 +193,13 @@ def small_costs(
 
 
 def added_up(
-    rows: exp.Query,
+    rows: Fragment,
     words: int,
     *,
     prices: Prices | None,
     counts: Sequence[str],
     squares: bool = False,
-) -> exp.Select:
+) -> Sql:
     """Records and costs of violating classes, one row per node that has any, in any order.
 
     Each row holds NUMBER; classes; and for each count of records, their sum, that times the size
@@ -262,53 +212,20 @@ def added_up(
         counts: CLASS_SIZE, REQUIRED.
         squares: Whether the products with the size of the class are needed; else they are 0.
     """
-    joins, costs = _costs(words, prices)
-    factors = [
-        column(CLASS_SIZE, SMALL) if squares else None,
-        None if costs is None else exp.Paren(this=costs),
-    ]
-    figures: list[exp.Expr] = [column(NUMBER, SMALL), bigint(count_all())]
-    for name in counts:
-        figures.append(total(column(name, SMALL)))
-        figures += [_product(column(name, SMALL), factor) for factor in factors]
-    query = select(figures, nested(rows, SMALL), by=[column(NUMBER, SMALL)])
-    query.set("joins", joins)
-    return query
+    return render(
+        "classes/added_up",
+        rows=rows,
+        words=words,
+        prices=list(prices.tables.items()) if prices is not None and prices.levels else [],
+        counts=names(counts),
+        squares=squares,
+    )
 
 
-def _product(records: exp.Expr, factor: exp.Expr | None) -> exp.Expr:
-    if factor is None:
-        return exp.Literal.number(0)
-    return total(exp.Mul(this=records, expression=factor))
-
-
-def _costs(words: int, prices: Prices | None) -> tuple[list[exp.Join], exp.Expr | None]:
-    """The joins for the cell costs of a violating class, and these; None where nothing costs."""
-    if prices is None or not prices.levels:
-        return [], None
-    joins = [exp.Join(this=table(NODES), on=same_columns(NODES, SMALL, names=[NUMBER]))]
-    parts: list[exp.Expr] = []
-    for number, prices_table in prices.tables.items():
-        name = f"price_{number}"
-        same: list[exp.Expr] = [
-            exp.EQ(this=column(LEVEL, name), expression=column(level(number), NODES))
-        ]
-        for w in range(words):
-            bits = exp.BitwiseAnd(
-                this=column(word(w), SMALL), expression=column(level_mask(number, w), NODES)
-            )
-            same.append(exp.EQ(this=column(word(w), name), expression=exp.Paren(this=bits)))
-        on = exp.and_(*same, copy=False)
-        joins.append(exp.Join(this=named(prices_table, name), side="left", on=on))
-        parts.append(or_zero(column(COST, name)))
-    return joins, added(parts)
-
-
-def _is_small(k: int) -> exp.Expr:
-    return exp.LT(this=column(CLASS_SIZE), expression=exp.Literal.number(k))
-
-
-def histogram(classes: exp.Select) -> exp.Select:
+def histogram(classes: Fragment) -> Sql:
     """Number of rows of each size, of a query of class sizes."""
-    size = column(CLASS_SIZE)
-    return select([bigint(size), bigint(count_all())], nested(classes, "classes"), by=[size])
+    return expression(
+        "SELECT CAST(class_size AS BIGINT), CAST(COUNT(*) AS BIGINT) FROM {{ classes }} AS classes"
+        " GROUP BY class_size",
+        classes=classes,
+    )

@@ -14,54 +14,52 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlanon.query.classes.frequency import CLASS_SIZE, histogram
+from sqlanon.query.classes.frequency import histogram
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encoding.encode import (
-    RANK,
-    SIZE,
-    VALUE,
-    same_columns,
-    same_value,
-    word,
-    words_of,
-)
-from sqlanon.query.syntax import (
-    added,
-    alias,
-    bigint,
-    column,
-    count_all,
-    named,
-    nested,
-    select,
-    star,
-)
-
-_ONE = exp.Literal.number(1)
-_SIZE = alias(bigint(count_all()), CLASS_SIZE)
+from sqlanon.query.classes.violations import words as keys
+from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 
-def size_histogram(source: exp.Table, quasi_identifiers: Sequence[str]) -> exp.Select:
+def size_histogram(source: exp.Table, quasi_identifiers: Sequence[str]) -> Sql:
     """The sizes of a table's classes and how many classes have each size.
 
     NULL is a value: records with NULL in a column share it.
     """
-    return histogram(select([_SIZE], source, by=[column(name) for name in quasi_identifiers]))
+    return histogram(
+        expression(
+            "SELECT CAST(COUNT(*) AS BIGINT) AS class_size FROM {{ source }}"
+            "{% if columns %} GROUP BY {{ listed(columns) }}{% endif %}",
+            source=source,
+            columns=names(quasi_identifiers),
+        )
+    )
 
 
-def distinct_among(source: exp.Table, columns: Sequence[str], *, first: int) -> exp.Select:
+def distinct_among(source: exp.Table, columns: Sequence[str], *, first: int) -> Sql:
     """Distinct values per column among the first records of a table, in one row."""
-    head = select(map(column, columns), source).limit(first, copy=False)
-    return select(_distinct_counts(columns), nested(head, "head"))
+    head = expression(
+        "SELECT {{ columns }} FROM {{ source }} LIMIT {{ first }}",
+        columns=listed(names(columns)),
+        source=source,
+        first=first,
+    )
+    return expression(
+        "SELECT {{ counts }} FROM {{ head }} AS head", counts=_distinct_counts(columns), head=head
+    )
 
 
-def distinct_values(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+def distinct_values(source: exp.Table, columns: Sequence[str]) -> Sql:
     """Records of a table, and distinct values per column, in one row; NULL is none."""
-    return select([bigint(count_all()), *_distinct_counts(columns)], source)
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT), {{ counts }} FROM {{ source }}",
+        counts=_distinct_counts(columns),
+        source=source,
+    )
 
 
-def _distinct_counts(columns: Sequence[str]) -> list[exp.Expr]:
-    return [bigint(exp.Count(this=exp.Distinct(expressions=[column(name)]))) for name in columns]
+def _distinct_counts(columns: Sequence[str]) -> Sql:
+    count = "CAST(COUNT(DISTINCT {{ column }}) AS BIGINT)"
+    return listed(expression(count, column=column) for column in names(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,120 +81,122 @@ class Coding:
     entity: str | None = None
 
 
-def coded_rows(source: exp.Table, coding: Coding) -> exp.Select:
+def coded_rows(source: exp.Table, coding: Coding) -> Sql:
     """The records of a table as codes: the words, a rank per attribute, and the entity.
 
     A sensitive value without a rank, a NULL that is no value, becomes NULL.
     """
-    carried = [
-        alias(column(RANK, value_of(number)), value_of(number))
-        for number in range(len(coding.ranks))
-    ]
-    if coding.entity is not None:
-        carried.append(alias(column(coding.entity, "source"), ENTITY))
-    codes = [alias(code, word(w)) for w, code in enumerate(_codes(coding))]
-    query = _joined([*codes, *carried], source, coding=coding)
-    for number, (name, ranks) in enumerate(coding.ranks.items()):
-        own = value_of(number)
-        same = same_value(column(name, "source"), column(VALUE, own), nullable=True)
-        query.join(named(ranks, own), on=same, join_type="left", copy=False)
-    return query
+    return render(
+        "classes/coded_rows",
+        source=source,
+        maps=_maps(coding),
+        words=coding.words,
+        carried=[] if coding.entity is None else [(name(ENTITY), name(coding.entity))],
+        ranks=[
+            (name(column), ranks, name(value_of(number)))
+            for number, (column, ranks) in enumerate(coding.ranks.items())
+        ],
+    )
 
 
-def coded_histogram(source: exp.Table, coding: Coding) -> exp.Select:
+def coded_histogram(source: exp.Table, coding: Coding) -> Sql:
     """As `size_histogram`, by codes."""
-    return histogram(_joined([_SIZE], source, coding=coding, by=_codes(coding)))
+    words = coding.words
+    return histogram(
+        render("classes/coded_classes", source=source, maps=_maps(coding), words=words)
+    )
 
 
-def _codes(coding: Coding) -> list[exp.Expr]:
-    names = [f"map_{number}" for number in range(len(coding.maps))]
-    return [added([column(word(w), name) for name in names]) for w in range(coding.words)]
+def _maps(coding: Coding) -> list[tuple[Sql, Fragment, bool]]:
+    return [(name(column), rows, column in coding.nullable) for column, rows in coding.maps.items()]
 
 
-def _joined(
-    figures: Sequence[exp.Expr],
-    source: exp.Table,
-    *,
-    coding: Coding,
-    by: Sequence[exp.Expr] = (),
-) -> exp.Select:
-    query = select(figures, named(source, "source"), by=by)
-    for number, (name, rows) in enumerate(coding.maps.items()):
-        own = f"map_{number}"
-        same = same_value(column(name, "source"), column(VALUE, own), name in coding.nullable)
-        query.join(nested(rows, own), on=same, copy=False)
-    return query
-
-
-def larger_classes(rows: exp.Table, words: int) -> exp.Select:
+def larger_classes(rows: exp.Table, words: int) -> Sql:
     """The classes of more than one record: the words and CLASS_SIZE."""
-    query = select([*words_of(words), _SIZE], rows, by=words_of(words))
-    return query.having(count_all() > 1, copy=False)
+    return expression(
+        "SELECT {{ words }}, CAST(COUNT(*) AS BIGINT) AS class_size FROM {{ rows }}"
+        " GROUP BY {{ words }} HAVING COUNT(*) > 1",
+        rows=rows,
+        words=_words(words),
+    )
 
 
-def person_classes(rows: exp.Table, words: int) -> exp.Select:
+def person_classes(rows: exp.Table, words: int) -> Sql:
     """All classes: the words and CLASS_SIZE [persons]; records without one are one person's."""
-    persons = select([*words_of(words), column(ENTITY)], rows).distinct(copy=False)
-    return select([*words_of(words), _SIZE], nested(persons, "persons"), by=words_of(words))
+    return expression(
+        "SELECT {{ words }}, CAST(COUNT(*) AS BIGINT) AS class_size"
+        " FROM (SELECT DISTINCT {{ words }}, entity FROM {{ rows }}) AS persons"
+        " GROUP BY {{ words }}",
+        rows=rows,
+        words=_words(words),
+    )
 
 
-def most_records(source: exp.Table, entity: str) -> exp.Select:
+def most_records(source: exp.Table, entity: str) -> Sql:
     """The most records of one person of a table, in one row; those without one are one person's."""
-    persons = select([_SIZE], source, by=[column(entity)])
-    return select([bigint(exp.Max(this=column(CLASS_SIZE)))], nested(persons, "persons"))
+    return expression(
+        "SELECT CAST(MAX(class_size) AS BIGINT) FROM (SELECT COUNT(*) AS class_size"
+        " FROM {{ source }} GROUP BY {{ entity }}) AS persons",
+        source=source,
+        entity=name(entity),
+    )
 
 
-def sizes_histogram(classes: exp.Table) -> exp.Select:
+def sizes_histogram(classes: exp.Table) -> Sql:
     """Number of classes of each size."""
-    return histogram(select([column(CLASS_SIZE)], classes))
+    return histogram(classes)
 
 
-def sized_rows(rows: exp.Table, larger: exp.Table, *, words: int) -> exp.Select:
+def sized_rows(rows: exp.Table, larger: exp.Table, *, words: int) -> Sql:
     """The rows of `coded_rows` with the CLASS_SIZE of `larger_classes`, or 1."""
-    size = exp.Coalesce(this=column(CLASS_SIZE, "larger"), expressions=[_ONE])
-    query = select([star("rows"), alias(size, CLASS_SIZE)], named(rows, "rows"))
-    same = same_columns("rows", "larger", names=[word(w) for w in range(words)])
-    return query.join(named(larger, "larger"), on=same, join_type="left", copy=False)
+    return render("classes/sized_rows", rows=rows, larger=larger, words=names(keys(words)))
 
 
-def attribute_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
+def attribute_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """Rows of the words, VALUE and SIZE."""
-    return select([*words_of(words), alias(value, VALUE), alias(_ONE, SIZE)], rows)
+    return expression(
+        "SELECT {{ words }}, {{ value }} AS value, 1 AS size FROM {{ rows }}",
+        rows=rows,
+        words=_words(words),
+        value=value,
+    )
 
 
-def person_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
+def person_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """As `attribute_rows`; a person counts once for each class and value."""
-    columns = [*words_of(words), alias(value, VALUE), column(ENTITY)]
-    each = nested(select(columns, rows).distinct(copy=False), "persons")
-    return select([*words_of(words), column(VALUE), alias(_ONE, SIZE)], each)
+    return render("classes/person_rows", rows=rows, words=names(keys(words)), value=value)
 
 
-def shared_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
+def shared_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """As `attribute_rows` of `sized_rows`, of classes of more than one record."""
-    return attribute_rows(rows, words, value=value).where(column(CLASS_SIZE) > 1, copy=False)
+    return expression(
+        "SELECT {{ words }}, {{ value }} AS value, 1 AS size FROM {{ rows }} WHERE class_size > 1",
+        rows=rows,
+        words=_words(words),
+        value=value,
+    )
 
 
-def single_rows(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
+def single_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """As `attribute_rows` of `sized_rows`, one class of one record for each value of such classes.
 
     All such classes of a value have the same figures.
     """
-    others = [alias(exp.Literal.number(0), word(w)) for w in range(1, words)]
-    figures = [alias(value, word(0)), *others, alias(value, VALUE), alias(_ONE, SIZE)]
-    query = select(figures, rows).distinct(copy=False)
-    return query.where(column(CLASS_SIZE).eq(1), copy=False)
+    return render("classes/single_rows", rows=rows, words=words, value=value)
 
 
-def persons_given_away(rows: exp.Table, words: int, *, value: exp.Expr) -> exp.Select:
+def persons_given_away(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """Persons with records in classes of one value or none, in one row; NULL is no value."""
-    values = exp.Count(this=exp.Distinct(expressions=[value]))
-    classes = select(words_of(words), rows, by=words_of(words)).having(values <= 1, copy=False)
-    same = same_columns("rows", "classes", names=[word(w) for w in range(words)])
-    held = select([column(ENTITY, "rows")], named(rows, "rows")).distinct(copy=False)
-    held.join(nested(classes, "classes"), on=same, copy=False)
-    return select([bigint(count_all())], nested(held, "persons"))
+    own = names(keys(words))
+    return render("classes/persons_given_away", rows=rows, words=own, value=value)
 
 
-def pair_value(one: int, other: int, *, values: int) -> exp.Expr:
+def pair_value(one: int, other: int, *, values: int) -> Sql:
     """The ranks of two attributes, the second with so many values, as one number, else NULL."""
-    return column(value_of(one)) * values + column(value_of(other))
+    return expression(
+        "value_{{ one }} * {{ values }} + value_{{ other }}", one=one, other=other, values=values
+    )
+
+
+def _words(count: int) -> Sql:
+    return listed(names(keys(count)))

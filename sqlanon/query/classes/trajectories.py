@@ -10,20 +10,14 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import ascending, over
-from sqlanon.query.classes.frequency import CLASS_SIZE, histogram
-from sqlanon.query.encoding.encode import same_value, word, words_of
-from sqlanon.query.syntax import alias, bigint, column, count_all, named, nested, select, star
-from sqlanon.query.text import joined, varchar
-
-PERSON = "person"
-TRAJECTORY = "trajectory"
-_CLASS = "class"
+from sqlanon.query.classes.frequency import histogram
+from sqlanon.query.classes.violations import words as keys
+from sqlanon.sqltext import Fragment, Sql, expression, name, names, render
 
 
 def trajectories(
-    rows: exp.Table, words: int, *, person: str, records: exp.Expr | None = None
-) -> exp.Select:
+    rows: exp.Table, words: int, *, person: str, records: Fragment | None = None
+) -> Sql:
     """Every person with the number of their trajectory: `person`, `trajectory`.
 
     Args:
@@ -32,33 +26,28 @@ def trajectories(
         person: The column that says whose a row is; NULL is one person.
         records: How many records a class of rows has; one for each row where left out.
     """
-    who = column(person)
-    times = varchar(bigint(records or count_all()))
-    texts: list[exp.Expr | str] = []
-    for own in words_of(words):
-        texts += [varchar(own), "."]
-    # Whole numbers between points are told apart, whatever they are.
-    within = [alias(who, PERSON), alias(joined(*texts, times), _CLASS)]
-    classes = select(within, rows, by=[who, *words_of(words)])
-    ordered = exp.Order(this=column(_CLASS), expressions=[ascending(column(_CLASS))])
-    listed = exp.GroupConcat(this=ordered, separator=exp.Literal.string(" "))
-    own_classes = [column(PERSON), alias(listed, TRAJECTORY)]
-    persons = select(own_classes, nested(classes, "classes"), by=[column(PERSON)])
-    rank = over(exp.DenseRank(), order=[ascending(column(TRAJECTORY))])
-    return select([column(PERSON), alias(bigint(rank), TRAJECTORY)], nested(persons, "persons"))
+    return render(
+        "classes/trajectories",
+        rows=rows,
+        words=names(keys(words)),
+        person=name(person),
+        records=records or expression("COUNT(*)"),
+    )
 
 
-def trajectory_histogram(persons: exp.Table) -> exp.Select:
+def trajectory_histogram(persons: exp.Table) -> Sql:
     """Persons who share a trajectory, and how many trajectories so many share."""
-    size = alias(bigint(count_all()), CLASS_SIZE)
-    return histogram(select([size], persons, by=[column(TRAJECTORY)]))
+    sizes = "SELECT COUNT(*) AS class_size FROM {{ persons }} GROUP BY trajectory"
+    return histogram(expression(sizes, persons=persons))
 
 
-def with_trajectories(
-    rows: exp.Table, persons: exp.Table, *, words: int, person: str
-) -> exp.Select:
+def with_trajectories(rows: exp.Table, persons: exp.Table, *, words: int, person: str) -> Sql:
     """The rows with their person's trajectory as one more word."""
-    own = alias(column(TRAJECTORY, "persons"), word(words))
-    same = same_value(column(person, "rows"), column(PERSON, "persons"), nullable=True)
-    query = select([star("rows"), own], named(rows, "rows"))
-    return query.join(named(persons, "persons"), on=same, copy=False)
+    return expression(
+        "SELECT rows.*, persons.trajectory AS word_{{ words }} FROM {{ rows }} AS rows"
+        " JOIN {{ persons }} AS persons ON rows.{{ person }} IS NOT DISTINCT FROM persons.person",
+        rows=rows,
+        persons=persons,
+        words=words,
+        person=name(person),
+    )

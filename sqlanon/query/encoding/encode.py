@@ -18,9 +18,9 @@ from sqlanon.query.syntax import (
     named,
     nested,
     select,
-    total,
 )
 from sqlanon.query.text import TEXT, text_of, varchar
+from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 ATTRIBUTE = "attribute"
 LEAF = "leaf"
@@ -44,39 +44,41 @@ def words_of(number: int) -> list[exp.Expr]:
     return [column(own) for own in _names(number)]
 
 
-def presence(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+def presence(source: exp.Table, columns: Sequence[str]) -> Sql:
     """Records of a table, and per column how many of them are not NULL."""
-    counts = [bigint(exp.Count(this=column(name))) for name in columns]
-    return select([bigint(count_all()), *counts], source)
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT){% for column in columns %},"
+        " CAST(COUNT({{ column }}) AS BIGINT){% endfor %} FROM {{ source }}",
+        columns=names(columns),
+        source=source,
+    )
 
 
-def confused(source: exp.Table, columns: Sequence[str]) -> exp.Select:
-    """Per text column whether it takes a letter for another of its case or accent, in one row.
-
-    A column's collation is not in its type; what it does to a letter that is added to it shows it.
-    """
-    none = select(map(column, columns), source).where(exp.false(), copy=False)
-    letters = exp.Select(expressions=[exp.Literal.string("a") for _ in columns])
-    taken = [exp.or_(*(column(name).eq(other) for other in ("A", "á"))) for name in columns]
-    return select(taken, nested(union_all([none, letters]), "probe"))
+def confused(source: exp.Table, columns: Sequence[str]) -> Sql:
+    """Per text column whether it takes a letter for another of its case or accent, in one row."""
+    return render("encoding/confused", source=source, columns=names(columns))
 
 
-def distinct_values(source: exp.Table, name: str) -> exp.Select:
+def distinct_values(source: exp.Table, attribute: str) -> exp.Select:
     """The distinct values of a column: rows of VALUE."""
-    return select([alias(column(name), VALUE)], source).distinct(copy=False)
+    return select([alias(column(attribute), VALUE)], source).distinct(copy=False)
 
 
 def distinct_paths(
-    source: exp.Table, name: str, *, labels: Sequence[exp.Expr], kind: exp.DataType = TEXT
-) -> exp.Select:
+    source: exp.Table, attribute: str, *, labels: Sequence[exp.Expr], kind: exp.DataType = TEXT
+) -> Sql:
     """Per distinct value of a column its text, its labels of `value` from level 1 up, its records.
 
     The number of records comes last.
     """
-    figures = [alias(column(name), VALUE), alias(bigint(count_all()), SIZE)]
-    values = nested(select(figures, source, by=[column(name)]), "v")
-    query = select([text_of(column(VALUE), kind), *labels, column(SIZE)], values)
-    return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
+    return expression(
+        "SELECT {{ shown }}, size FROM (SELECT {{ attribute }} AS value,"
+        " CAST(COUNT(*) AS BIGINT) AS size FROM {{ source }} GROUP BY {{ attribute }}) AS held"
+        " ORDER BY value",
+        shown=listed([text_of(column(VALUE), kind), *labels]),
+        attribute=name(attribute),
+        source=source,
+    )
 
 
 def leaf_map(
@@ -125,11 +127,13 @@ def needs_cast(column_type: exp.DataType) -> bool:
     return column_type.this not in (*exp.DataType.TEXT_TYPES, exp.DataType.Type.ENUM)
 
 
-def repeated_values(leaves: exp.Select) -> exp.Select:
+def repeated_values(leaves: Fragment) -> Sql:
     """Number of values of a leaf map that come from more than one leaf."""
-    repeated = select([column(VALUE)], nested(leaves, "leaves"), by=[column(VALUE)])
-    repeated.having(count_all() > 1, copy=False)
-    return select([bigint(count_all())], nested(repeated, "repeated"))
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT value FROM {{ leaves }} AS leaves"
+        " GROUP BY value HAVING COUNT(*) > 1) AS repeated",
+        leaves=leaves,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +171,9 @@ def encoded(
         words: Number of words of the code.
         carried: Other columns that tell rows apart, by their names in the result.
     """
-    names, joins = _leaf_joins(leaves, nullable)
-    held = {name: _words_of(rows) for name, rows in zip(names, leaves.values(), strict=True)}
-    parts = [[column(own, name) for name in names if own in held[name]] for own in _names(words)]
+    maps, joins = _leaf_joins(leaves, nullable)
+    held = {each: _words_of(rows) for each, rows in zip(maps, leaves.values(), strict=True)}
+    parts = [[column(own, each) for each in maps if own in held[each]] for own in _names(words)]
     # A number in GROUP BY would be the place of a column.
     codes = [added(each) if each else bigint(exp.Literal.number(0)) for each in parts]
     query = _grouped(source, codes, carried=carried or {})
@@ -194,13 +198,13 @@ def joined(
         begun: The words that the source holds; what these columns add to them is added.
         kept: Columns to carry on, by their new names.
     """
-    names, joins = _leaf_joins(leaves, nullable)
+    maps, joins = _leaf_joins(leaves, nullable)
     parts: dict[str, list[exp.Expr]] = {own: [column(own, "source")] for own in begun}
-    for name, leaf_rows in zip(names, leaves.values(), strict=True):
+    for map_, leaf_rows in zip(maps, leaves.values(), strict=True):
         for own in _words_of(leaf_rows):
-            parts.setdefault(own, []).append(column(own, name))
+            parts.setdefault(own, []).append(column(own, map_))
     figures = [alias(added(each), own) for own, each in parts.items()]
-    figures += [alias(column(origin, "source"), name) for name, origin in kept.items()]
+    figures += [alias(column(origin, "source"), own) for own, origin in kept.items()]
     query = select(figures, named(source, "source"))
     query.set("joins", joins)
     return query
@@ -218,11 +222,11 @@ def _leaf_joins(
     leaves: Mapping[str, exp.Select], nullable: set[str]
 ) -> tuple[list[str], list[exp.Join]]:
     """Names for the leaf maps of columns, and the outer joins with them."""
-    names, joins = [f"map_{number}" for number in range(len(leaves))], []
-    for name, (origin, leaf_rows) in zip(names, leaves.items(), strict=True):
-        same = same_value(column(origin, "source"), column(VALUE, name), origin in nullable)
-        joins.append(exp.Join(this=nested(leaf_rows, name), side="LEFT", on=same))
-    return names, joins
+    maps, joins = [f"map_{number}" for number in range(len(leaves))], []
+    for own, (origin, leaf_rows) in zip(maps, leaves.items(), strict=True):
+        same = same_value(column(origin, "source"), column(VALUE, own), origin in nullable)
+        joins.append(exp.Join(this=nested(leaf_rows, own), side="LEFT", on=same))
+    return maps, joins
 
 
 def _words_of(leaf_rows: exp.Select) -> list[str]:
@@ -235,19 +239,19 @@ def _grouped(
 ) -> exp.Select:
     """Codes, what is carried, and the records that have them."""
     details = {
-        name: column(item.origin, "source") if item.ranks is None else column(RANK, name)
-        for name, item in carried.items()
+        own: column(item.origin, "source") if item.ranks is None else column(RANK, own)
+        for own, item in carried.items()
     }
     figures = [
         *(alias(code, word(w)) for w, code in enumerate(codes)),
-        *(alias(value, name) for name, value in details.items()),
+        *(alias(value, own) for own, value in details.items()),
         alias(bigint(count_all()), SIZE),
     ]
     query = select(figures, named(source, "source"), by=[*codes, *details.values()])
-    for name, item in carried.items():
+    for own, item in carried.items():
         if item.ranks is not None:
-            same = same_value(column(item.origin, "source"), column(VALUE, name), item.nulls)
-            query.join(named(item.ranks, name), on=same, join_type="left", copy=False)
+            same = same_value(column(item.origin, "source"), column(VALUE, own), item.nulls)
+            query.join(named(item.ranks, own), on=same, join_type="left", copy=False)
     return query
 
 
@@ -281,57 +285,49 @@ def same_columns(one: str, other: str, *, names: Sequence[str], nullable: bool =
     return exp.and_(*pairs, copy=False)
 
 
-def uncovered(source: exp.Table, name: str, *, leaves: exp.Select) -> exp.Select:
+def uncovered(source: exp.Table, attribute: str, *, leaves: Fragment) -> Sql:
     """Distinct values of a column that its leaf map misses, and the records that hold them."""
-    counts = [alias(column(name), VALUE), alias(count_all(), SIZE)]
-    values = nested(select(counts, source, by=[column(name)]), "held")
-    same = same_value(column(VALUE, "held"), column(VALUE, "leaves"), nullable=True)
-    known = select([exp.Literal.number(1)], nested(leaves, "leaves")).where(same, copy=False)
-    query = select([bigint(count_all()), total(column(SIZE))], values)
-    return query.where(exp.Exists(this=known).not_(), copy=False)
-
-
-def unlisted(source: exp.Table, name: str, *, leaves: exp.Select) -> exp.Select:
-    """The texts of the values but NULL that a leaf map misses, in their order."""
-    values = nested(distinct_values(source, name), "held")
-    same = exp.EQ(this=column(VALUE, "held"), expression=column(VALUE, "leaves"))
-    known = select([exp.Literal.number(1)], nested(leaves, "leaves")).where(same, copy=False)
-    query = select([varchar(column(VALUE))], values).where(
-        exp.Exists(this=known).not_(), copy=False
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('size') }} FROM {{ missed }} AS missed",
+        missed=_missed(source, attribute, leaves),
     )
-    query.where(column(VALUE).is_(exp.null()).not_(), copy=False)
-    return query.order_by(exp.Ordered(this=column(VALUE)), copy=False)
 
 
-def missed(source: exp.Table, name: str, *, leaves: exp.Select, most: int) -> exp.Select:
+def unlisted(source: exp.Table, attribute: str, *, leaves: Fragment) -> Sql:
+    """The texts of the values but NULL that a leaf map misses, in their order."""
+    return expression(
+        "SELECT CAST(value AS VARCHAR) FROM {{ missed }} AS missed"
+        " WHERE value IS NOT NULL ORDER BY value",
+        missed=_missed(source, attribute, leaves),
+    )
+
+
+def missed(source: exp.Table, attribute: str, *, leaves: Fragment, most: int) -> Sql:
     """The values that a leaf map misses, as texts, the most frequent first, and their records."""
-    counts = [alias(column(name), VALUE), alias(count_all(), SIZE)]
-    values = nested(select(counts, source, by=[column(name)]), "held")
-    same = same_value(column(VALUE, "held"), column(VALUE, "leaves"), nullable=True)
-    known = select([exp.Literal.number(1)], nested(leaves, "leaves")).where(same, copy=False)
-    query = select([varchar(column(VALUE)), column(SIZE)], values)
-    query.where(exp.Exists(this=known).not_(), copy=False)
-    order = exp.Ordered(this=column(SIZE), desc=True), exp.Ordered(this=column(VALUE))
-    return query.order_by(*order, copy=False).limit(most, copy=False)
+    return expression(
+        "SELECT CAST(value AS VARCHAR), size FROM {{ missed }} AS missed"
+        " ORDER BY size DESC, value LIMIT {{ most }}",
+        missed=_missed(source, attribute, leaves),
+        most=most,
+    )
 
 
-def marginals(encoded_table: exp.Table, masks: Mapping[int, Sequence[int]]) -> exp.Query:
+def _missed(source: exp.Table, attribute: str, leaves: Fragment) -> Sql:
+    return render("encoding/missed_values", source=source, attribute=name(attribute), leaves=leaves)
+
+
+def marginals(encoded_table: exp.Table, masks: Mapping[int, Sequence[int]]) -> Sql:
     """Records per value of columns: rows of column number, words, records.
 
     Args:
         encoded_table: Codes and sizes.
         masks: Per number of a column its bits of each word.
     """
-    parts = []
-    for number, words in masks.items():
-        # A word without bits is no key: nine of ten are none where columns are many.
-        keys: list[exp.Expr] = [
-            masked(word(w), mask) if mask else exp.Literal.number(0) for w, mask in enumerate(words)
-        ]
-        by = [key for key in keys if not isinstance(key, exp.Literal)]
-        figures = [exp.Literal.number(number), *keys, total(column(SIZE))]
-        parts.append(select(figures, encoded_table, by=by or [masked(word(0), 0)]))
-    return union_all(parts)
+    columns = [
+        (number, own, [(w, bits) for w, bits in enumerate(own) if bits] or [(0, 0)])
+        for number, own in masks.items()
+    ]
+    return render("encoding/marginals", encoded=encoded_table, columns=columns)
 
 
 def union_all(parts: Sequence[exp.Select]) -> exp.Query:
@@ -342,11 +338,15 @@ def union_all(parts: Sequence[exp.Select]) -> exp.Query:
     )
 
 
-def extent(encoded_table: exp.Table, words: int = 1) -> exp.Select:
+def extent(encoded_table: exp.Table, words: int = 1) -> Sql:
     """Combinations and records of an encoded table, those that lack one of the words left out."""
-    query = select([bigint(count_all()), total(column(SIZE))], encoded_table)
-    there = [own.is_(exp.null()).not_() for own in words_of(words)]
-    return query.where(*there, copy=False)
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('size') }} FROM {{ encoded }} WHERE"
+        "{% for w in range(words) %}{% if not loop.first %} AND{% endif %}"
+        " word_{{ w }} IS NOT NULL{% endfor %}",
+        encoded=encoded_table,
+        words=words,
+    )
 
 
 def value() -> exp.Column:

@@ -15,19 +15,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import number
-from sqlanon.query.encoding.encode import SIZE, union_all
-from sqlanon.query.itemsets.itemsets import (
-    SUPPORT,
-    Words,
-    at_least,
-    code,
-    every,
-    same_code,
-    shared,
-    some,
-)
-from sqlanon.query.syntax import alias, column, masked, named, nested, select, star, total
+from sqlanon.query.itemsets.itemsets import SUPPORT, Words, set_words
+from sqlanon.sqltext import Sql, expression, name, render
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +67,6 @@ class Step:
     rest: Words
     closed: tuple[Words, Words] | None
 
-    @property
-    def codes(self) -> list[str]:
-        """The columns of a code."""
-        return [code(w) for w in range(len(self.bits))]
-
-    @property
-    def shared(self) -> list[str]:
-        """The columns of `every` and `some`."""
-        return [name(w) for name in (every, some) for w in range(len(self.bits))]
-
     def prefix(self, depth: Depth) -> Words:
         """Per word the bits of an itemset with a node of the depth."""
         return [a | b for a, b in zip(self.before, depth.path, strict=True)]
@@ -97,43 +76,26 @@ class Step:
         return [a | b for a, b in zip(self.prefix(depth), self.rest, strict=True)]
 
 
-def extended(itemsets: exp.Table, members: exp.Table, *, step: Step) -> exp.Query:
+def extended(itemsets: exp.Table, members: exp.Table, *, step: Step) -> Sql:
     """The itemsets with a node of one more attribute that are frequent and closed so far."""
     parts = []
     for depth in step.depths:
-        if depth.is_top:
-            candidates = _with_top(itemsets, step)
-        elif depth.is_deepest and not any(step.rest):
-            candidates = _alone(members, step, depth=depth)
-        else:
-            candidates = _counted(members, step, depth=depth)
+        candidates = render(
+            "itemsets/candidates",
+            itemsets=itemsets,
+            members=members,
+            words=len(step.bits),
+            is_top=depth.is_top,
+            is_alone=depth.is_deepest and not any(step.rest),
+            above=set_words(depth.above),
+            prefix=step.prefix(depth),
+            k=step.k,
+        )
         parts.append(_closed(_narrowed(candidates, step, depth=depth, count=SUPPORT), step))
-    return union_all(parts)
+    return expression("{{ union_all(parts) }}", parts=parts)
 
 
-def _with_top(itemsets: exp.Table, step: Step) -> exp.Select:
-    """With the top an itemset keeps its records, so that nothing is counted again."""
-    names = [*step.codes, *step.shared, SUPPORT]
-    return select([column(name, "prefix") for name in names], named(itemsets, "prefix"))
-
-
-def _counted(members: exp.Table, step: Step, *, depth: Depth) -> exp.Select:
-    """With a node below the top, counted from the members."""
-    figures, keys = _merged(step, step.prefix(depth), size=SUPPORT)
-    query = _with_node(figures, members, depth=depth, by=keys)
-    return query.having(at_least(step.k), copy=False)
-
-
-def _alone(members: exp.Table, step: Step, *, depth: Depth) -> exp.Select:
-    """With one of the deepest nodes of the last attribute, whose members are one row already."""
-    names = [*step.codes, *step.shared]
-    support = alias(column(SIZE, "member"), SUPPORT)
-    query = _with_node([*(column(name, "member") for name in names), support], members, depth=depth)
-    enough = exp.GTE(this=column(SIZE, "member"), expression=number(step.k))
-    return query.where(enough, copy=False)
-
-
-def extended_members(itemsets: exp.Table, members: exp.Table, *, step: Step) -> exp.Query:
+def extended_members(itemsets: exp.Table, members: exp.Table, *, step: Step) -> Sql:
     """The members of the itemsets that have a node of one more attribute.
 
     Members of the deepest nodes stay different; of others, those that only differed in this
@@ -141,68 +103,37 @@ def extended_members(itemsets: exp.Table, members: exp.Table, *, step: Step) -> 
     """
     parts = []
     for depth in step.depths:
-        if depth.is_deepest:
-            names = [*step.codes, *step.shared, SIZE]
-            query = _with_node([column(name, "member") for name in names], members, depth=depth)
-        else:
-            figures, keys = _merged(step, step.kept(depth), size=SIZE)
-            query = _with_node(figures, members, depth=depth, by=keys)
-        own = exp.and_(*same_code("itemset", "member", bits=step.prefix(depth)), copy=False)
-        query.join(named(itemsets, "itemset"), on=own, copy=False)
-        parts.append(_narrowed(query, step, depth=depth, count=SIZE))
-    return union_all(parts)
+        rows = render(
+            "itemsets/members",
+            itemsets=itemsets,
+            members=members,
+            words=len(step.bits),
+            is_deepest=depth.is_deepest,
+            above=set_words(depth.above),
+            prefix=step.prefix(depth),
+            kept=step.kept(depth),
+        )
+        parts.append(_narrowed(rows, step, depth=depth, count="size"))
+    return expression("{{ union_all(parts) }}", parts=parts)
 
 
-def _with_node(
-    figures: Sequence[exp.Expr], members: exp.Table, *, depth: Depth, by: Sequence[exp.Expr] = ()
-) -> exp.Select:
-    """Figures of the members that have a node of the depth above them."""
-    query = select(figures, named(members, "member"), by=by)
-    set_bits = [
-        exp.NEQ(this=exp.Paren(this=masked(code(w), bits, table="member")), expression=number(0))
-        for w, bits in enumerate(depth.above)
-        if bits
-    ]
-    return query.where(*set_bits, copy=False) if set_bits else query
-
-
-def _merged(step: Step, bits: Words, *, size: str) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """Figures of members that agree in some bits of the code, and what groups them."""
-    keys: list[exp.Expr] = [masked(code(w), own, table="member") for w, own in enumerate(bits)]
-    codes = [alias(key, name) for name, key in zip(step.codes, keys, strict=True)]
-    return [*codes, *shared(len(bits)), alias(total(column(SIZE, "member")), size)], keys
-
-
-def _narrowed(query: exp.Select, step: Step, *, depth: Depth, count: str) -> exp.Select:
+def _narrowed(rows: Sql, step: Step, *, depth: Depth, count: str) -> Sql:
     """Rows of which `every` and `some` keep only the field below their node of the attribute."""
-    shown: list[exp.Expr] = [column(name, "row") for name in step.codes]
-    for name in (every, some):
-        for w, below in enumerate(depth.below):
-            value: exp.Expr = column(name(w), "row")
-            if step.bits[w]:
-                bits = step.before[w] | step.rest[w] | below
-                value = exp.BitwiseAnd(this=value, expression=number(bits))
-                if name is some and not below:
-                    highest = number(1 << step.bits[w].bit_length() - 1)
-                    value = exp.BitwiseOr(this=exp.Paren(this=value), expression=highest)
-            shown.append(alias(value, name(w)))
-    return select([*shown, column(count, "row")], nested(query, "row"))
+    fields = [
+        (before | rest | below, None if below else 1 << bits.bit_length() - 1)
+        if bits
+        else (None, None)
+        for bits, before, rest, below in zip(
+            step.bits, step.before, step.rest, depth.below, strict=True
+        )
+    ]
+    words = len(step.bits)
+    return render("itemsets/narrowed", rows=rows, words=words, fields=fields, count=name(count))
 
 
-def _closed(query: exp.Select, step: Step) -> exp.Select:
-    """The closed itemsets: those of which every attribute mined disagrees somewhere.
-
-    Adding all lower bits of an attribute carries into its highest where any of them is set.
-    """
+def _closed(itemsets: Sql, step: Step) -> Sql:
+    """The closed itemsets, where no others are wanted."""
     if step.closed is None:
-        return query
-    conditions = []
-    for w, (lower, highest) in enumerate(zip(*step.closed, strict=True)):
-        # What all records have set, some have.
-        differing = exp.Sub(this=column(some(w), "row"), expression=column(every(w), "row"))
-        low = exp.BitwiseAnd(this=exp.Paren(this=differing), expression=number(lower))
-        carried = exp.Add(this=exp.Paren(this=low), expression=number(lower))
-        either = exp.BitwiseOr(this=exp.Paren(this=carried), expression=exp.Paren(this=differing))
-        found = exp.BitwiseAnd(this=exp.Paren(this=either), expression=number(highest))
-        conditions.append(exp.EQ(this=exp.Paren(this=found), expression=number(highest)))
-    return select([star()], nested(query, "row")).where(*conditions, copy=False)
+        return itemsets
+    fields = list(zip(*step.closed, strict=True))
+    return render("itemsets/closed", itemsets=itemsets, fields=fields)

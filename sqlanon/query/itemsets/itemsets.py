@@ -18,20 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import number
-from sqlanon.query.encoding.encode import ATTRIBUTE, SIZE, word
-from sqlanon.query.syntax import (
-    added,
-    alias,
-    bigint,
-    column,
-    count_all,
-    masked,
-    named,
-    nested,
-    select,
-    total,
-)
+from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 LABEL = "label"
 SUPPORT = "support"
@@ -55,108 +42,65 @@ def some(number: int) -> str:
 
 def compacted(
     encoded: exp.Table, values: exp.Table, *, masks: Mapping[int, Words], words: int
-) -> exp.Select:
+) -> Sql:
     """The members of the itemset that has no node yet.
 
     `values` has per attribute and leaf its packed code, and its `every` and `some`; `masks` per
     attribute that tells itemsets apart its bits of each word of the packed code.
     """
-    names = {attribute: f"value_{attribute}" for attribute in masks}
-    keys: list[exp.Expr] = [
-        bigint(added([column(label(w), name) for name in names.values()]))
-        for label in (every, some)
-        for w in range(words)
-    ]
-    labels = [label(w) for label in (every, some) for w in range(words)]
-    figures = [
-        *(alias(key, code(w)) for w, key in enumerate(keys[:words])),
-        *(alias(key, label) for label, key in zip(labels, keys, strict=True)),
-        alias(total(column(SIZE, "source")), SIZE),
-    ]
-    query = select(figures, named(encoded, "source"), by=keys if names else ())
-    for attribute, name in names.items():
-        same = [is_number(ATTRIBUTE, name, value=attribute)]
-        for w, mask in enumerate(masks[attribute]):
-            if mask:
-                own = exp.Paren(this=masked(word(w), mask, table="source"))
-                same.append(exp.EQ(this=own, expression=column(word(w), name)))
-        query.join(named(values, name), on=exp.and_(*same, copy=False), copy=False)
-    return query
+    return render(
+        "itemsets/compacted",
+        encoded=encoded,
+        item_values=values,
+        masks=[(attribute, set_words(own)) for attribute, own in masks.items()],
+        words=words,
+    )
 
 
-def whole(members: exp.Table, k: int, *, words: int) -> exp.Select:
+def set_words(bits: Words) -> list[tuple[int, int]]:
+    """The words in which bits are set, by number."""
+    return [(w, own) for w, own in enumerate(bits) if own]
+
+
+def whole(members: exp.Table, k: int, *, words: int) -> Sql:
     """The itemset that has no node yet; none where the table has less than k records."""
-    nodes = [alias(bigint(number(0)), code(w)) for w in range(words)]
-    support = alias(total(column(SIZE, "member")), SUPPORT)
-    query = select([*nodes, *shared(words), support], named(members, "member"))
-    return query.having(at_least(k), copy=False)
+    return render("itemsets/whole", members=members, k=k, words=words)
 
 
-def shared(words: int) -> list[exp.Expr]:
-    """`bit_and` and `bit_or` of every word of the code over a group of members."""
-    aggregates = (every, exp.BitwiseAndAgg), (some, exp.BitwiseOrAgg)
-    return [
-        alias(aggregate(this=column(name(w), "member")), name(w))
-        for name, aggregate in aggregates
-        for w in range(words)
-    ]
-
-
-def at_least(k: int) -> exp.Expr:
-    """Whether the members of a group are k records or more."""
-    return exp.GTE(this=exp.Sum(this=column(SIZE, "member")), expression=number(k))
-
-
-def finished(itemsets: exp.Query, words: int) -> exp.Select:
+def finished(itemsets: Fragment, words: int) -> Sql:
     """The code and support of itemsets that have all their nodes."""
-    return select(_listed(words), nested(itemsets, "found"))
+    codes = listed(names(code(w) for w in range(words)))
+    query = "SELECT {{ codes }}, support FROM {{ itemsets }} AS itemsets"
+    return expression(query, codes=codes, itemsets=itemsets)
 
 
-def ordered(itemsets: exp.Table, words: int) -> exp.Select:
+def ordered(itemsets: exp.Table, words: int) -> Sql:
     """Codes and supports of finished itemsets, in the order of their codes."""
-    return select(_listed(words), named(itemsets, "found")).order_by(*_order(words), copy=False)
+    return expression(
+        "SELECT {{ codes }}, support FROM {{ itemsets }} ORDER BY {{ order }}",
+        codes=listed(names(code(w) for w in range(words))),
+        itemsets=itemsets,
+        order=listed(names(code(w) for w in reversed(range(words)))),
+    )
 
 
-def totals(itemsets: exp.Table) -> exp.Select:
+def totals(itemsets: exp.Table) -> Sql:
     """Number of finished itemsets, and the sum of their supports."""
-    return select([bigint(count_all()), total(column(SUPPORT))], itemsets)
+    query = "SELECT CAST(COUNT(*) AS BIGINT), {{ total('support') }} FROM {{ itemsets }}"
+    return expression(query, itemsets=itemsets)
 
 
-def labelled(itemsets: exp.Table, labels: exp.Table, *, columns: Mapping[str, Words]) -> exp.Select:
+def labelled(itemsets: exp.Table, labels: exp.Table, *, columns: Mapping[str, Words]) -> Sql:
     """Finished itemsets as generalized values and support, in the order of their codes.
 
     `labels` has rows of attribute number, the code of a node, and LABEL; `columns` per attribute's
     column, in order, its bits of each word of a code.
     """
-    names = [f"label_{attribute}" for attribute in range(len(columns))]
-    values = [alias(column(LABEL, own), name) for own, name in zip(names, columns, strict=True)]
-    query = select([*values, column(SUPPORT, "found")], named(itemsets, "found"))
-    for attribute, (name, bits) in enumerate(zip(names, columns.values(), strict=True)):
-        same = [is_number(ATTRIBUTE, name, value=attribute), *same_code(name, "found", bits=bits)]
-        query.join(named(labels, name), on=exp.and_(*same, copy=False), copy=False)
     words = len(next(iter(columns.values())))
-    return query.order_by(*_order(words), copy=False)
-
-
-def same_code(source: str, other: str, *, bits: Words) -> list[exp.Expr]:
-    """Whether the code of one row is the part of another's that the bits let through."""
-    return [
-        exp.EQ(
-            this=column(code(w), source),
-            expression=exp.Paren(this=masked(code(w), own, table=other)),
-        )
-        for w, own in enumerate(bits)
-    ]
-
-
-def _listed(words: int) -> list[exp.Expr]:
-    return [*(column(code(w), "found") for w in range(words)), column(SUPPORT, "found")]
-
-
-def _order(words: int) -> list[exp.Expr]:
-    return [exp.Ordered(this=column(code(w), "found")) for w in reversed(range(words))]
-
-
-def is_number(name: str, source: str, *, value: int) -> exp.Expr:
-    """Whether a column holds a number."""
-    return exp.EQ(this=column(name, source), expression=number(value))
+    return render(
+        "itemsets/labelled",
+        itemsets=itemsets,
+        labels=labels,
+        columns=[(name(column), bits) for column, bits in columns.items()],
+        order=list(reversed(range(words))),
+    )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query.arithmetic import ascending, is_null, minus, number, over, summed
-from sqlanon.query.encoding.encode import RANK, SIZE, VALUE, same_value
-from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, star, total
+from sqlanon.sqltext import Fragment, Sql, expression, render
 
 RECORDS = "records"
 REACHED = "reached"
 DISTINCT_VALUES = "distinct_values"
+COUNTED = "counted"
 LARGEST = "largest"
 ENTROPY = "entropy"
 BELOW = "below"
@@ -23,7 +21,6 @@ RATIO = "ratio"
 INVERSE = "inverse-ratio"
 SURPLUS = "surplus"
 SCALED = ("scaled", "scaled-literal")
-Relation = exp.Table | exp.Subquery
 
 
 def tail(l: int) -> str:  # noqa: E741
@@ -80,6 +77,11 @@ class Needed:
         """Whether a distance without an order needs each value's share of its class."""
         return not {"equal", "hierarchical", SURPLUS}.isdisjoint(self.distances)
 
+    @property
+    def has_far_tail(self) -> bool:
+        """Whether a tail leaves out more than the most frequent value."""
+        return max(self.tails, default=0) > 2
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -92,17 +94,17 @@ class Reference:
         height: Height of the hierarchy whose nodes it has; 0 for none.
     """
 
-    table: exp.Table
-    records: int | exp.Expr
-    values: int | exp.Expr
+    table: Fragment
+    records: Fragment
+    values: Fragment
     height: int = 0
 
     @classmethod
     def of(cls, table: exp.Table, *, height: int = 0) -> Reference:
         """With subqueries for its records and values."""
-        records = exp.select(total(column(RECORDS))).from_(table.copy())
-        values = exp.select(bigint(count_all())).from_(table.copy())
-        return cls(table, exp.Subquery(this=records), exp.Subquery(this=values), height)
+        records = expression("SELECT {{ total('records') }} FROM {{ rows }}", rows=table)
+        values = expression("SELECT CAST(COUNT(*) AS BIGINT) FROM {{ rows }}", rows=table)
+        return cls(table, records, values, height)
 
     @property
     def levels(self) -> range:
@@ -111,8 +113,8 @@ class Reference:
 
 
 def reference(
-    source: Relation, *, nulls: bool = True, order: Relation | None = None, height: int = 0
-) -> exp.Select:
+    source: Fragment, *, nulls: bool = True, order: Fragment | None = None, height: int = 0
+) -> Sql:
     """The distribution of an attribute over a table: one row per value that it holds.
 
     Rows of VALUE, RANK (0 to m - 1 in the values' order), RECORDS, REACHED (records up to and
@@ -127,37 +129,4 @@ def reference(
         height: Height of the hierarchy whose nodes `order` has; 0 for none.
     """
     levels = range(1, height)
-    sums = [alias(bigint(over(summed(RECORDS), [], order=[ascending(column(RANK))])), REACHED)]
-    sums += [
-        alias(bigint(over(summed(RECORDS), [column(node(level))])), node_records(level))
-        for level in levels
-    ]
-    before = minus(over(summed(REACHED), [], order=[ascending(column(RANK))]), column(REACHED))
-    reached = extended(_ranked(source, nulls, order=order, levels=levels), sums)
-    return extended(reached, [alias(bigint(before), BELOW)])
-
-
-def _ranked(source: Relation, nulls: bool, *, order: Relation | None, levels: range) -> exp.Select:
-    """Rows of VALUE, RANK, RECORDS and nodes."""
-    counts = exp.select(column(VALUE), alias(total(column(SIZE)), RECORDS)).from_(source.copy())
-    if not nulls:
-        counts = counts.where(exp.Not(this=is_null(column(VALUE))))
-    place = column(VALUE, "held") if order is None else column(RANK, "ordered")
-    rank = minus(over(exp.RowNumber(), [], order=[ascending(place)]), number(1))
-    ranked = exp.select(
-        column(VALUE, "held"),
-        alias(bigint(rank), RANK),
-        column(RECORDS, "held"),
-        *(column(node(level), "ordered") for level in levels),
-    ).from_(nested(counts.group_by(column(VALUE)), "held"))
-    if order is None:
-        return ranked
-    ordered = order.copy()
-    ordered.set("alias", exp.TableAlias(this=exp.Identifier(this="ordered", quoted=True)))
-    same = same_value(column(VALUE, "held"), column(VALUE, "ordered"), nullable=True)
-    return ranked.join(ordered, on=same)
-
-
-def extended(rows: exp.Select, figures: Sequence[exp.Expr]) -> exp.Select:
-    """All columns of a query and some more."""
-    return select([star(), *figures], nested(rows, "inner_rows"))
+    return render("privacy/reference", source=source, nulls=nulls, value_order=order, levels=levels)

@@ -8,25 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlglot import exp
-
 from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import DISTANCES, ByForm, LDiversity, TCloseness, ValueModel
 from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
-from sqlanon.query.arithmetic import number, real, times, wide
-from sqlanon.query.privacy.figures import (
-    DISTINCT_VALUES,
-    ENTROPY,
-    INVERSE,
-    LARGEST,
-    RATIO,
-    SURPLUS,
-    Needed,
-    distance,
-    tail,
-)
-from sqlanon.query.privacy.spread import COUNTED
-from sqlanon.query.syntax import column
+from sqlanon.query.privacy.figures import INVERSE, RATIO, SURPLUS, Needed, distance, tail
+from sqlanon.sqltext import Sql, expression, name, value
 
 FEWEST = "fewest"
 LEAST_ENTROPY = "least_entropy"
@@ -60,7 +46,7 @@ class Judged:
     """
 
     needed: Callable[[Any], Needed]
-    violates: Callable[[Any], exp.Expr]
+    violates: Callable[[Any], Sql]
     found: Callable[[Any, Row], float]
 
 
@@ -75,7 +61,7 @@ def needed_by(models: Sequence[ValueModel], *, nulls: bool = True) -> Needed:
     )
 
 
-def violates(model: ValueModel) -> exp.Expr:
+def violates(model: ValueModel) -> Sql:
     """Whether a row of `sensitive.class_figures` violates a model.
 
     Entropies and distances may miss the threshold by `TOLERANCE`; counts are compared exactly, c
@@ -123,51 +109,58 @@ def _greatest_logarithm(worst: Row) -> float:
     return math.log(max(worst[furthest(RATIO)], worst[furthest(INVERSE)], 1.0))
 
 
-def _few(model: LDiversity) -> exp.Expr:
-    return exp.LT(this=column(DISTINCT_VALUES), expression=number(int(model.l)))
+def _few(model: LDiversity) -> Sql:
+    return expression("distinct_values < {{ l }}", l=int(model.l))
 
 
-def _uneven(model: LDiversity) -> exp.Expr:
-    low = exp.LT(this=column(ENTROPY), expression=real(math.log(model.l) - TOLERANCE))
-    nothing = exp.EQ(this=column(COUNTED), expression=number(0))
-    return exp.or_(low, nothing, copy=False)
+def _uneven(model: LDiversity) -> Sql:
+    least = value(math.log(model.l) - TOLERANCE)
+    return expression("entropy < {{ least }} OR counted = 0", least=least)
 
 
-def _dominated(model: LDiversity) -> exp.Expr:
-    return _compared(exp.GTE, LARGEST, factor=Fraction(str(model.c)), other=tail(int(model.l)))
-
-
-def _too_frequent(model: AlphaAnonymity) -> exp.Expr:
-    return _compared(exp.GT, LARGEST, factor=Fraction(str(model.alpha)), other=COUNTED)
-
-
-def _gains(model: BetaLikeness) -> exp.Expr:
-    return _above({RATIO: model.most_ratio})
-
-
-def _gains_enhanced(model: BetaLikeness) -> exp.Expr:
-    return _above({RATIO: model.most_ratio, SURPLUS: 1 + TOLERANCE})
-
-
-def _discloses(model: DeltaDisclosure) -> exp.Expr:
-    return _above({RATIO: model.most_ratio, INVERSE: model.most_ratio})
-
-
-def _above(limits: Mapping[str, float]) -> exp.Expr:
-    """Whether any of several distances is above its limit."""
-    each = [exp.GT(this=column(distance(n)), expression=real(most)) for n, most in limits.items()]
-    return exp.or_(*each, copy=False)
-
-
-def _compared(how: type[exp.Binary], figure: str, *, factor: Fraction, other: str) -> exp.Expr:
-    """A figure compared with another one times a factor, exactly."""
-    return how(
-        this=times(wide(column(figure)), number(factor.denominator)),
-        expression=times(wide(column(other)), number(factor.numerator)),
+def _dominated(model: LDiversity) -> Sql:
+    c = Fraction(str(model.c))
+    return expression(
+        "CAST(largest AS DECIMAL(38, 0)) * {{ denominator }}"
+        " >= CAST({{ tail }} AS DECIMAL(38, 0)) * {{ numerator }}",
+        tail=name(tail(int(model.l))),
+        numerator=c.numerator,
+        denominator=c.denominator,
     )
 
 
-def _far(model: TCloseness) -> exp.Expr:
+def _too_frequent(model: AlphaAnonymity) -> Sql:
+    alpha = Fraction(str(model.alpha))
+    return expression(
+        "CAST(largest AS DECIMAL(38, 0)) * {{ denominator }}"
+        " > CAST(counted AS DECIMAL(38, 0)) * {{ numerator }}",
+        numerator=alpha.numerator,
+        denominator=alpha.denominator,
+    )
+
+
+def _gains(model: BetaLikeness) -> Sql:
+    return _above({RATIO: model.most_ratio})
+
+
+def _gains_enhanced(model: BetaLikeness) -> Sql:
+    return _above({RATIO: model.most_ratio, SURPLUS: 1 + TOLERANCE})
+
+
+def _discloses(model: DeltaDisclosure) -> Sql:
+    return _above({RATIO: model.most_ratio, INVERSE: model.most_ratio})
+
+
+def _above(limits: Mapping[str, float]) -> Sql:
+    """Whether any of several distances is above its limit."""
+    return expression(
+        "{% for distance, most in limits %}{% if not loop.first %} OR {% endif %}"
+        "{{ distance }} > {{ most }}{% endfor %}",
+        limits=[(name(distance(own)), value(most)) for own, most in limits.items()],
+    )
+
+
+def _far(model: TCloseness) -> Sql:
     return _above({model.distance: model.t + TOLERANCE})
 
 

@@ -7,27 +7,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.policy.privacy import ValueModel
-from sqlanon.query.classes.frequency import CLASS_SIZE
-from sqlanon.query.privacy.figures import (
-    DISTINCT_VALUES,
-    ENTROPY,
-    LARGEST,
-    RECORDS,
-    Needed,
-    distance,
-    tail,
-)
-from sqlanon.query.privacy.models import (
-    FEWEST,
-    GREATEST_SHARE,
-    LEAST_ENTROPY,
-    furthest,
-    ratio,
-    tailless,
-    violates,
-)
-from sqlanon.query.privacy.spread import COUNTED
-from sqlanon.query.syntax import alias, bigint, column, count_all, nested, total, when
+from sqlanon.query.privacy.figures import Needed, distance
+from sqlanon.query.privacy.models import furthest, violates
+from sqlanon.sqltext import Sql, expression, name, render
 
 HOMOGENEOUS = "homogeneous"
 
@@ -37,7 +19,7 @@ def violations(number: int) -> str:
     return f"violations_{number}"
 
 
-def worst(figures: exp.Select, needed: Needed, *, models: Sequence[ValueModel]) -> exp.Select:
+def worst(figures: Sql, needed: Needed, *, models: Sequence[ValueModel]) -> Sql:
     """One row: the worst figures of all classes, NULL or 0 where there is none.
 
     FEWEST distinct values, GREATEST_SHARE, the HOMOGENEOUS records whose class has at most one
@@ -49,41 +31,22 @@ def worst(figures: exp.Select, needed: Needed, *, models: Sequence[ValueModel]) 
         needed: Which figures these are.
         models: The models.
     """
-    one = column(DISTINCT_VALUES) <= 1
-    found = [
-        alias(exp.Min(this=column(DISTINCT_VALUES)), FEWEST),
-        alias(total(when(one, column(CLASS_SIZE))), HOMOGENEOUS),
-    ]
-    found.append(alias(_greatest_ratio(COUNTED), GREATEST_SHARE))
-    if needed.entropy:
-        found.append(alias(exp.Min(this=column(ENTROPY)), LEAST_ENTROPY))
-    for l in needed.tails:  # noqa: E741
-        others = column(tail(l))
-        found += [
-            alias(_greatest_ratio(tail(l)), ratio(l)),
-            alias(_count(others.eq(0)), tailless(l)),
-        ]
-    found += [alias(exp.Max(this=column(distance(d))), furthest(d)) for d in needed.distances]
-    found += [alias(_count(violates(m)), violations(number)) for number, m in enumerate(models)]
-    return exp.select(*found).from_(nested(figures, "figures"))
+    return render(
+        "privacy/worst",
+        figures=figures,
+        needed=needed,
+        distances=[(name(distance(d)), name(furthest(d))) for d in needed.distances],
+        violations=list(map(violates, models)),
+    )
 
 
-def _greatest_ratio(name: str) -> exp.Expr:
-    """The greatest ratio of the largest count to another one, where that is any."""
-    others = column(name)
-    ratio = exp.cast(column(LARGEST), exp.DataType.Type.DOUBLE) / others.copy()
-    return exp.Max(this=when(others > 0, ratio))
-
-
-def fewest(figures: exp.Select) -> exp.Select:
+def fewest(figures: Sql) -> Sql:
     """The fewest distinct values of any class, in one row; NULL where there is none."""
-    return exp.select(exp.Min(this=column(DISTINCT_VALUES))).from_(nested(figures, "figures"))
+    return expression("SELECT MIN(distinct_values) FROM {{ rows }} AS figures", rows=figures)
 
 
-def extent(reference: exp.Table) -> exp.Select:
+def extent(reference: exp.Table) -> Sql:
     """Records that count and values of a distribution, in one row."""
-    return exp.select(total(column(RECORDS)), bigint(count_all())).from_(reference.copy())
-
-
-def _count(condition: exp.Expr) -> exp.Expr:
-    return bigint(exp.Count(this=when(condition, exp.Literal.number(1))))
+    return expression(
+        "SELECT {{ total('records') }}, CAST(COUNT(*) AS BIGINT) FROM {{ rows }}", rows=reference
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -16,13 +17,12 @@ from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import REQUIRED
 from sqlanon.query.privacy import models, sensitive
-from sqlanon.query.privacy.figures import Needed, Reference, Relation, reference
-from sqlanon.query.syntax import bigint, column, count_all, nested, select, star, table
-from sqlanon.query.text import varchar
+from sqlanon.query.privacy.figures import Needed, Reference, reference
+from sqlanon.query.syntax import column, table
+from sqlanon.sqltext import Fragment, Sql, expression, names, value
 
 _DETAILS = "sqlanon_details"
-Step = tuple[str, exp.Select]
-_NONE = 0  # records required to go, which only a search asks for
+Step: TypeAlias = "tuple[str, exp.Query]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Attribute:
 
     models: tuple[ValueModel, ...]
     needed: Needed
-    order: Relation | None
+    order: Fragment | None
     height: int
     number: int = 0
     persons: bool = False
@@ -74,16 +74,19 @@ class SuppressionQuery:
                 and SIZE.
             keys: What tells classes apart.
         """
+        return [(_DETAILS, details), *((name, sql.tree()) for name, sql in self._steps(keys))]
+
+    def _steps(self, keys: Sequence[str]) -> list[tuple[str, Sql]]:
+        """The queries from the details on."""
         rows = table(_DETAILS)
-        steps = [(_DETAILS, details)]
-        parts = [violations.small(rows, keys, k=self.k, records=_NONE)]
+        parts = [violations.small(rows, keys, k=self.k)]
         if self.entity is not None:
-            parts.append(violations.few_persons(rows, keys, k=self.k, records=_NONE))
+            parts.append(violations.few_persons(rows, keys, k=self.k))
         references, failing = self._failing(rows, keys, number=1)
-        steps += [*references, (_suppressed(1), violations.merged([*parts, *failing], keys))]
+        steps = [*references, (_suppressed(1), violations.merged([*parts, *failing], keys))]
         for number in range(2, self.rounds + 1):
             gone, left = table(_suppressed(number - 1)), f"sqlanon_left_{number}"
-            known = select([star()], gone)
+            known = expression("SELECT * FROM {{ gone }}", gone=gone)
             references, failing = self._failing(table(left), keys, number=number)
             steps += [
                 (left, violations.without(rows, gone, keys=keys, nullable=True)),
@@ -94,7 +97,7 @@ class SuppressionQuery:
 
     def _failing(
         self, rows: exp.Table, keys: Sequence[str], *, number: int
-    ) -> tuple[list[Step], list[exp.Select]]:
+    ) -> tuple[list[tuple[str, Sql]], list[Sql]]:
         """The classes that fail a model in a round, and the references that these ask for.
 
         Only relative models have more to say after the first round.
@@ -109,7 +112,7 @@ class SuppressionQuery:
                 rows, (), attribute=attribute.number, entity=attribute.persons
             )
             counts = reference(
-                nested(counted, "rows"),
+                counted,
                 nulls=attribute.needed.nulls,
                 order=attribute.order,
                 height=attribute.height,
@@ -119,12 +122,12 @@ class SuppressionQuery:
                 rows, keys, attribute=attribute.number, entity=attribute.persons
             )
             figures = sensitive.class_figures(
-                nested(spread, "spread_rows"),
+                spread,
                 keys,
                 needed=attribute.needed,
                 reference=Reference.of(table(name), height=attribute.height),
             )
-            conditions = [(models.violates(m), exp.Literal.number(_NONE)) for m in asked]
+            conditions = [models.violates(model) for model in asked]
             failing.append(violations.failing(figures, keys, conditions=conditions))
         return references, failing
 
@@ -143,8 +146,13 @@ def _suppressed(number: int) -> str:
     return f"sqlanon_suppressed_{number}"
 
 
-def all_labelled(source: exp.Table, names: Sequence[str], *, label: str) -> exp.Select:
+def all_labelled(source: exp.Table, columns: Sequence[str], *, label: str) -> Sql:
     """Number of records of a published table with the label of suppressed ones in some columns."""
-    same = [varchar(column(name)).eq(exp.Literal.string(label)) for name in names]
-    query = select([bigint(count_all())], source)
-    return query.where(exp.and_(*same, copy=False), copy=False)
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT) FROM {{ source }} WHERE {% for column in columns %}"
+        "{% if not loop.first %} AND {% endif %}CAST({{ column }} AS VARCHAR) = {{ label }}"
+        "{% endfor %}",
+        source=source,
+        columns=names(columns),
+        label=value(label),
+    )

@@ -2,6 +2,14 @@
 
 Clusters that may not stand alone, being too small or failing the demand, are merged likewise.
 Nothing is put together that the highest levels forbid.
+
+Of a cluster that fails its models and has nothing left to merge with, records are taken out, those
+first whose leaving makes what the cluster lacks least (`shortfalls`), until it satisfies the
+models. Where persons are counted, all records of one go at once.
+
+Which records are left out besides, `refinement` decides: one that is left out costs no less than
+any other, so that gains only by what the records beside it then keep. Here are those that no
+cluster may hold, and the return of others that may as well be published.
 """
 
 from __future__ import annotations
@@ -9,21 +17,101 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.clustering.lessened import lessened
+from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,
     closures,
     members,
+    records_of,
     renumbered,
 )
+from sqlanon.search.privacy import Demands, ValueDemand, shortfalls, worst_alone
+
+MAX_ROUNDS = 128
+"""Rounds in which records are taken out at most, of so many at once as that makes."""
+COUNTS_AT_ONCE, MIN_VALUES_LOOKED_AT, MAX_VALUES_LOOKED_AT = 2**20, 8, 256
+"""Counts of values that are looked at in a round, and at how many values they are at least and at
+most; others stay, the rarest ones."""
+
+
+def lessened(problem: ClusteringProblem, records: Numbers, *, room: int) -> Numbers | None:
+    """The records of a cluster that stay where others leave, so that it satisfies the models.
+
+    Args:
+        problem: The table.
+        records: The cluster, which fails.
+        room: How many of them may leave [records].
+
+    Returns:
+        Those that stay, or None where none were found.
+
+    Raises:
+        TimeLimitError: The problem's deadline came first.
+    """
+    demands = problem.demand
+    if not isinstance(demands, Demands) or not demands.every:
+        return None
+    most = max(1, room // MAX_ROUNDS)
+    while room > 0:
+        problem.deadline.check()
+        leaving = _leaving(demands, records, most=min(most, room))
+        room -= int(leaving.sum())
+        records = records[~leaving]
+        if not leaving.any() or len(records) < problem.k:
+            return None
+        if problem.satisfies(records):
+            return records
+    return None
+
+
+def _leaving(demands: Demands, records: Numbers, *, most: int) -> Flags:
+    """Which records leave at once, so many at most; where the first person has more, nobody."""
+    persons = np.arange(len(records)) if demands.persons is None else demands.persons[records]
+    _, unit, sizes = np.unique(persons, return_inverse=True, return_counts=True)
+    change, excess = np.zeros(len(sizes)), np.zeros(len(sizes))
+    for demand in demands.every:
+        held = np.stack([unit, demands.values[records, demand.attribute]], axis=1)
+        held = held[held[:, 1] >= 0]
+        if demand.of_persons:
+            held = np.unique(held, axis=0)
+        less, more = _changes(demands, demand, records)
+        change += np.bincount(held[:, 0], less[held[:, 1]], len(sizes))
+        excess += np.bincount(held[:, 0], more[held[:, 1]], len(sizes))
+    # Of values that are as frequent as others, the leaving of one alone may not help.
+    order = np.lexsort((-excess / sizes, change / sizes))
+    order = order[np.cumsum(sizes[order]) <= most]
+    leaves = np.zeros(len(sizes), np.bool_)
+    leaves[order] = True
+    found: Flags = leaves[unit]
+    return found
+
+
+def _changes(demands: Demands, demand: ValueDemand, records: Numbers) -> tuple[Reals, Reals]:
+    """Per value what leaving adds to what a cluster lacks, and how much more of it there is."""
+    counts = demands.counts(records, demand)
+    size, values = max(int(counts.sum()), 1), len(counts)
+    excess = counts / size - (demand.shares if demand.model.relative else 0.0)
+    looked = min(
+        values,
+        max(MIN_VALUES_LOOKED_AT, min(MAX_VALUES_LOOKED_AT, COUNTS_AT_ONCE // max(values, 1))),
+    )
+    order = np.argsort(np.where(counts > 0, -excess, np.inf), kind="stable")[:looked]
+    order = order[counts[order] > 0]
+    others = np.repeat(counts[np.newaxis], len(order), axis=0)
+    others[np.arange(len(order)), order] -= 1
+    change = np.ones(values)
+    scale = worst_alone(demand)
+    lacking = float(shortfalls(demand, counts[np.newaxis])[0])
+    change[order] = (shortfalls(demand, others) - lacking) / scale
+    return change, excess
+
 
 NEVER_NEAR = 2**63 - 1
 """What a record adds to a cluster that it may not join [units]."""
 
-BLOCK = 256
+RECORDS_AT_ONCE = 256
 """Records whose costs in all clusters are worked out at once."""
 
 
@@ -37,8 +125,8 @@ def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
     nodes, sizes = closures(problem, label), np.bincount(label[label >= 0])
     costs = problem.cost(nodes)
     left = np.flatnonzero(label < 0)
-    for start in range(0, len(left), BLOCK):
-        records = left[start : start + BLOCK]
+    for start in range(0, len(left), RECORDS_AT_ONCE):
+        records = left[start : start + RECORDS_AT_ONCE]
         leaves = problem.leaves[records]
         dearer = _joined_costs(problem, nodes, leaves=leaves)
         for place, record in enumerate(records):
@@ -111,22 +199,25 @@ def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
         if not alive[cluster] or problem.satisfies(held[cluster]):
             continue
         alive[cluster] = False
-        partner = _nearest(problem, held, nodes=nodes, cluster=cluster, others=alive)
-        if partner is None:
-            stays = lessened(problem, held[cluster], room=problem.allowance - left)
-            if stays is not None:
-                left += len(held[cluster]) - len(stays)
-                label[held[cluster]] = NOWHERE
-                held[cluster], alive[cluster] = stays, True
-                continue
-            left += len(held[cluster])
-            if left > problem.allowance:
-                raise _unmendable(problem)
-            label[held[cluster]] = NOWHERE
+        near = np.flatnonzero(alive)
+        joined = problem.cost(join(problem, nodes[near], other=nodes[cluster]))
+        allowed = ~problem.forbids(joined)
+        near, joined = near[allowed], joined[allowed]
+        if len(near):
+            sizes = np.array([len(held[other]) for other in near])
+            added = joined * (sizes + len(held[cluster])) - problem.cost(nodes[near]) * sizes
+            partner = int(near[added.argmin()])
+            held[partner] = np.concatenate([held[partner], held[cluster]])
+            nodes[partner] = join(problem, nodes[[partner]], other=nodes[cluster])[0]
+            waiting.append(partner)
             continue
-        held[partner] = np.concatenate([held[partner], held[cluster]])
-        nodes[partner] = join(problem, nodes[[partner]], other=nodes[cluster])[0]
-        waiting.append(partner)
+        stays = lessened(problem, held[cluster], room=problem.allowance - left)
+        left += len(held[cluster]) - (0 if stays is None else len(stays))
+        if left > problem.allowance:
+            raise _unmendable(problem)
+        label[held[cluster]] = NOWHERE
+        if stays is not None:
+            held[cluster], alive[cluster] = stays, True
     for survivor in np.flatnonzero(alive):
         label[held[survivor]] = survivor
     return Clustering.of(problem, label)
@@ -148,21 +239,43 @@ def _unmendable(problem: ClusteringProblem) -> UnsatisfiableError:
     )
 
 
-def _nearest(
-    problem: ClusteringProblem,
-    held: list[Numbers],
-    *,
-    nodes: Numbers,
-    cluster: int,
-    others: Flags,
-) -> int | None:
-    """The cluster whose union with another one adds least to the loss; None without any."""
-    near = np.flatnonzero(others)
-    joined = problem.cost(join(problem, nodes[near], other=nodes[cluster]))
-    allowed = ~problem.forbids(joined)
-    near, joined = near[allowed], joined[allowed]
-    if not len(near):
-        return None
-    sizes = np.array([len(held[other]) for other in near])
-    added = joined * (sizes + len(held[cluster])) - problem.cost(nodes[near]) * sizes
-    return int(near[added.argmin()])
+def unplaceable(problem: ClusteringProblem) -> Flags:
+    """Which records no cluster may hold: those of divisions that fail as one.
+
+    A cluster lies within a division. So where all records of one are fewer than k, or fail a demand
+    that more records never break, every cluster there fails, too.
+    """
+    without = np.zeros(problem.records, np.bool_)
+    demand = None if problem.demand is None else problem.demand.monotone
+    for records in records_of(problem.division):
+        if len(records) < problem.k or not (demand is None or demand.holds(records)):
+            without[records] = True
+    return without
+
+
+def returned(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
+    """Puts back each record that costs less in a cluster than it does left out, with all it adds.
+
+    Where the deadline comes first, the others stay left out.
+    """
+    label, nodes, sizes = clusters.label.copy(), clusters.nodes.copy(), clusters.sizes
+    if not len(nodes):
+        return clusters
+    costs = problem.cost(nodes)
+    for record in np.flatnonzero(label == NOWHERE):
+        if problem.deadline.expired:
+            break
+        joined = join(problem, nodes, other=problem.leaves[record])
+        dearer = problem.cost(joined)
+        added = dearer * (sizes + 1) - costs * sizes
+        near = np.flatnonzero((added < problem.suppressed) & ~problem.forbids(dearer))
+        for cluster in near[np.argsort(added[near], kind="stable")].tolist():
+            if problem.deadline.expired:
+                break
+            label[record] = cluster
+            if problem.demand is None or problem.demand.holds(np.flatnonzero(label == cluster)):
+                sizes[cluster] += 1
+                nodes[cluster], costs[cluster] = joined[cluster], dearer[cluster]
+                break
+            label[record] = NOWHERE
+    return Clustering.of(problem, label)

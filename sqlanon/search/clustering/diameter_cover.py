@@ -1,4 +1,6 @@
-"""Diameter cover: sets of near records whose diameters sum to little, made disjoint.
+"""Diameter cover (after Meyerson and Williams 2004, "On the complexity of optimal k-anonymity").
+
+Sets of near records whose diameters sum to little, made disjoint.
 
 The distance of two records is what each costs at the closure of both; where cells are kept or
 suppressed it is the number of attributes in which they differ. A set is a record, its centre, with
@@ -17,9 +19,9 @@ A closure costs no more than the edges from a centre to all others together, and
 recoding no less than k times its diameter, so the loss is at most 4k (1 + ln 2k) times the least
 possible.
 
-Sources: Meyerson and Williams 2004, "On the complexity of optimal k-anonymity" (the diameter sum,
-and a cover of it in time that does not grow exponentially with k); Park and Shim 2007, sections 3.2
-and 5.1 (APPROX-DS). The sets and the proof are ours.
+The diameter sum is that of the source, which covers by it in time that does not grow exponentially
+with k, too; see also Park and Shim 2007, sections 3.2 and 5.1 (APPROX-DS). The sets and the proof
+are ours.
 """
 
 from __future__ import annotations
@@ -32,11 +34,11 @@ import numpy as np
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.convert import convert
-from sqlanon.search.clustering.neighbours import FARTHEST, Nearest, Neighbours
+from sqlanon.search.clustering.neighbours import FARTHEST, Neighbours, nearest
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.set_cover import convert
 
-CROWDED = 0.9
+MIN_SHARE_OPEN = 0.9
 """Share of the combinations looked at with records in no ball, below which the others are left."""
 
 
@@ -121,21 +123,20 @@ class _Cover:
 
     def __init__(self, problem: ClusteringProblem, neighbours: Neighbours) -> None:
         copies = neighbours.copies
-        self._k, self._neighbours = problem.k, neighbours
+        self._problem, self._neighbours = problem, neighbours
         # What is looked at: combinations that had records in no ball some time ago.
         self._pairs, self._open = neighbours.search.pairs, np.arange(len(copies))
         self._place = self._open.copy()
-        self._nearest = Nearest.of(problem, len(copies))
         order = np.argsort(copies.combination, kind="stable")
         self._records = np.split(order, np.cumsum(copies.sizes)[:-1])
         self.left = copies.sizes.copy()
 
     def best(self, centre: int) -> _Choice:
         """The ball around a record in none yet that takes least for each such record."""
-        most = 2 * self._k - 1
+        most = 2 * self._problem.k - 1
         row, left, place = self._row(centre)
         row[left == 0] = row[place] = FARTHEST
-        near = self._nearest.of_row(row, most, sizes=left)
+        near = nearest(self._problem, row, most, sizes=left)
         near = near[row[near] < FARTHEST]
         far, near = row[near], self._open[near]
         fresh = np.minimum(np.cumsum(np.r_[self.left[centre], self.left[near]]), most)
@@ -150,7 +151,7 @@ class _Cover:
     def _row(self, centre: int) -> tuple[Numbers, Numbers, int]:
         """Distances from a centre, records in no ball beside each, and the place of the centre."""
         left = self.left[self._open]
-        if np.count_nonzero(left) < CROWDED * len(left):
+        if np.count_nonzero(left) < MIN_SHARE_OPEN * len(left):
             kept = np.flatnonzero(left)
             self._pairs, self._open, left = self._pairs.part(kept), self._open[kept], left[kept]
             self._place[self._open] = np.arange(len(kept))
@@ -167,8 +168,8 @@ class _Cover:
             chosen += records[start : start + taken].tolist()
             self.left[combination] -= taken
         fresh = len(chosen)
-        if fresh < self._k:
-            chosen += self._others(choice.centre, set(chosen))[: self._k - fresh]
+        if fresh < self._problem.k:
+            chosen += self._others(choice.centre, set(chosen))[: self._problem.k - fresh]
         return Ball(choice.radius, np.array(chosen), fresh)
 
     def _others(self, centre: int, chosen: set[int]) -> list[int]:

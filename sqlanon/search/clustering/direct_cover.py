@@ -1,7 +1,6 @@
-"""Direct cover: candidates in the order of their cost, each as a cluster of what it still covers.
+"""Direct cover (Park and Shim 2007, section 4.5: APPROX-DR): candidates by their cost.
 
-Source: Park and Shim 2007, section 4.5 (APPROX-DR), over the generalized itemsets of Kenig
-2009, chapter 7.
+Each is a cluster of what it still covers, over the generalized itemsets of Kenig 2009, chapter 7.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import BitMaps, Words, counted, flags
 from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, ClusteringProblem
 
-BATCH = 2048
+CANDIDATES_AT_ONCE = 2048
 """Candidates whose members are made at once."""
-REBUILD = 0.1
+REBUILD_SHARE = 0.1
 """Share of covered records above which the bit maps are made anew over the others alone."""
 
 
@@ -80,11 +79,11 @@ def sweep(
     left = np.arange(problem.records)
     gone = np.zeros(problem.records, np.bool_)
     maps = BitMaps.of_candidates(problem.taxonomies, problem.leaves, nodes=candidates.nodes)
-    for start in range(0, len(candidates), BATCH):
+    for start in range(0, len(candidates), CANDIDATES_AT_ONCE):
         if problem.deadline.expired:
             return start
         advance(start / len(candidates))
-        part = slice(start, start + BATCH)
+        part = slice(start, start + CANDIDATES_AT_ONCE)
         bits = maps.members(candidates.nodes[part], candidates.rank[part])
         taken = np.zeros(maps.words, np.uint64)
         for place in np.flatnonzero(counted(bits) >= least):
@@ -94,7 +93,7 @@ def sweep(
             if take(start + int(place), left[flags(fresh, len(left))]):
                 taken |= fresh
         gone |= flags(taken, len(left))
-        if gone.mean() > REBUILD:
+        if gone.mean() > REBUILD_SHARE:
             left, gone = left[~gone], np.zeros(int((~gone).sum()), np.bool_)
             maps = maps.of_records(problem.leaves[left])
         elif taken.any():

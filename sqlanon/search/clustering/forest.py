@@ -1,4 +1,6 @@
-"""Forest: every record is joined to one of its nearest neighbours, and large trees are cut.
+"""Forest (Aggarwal et al. 2005, "Approximation algorithms for k-anonymity"): trees, cut.
+
+Every record is joined to one of its nearest neighbours, and large trees are cut.
 
 In the graph of all records an edge costs what a record does at the closure of its two ends. The
 first phase joins each tree of fewer than k records, by an edge from its root, to the nearest record
@@ -7,14 +9,14 @@ than that record costs in any cluster of k. The second phase cuts trees of more 
 records in two, each part of k records or more. A closure costs no more than the edges of a tree
 that holds its records, so the loss is at most 3 (k - 1) times the least possible.
 
-Source: Aggarwal et al. 2005, "Approximation algorithms for k-anonymity"; Kenig 2009, section 4.3,
-algorithms 4 and 5.
+Source: Kenig 2009, section 4.3, algorithms 4 and 5.
 """
 
 from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -64,7 +66,8 @@ def grown(problem: ClusteringProblem, neighbours: Neighbours) -> SpanningForest:
     copies = neighbours.copies
     parent, cost = copies.first[copies.combination], neighbours.own[copies.combination]
     parent[copies.first], cost[copies.first] = ROOT, 0
-    trees, nearest = _Trees(copies.sizes), _Outside(neighbours)
+    trees, near, costs = _Trees(copies.sizes), list(neighbours.near), list(neighbours.cost)
+    place = [0] * len(near)  # trees only grow, so a neighbour that was inside stays inside
     lacking = np.flatnonzero(copies.sizes < problem.k).tolist()
     waiting = [(int(neighbours.cost[own][0]), own) for own in lacking]
     heapq.heapify(waiting)
@@ -74,35 +77,22 @@ def grown(problem: ClusteringProblem, neighbours: Neighbours) -> SpanningForest:
             continue
         problem.deadline.check()
         advance(1 - len(waiting) / len(lacking))
-        found, other = nearest.of(own, trees)
+        tree = trees.of(own)
+        while True:
+            if place[own] == len(near[own]):
+                more, dearer = neighbours.search.of(own)
+                near[own], costs[own] = more[: 2 * place[own]], dearer[: 2 * place[own]]
+            other = int(near[own][place[own]])
+            if trees.of(other) != tree:
+                break
+            place[own] += 1
+        found = int(costs[own][place[own]])
         if found > edge:
             heapq.heappush(waiting, (found, own))
             continue
         parent[copies.first[own]], cost[copies.first[own]] = copies.first[other], found
         trees.unite(own, other)
     return SpanningForest(parent, cost)
-
-
-class _Outside:
-    """The nearest neighbour of each combination that is in another tree."""
-
-    def __init__(self, neighbours: Neighbours) -> None:
-        self._near, self._cost = list(neighbours.near), list(neighbours.cost)
-        self._search = neighbours.search
-        self._place = [0] * len(self._near)
-
-    def of(self, own: int, trees: _Trees) -> tuple[int, int]:
-        """Its distance, and its number; trees only grow, so one that was inside stays inside."""
-        tree, place = trees.of(own), self._place[own]
-        while True:
-            if place == len(self._near[own]):
-                more, costs = self._search.of(own)
-                self._near[own], self._cost[own] = more[: 2 * place], costs[: 2 * place]
-            other = int(self._near[own][place])
-            if trees.of(other) != tree:
-                self._place[own] = place
-                return int(self._cost[own][place]), other
-            place += 1
 
 
 class _Trees:
@@ -150,7 +140,7 @@ class _Decomposition:
         self._below = [1] * len(self._parent)
         self._children: list[list[int]] = [[] for _ in self._parent]
         self._label = [ROOT] * len(self._parent)
-        self._made = 0
+        self._numbers = count()
 
     def run(self) -> Numbers:
         """The number of each record's component."""
@@ -166,7 +156,7 @@ class _Decomposition:
         for vertex in order:
             if self._label[vertex] == ROOT:
                 above = self._parent[vertex]
-                self._label[vertex] = self._number() if above == ROOT else self._label[above]
+                self._label[vertex] = next(self._numbers) if above == ROOT else self._label[above]
         return np.array(self._label)
 
     def _down(self) -> tuple[list[int], list[int]]:
@@ -190,7 +180,7 @@ class _Decomposition:
         """
         own = self._below[vertex]
         if size - own >= self._k:
-            self._label[vertex] = self._number()
+            self._label[vertex] = next(self._numbers)
             self._split(vertex, own, upwards=0)
             return size - own
         self._split(vertex, size, upwards=size - own)
@@ -209,7 +199,7 @@ class _Decomposition:
             subtrees.append((self._cost[vertex], ROOT, upwards))
         subtrees.sort()
         while size > self._most:
-            number, taken = self._number(), 0
+            number, taken = next(self._numbers), 0
             while taken < self._k:
                 _, child, records = subtrees.pop()
                 taken += records
@@ -221,12 +211,7 @@ class _Decomposition:
 
     def _lift(self, vertex: int, number: int) -> None:
         """Gives all that is above a vertex to a component, and the vertex to one of its own."""
-        self._label[vertex] = self._number()
+        self._label[vertex] = next(self._numbers)
         while self._parent[vertex] != ROOT:
             vertex = self._parent[vertex]
         self._label[vertex] = number
-
-    def _number(self) -> int:
-        """The number of another component."""
-        self._made += 1
-        return self._made - 1

@@ -1,4 +1,4 @@
-"""Partial domain: groups of records that are generalized each to a node of its own.
+"""Partial domain (Khaitan, Babu, Jena and Majhi, section III.C.2): groups, each with its own node.
 
 Figure 2 of the source, the flowchart of the algorithm, cannot be read any more. Built is what the
 text says: "different tuples can be anonymized to different extents"; some groups "could have been
@@ -7,7 +7,7 @@ and need not "be calculated for the entire dataset at each generalization level"
 polynomial. Read so:
 
 1. The best node of the full domain under E(v), where every class satisfies the policy. A lattice of
-   up to `NODES` nodes is looked through; in a larger one the node is reached from the top, one
+   up to `MAX_NODES` nodes is looked through; in a larger one the node is reached from the top, one
    column one level down at a time, each time to the least E(v) of those that satisfy the policy.
 2. From there each class goes down by itself: it is cut at one column, between the nodes right below
    its own; subgroups that satisfy the policy leave, what remains stays together at the node, with
@@ -17,7 +17,7 @@ polynomial. Read so:
 
 A cut lowers the cost, since closures only shrink, and never the purity, since a sum of squares over
 n is subadditive (Cauchy-Schwarz: a group of several is no purer than they are). So E falls with
-every cut, and the result is never above the node of step 1, which on lattices of up to `NODES`
+every cut, and the result is never above the node of step 1, which on lattices of up to `MAX_NODES`
 nodes is the best of the full domain. To go up instead, and to leave what is not anonymous yet to
 higher nodes, would strew records of all regions over the last groups, which then say nothing.
 
@@ -43,46 +43,40 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.children import children, standing
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, closed, runs
+from sqlanon.search.clustering.blocks import children, standing
+from sqlanon.search.clustering.problem import (
+    Clustering,
+    ClusteringProblem,
+    records_of,
+    set_closures,
+)
 from sqlanon.search.packing import packed, united
 
-NODES = 500
+MAX_NODES = 500
 """Most nodes of a lattice that is looked through."""
-UNSURE = 1e-12
+PURITY_ROUNDING = 1e-12
 """Purity that may be gained by rounding alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Purity:
-    """How pure groups of records are in sensitive values.
+def purity_squares(values: Numbers, group: Numbers) -> float:
+    """Summed over groups, the squared counts of values over the records that count.
+
+    It is the number of records times the purity: the mean over the attributes.
 
     Args:
         values: `values[record, attribute]`: the number of the value, -1 where it does not count.
+        group: The group of each record, from 0.
     """
-
-    values: Numbers
-
-    def squares(self, group: Numbers, records: Numbers | None = None) -> float:
-        """Summed over groups, the squared counts of values over the records that count.
-
-        It is the number of records times the purity: the mean over the attributes.
-
-        Args:
-            group: The group of each record, from 0.
-            records: Which records; None for all.
-        """
-        values = self.values if records is None else self.values[records]
-        attributes = values.shape[1]
-        total = 0.0
-        for own in values.T:
-            there = own >= 0
-            width = int(own.max(initial=0)) + 1
-            pairs, counts = np.unique(group[there] * width + own[there], return_counts=True)
-            sizes = np.bincount(group[there], minlength=int(group.max(initial=0)) + 1)
-            squares = np.bincount(pairs // width, counts.astype(np.float64) ** 2, len(sizes))
-            total += float((squares / np.maximum(sizes, 1)).sum())
-        return total / attributes if attributes else 0.0
+    attributes = values.shape[1]
+    total = 0.0
+    for own in values.T:
+        there = own >= 0
+        width = int(own.max(initial=0)) + 1
+        pairs, counts = np.unique(group[there] * width + own[there], return_counts=True)
+        sizes = np.bincount(group[there], minlength=int(group.max(initial=0)) + 1)
+        squares = np.bincount(pairs // width, counts.astype(np.float64) ** 2, len(sizes))
+        total += float((squares / np.maximum(sizes, 1)).sum())
+    return total / attributes if attributes else 0.0
 
 
 Worth = tuple[float, float]
@@ -95,7 +89,7 @@ class _Release:
 
     Args:
         cost: The cost of all records [units].
-        pure: `Purity.squares` of its groups.
+        pure: `purity_squares` of its groups.
         least: The same of all records as one group.
         asks: Whether there is a sensitive attribute.
     """
@@ -110,7 +104,7 @@ class _Release:
         total, gain = self.cost + cost, self.pure + pure - self.least
         if not self.asks or not total:
             return total, total
-        return (total / gain if gain > UNSURE * max(self.least, 1.0) else inf), total
+        return (total / gain if gain > PURITY_ROUNDING * max(self.least, 1.0) else inf), total
 
 
 def partial_domain(problem: ClusteringProblem) -> Clustering:
@@ -120,31 +114,28 @@ def partial_domain(problem: ClusteringProblem) -> Clustering:
         UnsatisfiableError: No groups satisfy the policy, see `mend`.
     """
     none = np.empty((problem.records, 0), np.int64)
-    purity = Purity(none if problem.values is None else problem.values)
-    classes = best_classes(problem, purity)
-    return mend(problem, _specialized(problem, purity, label=classes))
+    values = none if problem.values is None else problem.values
+    classes = best_classes(problem, values)
+    return mend(problem, _specialized(problem, values, label=classes))
 
 
-def best_classes(problem: ClusteringProblem, purity: Purity) -> Numbers:
+def best_classes(problem: ClusteringProblem, values: Numbers) -> Numbers:
     """The class of each record at the best node of the full domain that is found."""
-    lattice = _Lattice(problem, purity)
-    if prod(each + 1 for each in lattice.top) <= NODES:
-        return lattice.classes(lattice.best())
-    return lattice.classes(lattice.descended())
+    lattice = _Lattice(problem, values)
+    is_small = prod(each + 1 for each in lattice.top) <= MAX_NODES
+    return lattice.classes(lattice.best() if is_small else lattice.descended())
 
 
 class _Lattice:
     """The nodes of the full domain within the highest levels."""
 
-    def __init__(self, problem: ClusteringProblem, purity: Purity) -> None:
-        self._problem, self._purity = problem, purity
+    def __init__(self, problem: ClusteringProblem, values: Numbers) -> None:
+        self._problem, self._values = problem, values
         self._levels = list(_rows(problem))
         self.top = tuple(len(levels) - 1 for levels in self._levels)
-        whole = np.zeros(problem.records, np.int64)
-        self._least = purity.squares(whole)
+        self._least = purity_squares(values, np.zeros(problem.records, np.int64))
         self._excused = np.zeros(problem.records, np.bool_)
-        order, starts = runs(self.classes(self.top))
-        for records in np.split(order, starts[1:]):
+        for records in records_of(self.classes(self.top)):
             # What fails even here no node below it can hold, so it does not speak against them.
             self._excused[records] = not problem.satisfies(records)
 
@@ -186,8 +177,8 @@ class _Lattice:
                 return
             if satisfies:
                 cost = float(self._problem.cost(self._cells(node)).sum())
-                asks = self._purity.values.shape[1] > 0
-                pure = self._purity.squares(label) if asks else 0.0
+                pure = purity_squares(self._values, label)
+                asks = self._values.shape[1] > 0
                 yield _Release(cost, pure, self._least, asks).worth(), node
 
     def _satisfies(self, label: Numbers) -> bool:
@@ -201,8 +192,7 @@ class _Lattice:
             return False
         if self._problem.demand is None:
             return True
-        order, starts = runs(label)
-        for records in np.split(order, starts[1:]):
+        for records in records_of(label):
             self._problem.deadline.check()
             if not (self._excused[records[0]] or self._problem.satisfies(records)):
                 return False
@@ -226,27 +216,24 @@ def _rows(problem: ClusteringProblem) -> Iterator[Numbers]:
         yield below[np.r_[True, fresh]]
 
 
-def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) -> Clustering:
+def _specialized(problem: ClusteringProblem, values: Numbers, *, label: Numbers) -> Clustering:
     """Groups after all cuts that lower E, the largest group first.
 
     Args:
         problem: The table.
-        purity: Its sensitive values.
+        values: Its sensitive values.
         label: The group of each record at first.
     """
-    order, starts = runs(label)
-    groups = np.split(order, starts[1:])
-    sizes = np.array([len(records) for records in groups])
-    nodes = closed(problem, problem.leaves[order], starts=starts)
-    asks = purity.values.shape[1] > 0
-    cost = float((problem.cost(nodes) * sizes).sum())
-    release = _Release(cost, purity.squares(label), purity.squares(np.zeros_like(label)), asks)
+    groups = records_of(label)
+    cost, pure = _figures(problem, values, groups)
+    least = purity_squares(values, np.zeros_like(label))
+    release = _Release(cost, pure, least, asks=values.shape[1] > 0)
     waiting = [(-len(records), number, records) for number, records in enumerate(groups)]
     heapq.heapify(waiting)
     made, done, closed_records = len(groups), list[Numbers](), 0
     while waiting and not problem.deadline.expired:
         _, _, records = heapq.heappop(waiting)
-        parts = _best_parts(problem, purity, release=release, records=records)
+        parts = _best_parts(problem, values, release=release, records=records)
         if not parts:
             done.append(records)
             closed_records += len(records)
@@ -261,16 +248,21 @@ def _specialized(problem: ClusteringProblem, purity: Purity, *, label: Numbers) 
 
 
 def _best_parts(
-    problem: ClusteringProblem, purity: Purity, *, release: _Release, records: Numbers
+    problem: ClusteringProblem, values: Numbers, *, release: _Release, records: Numbers
 ) -> list[Numbers]:
     """The parts of a group by the cut that leaves the least E, which is noted; none without any."""
     if len(records) < 2 * problem.k or not problem.satisfies(records):
         return []
     best, chosen = release.worth(), list[Numbers]()
     change = 0.0, 0.0
-    own = _figures(problem, purity, [records])
-    for parts in _parts(problem, records):
-        after = _figures(problem, purity, parts)
+    own = _figures(problem, values, [records])
+    for each in children(problem, records):
+        if problem.deadline.expired:
+            break
+        parts = standing(each.groups, problem.satisfies)
+        if not parts:
+            continue
+        after = _figures(problem, values, parts)
         added = after[0] - own[0], after[1] - own[1]
         if (worth := release.worth(*added)) < best:
             best, chosen, change = worth, parts, added
@@ -279,21 +271,11 @@ def _best_parts(
     return chosen
 
 
-def _parts(problem: ClusteringProblem, records: Numbers) -> Iterator[list[Numbers]]:
-    """The ways to cut a group, one for each column that allows it."""
-    for each in children(problem, records):
-        if problem.deadline.expired:
-            return
-        if parts := standing(each.groups, problem.satisfies):
-            yield parts
-
-
 def _figures(
-    problem: ClusteringProblem, purity: Purity, groups: Sequence[Numbers]
+    problem: ClusteringProblem, values: Numbers, groups: Sequence[Numbers]
 ) -> tuple[float, float]:
     """The cost of groups and their `Purity.squares`."""
     sizes = np.array([len(records) for records in groups])
-    every = np.concatenate(groups)
-    nodes = closed(problem, problem.leaves[every], starts=np.cumsum(sizes) - sizes)
-    cost = float((problem.cost(nodes) * sizes).sum())
-    return cost, purity.squares(np.repeat(np.arange(len(groups)), sizes), every)
+    cost = float((problem.cost(set_closures(problem, *groups)) * sizes).sum())
+    pure = purity_squares(values[np.concatenate(groups)], np.repeat(np.arange(len(groups)), sizes))
+    return cost, pure

@@ -150,8 +150,7 @@ class ClusteringProblem:
             return False
         if not self.highest:
             return True
-        nodes = closed(self, self.leaves[records], starts=np.zeros(1, np.int64))
-        return not self.forbids(self.cost(nodes))[0]
+        return not self.forbids(self.cost(set_closures(self, records)))[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +273,28 @@ def runs(label: Numbers) -> tuple[Numbers, Numbers]:
     return order, starts
 
 
+def records_of(label: Numbers) -> list[Numbers]:
+    """The records of each cluster 0, 1, …, every one of which has some."""
+    order, starts = runs(label)
+    return np.split(order, starts[1:]) if len(starts) else []
+
+
+def members(clusters: Clustering) -> list[Numbers]:
+    """The records of each cluster."""
+    return records_of(clusters.label)
+
+
 def closures(problem: ClusteringProblem, label: Numbers) -> Numbers:
     """The closure of each cluster 0, 1, …, shape `(clusters, columns)`."""
     order, starts = runs(label)
     return closed(problem, problem.leaves[order], starts=starts)
+
+
+def set_closures(problem: ClusteringProblem, *sets: Numbers) -> Numbers:
+    """The closure of each set of records, which may overlap, shape `(sets, columns)`."""
+    sizes = np.array([len(records) for records in sets], np.int64)
+    records = np.concatenate([np.zeros(0, np.int64), *sets])
+    return closed(problem, problem.leaves[records], starts=np.cumsum(sizes) - sizes)
 
 
 def closed(problem: ClusteringProblem, leaves: Numbers, *, starts: Numbers) -> Numbers:
@@ -288,9 +305,3 @@ def closed(problem: ClusteringProblem, leaves: Numbers, *, starts: Numbers) -> N
     high = np.maximum.reduceat(leaves, starts, axis=0)
     columns = enumerate(problem.taxonomies)
     return np.stack([t.closure(low[:, j], high[:, j]) for j, t in columns], axis=1)
-
-
-def members(clusters: Clustering) -> list[Numbers]:
-    """The records of each cluster."""
-    order, starts = runs(clusters.label)
-    return np.split(order, starts[1:]) if len(starts) else []

@@ -1,14 +1,18 @@
-"""Greedy set cover: candidates by what they cost per record that they newly cover.
+"""Greedy set cover (Park and Shim 2007, sections 4.2 to 4.4: APPROX-NAIVE, APPROX-FQ, APPROX-CF).
 
-The ratio of a candidate only grows as records get covered, so ratios that are brought up to date
-when they reach the front lead to the same candidates as looking at all of them each time.
+Candidates are taken by what they cost per record that they newly cover. The ratio of a candidate
+only grows as records get covered, so ratios that are brought up to date when they reach the front
+lead to the same candidates as looking at all of them each time. `convert` makes clusters of a
+cover, whose sets may overlap.
 
-Sources: Park and Shim 2007, sections 4.2 to 4.4, figure 9 (APPROX-NAIVE, APPROX-FQ, APPROX-CF);
-Kenig 2009, chapter 8, algorithm 18 (over generalizations).
+Sources: Park and Shim 2007, figures 6 (CONVERT) and 9; Kenig 2009, algorithm 2 and chapter 8,
+algorithm 18 (over generalizations).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -19,26 +23,67 @@ from sqlanon.errors import PolicyError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.assign import assign_rest
-from sqlanon.search.clustering.bitmaps import WORD, BitMaps, counted, flags, packed
-from sqlanon.search.clustering.convert import convert
+from sqlanon.search.clustering.bitmaps import WORD, BitMaps, bits_of, counted, flags
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Candidates,
     Clustering,
     ClusteringProblem,
-    closed,
+    set_closures,
 )
 
-WINDOW = 8192
+
+def convert(problem: ClusteringProblem, sets: Sequence[Numbers]) -> list[Numbers]:
+    """Disjoint sets of at least k records that hold the records of such sets, at no higher cost.
+
+    Of two sets that share a record the larger one loses it, as long as it keeps k records; two sets
+    of k are united, which makes at most 2k - 1. Where the demand forbids a removal, the other set
+    loses the record, or they are united, so that sets can grow beyond 2k - 1. The sum of the costs
+    of the sets' closures never rises: a closure never grows by a removal, and one of a union costs
+    no more than both do, as they share a record.
+    """
+    parts = [set(records.tolist()) for records in sets]
+    owners = defaultdict[int, list[int]](list)
+    for number, records in enumerate(parts):
+        for record in records:
+            owners[record].append(number)
+    for record in sorted(owners):
+        problem.deadline.check()
+        while len(several := owners[record]) > 1:
+            first, second = several[:2]
+            by_size = sorted((first, second), key=lambda number: -len(parts[number]))
+            able = (n for n in by_size if _may_lose(problem, parts[n], record))
+            loser = next(able, None)
+            if loser is not None:
+                parts[loser].remove(record)
+                several.remove(loser)
+                continue
+            for moved in parts[second]:
+                owners[moved].remove(second)
+                if first not in owners[moved]:
+                    owners[moved].append(first)
+            parts[first] |= parts[second]
+            parts[second] = set()
+    return [np.array(sorted(records)) for records in parts if records]
+
+
+def _may_lose(problem: ClusteringProblem, records: set[int], record: int) -> bool:
+    """Whether a set may stand without a record."""
+    if len(records) <= problem.k:
+        return False
+    return problem.demand is None or problem.demand.holds(np.array(sorted(records - {record})))
+
+
+WINDOW_CANDIDATES = 8192
 """Candidates whose ratios are kept up to date."""
-NEXT_WINDOWS = 2**17
+NEXT_CANDIDATES = 2**17
 """Candidates among which the next window is looked for, as long as it can only be there: of 1.6
 million, a cover takes 3.1 s so and 5.5 s by a look at all of them."""
 NO_CANDIDATE = (np.inf, 0)
 """The ratio and the number of no candidate."""
-REBUILD = 0.2
+REBUILD_SHARE = 0.2
 """Share of covered records above which the bit maps are made anew over the others alone."""
-SUBSETS = 200_000
+MAX_SUBSETS = 200_000
 """Most subsets of records that may be candidates."""
 
 
@@ -77,7 +122,7 @@ def exhaustive_cover(
         beta: Only subsets that cost less than 1 / beta of a suppressed record; None for all.
 
     Raises:
-        PolicyError: There are more than `SUBSETS` of them, or beta is below 1.
+        PolicyError: There are more than `MAX_SUBSETS` of them, or beta is below 1.
         UnsatisfiableError: No cover satisfies the demand.
     """
     return _converted(problem, cover_by_subsets(problem, beta))
@@ -174,7 +219,7 @@ class _Queue:
     def _look(self) -> None:
         """Moves the window to the candidates in front and brings them up to date."""
         pending = self._uncovered[self._left]
-        if pending.mean() < 1 - REBUILD:
+        if pending.mean() < 1 - REBUILD_SHARE:
             self._left = self._left[pending]
             self._maps = self._all.of_records(self._problem.leaves[self._left])
             pending = np.ones(len(self._left), np.bool_)
@@ -182,19 +227,19 @@ class _Queue:
         self._window = np.sort(front)
         held = self._candidates
         bits = self._maps.members(held.nodes[self._window], held.rank[self._window])
-        self._bits = np.ascontiguousarray((bits & packed(pending)).T)
+        self._bits = np.ascontiguousarray((bits & bits_of(pending)).T)
         self._counts = counted(self._bits, axis=0)
         self._refresh()
 
     def _first(self) -> tuple[Numbers, tuple[float, int]]:
         """Candidates of the least known ratios, and the first one behind them."""
-        front, behind = _least(self._ratio, self._near, count=WINDOW)
+        front, behind = _least(self._ratio, self._near, count=WINDOW_CANDIDATES)
         if not behind < self._far:
             self._near, self._far = _least(
-                self._ratio, np.arange(len(self._ratio)), count=NEXT_WINDOWS
+                self._ratio, np.arange(len(self._ratio)), count=NEXT_CANDIDATES
             )
             self._near.sort()
-            front, behind = _least(self._ratio, self._near, count=WINDOW)
+            front, behind = _least(self._ratio, self._near, count=WINDOW_CANDIDATES)
         return front, min(behind, self._far)
 
     def _refresh(self) -> None:
@@ -264,15 +309,15 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
         beta: As for `exhaustive_cover`.
 
     Raises:
-        PolicyError: There are more than `SUBSETS` of them, or beta is below 1.
+        PolicyError: There are more than `MAX_SUBSETS` of them, or beta is below 1.
     """
     limit = np.inf if beta is None else _limit(problem, beta)
     sizes = range(problem.k, min(2 * problem.k, problem.records + 1))
     number = sum(comb(problem.records, size) for size in sizes)
-    if number > SUBSETS:
+    if number > MAX_SUBSETS:
         raise PolicyError(
             f"{problem.records} records have {number} subsets of {problem.k} to "
-            f"{2 * problem.k - 1} records, and at most {SUBSETS} can be candidates; "
+            f"{2 * problem.k - 1} records, and at most {MAX_SUBSETS} can be candidates; "
             "use closed or frequent itemsets"
         )
     subsets = [
@@ -281,9 +326,7 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
         for subset in combinations(range(problem.records), size)
         if problem.demand is None or problem.demand.holds(np.array(subset))
     ]
-    starts = np.cumsum([0, *map(len, subsets)])[:-1]
-    records = np.concatenate([np.zeros(0, np.int64), *subsets])
-    costs = problem.cost(closed(problem, problem.leaves[records], starts=starts))
+    costs = problem.cost(set_closures(problem, *subsets))
     cheap = np.flatnonzero((costs < limit) & ~problem.forbids(costs))
     subsets, costs = [subsets[subset] for subset in cheap.tolist()], costs[cheap]
     held = np.zeros((len(subsets), problem.records), np.bool_)

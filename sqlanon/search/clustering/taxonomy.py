@@ -102,37 +102,3 @@ class Taxonomy:
             np.minimum(self.low[first], self.low[second]),
             np.maximum(self.high[first], self.high[second]),
         )
-
-
-class StackedTaxonomies:
-    """Taxonomies of several columns in one set of arrays, for one node tuple at a time."""
-
-    def __init__(self, taxonomies: Sequence[Taxonomy]) -> None:
-        sizes = [len(each.cost) for each in taxonomies]
-        self._first_node = np.cumsum([0, *sizes[:-1]])
-        self._first_leaf = np.cumsum([0, *(each.leaves for each in taxonomies[:-1])])
-        self._low = np.concatenate(
-            [each.low + at for each, at in zip(taxonomies, self._first_leaf, strict=True)]
-        )
-        self._high = np.concatenate(
-            [each.high + at for each, at in zip(taxonomies, self._first_leaf, strict=True)]
-        )
-        levels = max(len(each.ancestors) for each in taxonomies)
-        # A level above the highest one is the root once more.
-        self._ancestors = np.concatenate(
-            [
-                np.pad(each.ancestors, ((0, levels - len(each.ancestors)), (0, 0)), mode="edge")
-                for each in taxonomies
-            ],
-            axis=1,
-        )
-
-    def join(self, first: Numbers, second: Numbers) -> Numbers:
-        """The closure of two node tuples, each of shape `(columns,)`."""
-        first, second = first + self._first_node, second + self._first_node
-        low = np.minimum(self._low[first], self._low[second])
-        high = np.maximum(self._high[first], self._high[second])
-        above = self._ancestors[:, low]
-        level = (above == self._ancestors[:, high]).argmax(axis=0)
-        found: Numbers = above[level, np.arange(len(level))]
-        return found

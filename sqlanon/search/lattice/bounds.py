@@ -11,8 +11,10 @@ are not monotone a check says itself how much of `s` and `down` is certain below
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,32 +62,36 @@ class Check:
         return self.suppressed if self.most is None else self.most
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Box:
     """The nodes between two nodes of the lattice, both included.
 
     Args:
         low: The lowest node.
         high: The highest node.
-        sides: Levels per quasi-identifier.
-        axes: The quasi-identifiers with a choice of levels; arrays have an axis for each of them.
-            At least one, since an array without axes is a number.
-        shape: Levels per axis.
     """
 
     low: Node
     high: Node
-    sides: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    axes: tuple[int, ...] = field(init=False, repr=False, compare=False)
-    shape: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        # Worked out once: every check looks at them several times.
-        sides = tuple(top - bottom + 1 for bottom, top in zip(self.low, self.high, strict=True))
-        axes = tuple(i for i, side in enumerate(sides) if side > 1) or (0,)
-        object.__setattr__(self, "sides", sides)
-        object.__setattr__(self, "axes", axes)
-        object.__setattr__(self, "shape", tuple(sides[axis] for axis in axes))
+    # Worked out once: every check looks at them several times.
+    @cached_property
+    def sides(self) -> tuple[int, ...]:
+        """Levels per quasi-identifier."""
+        return tuple(top - bottom + 1 for bottom, top in zip(self.low, self.high, strict=True))
+
+    @cached_property
+    def axes(self) -> tuple[int, ...]:
+        """The quasi-identifiers with a choice of levels; arrays have an axis for each of them.
+
+        At least one, since an array without axes is a number.
+        """
+        return tuple(i for i, side in enumerate(self.sides) if side > 1) or (0,)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Levels per axis."""
+        return tuple(self.sides[axis] for axis in self.axes)
 
     @property
     def size(self) -> int:
@@ -275,3 +281,61 @@ def minimal(nodes: Sequence[Node]) -> list[Node]:
         if not any(all(a <= b for a, b in zip(other, node, strict=True)) for other in kept):
             kept.append(node)
     return sorted(kept)
+
+
+ONE = 2**60  # what a gain of 1 is in units of gain
+DROPPED = 12  # of the 52 bits of a double's fraction: 40 are left, 12 decimal places
+INFINITE = 0x7FF << 52 - DROPPED
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A loss that is a cost over a gain, as whole numbers that ascend with it.
+
+    The order of positive doubles is the order of their bits, infinity included. A value is the bits
+    of its ratio without the last `DROPPED`, rounded: ratios that are equal stay equal however their
+    gains were rounded, and any ratio fits, since the precision is relative.
+
+    Args:
+        whole: What a cost of 1 is [units of cost].
+        highest: A gain that no node exceeds [units of gain].
+    """
+
+    whole: int
+    highest: int
+
+    def value(self, cost: int, gain: int) -> int:
+        """The ratio to the nearest value: 0 without a cost, `INFINITE` where nothing is gained."""
+        if not cost:
+            return 0
+        if gain <= 0:
+            return INFINITE
+        [bits] = struct.unpack("<q", struct.pack("<d", cost * ONE / (gain * self.whole)))
+        return int(_shortened(bits))
+
+    def bound(self, cost: Any, gain: Any) -> Any:
+        """A value that no cost so high has over a gain no higher, for numbers and arrays.
+
+        One less than the value: more than doubles lose on the way.
+        """
+        costs, gains = np.asarray(cost, np.float64), np.asarray(gain, np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.asarray(costs / gains * (ONE / self.whole))
+        values = np.maximum(_shortened(ratios.view(np.int64)) - 1, 0)
+        return np.where(costs <= 0, 0, np.where(gains <= 0, INFINITE, values))
+
+    def cost(self, value: int, gain: int) -> float:
+        """The cost that makes a value of a gain [units of cost]."""
+        if value >= INFINITE:
+            return float("inf")
+        return self.loss(value) * gain * (self.whole / ONE)
+
+    def loss(self, value: int) -> float:
+        """The ratio itself."""
+        [ratio] = struct.unpack("<d", struct.pack("<q", min(value, INFINITE) << DROPPED))
+        return float(ratio)
+
+
+def _shortened(bits: Any) -> Any:
+    """Bits without the last `DROPPED`, to the nearest; numbers and arrays."""
+    return (bits + (1 << DROPPED - 1)) >> DROPPED

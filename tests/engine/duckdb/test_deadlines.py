@@ -35,6 +35,20 @@ def test_a_statement_ends_at_the_deadline_and_the_next_one_runs(engine):
     assert engine.rows(ONE) == [(1,)]
 
 
+def test_a_statement_runs_on_until_the_deadline_comes_by_its_own_clock(engine):
+    query = parse_one(
+        "SELECT COUNT(*) FROM range(10000) a(i), range(10000) b(j) WHERE (i * j) % 7 = 3",
+        dialect="duckdb",
+    )
+    still, counted = Deadline(0.01, lambda: 0.0), []
+    with engine.limited(still):
+        counted.append(engine.rows(query))
+        thread = Thread(target=lambda: counted.append(engine.rows(query)))
+        thread.start()
+        thread.join()
+    assert counted[0] == counted[1]
+
+
 def test_a_working_table_that_is_cut_short_is_not_there(engine):
     with engine.workspace(), engine.limited(soon()), pytest.raises(TimeLimitError):
         engine.materialize("long", LONG)

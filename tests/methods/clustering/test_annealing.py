@@ -14,7 +14,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Sensitive
-from sqlanon.search.clustering.anneal.exchanges import Schedule, anneal
+from sqlanon.search.clustering.annealing import Schedule, anneal
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
         return anneal(late, demands, label=label, schedule=schedule)
 
     monkeypatch.setattr("sqlanon.methods.clustering.annealing.anneal", hurried)
-    monkeypatch.setattr("sqlanon.search.clustering.anneal.exchanges.LOOK", 1)
+    monkeypatch.setattr("sqlanon.search.clustering.annealing.ITERATIONS_BETWEEN_LOOKS", 1)
     model = LDiversity(2.5, "entropy")
     report = sqlanon.anonymize(
         people,

@@ -19,7 +19,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.clustering import covers
 from sqlanon.methods.clustering.first import Priced
-from sqlanon.search.clustering.lower_bound.duals import Duals, dual_bound
+from sqlanon.search.clustering.dual_bound import Duals, dual_bound
 
 AGES = [("1", "1-2", "*"), ("2", "1-2", "*"), ("3", "3-4", "*"), ("4", "3-4", "*")]
 

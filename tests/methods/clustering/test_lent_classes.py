@@ -21,9 +21,7 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
 from sqlanon.search.clustering.problem import Clustering
-from sqlanon.search.lattice.best_node import best_node
-from sqlanon.search.lattice.checked import WIDE_BATCH
-from sqlanon.search.lattice.descent import STEPS
+from sqlanon.search.lattice.incognito import STEPS, WIDE_BATCH, best_node
 
 CLUSTERS = [name for name, row in METHODS.items() if issubclass(row.options, ClusterOptions)]
 # Every other value of a goes with one ill alone, its neighbour with four: their union is diverse.

@@ -13,7 +13,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.clustering import linkage
 from sqlanon.methods.clustering.linkage import LINKAGES, Linkage
 from sqlanon.methods.options import CLUSTER_DISTANCES
-from sqlanon.search.clustering.distances import DISTANCES
+from sqlanon.search.clustering.agglomerative import DISTANCES
 from sqlanon.search.clustering.neighbours import Neighbours
 
 NAMES = ["age", "zip", "sex"]

@@ -15,7 +15,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdenti
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.clustering.closed_parts import ClosedParts
-from sqlanon.search.partitioning.partition import RULES
+from sqlanon.search.clustering.mondrian import RULES
 
 SEX = [("f", "*"), ("m", "*")]
 

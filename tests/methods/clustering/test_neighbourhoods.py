@@ -16,7 +16,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
 from sqlanon.methods.clustering import neighbourhoods
-from sqlanon.search.clustering.repartition import search
+from sqlanon.search.clustering import repartition as search
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_pools_parted_anew_never_lose_more(people, method, asked):
 
 @pytest.mark.slow
 def test_progress_tells_loss_bound_and_ratio(people, monkeypatch):
-    monkeypatch.setattr(search, "TOLD", 2)
+    monkeypatch.setattr(search, "POOLS_BETWEEN_REPORTS", 2)
     lines, own = [], {"method": "direct-cover", "passes": 1, "bound": "quick"}
     report = sqlanon.plan(
         people, policy(), table="people", **own, improve="lns", pools=4, progress=lines.append

@@ -20,7 +20,7 @@ from sqlanon.methods.clustering.first import effort_of
 from sqlanon.methods.clustering.pricing import _takes_a_moment
 from sqlanon.methods.clustering.proof import Proof
 from sqlanon.methods.registry import Options
-from sqlanon.search.clustering.lower_bound.duals import Ascent
+from sqlanon.search.clustering.dual_bound import Ascent
 
 METHODS = ["direct-cover", "set-cover", "forest", "agglomerative", "diameter-cover"]
 ROUNDING = 1e-9

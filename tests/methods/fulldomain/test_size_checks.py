@@ -23,8 +23,7 @@ from sqlanon.loss.objectives import (
     DiscernibilityObjective,
 )
 from sqlanon.methods.fulldomain import frequency_sets, size_checks
-from sqlanon.methods.fulldomain.cell_costs import Pricing
-from sqlanon.methods.fulldomain.frequency_sets import LARGE, FrequencySets
+from sqlanon.methods.fulldomain.frequency_sets import LARGE, FrequencySets, Pricing
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject

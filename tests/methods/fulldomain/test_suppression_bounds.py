@@ -23,8 +23,8 @@ from sqlanon.query.encoding.value_order import listed
 from sqlanon.query.privacy import sensitive
 from sqlanon.query.privacy.figures import Reference, reference
 from sqlanon.query.privacy.models import needed_by, violates
-from sqlanon.query.publish.recode import create_table
-from sqlanon.query.syntax import nested, table
+from sqlanon.query.syntax import table
+from sqlanon.sqltext import expression
 
 JOBS = ("nurse", "clerk", "boss")
 NODES = {job: number for number, job in enumerate(JOBS)} | {"boss": 1}  # clerk and boss share one
@@ -68,13 +68,17 @@ def by_figures(own, others, model, scope):
         connection.execute("CREATE TABLE source (class INTEGER, value VARCHAR, size BIGINT)")
         insert(connection, "source", rows)
         counted = reference(table("source"), order=TREE, height=2)
-        connection.execute(render(create_table(table("reference"), counted), "duckdb"))
+        connection.execute(f"CREATE TABLE reference AS {counted.text}")
         needed = scope.needed(codes)
         figures = sensitive.class_figures(
             table("source"), ["class"], needed=needed, reference=codes.reference
         )
-        answer = [violates(model), scope.required(codes, model)]
-        query = exp.select(*answer).from_(nested(figures, "figures")).where("class = 0")
+        query = expression(
+            "SELECT {{ fails }}, {{ required }} FROM {{ figures }} AS figures WHERE class = 0",
+            fails=violates(model),
+            required=scope.required(codes, model),
+            figures=figures,
+        )
         [(fails_it, required)] = ask(connection, query)
         return required if fails_it else None
 

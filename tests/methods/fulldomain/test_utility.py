@@ -21,10 +21,10 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.hierarchy import layout
-from sqlanon.methods.fulldomain import frequency_sets, gains, model_checks, size_checks
+from sqlanon.methods.fulldomain import frequency_sets, model_checks, size_checks, utility
 from sqlanon.policy.policy import Sensitive
-from sqlanon.search.lattice import best_node
-from sqlanon.search.lattice.ratio import INFINITE, ONE, Ratio
+from sqlanon.search.lattice import incognito
+from sqlanon.search.lattice.bounds import INFINITE, ONE, Ratio
 
 CITIES = Hierarchy.from_rows([(f"{a}{b}", f"{a}*", "*") for a in "ab" for b in "123"])
 AGES = Hierarchy.from_rows([("20", "2-", "*"), ("25", "2-", "*"), ("31", "3-", "*")])
@@ -138,9 +138,9 @@ def policy_of(case):
 
 WAYS = {
     "as it comes": [],
-    "one box at a time": [(best_node, "LARGEST_BOX", 2)],
+    "one box at a time": [(incognito, "LARGEST_BOX", 2)],
     "side by side": [
-        (module, "LARGE", 0) for module in (frequency_sets, size_checks, model_checks, gains)
+        (module, "LARGE", 0) for module in (frequency_sets, size_checks, model_checks, utility)
     ],
     "several words": [(layout, "WORD_BITS", 3)],
 }

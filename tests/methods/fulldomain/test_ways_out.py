@@ -13,7 +13,7 @@ from strategies import cases
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.fulldomain import tradeoff
+from sqlanon.methods.fulldomain import alternatives
 
 SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 TREE = [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", "*")]
@@ -25,7 +25,7 @@ TREE = [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", 
 def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
     case = replace(case, limit=0.0, suppressed="drop")
     with closing(case.connection()) as connection, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tradeoff, "MOST_SUPPRESSED", 0.99)
+        patch.setattr(alternatives, "MOST_SUPPRESSED", 0.99)
         try:
             report = sqlanon.plan(connection, case.policy, table="people", loss=case.loss).report
         except UnsatisfiableError:

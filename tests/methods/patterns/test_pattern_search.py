@@ -15,14 +15,12 @@ from oracles.patterns import assignment, brute_force, covering, table_of, tight
 
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.deadline import Deadline
-from sqlanon.errors import PolicyError
 from sqlanon.methods.patterns import optimum
 from sqlanon.methods.patterns.optimum import components, optimal, places_of, undominated
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
-from sqlanon.search.patterns.greedy import LEFT, Placed, greedy, pattern_order
-from sqlanon.search.patterns.rows import DistinctRows
+from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
 from sqlanon.search.privacy import Demands, ValueDemand
 
 SEARCH = settings(max_examples=40, deadline=None)
@@ -87,7 +85,7 @@ def test_classes_are_judged_alike_a_few_at_a_time(monkeypatch, counted):
     group = random.integers(0, 12, 40)
     at_once = rows.satisfying(np.arange(40), group, groups=13)
     assert set(at_once.tolist()) == {False, True}
-    monkeypatch.setattr("sqlanon.search.held.CELLS", counted)
+    monkeypatch.setattr("sqlanon.search.privacy.COUNTS_AT_ONCE", counted)
     assert rows.satisfying(np.arange(40), group, groups=13).tolist() == at_once.tolist()
 
 
@@ -138,12 +136,6 @@ def test_exact_is_what_brute_force_finds_under_models(records, kept, k, models):
     least = brute_force(rows, parts, k, values, models)
     assert cost(found, table) == least
     assert least is None or dict(found.search)["proven"]
-
-
-def test_exact_refuses_models_that_are_not_convex():
-    table = table_of([(0,), (1,)], [{0}], 1, [0, 1], [TCloseness(0.2, "scaled")])
-    with pytest.raises(PolicyError, match=r"0.2-closeness \(scaled\), which is not convex"):
-        exactly(table)
 
 
 def test_the_greedy_assignment_is_returned_where_there_is_no_time_under_models():

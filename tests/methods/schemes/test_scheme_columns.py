@@ -6,14 +6,7 @@ import pytest
 from databases import empty_database
 
 import sqlanon
-from sqlanon import (
-    Hierarchy,
-    KAnonymity,
-    LDiversity,
-    Policy,
-    QuasiIdentifier,
-    TCloseness,
-)
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError
 from sqlanon.policy.shares import AlphaAnonymity
 

@@ -19,7 +19,7 @@ from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.methods.registry import METHODS
 from sqlanon.policy.schemes import SCHEMES
 from sqlanon.publishing.promises import misfits
-from sqlanon.search.lattice.schemes.enumeration import _Walk
+from sqlanon.search.lattice.schemes.enumeration import Walk
 from sqlanon.wording import key
 
 SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -229,7 +229,7 @@ def test_a_direction_that_ends_at_once_has_what_descents_find(connection, monkey
         raise TimeLimitError
 
     best = plan(connection, direction=direction).report
-    monkeypatch.setattr(_Walk, "_go_on", ended)
+    monkeypatch.setattr(Walk, "_go_on", ended)
     found = plan(connection, direction=direction).report
     assert not found.search["proven"]
     assert found.loss["lm"] == best.loss["lm"]

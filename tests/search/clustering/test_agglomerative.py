@@ -14,18 +14,19 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.clustering import closure_costs, linked, nearest_listed
+from sqlanon.search.clustering import agglomerative as linked
+from sqlanon.search.clustering import closure_costs
 from sqlanon.search.clustering.agglomerative import (
+    DISTANCES,
+    StackedTaxonomies,
     agglomerative,
     modified_agglomerative,
     ripe_parts,
     shrunk,
 )
 from sqlanon.search.clustering.closure_costs import NodeCosts
-from sqlanon.search.clustering.distances import DISTANCES
 from sqlanon.search.clustering.neighbours import Copies, Neighbours
 from sqlanon.search.clustering.problem import members
-from sqlanon.search.clustering.taxonomy import StackedTaxonomies
 
 FEW = settings(max_examples=25, deadline=None)
 FORMULAS = {
@@ -100,8 +101,8 @@ def grouped(problem, records):
 )
 def test_the_two_closest_clusters_become_one(problem, distance, shrinks, crowded, listed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nearest_listed, "LISTED", listed)
-        patch.setattr(linked, "CROWDED", crowded)
+        patch.setattr(linked, "MAX_LISTED", listed)
+        patch.setattr(linked, "MAX_SHARE_GONE", crowded)
         found = parts_of(problem, distance, shrinks)
     assert found == by_hand(problem, distance, shrinks)
 
@@ -149,8 +150,8 @@ def test_node_costs_are_those_of_joins_with_and_without_tables(problem, largest,
         [[data.draw(st.integers(0, len(t.cost) - 1)) for t in problem.taxonomies] for _ in range(3)]
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure_costs, "LARGEST_TABLE", largest)
-        patch.setattr(closure_costs, "LONGEST_ROW", longest)
+        patch.setattr(closure_costs, "MAX_NODE_PAIRS", largest)
+        patch.setattr(closure_costs, "MAX_ROW_TUPLES", longest)
         costs = NodeCosts(problem.taxonomies)
     for own in nodes:
         columns = enumerate(problem.taxonomies)

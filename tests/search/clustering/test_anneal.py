@@ -18,12 +18,16 @@ from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.search.clustering import closure_costs
-from sqlanon.search.clustering.anneal import energy, nearest
-from sqlanon.search.clustering.anneal.energy import Energy
-from sqlanon.search.clustering.anneal.exchanges import Schedule, anneal, clusters_of, states
-from sqlanon.search.clustering.anneal.nearest import NearestOthers, drawn_number
-from sqlanon.search.clustering.problem import NOWHERE
+from sqlanon.search.clustering import annealing, closure_costs
+from sqlanon.search.clustering.annealing import (
+    Energy,
+    NearestOthers,
+    Schedule,
+    anneal,
+    drawn_number,
+    states,
+)
+from sqlanon.search.clustering.problem import NOWHERE, records_of
 from sqlanon.search.privacy import Demands, ValueDemand
 
 FEW = settings(max_examples=25, deadline=None)
@@ -99,7 +103,7 @@ def test_neighbours_are_the_nearest_records_of_other_values_in_other_clusters(pr
 
 
 def test_neighbours_beyond_those_that_are_kept_are_found(monkeypatch):
-    monkeypatch.setattr(nearest, "NEAR", 3)
+    monkeypatch.setattr(annealing, "MAX_NEAREST", 3)
     problem = problem_of([(str(n // 4),) for n in range(40)], 2)
     label = np.arange(40) // 2
     found = NearestOthers(
@@ -167,9 +171,9 @@ def test_the_energy_told_is_that_of_the_clusters_and_never_rises(problem, data):
     found = anneal(problem, demands, label=label, schedule=schedule)
     own = Energy(problem, demands, weight=schedule.weight)
     for each, told in zip((label, found.label), found.energies, strict=True):
-        held = clusters_of(each)
+        held = records_of(each)
         assert sum(own.lacking(held)) + sum(own.losing(held)) == pytest.approx(told)
-    done = not any(own.lacking(clusters_of(found.label)))
+    done = not any(own.lacking(records_of(found.label)))
     assert done or found.energies[1] <= found.energies[0] + 1e-9
     assert np.bincount(found.label).tolist() == np.bincount(label).tolist()
 
@@ -217,7 +221,7 @@ def test_the_weight_of_the_loss_keeps_it_low():
     def lost(weight):
         own = anneal(problem, demands, label=label, schedule=Schedule(weight=weight)).label
         assert states(demands, own)[0].failing == 0
-        return sum(len(records) * cost_of(problem, records) for records in clusters_of(own))
+        return sum(len(records) * cost_of(problem, records) for records in records_of(own))
 
     assert lost(1.0) < 0.8 * lost(0.0)
 
@@ -256,7 +260,7 @@ def test_what_clusters_satisfy_already_is_kept():
         problem, demands_of(values, LDiversity(2)), label=label, schedule=Schedule(weight=0.0)
     )
     assert (found.label != label).any()
-    assert all(problem.satisfies(records) for records in clusters_of(found.label))
+    assert all(problem.satisfies(records) for records in records_of(found.label))
 
 
 def test_what_is_nowhere_stays_there():
@@ -291,12 +295,12 @@ def test_the_part_of_the_loss_is_that_of_closures(problem, data):
     label = np.unique(label, return_inverse=True)[1]
     demands = demands_of(np.zeros(problem.records, np.int64), LDiversity(1))
     top = max(int(problem.cost(problem.root)), 1)
-    held = clusters_of(label)
+    held = records_of(label)
     lost = [2.0 * len(own) * cost_of(problem, own) / top for own in held]
     assert Energy(problem, demands, weight=2.0).losing(held) == pytest.approx(lost)
     assert closure_of(problem, held[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure_costs, "MOST_PAIRS", 0)
+        patch.setattr(closure_costs, "MAX_LEAF_PAIRS", 0)
         assert Energy(problem, demands, weight=2.0).losing(held) == pytest.approx(lost)
 
 
@@ -324,9 +328,9 @@ def test_states_are_not_worked_out_when_the_time_is_over():
 def test_clusters_are_counted_so_many_at_a_time(monkeypatch):
     problem, label, values = planted()
     demands = demands_of(np.where(label < 19, values, 5), LDiversity(2), TCloseness(0.1))
-    whole = states(demands, label), Energy(problem, demands, weight=0.0).lacking(clusters_of(label))
-    monkeypatch.setattr(energy, "CELLS", 20)
-    parts = states(demands, label), Energy(problem, demands, weight=0.0).lacking(clusters_of(label))
+    whole = states(demands, label), Energy(problem, demands, weight=0.0).lacking(records_of(label))
+    monkeypatch.setattr(annealing, "COUNTS_AT_ONCE", 20)
+    parts = states(demands, label), Energy(problem, demands, weight=0.0).lacking(records_of(label))
     assert parts[1] == whole[1]
     for one, other in zip(parts[0], whole[0], strict=True):
         assert (one.failing, one.worst) == (other.failing, other.worst)

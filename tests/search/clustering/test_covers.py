@@ -28,11 +28,11 @@ from strategies import problems
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.search.clustering import set_cover as cover
 from sqlanon.search.clustering.assign import assign_rest
-from sqlanon.search.clustering.convert import convert
 from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
-from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
+from sqlanon.search.clustering.lower_bound import Cheapest
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.set_cover import (
+    convert,
     cover_by_subsets,
     exhaustive_cover,
     greedy_cover,
@@ -142,7 +142,7 @@ def covered_slowly(problem, candidates):
 @given(problems(), st.booleans())
 def test_the_lazy_queue_covers_as_looking_at_every_candidate_does(problem, closed):
     candidates = candidates_of(problem, closed=closed)
-    with mock.patch.multiple(cover, WINDOW=2, NEXT_WINDOWS=5):
+    with mock.patch.multiple(cover, WINDOW_CANDIDATES=2, NEXT_CANDIDATES=5):
         found = greedy_cover(problem, candidates)
     assert sets(found.sets) == covered_slowly(problem, candidates)
     assert sets(greedy_cover(problem, candidates).sets) == sets(found.sets)
@@ -292,13 +292,13 @@ def test_the_bound_is_each_records_cheapest_closed_itemset(problem):
         min(int(cost) for cost, records in zip(candidates.cost, held, strict=True) if r in records)
         for r in range(problem.records)
     ]
-    assert record_bounds(problem, candidates).tolist() == expected
+    assert Cheapest.of(problem, candidates).cost.tolist() == expected
 
 
 @FEW
 @given(problems())
 def test_the_bound_is_below_the_best_clustering(problem):
-    assert record_bounds(problem, candidates_of(problem)).sum() <= least_loss(problem)
+    assert Cheapest.of(problem, candidates_of(problem)).cost.sum() <= least_loss(problem)
 
 
 # Demands

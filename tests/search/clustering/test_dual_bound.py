@@ -17,13 +17,10 @@ from strategies import bounded, problems
 from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LARGEST
-from sqlanon.search.clustering.lower_bound import ceilings, whole_pass
-from sqlanon.search.clustering.lower_bound.alike import AlikeRecords
-from sqlanon.search.clustering.lower_bound.ceilings import Sought
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
-from sqlanon.search.clustering.lower_bound.duals import Ascent, Duals, dual_bound
-from sqlanon.search.clustering.lower_bound.steps import Climb
-from sqlanon.search.clustering.lower_bound.whole_pass import WholePass
+from sqlanon.search.clustering import price_proof
+from sqlanon.search.clustering.dual_bound import Ascent, Duals, dual_bound
+from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
+from sqlanon.search.clustering.price_proof import AlikeRecords, WholePass
 from sqlanon.search.clustering.problem import Candidates
 
 FEW = settings(max_examples=200, deadline=None)
@@ -32,7 +29,7 @@ efforts = st.sampled_from(Ascent)
 
 def cheapest(problem, candidates):
     """The bound that the dual bound starts from."""
-    return record_bounds(problem, candidates, uncovered=problem.suppressed)
+    return Cheapest.of(problem, candidates).cost
 
 
 def worth(problem, price):
@@ -118,8 +115,9 @@ def test_a_pass_finds_what_prices_are_worth(problem, data):
     own[alike.row] = price
     shared = own[alike.row].astype(float)
     least = -100 * problem.k * problem.suppressed
-    sought = Sought(own, 1, least, data.draw(st.integers(0, problem.suppressed)))
-    found = WholePass(problem, candidates, alike).excess(sought)
+    margin = data.draw(st.integers(0, problem.suppressed))
+    looks = WholePass(problem, candidates, alike)
+    found = looks.excess(own, parts=1, least=least, margin=margin)
     total = ((problem.k * own - found.most) * alike.counts).sum() / problem.k
     assert total == pytest.approx(worth(problem, shared))
 
@@ -145,8 +143,8 @@ def test_what_is_proven_is_kept_where_the_deadline_cuts_a_later_ascent_short(loo
 
 @pytest.mark.parametrize("k", [3, 20])
 def test_a_pass_of_many_batches_finds_what_every_closure_says(k, monkeypatch):
-    monkeypatch.setattr(whole_pass, "BATCH", 2)
-    monkeypatch.setattr(ceilings, "FIRST_WORDS", 1)
+    monkeypatch.setattr(price_proof, "CLOSURES_AT_ONCE", 2)
+    monkeypatch.setattr(price_proof, "FIRST_WORDS", 1)
     problem = problem_of(table(260, 4, 5, 6), k)
     alike, candidates = AlikeRecords.of(problem), candidates_of(problem)
     own = np.random.default_rng(7).integers(0, 3 * problem.suppressed, len(alike))
@@ -158,19 +156,24 @@ def test_a_pass_of_many_batches_finds_what_every_closure_says(k, monkeypatch):
     for each, own_best, top in zip(held, best, dearest, strict=True):
         found = np.minimum(own_best, own_best - top[0] + price[each])
         most[each] = np.maximum(most[each], found)
-    looked = WholePass(problem, candidates, alike).excess(Sought(own, 1, least, 0))
+    looked = WholePass(problem, candidates, alike).excess(own, parts=1, least=least, margin=0)
     assert (looked.most[alike.row] == most).all()
     assert set(np.flatnonzero(best >= least)) <= set(looked.near)
 
 
 def test_closures_beyond_a_number_of_members_do_not_change_what_a_pass_finds(monkeypatch):
-    monkeypatch.setattr(whole_pass, "BATCH", 2)
+    monkeypatch.setattr(price_proof, "CLOSURES_AT_ONCE", 2)
     problem = problem_of(table(40, 4, 3, 8), 3)
     alike, candidates = AlikeRecords.of(problem), candidates_of(problem)
-    sought = Sought(np.full(len(alike), problem.suppressed), 1, -1, 3 * problem.suppressed)
-    whole = WholePass(problem, candidates, alike).excess(sought)
-    monkeypatch.setattr(whole_pass, "MEMBERS", 2)
-    capped = WholePass(problem, candidates, alike).excess(sought)
+    price, margin = np.full(len(alike), problem.suppressed), 3 * problem.suppressed
+
+    def looked():
+        looks = WholePass(problem, candidates, alike)
+        return looks.excess(price, parts=1, least=-1, margin=margin)
+
+    whole = looked()
+    monkeypatch.setattr(price_proof, "MAX_MEMBERS_PER_ROW", 2)
+    capped = looked()
     assert (capped.most == whole.most).all()
     assert len(capped.members) < len(whole.members)
 
@@ -204,11 +207,11 @@ def test_steps_that_prove_no_more_are_followed_by_smaller_ones(monkeypatch):
     problem = problem_of(table(20, 4, 3, 5), 3)
     radii = []
 
-    def worse(self, near, center, *, radius, steps):
+    def worse(*_, center, radius, **__):
         radii.append(radius)
         return np.zeros(len(center))
 
-    monkeypatch.setattr(Climb, "best", worse)
+    monkeypatch.setattr("sqlanon.search.clustering.dual_bound.climbed", worse)
     dual_bound(problem, candidates_of(problem), effort=Ascent.FULL)
     scales = np.array(radii) / Ascent.FULL.radii
     assert scales / scales[0] == pytest.approx(0.5 ** np.arange(len(radii)))

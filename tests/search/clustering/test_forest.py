@@ -117,7 +117,7 @@ def test_a_forest_is_the_same_however_few_neighbours_are_kept(monkeypatch):
     random = np.random.default_rng(1)
     problem = problem_of([tuple(map(str, r)) for r in random.integers(0, 3, (80, 4))], 9)
     found = trees_of(problem)
-    monkeypatch.setattr(neighbours, "KEPT", 1)
+    monkeypatch.setattr(neighbours, "MAX_NEIGHBOURS", 1)
     again = trees_of(problem)
     assert (found.parent == again.parent).all()
     assert (found.cost == again.cost).all()

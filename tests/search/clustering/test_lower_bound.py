@@ -15,7 +15,7 @@ from strategies import problems
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound.cheapest import column_bounds, record_bounds
+from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
 from sqlanon.search.clustering.set_cover import set_cover
 
 FEW = settings(max_examples=40, deadline=None)
@@ -28,7 +28,7 @@ def until(problem, looks):
 @FEW
 @given(problems())
 def test_what_columns_cost_is_no_more_than_what_itemsets_cost(problem):
-    every = record_bounds(problem, candidates_of(problem))
+    every = Cheapest.of(problem, candidates_of(problem)).cost
     assert (column_bounds(problem) <= every).all()
 
 
@@ -36,8 +36,8 @@ def test_what_columns_cost_is_no_more_than_what_itemsets_cost(problem):
 @given(problems(), st.integers(0, 3))
 def test_a_bound_that_is_cut_short_is_one(problem, looks):
     candidates = candidates_of(problem)
-    cut = record_bounds(until(problem, looks), candidates)
-    assert (cut <= record_bounds(problem, candidates)).all()
+    cut = Cheapest.of(until(problem, looks), candidates).cost
+    assert (cut <= Cheapest.of(problem, candidates).cost).all()
 
 
 def test_a_cover_that_is_cut_short_raises():

@@ -30,7 +30,7 @@ def near(problem):
 def test_pair_costs_are_those_of_closures_however_columns_are_grouped(problem, widest):
     copies = Copies.of(problem)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure_costs, "WIDEST", widest)
+        patch.setattr(closure_costs, "MAX_GROUP_VALUES", widest)
         pairs = PairCosts(problem.taxonomies, copies.leaves)
     for combination, first in enumerate(copies.first):
         assert pairs.row(combination).tolist() == [
@@ -44,8 +44,8 @@ def test_neighbours_are_the_nearest_that_make_k_records(problem, packed, kept):
     copies = Copies.of(problem)
     with pytest.MonkeyPatch.context() as patch:
         if not packed:  # as where costs are too large
-            patch.setattr(module.Nearest, "of", lambda *_: module.Nearest(False))
-        patch.setattr(module, "KEPT", kept)
+            problem = replace(problem, suppressed=module.FARTHEST // 2)
+        patch.setattr(module, "MAX_NEIGHBOURS", kept)
         found = near(problem)
     for own, first in enumerate(copies.first):
         others = [

@@ -17,7 +17,8 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.search.clustering import partial_domain as partial
-from sqlanon.search.clustering.partial_domain import Purity, best_classes, partial_domain
+from sqlanon.search.clustering.blocks import children, standing
+from sqlanon.search.clustering.partial_domain import best_classes, partial_domain, purity_squares
 from sqlanon.search.clustering.problem import members
 
 FEW = settings(max_examples=25, deadline=None)
@@ -81,7 +82,7 @@ def full_domain(problem, values):
 def test_the_purity_of_groups_is_the_mean_of_their_squared_shares(case, data):
     problem, values = case
     label = np.array([data.draw(st.integers(0, 2)) for _ in range(problem.records)])
-    found = Purity(values).squares(label)
+    found = purity_squares(values, label)
     assert found == pytest.approx(purity_of([np.flatnonzero(label == n) for n in range(3)], values))
 
 
@@ -106,7 +107,7 @@ def test_groups_satisfy_the_policy_and_are_no_worse_than_the_best_node(case):
 def test_the_first_node_is_the_best_of_all(case):
     problem, values = case
     assume(problem.satisfies(np.arange(problem.records)))
-    groups = groups_of(best_classes(problem, Purity(values)))
+    groups = groups_of(best_classes(problem, values))
     assert all(problem.satisfies(records) for records in groups)
     # Classes of several nodes can be the same; of those the cheapest node was meant.
     gain = purity_of(groups, values) - purity_of([np.arange(problem.records)], values)
@@ -121,8 +122,8 @@ def test_the_first_node_is_the_best_of_all(case):
 def test_a_large_lattice_is_descended_as_far_as_the_policy_allows(case):
     problem, values = case
     assume(problem.satisfies(np.arange(problem.records)))
-    with mock.patch.object(partial, "NODES", 0):
-        lattice = partial._Lattice(problem, Purity(values))
+    with mock.patch.object(partial, "MAX_NODES", 0):
+        lattice = partial._Lattice(problem, values)
         node = lattice.descended()
         groups = members(partial_domain(problem))
     assert lattice._satisfies(lattice.classes(node))
@@ -138,13 +139,14 @@ def test_a_cut_is_the_best_of_all_columns(case):
     problem, values = case
     assume(problem.satisfies(np.arange(problem.records)))
     every = np.arange(problem.records)
-    purity, least = Purity(values), purity_of([every], values)
+    least = purity_of([every], values)
     release = partial._Release(
         float(published(problem, [every])), least, least, values.shape[1] > 0
     )
     before = release.worth()
-    parts = partial._best_parts(problem, purity, release=release, records=every)
-    ways = [way for way in partial._parts(problem, every) if len(every) >= 2 * problem.k]
+    parts = partial._best_parts(problem, values, release=release, records=every)
+    columns = children(problem, every) if len(every) >= 2 * problem.k else ()
+    ways = [way for each in columns if (way := standing(each.groups, problem.satisfies))]
     worths = [utility(way, values, published(problem, way)) for way in ways]
     if not parts:
         assert all(worth >= before for worth in worths)
@@ -175,7 +177,7 @@ def test_purity_decides_between_cuts_of_equal_cost():
 def test_without_time_the_highest_node_remains():
     problem = problem_of([(str(n),) for n in range(8)], 2)
     late = replace(problem, deadline=Deadline(0, lambda: 1))
-    lattice = partial._Lattice(late, Purity(np.zeros((8, 0), np.int64)))
+    lattice = partial._Lattice(late, np.zeros((8, 0), np.int64))
     assert lattice.best() == lattice.descended() == lattice.top == (1,)
 
 
@@ -184,7 +186,7 @@ def test_without_time_the_highest_node_remains():
 def test_whenever_the_time_is_over_the_best_node_satisfies_the_policy(case, looks):
     problem, values = case
     late = replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
-    whole, node = partial._Lattice(problem, Purity(values)), partial._Lattice(late, Purity(values))
+    whole, node = partial._Lattice(problem, values), partial._Lattice(late, values)
     best = node.best()
     assert best == whole.top or whole._satisfies(whole.classes(best))
 

@@ -13,13 +13,16 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.clustering import reduced_cost
+from sqlanon.search.clustering import reduced_cost_cover as reduced_cost
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound.duals import Duals, dual_bound
+from sqlanon.search.clustering.dual_bound import Duals, dual_bound
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, closures, members
-from sqlanon.search.clustering.reduced_cost import DEAREST, chosen_sets, reduced_cost_cover
-from sqlanon.search.clustering.refine.refinement import Effort
-from sqlanon.search.clustering.refine.starts import refine_best
+from sqlanon.search.clustering.reduced_cost_cover import (
+    MAX_REDUCED_COST,
+    chosen_sets,
+    reduced_cost_cover,
+)
+from sqlanon.search.clustering.refinement import Effort, refine_best
 
 FEW = settings(max_examples=20, deadline=None)
 
@@ -38,7 +41,7 @@ def naive(problem, candidates, duals):
                 worth = [i for i in held[problem.k :] if duals.price[i] > cost]
                 best = min(best or (own, []), (own, first + worth), key=lambda each: each[0])
                 best = (best[0], best[1] or first + worth)
-        if best is None or best[0][0] > DEAREST * duals.price.mean():
+        if best is None or best[0][0] > MAX_REDUCED_COST * duals.price.mean():
             return found
         found.append(sorted(best[1]))
         left -= set(best[1])
@@ -60,8 +63,8 @@ def priced(draw, **options):
 
 @pytest.mark.parametrize("remembered", [1024, 3])
 def test_sets_are_those_that_looking_at_all_closures_finds(remembered, monkeypatch):
-    monkeypatch.setattr(reduced_cost, "LEAST_HELD", remembered)
-    monkeypatch.setattr(reduced_cost, "HELD", 1)
+    monkeypatch.setattr(reduced_cost, "LEAST_REMEMBERED", remembered)
+    monkeypatch.setattr(reduced_cost, "REMEMBERED", 1)
 
     @FEW
     @given(priced())

@@ -12,15 +12,15 @@ from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
+from sqlanon.search.clustering import refinement as starts
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound.cheapest import record_bounds
+from sqlanon.search.clustering.lower_bound import Cheapest
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refine import starts
-from sqlanon.search.clustering.refine.cuts import cut_groups, parts_of_k
-from sqlanon.search.clustering.refine.refinement import (
+from sqlanon.search.clustering.refinement import (
     Effort,
     Refinement,
-    _Search,
+    cut_groups,
+    parts_of_k,
     refine,
 )
 from sqlanon.search.clustering.set_cover import set_cover
@@ -97,7 +97,7 @@ def test_refinement_gains_on_a_direct_cover():
 def test_refinement_gains_with_bounds():
     problem = random_table(120, 4)
     candidates = candidates_of(problem)
-    before, bounds = direct_cover(problem, candidates), record_bounds(problem, candidates)
+    before, bounds = direct_cover(problem, candidates), Cheapest.of(problem, candidates).cost
     found = refine(problem, before, effort=SHORT, bounds=bounds)
     check(problem, found)
     assert bounds.sum() <= found.loss(problem) < before.loss(problem)
@@ -178,7 +178,7 @@ def test_a_start_that_does_not_catch_up_is_given_up(passes, looks, monkeypatch):
     best = refine(problem, Clustering.of(problem, np.arange(24) // 3), effort=Effort(passes=60))
     worst = Clustering.of(problem, np.zeros(24, np.int64))
     asked = []
-    monkeypatch.setattr(_Search, "round", lambda self, price: problem.records)
+    monkeypatch.setattr(Refinement, "_round", lambda self, price: problem.records)
     go_on = Refinement.go_on
 
     def noted(self, passes, deadline=None):

@@ -14,16 +14,18 @@ from oracles.covers import Distinct, candidates_of, cost_of, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
+from sqlanon.search.clustering import repartition as search
+from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refine.closures import Joins
-from sqlanon.search.clustering.repartition import search
-from sqlanon.search.clustering.repartition.assignment_program import assignment_program
-from sqlanon.search.clustering.repartition.column_program import column_program
-from sqlanon.search.clustering.repartition.dissolved import Spared, dissolve
-from sqlanon.search.clustering.repartition.highs import solved
-from sqlanon.search.clustering.repartition.local_prices import local_prices
-from sqlanon.search.clustering.repartition.search import Turns, repartitioned
+from sqlanon.search.clustering.repartition import Turns, repartitioned
+from sqlanon.search.clustering.repartition_programs import (
+    assignment_program,
+    column_program,
+    dissolve,
+    local_prices,
+    solved,
+)
 
 FEW = settings(max_examples=12, deadline=None)
 
@@ -77,7 +79,8 @@ def test_a_pool_is_parted_as_well_as_its_closures_allow(problem, by_columns, all
     pool = dissolve(
         *(problem, Joins(problem.taxonomies)),
         clusters=[whole],
-        spared=Spared(whole[:0], allowance or -1),
+        outside=whole[:0],
+        room=allowance or -1,
         random=np.random.default_rng(0),
     )
     pool, price = local_prices(pool, k=problem.k)
@@ -168,7 +171,7 @@ def test_the_number_of_pools_and_the_deadline_end_a_search():
     told = []
     turns = Turns(3, tell=lambda pools, loss: told.append((pools, loss)))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(search, "TOLD", 2)
+        patched.setattr(search, "POOLS_BETWEEN_REPORTS", 2)
         done = repartitioned(problem, before, price=None, turns=turns, solve=solved)
     assert done.pools == 3
     assert [pools for pools, _ in told] == [2]
@@ -186,7 +189,7 @@ def test_a_search_that_gains_nothing_ends():
     problem = problem_of([("a",), ("b",), ("c",)], 2)
     before = Clustering.of(problem, np.zeros(3, np.int64))
     done = repartitioned(problem, before, price=None, turns=Turns(math.inf), solve=solved)
-    assert (done.pools, done.better, done.found) == (search.IDLE, 0, before)
+    assert (done.pools, done.better, done.found) == (search.MAX_IDLE, 0, before)
 
 
 @pytest.mark.parametrize("k", [3, 12])
@@ -231,7 +234,7 @@ def two_far_apart(hopeless):
 
 @pytest.fixture
 def pools_of_two(monkeypatch):
-    monkeypatch.setattr(search, "FEW", (4, 4))
+    monkeypatch.setattr(search, "POOL_RECORDS", (4, 4))
 
 
 def test_pools_begin_where_most_is_lost_above_what_records_are_worth(pools_of_two):
@@ -264,11 +267,11 @@ def test_pools_of_large_k_are_no_larger_than_the_most(monkeypatch):
         return dissolve(*args, clusters=clusters, **more)
 
     monkeypatch.setattr(search, "dissolve", noted)
-    monkeypatch.setattr(search, "LARGEST", 200)
+    monkeypatch.setattr(search, "MAX_POOL_RECORDS", 200)
     done = repartitioned(problem, before, price=None, turns=Turns(2), solve=solved)
     assert 0 < max(sizes) <= 200
     assert done.pools
     assert done.found.loss(problem) < before.loss(problem)
-    monkeypatch.setattr(search, "LARGEST", 100)
+    monkeypatch.setattr(search, "MAX_POOL_RECORDS", 100)
     none = repartitioned(problem, before, price=None, turns=Turns(2), solve=solved)
     assert (none.pools, none.better) == (0, 0)

@@ -11,18 +11,109 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
-from sqlanon.search.lattice.schemes.blocks import Costs, Slices
-from sqlanon.search.lattice.schemes.domain import Partition
-from sqlanon.search.lattice.schemes.exchange import exchanged
+from sqlanon.search.arrays import Flags, Numbers, Reals
+from sqlanon.search.lattice.schemes.domain import Partition, leaf_count, numbered
 from sqlanon.search.lattice.schemes.inner import Inner, Recoded
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
-from sqlanon.search.lattice.schemes.rows import OutOfRoomError, slices_of
-from sqlanon.search.lattice.schemes.siblings import Siblings, suits
+from sqlanon.search.lattice.schemes.siblings import best_of_siblings, suits
+from sqlanon.search.lattice.schemes.slices import (
+    Costs,
+    OutOfRoomError,
+    Slices,
+    block_costs,
+    slices_of,
+)
+
+
+def exchanged(
+    problem: SchemeProblem,
+    column: int,
+    *,
+    slices: Slices,
+    start: Partition,
+    deadline: Deadline = NEVER,
+) -> Recoded:
+    """A recoding of an `sps` column from which no single move saves anything.
+
+    For a column with too many siblings for all their sets. A move merges two blocks, or takes one
+    unit out of its block, to another or by itself. The move that saves most is made until none
+    saves anything. What is found is best among its neighbours; nothing is proven by it.
+
+    Args:
+        problem: The table.
+        column: Number of the column.
+        slices: The classes of the other columns.
+        start: Where to start; it suppresses no more records than may be.
+        deadline: When a `TimeLimitError` ends the work.
+    """
+    coarsest = np.array(problem.domains[column].coarsest)
+    labels = np.array(start)
+    while True:
+        deadline.check()
+        blocks = np.arange(labels.max() + 1)[:, np.newaxis] == labels
+        cost, lost = _costs(problem, column, slices=slices, members=blocks)
+        old, new = _moves(blocks, coarsest)
+        sides = new.reshape(-1, len(labels))
+        new_cost, new_lost = (
+            own.reshape(-1, 2).sum(axis=1)
+            for own in _costs(problem, column, slices=slices, members=sides)
+        )
+        # Block -1 is none.
+        saved = np.append(cost, 0.0)[old].sum(axis=1) - new_cost
+        more = new_lost - np.append(lost, 0.0)[old].sum(axis=1)
+        saved[lost.sum() + more > problem.allowance] = 0.0
+        best = int(saved.argmax()) if len(saved) else -1
+        if best < 0 or saved[best] <= 0:
+            return Recoded(float(cost.sum()), float(lost.sum()), numbered(labels.tolist()))
+        for side, units in enumerate(new[best]):
+            labels[units] = len(blocks) + side
+        labels = np.array(numbered(labels.tolist()))
+
+
+def _costs(
+    problem: SchemeProblem, column: int, *, slices: Slices, members: Flags
+) -> tuple[Reals, Reals]:
+    """What blocks cost, and the records that they suppress; nothing, where they are empty."""
+    domain = problem.domains[column]
+    sizes = np.array([leaf_count(domain.spans((unit,))) for unit in range(domain.units)])
+    leaves = np.maximum(members @ sizes, 1)
+    costs = block_costs(problem, column, slices, members=members, leaves=leaves)
+    return costs.cost[:, 0], costs.lost[:, 0]
+
+
+def _moves(blocks: Flags, coarsest: Numbers) -> tuple[Numbers, Flags]:
+    """All moves from a partition by `blocks[block, unit]`, within the highest nodes allowed.
+
+    Returns:
+        `old[move]`: the numbers of the two blocks that change, or of one and -1 for none; and
+        `new[move, side, unit]`: the units of the two that they become, which may be empty.
+    """
+    root = coarsest[blocks.argmax(axis=1)]
+    nothing = np.zeros(blocks.shape[1], bool)
+    old, new = [], []
+    for one in range(len(blocks)):
+        for other in range(one + 1, len(blocks)):
+            if root[one] == root[other]:
+                old.append((one, other))
+                new.append((blocks[one] | blocks[other], nothing))
+    for unit in range(blocks.shape[1]):
+        own, single = int(blocks[:, unit].argmax()), nothing.copy()
+        single[unit] = True
+        if blocks[own].sum() == 1:
+            continue
+        old.append((own, -1))
+        new.append((blocks[own] & ~single, single))
+        for other in range(len(blocks)):
+            if other != own and root[other] == root[own]:
+                old.append((own, other))
+                new.append((blocks[own] & ~single, blocks[other] | single))
+    shape = len(old), 2, blocks.shape[1]
+    return np.array(old, np.int64).reshape(-1, 2), np.array(new, bool).reshape(shape)
+
 
 _DUAL_STEPS = 12
 """Prices of a suppressed record that are tried: each halves the range that the best lies in."""
@@ -64,46 +155,33 @@ class Incumbent:
         return better
 
 
-class ColumnStep(Protocol):
-    """A way to recode a column better than it is."""
-
-    def __call__(
-        self, inner: Inner, slices: Slices, *, current: Recoded, deadline: Deadline
-    ) -> Recoded | None:
-        """A recoding that costs less than the current one; None where none is found."""
-
-
-def recode_along(
-    inner: Inner, slices: Slices, *, current: Recoded, deadline: Deadline = NEVER
+def recode(
+    inner: Inner, slices: Slices, *, current: Recoded, thorough: bool, deadline: Deadline = NEVER
 ) -> Recoded | None:
-    """The best recoding along the units of a column, if it costs less than the current one.
+    """The best recoding of a column, if it costs less than the current one.
+
+    Args:
+        inner: The column.
+        slices: The classes of the others.
+        current: Its recoding so far.
+        thorough: Whether sets of siblings are looked at, too, not only runs of units. Where a
+            column has too many siblings for all their sets, it is the best along its units, which
+            moves of single units improve.
+        deadline: When it ends.
 
     Raises:
         TimeLimitError: The time is over.
     """
     deadline.check()
-    costs = inner.family.costs(slices, deadline)
-    return best_along(inner, costs, 0, below=current.cost, deadline=deadline)
-
-
-def recode(
-    inner: Inner, slices: Slices, *, current: Recoded, deadline: Deadline = NEVER
-) -> Recoded | None:
-    """The best recoding of a column, if it costs less than the current one.
-
-    Where a column has too many siblings for all their sets, it is the best along its units, which
-    moves of single units improve.
-
-    Raises:
-        TimeLimitError: The time is over.
-    """
-    found = recode_along(inner, slices, current=current, deadline=deadline)
+    costs = inner.costs(slices, deadline)
+    found = best_along(inner, costs, 0, below=current.cost, deadline=deadline)
     problem, column, start = inner.problem, inner.column, found or current
     domain = problem.domains[column]
-    if domain.scheme not in ("sps", "gsps"):
+    if not thorough or domain.scheme not in ("sps", "gsps"):
         return found
     if suits(domain):
-        return Siblings(problem, column, slices, start.cost, deadline).best() or found
+        best = best_of_siblings(problem, column, slices, below=start.cost, deadline=deadline)
+        return best or found
     if domain.scheme == "sps" and start.cost < math.inf:
         moved = exchanged(problem, column, slices=slices, start=start.partition, deadline=deadline)
         return moved if moved.cost < current.cost else found
@@ -149,21 +227,18 @@ def _dual(inner: Inner, own: Costs, *, most: int) -> float:
     return best
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Descent:
     """Descents that improve the best recoding known.
 
     Args:
         best: It; changed.
-        inners: The columns.
         deadline: When a `TimeLimitError` ends them.
         room: Memory for the classes of all columns but one [bytes].
     """
 
-    best: Incumbent
-    inners: Sequence[Inner]
-    deadline: Deadline
-    room: int
+    def __init__(self, best: Incumbent, deadline: Deadline, *, room: int) -> None:
+        self.best, self.deadline, self.room = best, deadline, room
+        self.inners = [Inner(best.problem, c) for c in range(len(best.problem.domains))]
 
     def from_ends(self, start: Sequence[Partition] | None = None) -> None:
         """From the coarsest recoding, each column first once, and from another if one is given."""
@@ -192,25 +267,29 @@ class Descent:
 
     def thorough(self) -> None:
         """From the best known, looking at sets of siblings, too."""
-        self._from(self.best.recoding, range(len(self.inners)), way=recode)
+        self._from(self.best.recoding, range(len(self.inners)), thorough=True)
 
     def _from(
-        self,
-        start: Sequence[Partition],
-        order: Sequence[int],
-        *,
-        way: ColumnStep = recode_along,
+        self, start: Sequence[Partition], order: Sequence[int], *, thorough: bool = False
     ) -> None:
+        """Recodes one column after the other until none gets better."""
         problem, recoding, unchanged = self.best.problem, list(start), 0
-        begun = problem.evaluate(start)
-        may_be = begun.suppressed <= problem.allowance
-        cost = begun.cost if may_be else math.inf
-        current = Recoded(cost, begun.suppressed, recoding[order[0]])
+        evaluated = problem.evaluate(start)
+        cost = evaluated.cost if evaluated.suppressed <= problem.allowance else math.inf
+        current = Recoded(cost, evaluated.suppressed, recoding[order[0]])
         while unchanged < len(order):
             for column in order:
                 self.deadline.check()
                 current = replace(current, partition=recoding[column])
-                found = self._recoded(recoding, column, current=current, way=way)
+                try:
+                    slices = slices_of(problem, recoding, column=column, room=self.room)
+                except OutOfRoomError:
+                    found = None
+                else:
+                    inner = self.inners[column]
+                    found = recode(
+                        inner, slices, current=current, thorough=thorough, deadline=self.deadline
+                    )
                 self.best.checked += 1
                 unchanged += 1
                 if found is not None:
@@ -218,13 +297,3 @@ class Descent:
                     self.best.offer(recoding, value=found.cost, suppressed=found.lost)
                 if unchanged >= len(order):
                     break
-
-    def _recoded(
-        self, recoding: Sequence[Partition], column: int, *, current: Recoded, way: ColumnStep
-    ) -> Recoded | None:
-        """A better recoding of a column; None where there is none, or no room to look for it."""
-        try:
-            slices = slices_of(self.best.problem, recoding, column=column, room=self.room)
-        except OutOfRoomError:
-            return None
-        return way(self.inners[column], slices, current=current, deadline=self.deadline)

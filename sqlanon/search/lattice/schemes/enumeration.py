@@ -1,19 +1,22 @@
-"""Enumeration: the best recoding of all columns by a systematic search, from below or from above.
+"""Systematic search of recodings (Li and Li 2007), also from above (Bayardo and Agrawal 2005).
 
 A recoding of all columns goes with an ordered set of applicators, the columns that may change below
-it. Applying one gives a child for each child of that column's recoding in its tree, and the child
-inherits the applicator and those after it; so each recoding of all columns comes once. (The source
-has children inherit all applicators, and then most come several times.) The order may differ from
-recoding to recoding: what lies below is the product of what lies below in each column, and any
-order cuts it into parts.
+it. Applying one gives a child for each child of that column's recoding in its tree (`trees`), and
+the child inherits the applicator and those after it; so each recoding of all columns comes once.
+(The source has children inherit all applicators, and then most come several times.) The order may
+differ from recoding to recoding: what lies below is the product of what lies below in each column,
+and any order cuts it into parts.
 
-A child that costs too much says something of its sisters: so does all below them that goes as far
-in this column, whatever becomes of the others. It is not looked at there (`Prunings.useless`).
+What is left out: what is below a recoding if all of it costs too much, or suppresses too many
+records (`spaces`). What cost too much to merge, or to split, above: so does all that goes as far in
+this column, whatever becomes of the others, and a column without anything left is no applicator any
+more. And all columns but one, where everything that keeps this one as it is costs too much.
+`benchmarks/prunings.py` says what each of these is worth.
 
 Of recodings that cost the same, that which suppresses fewer records is best, then that whose
 partitions are the greatest in lexicographic order, column by column. So no column of it can be
 less general alone. A search that ends before its deadline finds this one, whatever its direction
-and its prunings.
+and whatever it leaves out.
 
 Source: Li and Li 2007, "Towards optimal k-anonymization", sections 3.2 and 4.4; Bayardo and Agrawal
 2005, "Data privacy through optimal k-anonymization", sections 4 to 6, for the way down.
@@ -21,23 +24,20 @@ Source: Li and Li 2007, "Towards optimal k-anonymization", sections 3.2 and 4.4;
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
-from typing import Generic
+from typing import Any
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.lattice.schemes.directions import Direction, Downward, Far, Upward
-from sqlanon.search.lattice.schemes.domain import Partition
-from sqlanon.search.lattice.schemes.frontier import Bans, Frontier, Move, Opened
-from sqlanon.search.lattice.schemes.outcome import Recoding, SchemeOutcome, Tell
-from sqlanon.search.lattice.schemes.partitions import Ban, Enumeration, Position
-from sqlanon.search.lattice.schemes.problem import Evaluated, SchemeProblem
-from sqlanon.search.lattice.schemes.prunings import Prunings
-from sqlanon.search.lattice.schemes.seeds import Best, less_flexible, random_recodings
-from sqlanon.search.lattice.schemes.spaces import Classes, Least, Ruler
+from sqlanon.progress import tell
+from sqlanon.search.lattice.schemes.domain import Domain, Partition
+from sqlanon.search.lattice.schemes.problem import Evaluated, Recoding, SchemeOutcome, SchemeProblem
+from sqlanon.search.lattice.schemes.spaces import Classes, Doom, Floor, Least, Ruler
+from sqlanon.search.lattice.schemes.trees import Ban, Enumeration, Merging, Position, Splitting
 
 ROOM = 2**29
 """What recodings that a search has still to go on from may take [bytes]."""
@@ -47,50 +47,266 @@ _KEPT = 2**14
 """Recodings of a column of which it is kept where what is below goes to."""
 _BANS = 2**12
 """How much that is not to be done is remembered of a column, about."""
-_TOLD = 1_000
+_TELL_EVERY = 1_000
 """Recodings that are evaluated from one line about the progress to the next."""
 _CHUNK = 512
 """Children that are evaluated before any of them is gone on from."""
 _SIMPLER = 0.2
 """Share of the time for the best recoding of less flexible schemes."""
+_LESS_FLEXIBLE = {"sps": "ops", "gsps": "gops", "gops": "ghs", "ghs": "bhs"}
+"""Per scheme one whose recodings of the same units it has all of, and others."""
+_FLEXIBILITY = {"ghs": 1, "gops": 2, "gsps": 3, "sps": 3}
+"""Steps that there are below a scheme, as if each column had all."""
+
+Bans = tuple[frozenset[Ban], ...]
+"""Per column what costs too much in all recodings below."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Upward:
+    """The way from the finest recoding.
+
+    What lies below a recoding in the tree is between it and a coarser partition; what follows is
+    said in `spaces`.
+    """
+
+    ruler: Ruler
+
+    def tree(self, domain: Domain) -> Enumeration:
+        """The recodings of a column, by merging."""
+        return Merging(domain)
+
+    def far(self, farthest: Recoding) -> Doom:
+        """What is suppressed even in the coarsest partition below."""
+        return self.ruler.doom(self.ruler.group(farthest, range(len(farthest))))
+
+    def least(self, own: Classes, evaluated: Evaluated, *, far: Any) -> Least:
+        """What all below costs and suppresses, of a recoding whose own classes only grow."""
+        if not far.rows.any():
+            return Least(evaluated.least, far.more)
+        return self.ruler.least(self.ruler.floor(own), far)
+
+    def finest(self, own: Recoding, farthest: Recoding) -> Recoding:
+        """The finer end of what is below, which no recoding there exceeds in any column: itself."""
+        return own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Downward:
+    """The way from the coarsest recoding, to finer partitions; otherwise like `Upward`."""
+
+    ruler: Ruler
+
+    def tree(self, domain: Domain) -> Enumeration:
+        """The recodings of a column, by splitting."""
+        return Splitting(domain)
+
+    def far(self, farthest: Recoding) -> Floor:
+        """What the classes of the finest partition below cost at least in whatever is coarser."""
+        return self.ruler.floor(self.ruler.classes(farthest))
+
+    def least(self, own: Classes, evaluated: Evaluated, *, far: Any) -> Least:
+        """What all below costs and suppresses: what the recoding suppresses stays suppressed."""
+        return self.ruler.least(far, self.ruler.doom(own.group))
+
+    def finest(self, own: Recoding, farthest: Recoding) -> Recoding:
+        """The finer end of what is below: the partition that it goes to."""
+        return farthest
 
 
 def bottom_up(
     problem: SchemeProblem,
-    prunings: Prunings | None = None,
+    start: Recoding | None = None,
     *,
     deadline: Deadline = NEVER,
     room: int = ROOM,
-    tell: Tell | None = None,
 ) -> SchemeOutcome:
     """The best recoding, searched from the finest.
 
     Args:
         problem: The table.
-        prunings: What is left out; None for `Prunings()`.
+        start: A recoding to evaluate first, such as what another search has found; None for the
+            best one of the next less flexible schemes.
         deadline: When the search ends with the best so far.
         room: What it may hold [bytes]; beyond it goes depth first.
-        tell: Receives lines about the progress.
     """
-    way = Upward(Ruler(problem))
-    return _Walk.of(way, prunings or Prunings(), deadline=deadline, room=room).run(tell)
+    return Walk(Upward(Ruler(problem)), deadline=deadline, room=room).run(start)
 
 
 def top_down(
     problem: SchemeProblem,
-    prunings: Prunings | None = None,
+    start: Recoding | None = None,
     *,
     deadline: Deadline = NEVER,
     room: int = ROOM,
-    tell: Tell | None = None,
 ) -> SchemeOutcome:
     """The best recoding, searched from the coarsest; arguments as of `bottom_up`."""
-    way = Downward(Ruler(problem))
-    return _Walk.of(way, prunings or Prunings(), deadline=deadline, room=room).run(tell)
+    return Walk(Downward(Ruler(problem)), deadline=deadline, room=room).run(start)
+
+
+@dataclass(slots=True, eq=False)
+class Best:
+    """The best recoding that a systematic search has found.
+
+    Args:
+        problem: The table.
+        recoding: It; None as long as none satisfies the policy.
+        figures: What it costs and suppresses.
+        checked: Recodings that were evaluated.
+    """
+
+    problem: SchemeProblem
+    recoding: Recoding | None = None
+    figures: Least = field(default_factory=lambda: Least(0, 0))
+    checked: int = 0
+
+    def evaluate(self, recoding: Recoding) -> Evaluated:
+        """Evaluates a recoding from nothing, and takes it if it is better."""
+        evaluated = self.problem.evaluate(recoding)
+        self.offer(recoding, evaluated)
+        return evaluated
+
+    def offer(self, recoding: Recoding, evaluated: Evaluated) -> None:
+        """Takes a recoding that is better."""
+        self.checked += 1
+        figures = Least(evaluated.cost, evaluated.suppressed)
+        if not self.rules_out(figures, recoding):
+            self.recoding, self.figures = recoding, figures
+
+    def rules_out(self, least: Least, finest: Recoding) -> bool:
+        """Whether nothing in a space is better.
+
+        Args:
+            least: What its recodings cost and suppress at least.
+            finest: As great, in every column, as all of them.
+        """
+        if self.costs_less(least):
+            return True
+        return self.recoding is not None and self.figures == least and finest <= self.recoding
+
+    def costs_less(self, least: Least) -> bool:
+        """Whether whatever costs and suppresses at least so much is worse."""
+        return least.suppressed > self.problem.allowance or (
+            self.recoding is not None and self.figures < least
+        )
+
+    def outcome(self, coarsest: Evaluated, *, bound: int | None = None) -> SchemeOutcome:
+        """The outcome of a search.
+
+        Args:
+            coarsest: The coarsest recoding, for its cost where none satisfies the policy.
+            bound: What recodings that were not looked at cost at least; None where there are none.
+        """
+        best = self.figures
+        if self.recoding is None:
+            best = Least(coarsest.cost, coarsest.suppressed)
+            bound = None if bound is None else min(bound, best.cost - 1)
+        proved = best.cost if bound is None else min(bound, best.cost)
+        return SchemeOutcome(self.recoding, best.cost, best.suppressed, proved, self.checked)
+
+
+def less_flexible(problem: SchemeProblem) -> SchemeProblem | None:
+    """The same table under the next less flexible schemes; None where all are the least.
+
+    The most flexible go first, so that columns come to the same scheme.
+    """
+    most = max((_FLEXIBILITY.get(domain.scheme, 0) for domain in problem.domains), default=0)
+    if not most:
+        return None
+    domains = tuple(
+        replace(domain, scheme=_LESS_FLEXIBLE[domain.scheme])
+        if _FLEXIBILITY.get(domain.scheme, 0) == most
+        else domain
+        for domain in problem.domains
+    )
+    return replace(problem, domains=domains)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A step of one column.
+
+    Args:
+        column: Number of the column.
+        to: Its recoding.
+        later: The columns that may still change below, it and those applied later.
+    """
+
+    column: int
+    to: Position
+    later: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Opened:
+    """A recoding of all columns, and what lies below it.
+
+    Args:
+        positions: Per column its recoding.
+        active: The columns that may change below, the source's applicators.
+        bans: Per column what is not to be done below.
+        least: What all below it cost and suppress.
+        moves: Those not made yet; None until the first is.
+    """
+
+    positions: tuple[Position, ...]
+    active: tuple[int, ...]
+    bans: Bans
+    least: Least
+    moves: Iterator[Move] | None = None
+
+    @property
+    def recoding(self) -> Recoding:
+        """It, per column."""
+        return tuple(position.partition for position in self.positions)
+
+
+class Frontier:
+    """A queue of recodings by their bounds; when it is full, a stack that is emptied first.
+
+    So no more are held than it may have, but for those of one way down, and the search stays exact.
+
+    Args:
+        most: How many the queue may hold.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._queue: list[tuple[Least, int, Opened]] = []
+        self._stack: list[Opened] = []
+        self._pushed = 0
+
+    def rank(self, opened: Opened) -> Least:
+        """What is taken first: the least bound, and of equal ones that found first."""
+        return opened.least
+
+    def push(self, opened: Opened) -> None:
+        """Adds a recoding."""
+        if len(self._queue) >= self.most:
+            self._stack.append(opened)
+            return
+        self._pushed += 1
+        heapq.heappush(self._queue, (self.rank(opened), self._pushed, opened))
+
+    def push_all(self, opened: Sequence[Opened]) -> None:
+        """Adds recodings, the first to be taken last, so that a stack gives it first."""
+        for each in sorted(opened, key=self.rank, reverse=True):
+            self.push(each)
+
+    def pop(self) -> Opened | None:
+        """Takes the next one; None where none is left."""
+        if self._stack:
+            return self._stack.pop()
+        return heapq.heappop(self._queue)[2] if self._queue else None
+
+    def bounds(self) -> list[int]:
+        """What all recodings below each of them cost at least."""
+        left = [*self._stack, *(opened for _, _, opened in self._queue)]
+        return [opened.least.cost for opened in left]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Turn(Generic[Far]):
+class Turn:
     """A recoding that is gone on from.
 
     Args:
@@ -108,63 +324,42 @@ class _Turn(Generic[Far]):
     farthest: Recoding
     own: Classes
     evaluated: Evaluated
-    far: Far
+    far: Doom | Floor
     least: Least
 
 
-@dataclass(slots=True, eq=False)
-class _Walk(Generic[Far]):
+class Walk:
     """A systematic search.
 
     Args:
-        problem: The table.
-        prunings: What is left out.
         direction: The way that it goes.
-        trees: Per column its recodings.
-        farthest: Per column where what is below one of them goes to, the last results kept.
-        frontier: Recodings that it has still to go on from.
-        best: The best recoding so far.
         deadline: When it ends.
         room: What it may hold [bytes].
     """
 
-    problem: SchemeProblem
-    prunings: Prunings
-    direction: Direction[Far]
-    trees: tuple[Enumeration, ...]
-    farthest: tuple[Callable[[Position], Partition], ...]
-    frontier: Frontier
-    best: Best
-    deadline: Deadline
-    room: int
-
-    @classmethod
-    def of(
-        cls, direction: Direction[Far], prunings: Prunings, *, deadline: Deadline, room: int
-    ) -> _Walk[Far]:
-        """A search that has not begun."""
-        problem = direction.ruler.problem
+    def __init__(self, direction: Upward | Downward, *, deadline: Deadline, room: int) -> None:
+        self.direction, self.deadline, self.room = direction, deadline, room
+        self.problem = problem = direction.ruler.problem
+        self.best = Best(problem)
+        self.trees = tuple(map(direction.tree, problem.domains))
+        self.farthest: tuple[Callable[[Position], Partition], ...] = tuple(
+            lru_cache(_KEPT)(tree.farthest) for tree in self.trees
+        )
         each = _OPENED + _PER_UNIT * sum(domain.units for domain in problem.domains)
-        frontier = Frontier(max(room // each, 1), prunings.nodes)
-        trees = tuple(map(direction.tree, problem.domains))
-        farthest = tuple(lru_cache(_KEPT)(tree.farthest) for tree in trees)
-        best = Best(problem)
-        return cls(problem, prunings, direction, trees, farthest, frontier, best, deadline, room)
+        self.frontier = Frontier(max(room // each, 1))
 
-    def run(self, tell: Tell | None = None) -> SchemeOutcome:
+    def run(self, start: Recoding | None = None) -> SchemeOutcome:
         """Goes on until nothing is left, or the time is over."""
         coarsest = self.best.evaluate(self.problem.coarsest)
-        for recoding in self.prunings.start:
-            self.best.evaluate(recoding)
         self.frontier.push(self._root())
         bounds = list[int]()
         try:
-            self._seed()
+            self._seed(start)
             while (opened := self.frontier.pop()) is not None:
                 bounds = [opened.least.cost]
-                told = self.best.checked // _TOLD
+                before = self.best.checked // _TELL_EVERY
                 self._go_on(opened)
-                if tell is not None and self.best.checked // _TOLD > told:
+                if self.best.checked // _TELL_EVERY > before:
                     tell(f"search: {self.best.checked:,} recodings evaluated")
         except TimeLimitError:
             bound = min([*bounds, *self.frontier.bounds()])
@@ -182,37 +377,34 @@ class _Walk(Generic[Far]):
         root.least = turn.least
         return root
 
-    def _seed(self) -> None:
-        """Evaluates recodings that may be good, so that less is looked at."""
-        for recoding in random_recodings(self.problem, self.prunings):
-            self.deadline.check()
-            self.best.evaluate(recoding)
-        simpler = less_flexible(self.problem) if self.prunings.simpler else None
+    def _seed(self, start: Recoding | None) -> None:
+        """Evaluates a recoding that may be good, so that less is looked at."""
+        simpler = None if start is not None else less_flexible(self.problem)
         if simpler is not None:
-            way, share = self.direction.on(Ruler(simpler)), self.deadline.share(_SIMPLER)
-            prunings = replace(self.prunings, start=())
-            found = _Walk.of(way, prunings, deadline=share, room=self.room).run()
+            way, share = type(self.direction)(Ruler(simpler)), self.deadline.share(_SIMPLER)
+            found = Walk(way, deadline=share, room=self.room).run()
             self.best.checked += found.checked
-            if found.partitions is not None:
-                self.best.evaluate(found.partitions)
+            start = found.partitions
+        if start is not None:
+            self.best.evaluate(start)
 
-    def _turn(self, opened: Opened) -> _Turn[Far]:
+    def _turn(self, opened: Opened) -> Turn:
         """Looks at a recoding again, and at what lies below it."""
         recoding = opened.recoding
         farthest = tuple(
-            self.farthest[c](own) if c in opened.active else own.partition
-            for c, own in enumerate(opened.positions)
+            self.farthest[c](position) if c in opened.active else position.partition
+            for c, position in enumerate(opened.positions)
         )
         own = self.direction.ruler.classes(recoding)
         evaluated = self.problem.judge(own.group, self.problem.sizes * own.prices)
         far = self.direction.far(farthest)
         least = self.direction.least(own, evaluated, far=far).and_also(opened.least)
-        return _Turn(opened, recoding, farthest, own, evaluated, far, least)
+        return Turn(opened, recoding, farthest, own, evaluated, far, least)
 
     def _go_on(self, opened: Opened) -> None:
         """Evaluates some of its children, and keeps those below which there may be a better one."""
         turn = self._turn(opened)
-        if self.prunings.again and self._is_closed(turn.least, turn.recoding, turn.farthest):
+        if self._is_over(turn):
             return
         opened.least = turn.least
         if opened.moves is None:
@@ -222,17 +414,21 @@ class _Walk(Generic[Far]):
         opened.bans = self._banned(opened, found)
         if len(moves) == _CHUNK:
             self.frontier.push(opened)
-        if self.prunings.nodes:
-            found.sort(key=lambda pair: pair[1], reverse=True)
-        for move, least in found:
-            self._keep(turn, move, least=least)
+        kept = [self._child(turn, move, least=least) for move, least in found]
+        self.frontier.push_all([child for child in kept if child is not None])
+
+    def _is_over(self, turn: Turn) -> bool:
+        """Whether nothing below is better, now that the turn of a recoding has come.
+
+        Source: Li and Li 2007, section 4.4, the modified breadth-first search.
+        """
+        return self._is_closed(turn.least, turn.recoding, turn.farthest)
 
     def _is_closed(self, least: Least, own: Recoding, farthest: Recoding) -> bool:
         """Whether nothing below a recoding is better."""
-        finest = self.direction.finest(own, farthest)
-        return self.prunings.node and self.best.rules_out(least, finest)
+        return self.best.rules_out(least, self.direction.finest(own, farthest))
 
-    def _evaluated(self, turn: _Turn[Far], moves: Sequence[Move]) -> Iterator[tuple[Move, Least]]:
+    def _evaluated(self, turn: Turn, moves: Sequence[Move]) -> Iterator[tuple[Move, Least]]:
         """Evaluates children, and tells what lies between each and what all of them go to."""
         ruler, problem, recoding = self.direction.ruler, self.problem, turn.recoding
         column, others = -1, None
@@ -247,26 +443,24 @@ class _Walk(Generic[Far]):
 
     def _banned(self, opened: Opened, found: Sequence[tuple[Move, Least]]) -> Bans:
         """Per column what is not to be done below, with what children have shown."""
-        if not self.prunings.useless:
-            return opened.bans
         bans = [set[Ban]() for _ in self.trees]
         for move, least in found:
             if len(opened.bans[move.column]) < _BANS and self.best.costs_less(least):
                 bans[move.column].add(move.to.ban)
         return tuple(old | new if new else old for old, new in zip(opened.bans, bans, strict=True))
 
-    def _keep(self, turn: _Turn[Far], move: Move, *, least: Least) -> None:
-        """Keeps a child, if there may be a better recoding below it."""
-        opened, column = turn.opened, move.column
-        positions, bans = [*opened.positions], [*opened.bans]
+    def _child(self, turn: Turn, move: Move, *, least: Least) -> Opened | None:
+        """A child, if there may be a better recoding below it."""
+        column = move.column
+        positions, bans = [*turn.opened.positions], [*turn.opened.bans]
         positions[column] = move.to
         if not self.trees[column].bans_last:
             bans[column] = frozenset()
-        recoding = tuple(own.partition for own in positions)
-        if not self._is_closed(least, recoding, turn.farthest):
-            active = self._active(move.later, positions, bans)
-            if active:
-                self.frontier.push(Opened(tuple(positions), active, tuple(bans), least))
+        recoding = tuple(position.partition for position in positions)
+        if self._is_closed(least, recoding, turn.farthest):
+            return None
+        active = self._active(move.later, positions, bans)
+        return Opened(tuple(positions), active, tuple(bans), least) if active else None
 
     def _active(
         self, columns: Sequence[int], positions: Sequence[Position], bans: Sequence[frozenset[Ban]]
@@ -283,30 +477,30 @@ class _Walk(Generic[Far]):
             if not (bans and tree.is_banned(child, bans)):
                 yield child
 
-    def _moves(self, turn: _Turn[Far]) -> Iterator[Move]:
+    def _moves(self, turn: Turn) -> Iterator[Move]:
         """The steps from it, column by column."""
         opened, columns = turn.opened, self._ordered(turn)
-        needed = self._needed(turn, columns) if self.prunings.useful else None
+        needed = self._needed(turn, columns)
         if needed is not None:
             columns = (needed, *(c for c in columns if c != needed))
         for place, column in enumerate(columns if needed is None else [needed]):
             for child in self._children(column, opened.positions[column], opened.bans[column]):
                 yield Move(column, child, columns[place:])
 
-    def _ordered(self, turn: _Turn[Far]) -> tuple[int, ...]:
+    def _ordered(self, turn: Turn) -> tuple[int, ...]:
         """The columns that may change, those first that can change the number of classes least."""
-        columns = turn.opened.active
-        if not self.prunings.applicators:
-            return columns
         changed = {}
-        for column in columns:
+        for column in turn.opened.active:
             far = _with(turn.recoding, column, turn.farthest[column])
             group = self.direction.ruler.group(far, range(len(far)))
             changed[column] = abs(int(group.max(initial=-1)) + 1 - turn.own.number)
-        return tuple(sorted(columns, key=changed.__getitem__))
+        return tuple(sorted(changed, key=changed.__getitem__))
 
-    def _needed(self, turn: _Turn[Far], columns: Sequence[int]) -> int | None:
-        """A column that has to change, since without it nothing below is better."""
+    def _needed(self, turn: Turn, columns: Sequence[int]) -> int | None:
+        """A column that has to change, since without it nothing below is better.
+
+        The source asks for this by suppressed records alone, where nothing may be suppressed.
+        """
         for column in columns if len(columns) > 1 else ():
             kept = _with(turn.farthest, column, turn.recoding[column])
             far = self.direction.far(kept)

@@ -19,117 +19,65 @@ discernibility, there for the way down; Li and Li 2007, "Towards optimal k-anony
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from sqlanon.loss.cells import GROUP_LOSSES, GroupedCells, GroupLoss
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.held import Sparse
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, leaf_count
 from sqlanon.search.packing import packed, united
-from sqlanon.search.privacy import Demands
+from sqlanon.search.privacy import Demands, Sparse
 
 LARGEST = 2**52
 """Whole prices of all records stay below it, so that sums of them are exact as floats, too."""
 
 
+Recoding = tuple[Partition, ...]
+"""Per column its recoding."""
+
+
 @dataclass(frozen=True, slots=True)
 class CellPrices:
-    """The price of a cell under a cell loss.
+    """The price of a cell under a loss of groups.
 
     Args:
-        name: The loss: `lm`, `hdm` or `suppressed-cells`.
+        loss: The loss.
         parts: Per column the price of a cell that says nothing.
     """
 
-    name: str
+    loss: GroupLoss
     parts: tuple[int, ...]
 
     @classmethod
     def of(cls, name: str, *, shares: Sequence[Fraction], records: int) -> CellPrices:
         """The prices of weighted columns; the shares are those of the weights, and sum to 1."""
         whole = LARGEST // max(records, 1)
-        return cls(name, tuple(math.floor(share * whole) for share in shares))
+        return cls(GROUP_LOSSES[name], tuple(math.floor(share * whole) for share in shares))
 
     @property
     def whole(self) -> int:
         """The price of a suppressed record."""
         return sum(self.parts)
 
-    @property
-    def by_unit(self) -> bool:
-        """Whether the cells of one block may differ in price."""
-        return self.name == "hdm"
-
-    def of_blocks(self, column: int, domain: Domain, *, members: Flags, leaves: Numbers) -> Numbers:
-        """`prices[block, unit]`: the price of a cell per unit of each block, rounded down.
+    def of_cells(
+        self, column: int, domain: Domain, *, held: Numbers, records: Numbers, leaves: Numbers
+    ) -> Numbers:
+        """The prices of cells, rounded down, from arrays of any shapes that suit each other.
 
         Args:
             column: Number of the column.
             domain: The column.
-            members: `members[block, unit]`: whether the block has the unit.
-            leaves: Leaves that each block stands for.
+            held: Records of the cell's unit [records].
+            records: Records of its block [records].
+            leaves: Leaves that the block stands for.
         """
-        records = (members @ domain.records)[:, np.newaxis]
-        cells = Cells(domain.records, records, leaves[:, np.newaxis])
-        found: Numbers = np.where(members, self.of_cells(column, domain, cells), 0)
-        return found
-
-    def of_cells(self, column: int, domain: Domain, cells: Cells) -> Numbers:
-        """The prices of cells, rounded down: `by_unit`, or else in the shape of the blocks.
-
-        Args:
-            column: Number of the column.
-            domain: The column.
-            cells: Its cells.
-        """
-        return _PRICES[self.name](self.parts[column], domain, cells)
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """Cells by unit and block, in arrays of any shapes that suit each other.
-
-    Args:
-        held: Records of the unit [records].
-        records: Records of the block [records].
-        leaves: Leaves that the block stands for.
-    """
-
-    held: Numbers
-    records: Numbers
-    leaves: Numbers
-
-
-def _lm(part: int, column: Domain, cells: Cells) -> Numbers:
-    """(leaves of the block - 1) / (leaves - 1); 0 where the domain has a single value."""
-    found: Numbers = part * (cells.leaves - 1) // max(len(column.order) - 1, 1)
-    return found
-
-
-def _hdm(part: int, column: Domain, cells: Cells) -> Numbers:
-    """(N_e - N_v) / (N - N_v); 0 where all records hold one value."""
-    rest = np.maximum(column.records.sum() - cells.held, 1)
-    found: Numbers = part * (cells.records - cells.held) // rest
-    return found
-
-
-def _suppressed(part: int, column: Domain, cells: Cells) -> Numbers:
-    """1 where a block stands for all leaves of a hierarchy that has several."""
-    whole = (cells.leaves == len(column.order)) & (cells.leaves > 1)
-    found: Numbers = part * whole.astype(np.int64)
-    return found
-
-
-_PRICES: Mapping[str, Callable[[int, Domain, Cells], Numbers]] = {
-    "lm": _lm,
-    "hdm": _hdm,
-    "suppressed-cells": _suppressed,
-}
-LOSSES = ("discernibility", *_PRICES)
-"""Losses that never shrink on the way up, of classes that are published."""
+        every = int(domain.records.sum())
+        lost, of = self.loss.share(GroupedCells(leaves, len(domain.order), held, records, every))
+        prices: Numbers = self.parts[column] * lost // of
+        return prices
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,7 +131,7 @@ class SchemeProblem:
         return tuple(domain.coarsest for domain in self.domains)
 
     def block_prices(self, column: int, members: Flags, *, leaves: Numbers) -> Numbers:
-        """`prices[block, unit]`: the price of a cell per unit of each block of a column.
+        """`prices[block, unit]`: the price of a cell of each unit of a block, 0 for other units.
 
         Args:
             column: Number of the column.
@@ -192,7 +140,12 @@ class SchemeProblem:
         """
         if self.prices is None:
             return np.zeros(members.shape, np.int64)
-        return self.prices.of_blocks(column, self.domains[column], members=members, leaves=leaves)
+        domain = self.domains[column]
+        records = (members @ domain.records)[:, np.newaxis]
+        prices = self.prices.of_cells(
+            column, domain, held=domain.records, records=records, leaves=leaves[:, np.newaxis]
+        )
+        return np.where(members, prices, 0)
 
     def cell_prices(self, column: int, partition: Partition) -> Numbers:
         """The price of a cell per unit of a recoded column; 0 where the loss is one of classes."""
@@ -201,8 +154,9 @@ class SchemeProblem:
         domain, block = self.domains[column], np.array(partition)
         leaves = np.array(list(map(leaf_count, domain.block_spans(partition))))
         records = np.bincount(block, domain.records).astype(np.int64)
-        cells = Cells(domain.records, records[block], leaves[block])
-        return self.prices.of_cells(column, domain, cells)
+        return self.prices.of_cells(
+            column, domain, held=domain.records, records=records[block], leaves=leaves[block]
+        )
 
     def evaluate(self, recoding: Sequence[Partition]) -> Evaluated:
         """What a recoding costs, in the order of the columns."""
@@ -285,3 +239,44 @@ def classes_of(labels: Sequence[Numbers], widths: Sequence[int]) -> Numbers:
         found: Numbers = (np.cumsum(there) - 1)[key]
         return found
     return np.unique(key, return_inverse=True)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class FlexibilityStep:
+    """The best recoding found under less flexible schemes.
+
+    Args:
+        schemes: The scheme of each column.
+        value: What it costs.
+        proven: Whether none of these schemes costs less.
+    """
+
+    schemes: tuple[str, ...]
+    value: int
+    proven: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeOutcome:
+    """The best recoding of a search, and the bound that it proved.
+
+    Args:
+        partitions: The best recoding found, per column; None where none satisfies the policy.
+        value: What it costs; that of the coarsest recoding where none satisfies.
+        suppressed: Records that it suppresses [records].
+        bound: What every recoding costs at least; `value` where it is proven.
+        checked: Recodings that were evaluated.
+        steps: What less flexible schemes come to, the least flexible first.
+    """
+
+    partitions: Recoding | None
+    value: int
+    suppressed: int
+    bound: int
+    checked: int
+    steps: tuple[FlexibilityStep, ...] = ()
+
+    @property
+    def proven(self) -> bool:
+        """Whether no recoding costs less."""
+        return self.bound >= self.value

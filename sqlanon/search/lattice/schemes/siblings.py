@@ -14,15 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.lattice.schemes.blocks import CELLS, BlockFamily, Slices
 from sqlanon.search.lattice.schemes.domain import Block, Branch, Domain, leaf_count
 from sqlanon.search.lattice.schemes.inner import Part, Recoded, unbeaten
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
+from sqlanon.search.lattice.schemes.slices import CELLS, Slices, block_costs
 
 WIDEST = 16
 """Most siblings whose sets are all looked at: there are 2^16."""
@@ -35,35 +36,30 @@ def suits(domain: Domain) -> bool:
     return all(len(b.children) <= WIDEST for root in domain.roots for b in root.inner())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Siblings:
-    """The sets of siblings of a column, for one recoding of the other columns.
+def best_of_siblings(
+    problem: SchemeProblem,
+    column: int,
+    slices: Slices,
+    *,
+    below: float,
+    deadline: Deadline = NEVER,
+) -> Recoded | None:
+    """The best recoding of a column below a bound, if there is one.
 
     Args:
         problem: The table.
         column: Number of the column.
-        slices: The classes of the other columns.
-        below: Only recodings that cost less than this count.
+        slices: The classes of one recoding of the other columns.
+        below: Only recodings that cost less count.
         deadline: When a `TimeLimitError` ends the work.
     """
-
-    problem: SchemeProblem
-    column: int
-    slices: Slices
-    below: float
-    deadline: Deadline = NEVER
-
-    def best(self) -> Recoded | None:
-        """The best recoding of the column below the bound, if there is one."""
-        least = self.slices.least(self.problem)[:, 0]
-        slack = self.below - float(least.sum())
-        domain = self.problem.domains[self.column]
-        search = _Search(self, domain, least, slack)
-        found = reduce(search.joined, map(search.branch, domain.roots))
-        if not found:
-            return None
-        best = found[0]
-        return Part(best.cost + float(least.sum()), best.lost, best.blocks).recoded()
+    least = slices.least(problem)[:, 0]
+    search = _Search(problem, column, slices, least, below - float(least.sum()), deadline)
+    parts = reduce(search.joined, map(search.branch, problem.domains[column].roots))
+    if not parts:
+        return None
+    best = parts[0]
+    return Part(best.cost + float(least.sum()), best.lost, best.blocks).recoded()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,16 +67,25 @@ class _Search:
     """A search for partitions of little excess; parts cost their excess.
 
     Args:
-        of: What is looked for.
-        domain: The column.
+        problem: The table.
+        column: Number of the column.
+        slices: The classes of the other columns.
         least: Per unit what it costs at least.
         slack: Only parts of less excess count.
+        deadline: When it ends.
     """
 
-    of: Siblings
-    domain: Domain
+    problem: SchemeProblem
+    column: int
+    slices: Slices
     least: Reals
     slack: float
+    deadline: Deadline
+
+    @property
+    def domain(self) -> Domain:
+        """The column."""
+        return self.problem.domains[self.column]
 
     def joined(self, left: list[Part], right: list[Part]) -> list[Part]:
         """The unbeaten partitions of the units of two branches, from those of each."""
@@ -93,7 +98,7 @@ class _Search:
             block[0, branch.first] = True
             leaves = leaf_count(self.domain.spans((branch.first,)))
             return self._unbeaten(part for _, part in self._parts(block, np.array([leaves])))
-        self.of.deadline.check()
+        self.deadline.check()
         options = [
             (1 << number, part)
             for number, child in enumerate(branch.children)
@@ -117,7 +122,7 @@ class _Search:
         masks = np.left_shift(1, np.arange(number))
         last, found = np.arange(number), [np.empty(0, np.int64)]
         while len(masks):
-            self.of.deadline.check()
+            self.deadline.check()
             pairs = [(masks[last < more] | 1 << more, more) for more in range(1, number)]
             masks = np.concatenate([own for own, _ in pairs])
             last = np.concatenate([np.full(len(own), more) for own, more in pairs])
@@ -128,10 +133,10 @@ class _Search:
 
     def _can_count(self, branch: Branch, masks: Numbers) -> Flags:
         """Whether the least excess of blocks is below the slack."""
-        problem, slices = self.of.problem, self.of.slices
+        problem, slices = self.problem, self.slices
         members = _members(self.domain, branch, masks)
         if problem.prices is not None:
-            priced = problem.block_prices(self.of.column, members, leaves=_leaves(branch, masks))
+            priced = problem.block_prices(self.column, members, leaves=_leaves(branch, masks))
             cheap: Flags = priced @ self.domain.records < self.slack
             return cheap
         counts = np.zeros(len(masks), bool)
@@ -145,12 +150,11 @@ class _Search:
 
     def _parts(self, members: Flags, leaves: Numbers) -> list[tuple[int, Part]]:
         """The blocks that can be part of a better recoding, by number."""
-        problem = self.of.problem
+        problem = self.problem
         if not len(members):
             return []
-        family = BlockFamily.having(problem, self.of.column, members=members, leaves=leaves)
-        costs = family.costs(self.of.slices)
-        excess, lost = costs.cost[:, 0] - family.members @ self.least, costs.lost[:, 0]
+        costs = block_costs(problem, self.column, self.slices, members=members, leaves=leaves)
+        excess, lost = costs.cost[:, 0] - members.astype(float) @ self.least, costs.lost[:, 0]
         good = np.flatnonzero((excess < self.slack) & (lost <= problem.allowance))
         return [
             (row, Part(own, gone, (_block(members[row]),)))
@@ -175,11 +179,11 @@ class _Search:
         there = np.flatnonzero(has)
         made = [_States(states.done[has], states.cost[has], states.lost[has], there, there * 0 - 1)]
         for number in numbers:
-            self.of.deadline.check()
+            self.deadline.check()
             mask, part = options[number]
             fits = ~has & (states.done & mask == 0)
             fits &= states.cost + part.cost < self.slack
-            there = np.flatnonzero(fits & (states.lost + part.lost <= self.of.problem.allowance))
+            there = np.flatnonzero(fits & (states.lost + part.lost <= self.problem.allowance))
             made.append(
                 _States(
                     states.done[there] | mask,
@@ -202,13 +206,12 @@ class _Search:
         return found
 
     def _unbeaten(self, parts: Iterable[Part]) -> list[Part]:
-        most = self.of.problem.allowance
+        most = self.problem.allowance
         good = (part for part in parts if part.cost < self.slack and part.lost <= most)
         return unbeaten(good)
 
 
-@dataclass(frozen=True, slots=True)
-class _States:
+class _States(NamedTuple):
     """Parts of a branch, none beaten in both figures by another with the same children.
 
     Args:
@@ -228,10 +231,7 @@ class _States:
     @classmethod
     def of(cls, made: Sequence[_States]) -> _States:
         """The unbeaten among some states."""
-        done, cost, lost, before, added = (
-            np.concatenate([getattr(each, name) for each in made])
-            for name in ("done", "cost", "lost", "before", "added")
-        )
+        done, cost, lost, before, added = map(np.concatenate, zip(*made, strict=True))
         order = np.lexsort((lost, cost, done))
         done, lost = done[order], lost[order]
         group = np.cumsum(np.append(False, done[1:] != done[:-1])) if len(done) else done
@@ -270,3 +270,122 @@ def _leaves(branch: Branch, masks: Numbers) -> Numbers:
 
 def _block(members: Flags) -> Block:
     return tuple(np.flatnonzero(members).tolist())
+
+
+def can_screen(problem: SchemeProblem, domain: Domain) -> bool:
+    """Whether shares can be told: of a loss of classes, and of units that are all siblings."""
+    flat = len(domain.roots) == 1 and len(domain.roots[0].children) == domain.units
+    return problem.prices is None and domain.scheme in ("sps", "gsps") and flat
+
+
+class _Blocks(NamedTuple):
+    """Blocks of several recodings of the other columns, ascending by these.
+
+    Args:
+        recoding: The recoding of each.
+        members: `members[block, unit]`.
+        last: The last unit of each.
+        sizes: `sizes[block, class]` [records]; recodings of fewer classes have empty ones.
+        least: What the units cost at least.
+    """
+
+    recoding: Numbers
+    members: Flags
+    last: Numbers
+    sizes: Reals
+    least: Reals
+
+    def only(self, there: Flags) -> _Blocks:
+        """Some of them."""
+        return _Blocks._make(figures[there] for figures in self)
+
+
+def least_by_shares(
+    problem: SchemeProblem,
+    slices: Sequence[Slices],
+    *,
+    below: float,
+    deadline: Deadline = NEVER,
+) -> Reals:
+    """What the best recoding of a column costs at least, for each recoding of the other columns.
+
+    Give each unit a share of what its block costs beyond the least, the same to each unit of the
+    block. A unit's share is at least the smallest that it has in any block, so the smallest shares
+    of all units add up to no more than what the best recoding costs beyond the least. The blocks
+    that can count are grown for dozens of recodings of the other columns at a time, of which few
+    are left for `best_of_siblings`.
+
+    Args:
+        problem: The table; its loss is discernibility.
+        slices: The classes of each recoding of the other columns.
+        below: What is not less need not be known.
+        deadline: When a `TimeLimitError` ends the work.
+    """
+    units, number = len(slices[0].sizes), len(slices)
+    width = max(each.sizes.shape[1] for each in slices)
+    sizes = np.zeros((number, units, width))
+    for place, each in enumerate(slices):
+        sizes[place, :, : each.sizes.shape[1]] = each.sizes
+    least = (sizes * np.maximum(sizes, problem.k)).sum(axis=2)
+    slack = below - least.sum(axis=1)
+    blocks = _Blocks(
+        np.repeat(np.arange(number), units),
+        np.tile(np.eye(units, dtype=bool), (number, 1)),
+        np.tile(np.arange(units), number),
+        sizes.reshape(-1, width),
+        least.ravel(),
+    )
+    shares = np.full((number, units), np.inf)
+    while len(blocks.last):
+        deadline.check()
+        shares = np.minimum(shares, _shares(problem, blocks, recodings=number))
+        if len(blocks.last) * width > CELLS:
+            half = len(slices) // 2
+            if not half:
+                alone: Reals = least.sum(axis=1)
+                return alone
+            parts = slices[:half], slices[half:]
+            found = [
+                least_by_shares(problem, part, below=below, deadline=deadline) for part in parts
+            ]
+            return np.concatenate(found)
+        grown = _grown(blocks, sizes, least=least)
+        cost = (grown.sizes * np.maximum(grown.sizes, problem.k)).sum(axis=1)
+        blocks = grown.only(cost - grown.least < slack[grown.recoding])
+    bounds: Reals = least.sum(axis=1) + shares.sum(axis=1)
+    return bounds
+
+
+def _grown(blocks: _Blocks, sizes: Reals, *, least: Reals) -> _Blocks:
+    """Each block with each of the units after its last."""
+    units = sizes.shape[1]
+    after = units - 1 - blocks.last
+    row = np.repeat(np.arange(len(after)), after)
+    first = np.cumsum(after) - after
+    unit = blocks.last[row] + 1 + np.arange(len(row)) - first[row]
+    recoding, members = blocks.recoding[row], blocks.members[row]
+    members[np.arange(len(row)), unit] = True
+    return _Blocks(
+        recoding,
+        members,
+        unit,
+        blocks.sizes[row] + sizes[recoding, unit],
+        blocks.least[row] + least[recoding, unit],
+    )
+
+
+def _shares(problem: SchemeProblem, blocks: _Blocks, *, recodings: int) -> Reals:
+    """`shares[recoding, unit]`: the smallest share of each unit in some blocks."""
+    small = blocks.sizes < problem.k
+    if problem.allowance:
+        lost = np.where(small, blocks.sizes * problem.whole, blocks.sizes * blocks.sizes)
+        cost = lost.sum(axis=1)
+    else:
+        fails = (small & (blocks.sizes > 0)).any(axis=1)
+        cost = np.where(fails, np.inf, (blocks.sizes * blocks.sizes).sum(axis=1))
+    own = (cost - blocks.least) / blocks.members.sum(axis=1)
+    shares = np.where(blocks.members, own[:, np.newaxis], np.inf)
+    there, starts = np.unique(blocks.recoding, return_index=True)
+    found = np.full((recodings, shares.shape[1]), np.inf)
+    found[there] = np.minimum.reduceat(shares, starts, axis=0)
+    return found

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from oracles.schemes import FIGURE_1, Table, Values
 from strategies import hierarchies
 
+from benchmarks.prunings import Prunings
 from sqlanon import AlphaAnonymity, LDiversity
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.schemes import SCHEMES
 from sqlanon.search.lattice.schemes.domain import Domain
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
-from sqlanon.search.lattice.schemes.prunings import Prunings
 from sqlanon.search.privacy import Demands, ValueDemand
 
 

@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 from oracles.schemes import Table
 from search.lattice.schemes.columns import line, problem_of, prunings, tables
 
+from benchmarks.prunings import NONE, FoundFirst, Prunings, bottom_up, top_down
 from sqlanon.deadline import Deadline
+from sqlanon.methods.registry import METHODS
+from sqlanon.progress import following
 from sqlanon.search.lattice.schemes import enumeration
-from sqlanon.search.lattice.schemes.composed import best_recoding
-from sqlanon.search.lattice.schemes.enumeration import bottom_up, top_down
-from sqlanon.search.lattice.schemes.problem import LOSSES
-from sqlanon.search.lattice.schemes.prunings import NONE, Prunings
+from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding
+from sqlanon.search.lattice.schemes.enumeration import Frontier, Opened
+from sqlanon.search.lattice.schemes.spaces import Least
 
-SEARCHES = [bottom_up, top_down]
+SEARCHES = [enumeration.bottom_up, enumeration.top_down]
 searches = st.sampled_from(SEARCHES)
-losses = st.sampled_from(LOSSES)
+pruned_searches = st.sampled_from([bottom_up, top_down])
+losses = st.sampled_from(METHODS["scheme"].losses)
 
 
 def brute_force(problem, recodings):
@@ -45,7 +48,7 @@ def deadline_after(looks):
 
 
 @settings(max_examples=300, deadline=None)
-@given(tables(), losses, searches, prunings)
+@given(tables(), losses, pruned_searches, prunings)
 def test_search_equals_brute_force_and_its_order_of_ties(table, loss, search, left_out):
     problem = problem_of(table, loss)
     outcome = search(problem, left_out)
@@ -59,12 +62,20 @@ def test_classes_are_judged_alike_a_few_at_a_time(table, loss):
     """Classes times sensitive values can be far more than fit into memory."""
     problem, every = problem_of(table, loss), list(itertools.islice(table.recodings(), 20))
     at_once = [problem.evaluate(own) for own in every]
-    with patch("sqlanon.search.held.CELLS", 1):
+    with patch("sqlanon.search.privacy.COUNTS_AT_ONCE", 1):
         assert [problem.evaluate(own) for own in every] == at_once
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), st.sampled_from(["discernibility", "hdm", "suppressed-cells"]), searches)
+@given(tables(), losses, searches)
+def test_search_prunes_as_the_one_that_can_leave_prunings_out(table, loss, search):
+    problem = problem_of(table, loss)
+    pruned = bottom_up if search is enumeration.bottom_up else top_down
+    assert search(problem) == pruned(problem)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), losses, searches)
 def test_search_finds_the_least_loss_by_its_definition(table, loss, search):
     problem = problem_of(table, loss)
     outcome, least = search(problem), table.least(loss)
@@ -75,7 +86,7 @@ def test_search_finds_the_least_loss_by_its_definition(table, loss, search):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), searches)
+@given(tables(), pruned_searches)
 def test_search_without_prunings_looks_at_every_recoding_once(table, search):
     problem = problem_of(table, "discernibility")
     recodings = len([*table.recodings()])
@@ -83,7 +94,7 @@ def test_search_without_prunings_looks_at_every_recoding_once(table, search):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), losses, searches, prunings, st.integers(1, 5000), st.integers(1, 4))
+@given(tables(), losses, pruned_searches, prunings, st.integers(1, 5000), st.integers(1, 4))
 def test_search_in_little_room_finds_the_same(table, loss, search, left_out, room, chunk):
     problem = problem_of(table, loss)
     with patch.object(enumeration, "_CHUNK", chunk):
@@ -92,12 +103,12 @@ def test_search_in_little_room_finds_the_same(table, loss, search, left_out, roo
 
 
 @settings(max_examples=60, deadline=None)
-@given(tables(), losses, searches, prunings)
+@given(tables(), losses, pruned_searches, prunings)
 def test_search_that_is_given_its_result_returns_it_at_once(table, loss, search, left_out):
     problem = problem_of(table, loss)
     found = search(problem, left_out)
     if found.partitions is not None:
-        start = Prunings(start=(found.partitions,))
+        start = Prunings(start=found.partitions)
         assert told(search(problem, start)) == told(found)
         assert told(search(problem, start, deadline=deadline_after(0))) == told(found)
 
@@ -107,8 +118,8 @@ def test_search_tells_how_far_it_is():
     columns = [line(3, [2, 2, 2]), line(2, [3, 3])]
     records = [*itertools.product(range(3), range(2), [0])]
     table = Table(columns, ["sps", "sps"], records, 2, 0, diverse=1, share=1)
-    with patch.object(enumeration, "_TOLD", 5):
-        bottom_up(problem_of(table, "discernibility"), NONE, tell=lines.append)
+    with patch.object(enumeration, "_TELL_EVERY", 5), following(lines.append):
+        bottom_up(problem_of(table, "discernibility"), NONE)
     assert lines[0].endswith("recodings evaluated")
 
 
@@ -133,7 +144,7 @@ def test_of_recodings_that_cost_the_same_the_least_general_is_best(search):
 
 
 @settings(max_examples=150, deadline=None)
-@given(tables(), losses, searches, prunings, st.integers(0, 40))
+@given(tables(), losses, pruned_searches, prunings, st.integers(0, 40))
 def test_time_limit_leaves_the_best_so_far_and_a_bound_that_holds(
     table, loss, search, left_out, looks
 ):
@@ -161,3 +172,36 @@ def test_time_that_is_over_leaves_the_coarsest_where_it_satisfies_the_policy(tab
     if coarsest.suppressed <= problem.allowance:
         assert outcome.value <= coarsest.cost
         assert outcome.partitions is not None
+
+
+def opened(cost):
+    return Opened((), (), (), Least(cost, 0))
+
+
+def popped(frontier):
+    found = []
+    while (own := frontier.pop()) is not None:
+        found.append(own.least.cost)
+    return found
+
+
+def filled(frontier, *costs):
+    for cost in costs:
+        frontier.push(opened(cost))
+    return frontier
+
+
+def test_queue_takes_the_least_bound_first():
+    assert popped(filled(Frontier(9), 5, 3, 4)) == [3, 4, 5]
+
+
+def test_queue_by_time_takes_what_was_found_first():
+    assert popped(filled(FoundFirst(9), 5, 3, 4)) == [5, 3, 4]
+
+
+def test_full_queue_goes_depth_first():
+    assert popped(filled(Frontier(2), 5, 3, 4, 1, 6)) == [6, 1, 4, 3, 5]
+
+
+def test_bounds_are_those_of_queue_and_stack():
+    assert sorted(filled(Frontier(1), 5, 3, 4).bounds()) == [3, 4, 5]

@@ -1,0 +1,20 @@
+-- The frequency set of a node from a finer set or its details, in the same shape: words, size.
+--
+-- Holes: source (the finer set), masks (per word the bits that tell the node's classes apart),
+-- carried (columns whose values are told apart within a class, too).
+SELECT
+  {% for bits in masks %}
+  word_{{ loop.index0 }} & {{ bits }} AS word_{{ loop.index0 }},
+  {% endfor %}
+  {% for column in carried %}
+  {{ column }},
+  {% endfor %}
+  {{ total("size") }} AS size
+FROM {{ source }} AS source
+GROUP BY
+  {% for bits in masks %}
+  {% if not loop.first %}, {% endif %}word_{{ loop.index0 }} & {{ bits }}
+  {% endfor %}
+  {% for column in carried %}
+  , {{ column }}
+  {% endfor %}

@@ -1,1 +1,0 @@
-"""Annealing: records exchanged between clusters until the models hold."""

@@ -1,1 +1,0 @@
-"""Lower bounds: by the cheapest itemset of each record, and by what records are worth together."""

@@ -1,1 +1,0 @@
-"""Refinement: clusters dissolved and covered anew."""

@@ -1,0 +1,484 @@
+"""Refinement: large neighbourhood search (Shaw 1998) of clusterings that never raises the loss.
+
+Each round picks disjoint pools of similar clusters, dissolves them and covers their records anew
+(`pilot_method`); where that loses no more, the new clusters stay. Under a demand the clusters that
+fail it are united with others of their pool at first (`pools_under_demand`). Clusters that lose as
+much as those before them give later rounds other starting points. Which clusters are picked, and
+how, is drawn from a seed, so equal seeds give equal clusters.
+
+Where records may be left out, a few that are join each pool, and a pool may leave records out at a
+price. It starts far above what such a record costs, so that those by which most is gained go first,
+and falls to that; the best clusters of all rounds by what they really lose are kept.
+
+Which of several starts is the better one is not told by what they lose before refinement: a cover
+by reduced cost may lose more than another one, and less once both are refined. So each is refined
+for a while, and the best of them to the end (`refine_best`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sqlanon.deadline import Deadline
+from sqlanon.loss.cells import LARGEST
+from sqlanon.progress import advance, portion
+from sqlanon.search.arrays import Numbers, Reals
+from sqlanon.search.clustering.closure_costs import Joins
+from sqlanon.search.clustering.pilot_method import (
+    MAX_BOXES,
+    NO_LOSS,
+    Boxes,
+    Pools,
+    Trials,
+    boxes_of,
+    replay,
+    try_all,
+)
+from sqlanon.search.clustering.pools_under_demand import Satisfying, mixed, parted
+from sqlanon.search.clustering.problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    closed,
+    closures,
+    members,
+    runs,
+)
+
+
+def parts_of_k(problem: ClusteringProblem, clusters: Clustering) -> Numbers:
+    """The cluster of each record after clusters of 2k records and more are cut into parts of k.
+
+    Parts keep neighbouring records together; a cluster stays whole where a part fails the demand,
+    or where the deadline comes first.
+    """
+    label = clusters.label.copy()
+    number = len(clusters.nodes)
+    for records in members(clusters):
+        if problem.deadline.expired:
+            break
+        for part in cut_of_k(problem, records)[1:]:
+            label[part] = number
+            number += 1
+    return label
+
+
+def cut_of_k(problem: ClusteringProblem, records: Numbers) -> list[Numbers]:
+    """The parts of a cluster of 2k records and more, or the cluster where one fails the demand."""
+    count = len(records) // problem.k
+    if count < 2:
+        return [records]
+    ordered = records[np.lexsort(problem.leaves[records].T[::-1])]
+    parts = np.array_split(ordered, count)
+    return parts if all(problem.satisfies(part) for part in parts) else [records]
+
+
+def cut_groups(group: Numbers, k: int) -> Numbers:
+    """The group of each member after groups 0, 1, … of 2k and more are cut into k to 2k - 1."""
+    order, starts = runs(group)
+    sizes = np.diff(np.r_[starts, len(order)])
+    place = np.arange(len(order)) - np.repeat(starts, sizes)
+    count = np.maximum(sizes // k, 1)
+    first = np.cumsum(count) - count
+    found = np.empty(len(group), np.int64)
+    found[order] = np.repeat(first, sizes) + place * np.repeat(count, sizes) // np.repeat(
+        sizes, sizes
+    )
+    return found
+
+
+MAX_POOLS = 64
+"""Most pools of one round."""
+POOL_RECORDS = 30
+"""Clusters times k in the largest pools at first, where that is more than seven clusters."""
+MAX_POOL_CLUSTERS = 20
+"""Most clusters in a pool because its boxes are few."""
+GROW_BELOW, SHRINK_ABOVE = 24, 48
+"""Boxes per pool below which pools become larger, and above which smaller again."""
+UNIFORM_SHARE = 0.1
+"""Pools that start at any cluster, for each that starts by what records cost."""
+OVERHEAD_RECORDS = 100
+"""Time that a pool takes beside that of its records [records]."""
+MIXED_SHARE = 2 / 3
+"""Share of the rounds that mix sensitive values, of those that look for more than k records."""
+MAX_OUTSIDE = 3
+"""Most records that are left out in a pool at first."""
+MIN_DEMANDING_RECORDS = 300
+"""Records that a smaller table counts as under a demand, for which it needs more tries."""
+MAX_PRICE, FALLING_SHARE = 8, 0.6
+"""What leaving a record out costs at first more than it does, at most, and the share of the search
+in which that falls to nothing [costs of such a record]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Limits of a refinement, besides the deadline of its problem.
+
+    Args:
+        passes: How often each record is in a pool, on average, where `OVERHEAD_RECORDS` more
+            records are counted for every pool. So a search takes about as long for any k.
+        seed: What the choices are drawn from.
+    """
+
+    passes: float = 52.0
+    seed: int = 0
+
+
+def refine(
+    problem: ClusteringProblem,
+    clusters: Clustering,
+    *,
+    effort: Effort | None = None,
+    bounds: Numbers | Reals | None = None,
+) -> Clustering:
+    """Clusters that lose no more, and mostly less.
+
+    With a deadline that comes before the end the result depends on the machine.
+
+    Args:
+        problem: The table.
+        clusters: Clusters that satisfy k and the demand.
+        effort: How long to search.
+        bounds: Per record what it is worth (`dual_bound`) or costs at least [units], as far
+            as that is known; pools mostly start at clusters whose records cost much more.
+    """
+    effort = effort or Effort()
+    if problem.deadline.expired:
+        return clusters
+    search = Refinement(problem, clusters, effort=effort, bounds=bounds)
+    search.go_on(effort.passes)
+    return search.found
+
+
+class Refinement:
+    """A clustering that rounds improve, and that may go on later.
+
+    Args:
+        problem: As for `refine`.
+        clusters: As for `refine`.
+        effort: How long to search in all; where it stops before, the price of records that are left
+            out may not have fallen to what they cost.
+        bounds: As for `refine`.
+    """
+
+    def __init__(
+        self,
+        problem: ClusteringProblem,
+        clusters: Clustering,
+        *,
+        effort: Effort,
+        bounds: Numbers | Reals | None = None,
+    ) -> None:
+        self._problem, self._clusters = problem, clusters
+        self._least = np.zeros(problem.records, np.int64) if bounds is None else bounds
+        self._random = np.random.default_rng(effort.seed)
+        self._pass = max(problem.records, 0 if problem.demand is None else MIN_DEMANDING_RECORDS)
+        self._whole, self._done, self._ended = effort.passes * self._pass, 0, False
+        self._joins = Joins(problem.taxonomies)
+        self._first = self._most = 3 + max(5, POOL_RECORDS // problem.k)
+        self._label = self._best_label = parts_of_k(problem, clusters)
+        self._renumber(closures(problem, self._label))
+        self._lost = self._loss()
+
+    def go_on(self, passes: float, deadline: Deadline | None = None) -> None:
+        """Refines until there were so many passes in all, or until a deadline, or the problem's."""
+        deadline = deadline or self._problem.deadline
+        begin, end = self._done, passes * self._pass
+        while self._done < end and not (self._ended or deadline.expired):
+            done = self._round(self._price())
+            self._done, self._ended = self._done + done, not done
+            advance((self._done - begin) / (end - begin))
+
+    @property
+    def found(self) -> Clustering:
+        """The best clusters so far."""
+        found, before = Clustering.of(self._problem, self._best_label), self._clusters
+        return found if found.loss(self._problem) < before.loss(self._problem) else before
+
+    def _price(self) -> int | None:
+        """What leaving a record out costs a pool now [units]; it falls as the search goes on."""
+        problem, done = self._problem, self._done / self._whole
+        if not problem.allowance:
+            return None
+        more = min(problem.k - 1, MAX_PRICE) * max(0.0, 1 - done / FALLING_SHARE)
+        room = LARGEST // max(problem.records, 1) // problem.suppressed
+        return int(problem.suppressed * min(1 + more, max(room, 1)))
+
+    def _renumber(self, nodes: Numbers) -> None:
+        """Numbers the clusters that have records 0, 1, … again, and finds their records.
+
+        Args:
+            nodes: The closure of each, by the numbers that they have now.
+        """
+        sizes = np.bincount(self._label + 1, minlength=len(nodes) + 1)[1:]
+        held = sizes > 0
+        self._label = np.append(np.cumsum(held) - 1, NOWHERE)[self._label]
+        self._nodes, self._sizes = nodes[held], sizes[held]
+        self._cost = self._problem.cost(self._nodes)
+        nowhere = len(self._label) - int(self._sizes.sum())
+        self._order = np.argsort(self._label, kind="stable")[nowhere:]
+        self._starts = np.cumsum(self._sizes) - self._sizes
+
+    def _round(self, price: int | None) -> int:
+        """Tries some pools; how many records were looked at, with those counted for the pools.
+
+        Args:
+            price: What a record costs that a pool leaves out [units]; None where none may be.
+        """
+        chosen = self._choose()
+        if not len(chosen):
+            return 0
+        least = self._least_size(chosen)
+        pools, outside = self._pools(chosen, is_mixed=least > self._problem.k)
+        sized = replace(self._problem, k=least) if least > self._problem.k else self._problem
+        boxes = boxes_of(sized, pools, joins=self._joins, random=self._random)
+        a_pool = float((boxes.cost < NO_LOSS).sum(axis=1).mean())
+        if a_pool < GROW_BELOW:
+            self._most = max(self._most, min(self._most + 1, MAX_POOL_CLUSTERS))
+        elif a_pool > SHRINK_ABOVE:
+            self._most = max(self._most - 1, self._first)
+        now = (self._sizes * self._cost)[chosen].sum(axis=1) + outside * (price or 0)
+        trials = try_all(pools, boxes, k=least, now=now + 1, price=price)
+        if self._problem.demand is None:
+            able, parts, loss = self._best(pools, boxes, trials=trials, now=now)
+        else:
+            best = Satisfying(self._problem, self._joins, pools=pools, now=now, price=price or 0)
+            self._offer(best, pools, boxes, trials=trials)
+            if least > self._problem.k:
+                best.offer(np.arange(len(now)), parted(self._problem, pools, random=self._random))
+            able, parts, loss = np.flatnonzero(best.found), best.parts, best.loss
+        if len(able) and price is not None:
+            more = ((pools.records >= 0) & (parts < 0)).sum(axis=1) - outside
+            able = self._within(able[np.argsort((loss - now)[able], kind="stable")], more)
+        if len(able):
+            self._replace(pools.records[able], parts[able], now=now[able], price=price or 0)
+        if price is None:
+            self._best_label = self._label
+        elif (lost := self._loss()) < self._lost:
+            self._lost, self._best_label = lost, self._label.copy()
+        return int((pools.records >= 0).sum()) + OVERHEAD_RECORDS * len(chosen)
+
+    def _least_size(self, chosen: Numbers) -> int:
+        """Records that a trial looks for in a box: k, or under a demand at times up to the mean.
+
+        So much the more often the more records the clusters of the pools have.
+        """
+        k = self._problem.k
+        if self._problem.demand is None:
+            return k
+        times = float(self._sizes[chosen].mean()) / k
+        if times * self._random.random() <= 1:
+            return k
+        return max(int(k * times ** self._random.random()), min(k + 1, int(times * k)))
+
+    def _best(
+        self, pools: Pools, boxes: Boxes, *, trials: Trials, now: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """The pools that a trial loses no more in, the parts of all pools, and what they lose."""
+        best = _least(trials.loss, self._random)
+        loss = trials.loss[np.arange(len(now)), best]
+        able = np.flatnonzero(loss <= now)
+        parts = replay(pools, boxes, trials=trials, chosen=best) if len(able) else pools.records
+        return able, parts, loss
+
+    def _offer(self, best: Satisfying, pools: Pools, boxes: Boxes, *, trials: Trials) -> None:
+        """Offers the groups of the best trial of each pool, and of any other that may do."""
+        drawn = np.where(
+            trials.loss <= best.loss[:, None], self._random.random(trials.loss.shape), 2
+        )
+        for order in (trials.loss, drawn):
+            chosen = _least(order, self._random)
+            loss = trials.loss[np.arange(len(chosen)), chosen]
+            able = np.flatnonzero(loss <= best.loss)
+            if len(able):
+                best.offer(able, replay(pools, boxes, trials=trials, chosen=chosen))
+
+    def _loss(self) -> int:
+        """What all records lose now, those left out included [units]."""
+        left = len(self._label) - len(self._order)
+        return int((self._sizes * self._cost).sum()) + left * self._problem.suppressed
+
+    def _within(self, able: Numbers, more: Numbers) -> Numbers:
+        """The pools that may take place together, where some leave so many more records out.
+
+        Args:
+            able: Pools, those that gain most first.
+            more: Per pool how many more it leaves out, negative where fewer.
+        """
+        room = self._problem.allowance - (len(self._label) - len(self._order))
+        taken = []
+        for pool in able.tolist():
+            if more[pool] <= max(room, 0):
+                taken.append(pool)
+                # What others take back is not counted on.
+                room -= max(int(more[pool]), 0)
+        return np.sort(np.array(taken, np.int64))
+
+    def _replace(self, records: Numbers, parts: Numbers, *, now: Numbers, price: int) -> None:
+        """Puts the records of pools into new clusters, where those lose no more.
+
+        Args:
+            records: Record numbers, shape `(pools, places)`; -1 pads.
+            parts: The new cluster of each within its pool; -1 for one that is left out.
+            now: What each pool loses now [units].
+            price: What a record costs that is left out [units].
+        """
+        pool, place = np.nonzero((records >= 0) & (parts >= 0))
+        held, key = records[pool, place], pool * (records.shape[1] + MAX_BOXES) + parts[pool, place]
+        group = np.unique(key, return_inverse=True)[1]
+        if self._problem.demand is None:
+            group = cut_groups(group, self._problem.k)
+        order, starts = runs(group)
+        nodes = closed(self._problem, self._problem.leaves[held[order]], starts=starts)
+        sizes = np.diff(np.r_[starts, len(order)])
+        outside = (records >= 0) & (parts < 0)
+        after = outside.sum(axis=1) * price
+        owner = pool[order[starts]]
+        np.add.at(after, owner, sizes * self._problem.cost(nodes))
+        stays = after <= now
+        chosen = stays[pool]
+        self._label[records[stays][outside[stays]]] = NOWHERE
+        self._label[held[chosen]] = len(self._nodes) + group[chosen]
+        self._renumber(np.concatenate([self._nodes, nodes]))
+
+    def _choose(self) -> Numbers:
+        """Pools of clusters near a seed each, none of them in two, shape `(pools, clusters)`."""
+        count = len(self._nodes)
+        size = min(int(self._random.integers(3, self._most)), count)
+        # One can do without a record, or be parted.
+        if size < (1 if self._problem.allowance or self._problem.demand is not None else 2):
+            return np.zeros((0, 0), np.int64)
+        pools = max(1, min(MAX_POOLS, count // size))
+        above = self._cost[self._label] - self._least
+        over = np.bincount(self._label[self._label >= 0], above[self._label >= 0], count)
+        weight = np.maximum(over, 0) + 1e-9  # records may be worth more than they cost
+        weight = weight / weight.sum() + UNIFORM_SHARE / count
+        seeds = self._random.choice(count, pools, replace=False, p=weight / weight.sum())
+        # What joining each cluster with each seed costs, with some noise, `(seeds, clusters)`.
+        near = self._joins.costs(self._nodes[seeds], self._nodes)
+        near -= self._random.random((len(seeds), 1), np.float32) * self._cost.astype(np.float32)
+        near *= 1 + np.float32(0.2) * self._random.random(near.shape, np.float32)
+        chosen = []
+        for seed, row in zip(seeds, near, strict=True):
+            if not np.isfinite(row[seed]):
+                continue
+            row[seed] = -np.inf
+            pool = np.argpartition(row, size - 1)[:size]
+            if not np.isfinite(row[pool]).sum() >= size - 1:
+                continue
+            near[:, pool] = np.inf
+            chosen.append(np.sort(pool))
+        return np.array(chosen)
+
+    def _pools(self, chosen: Numbers, *, is_mixed: bool) -> tuple[Pools, Numbers]:
+        """The records of pools, those of the dearest clusters first, and how many are left out.
+
+        Those come last. At times the sensitive values of the others are mixed where that is asked
+        for, so that the first records of a box have about the shares that the pool has.
+        """
+        outside = self._outside(chosen)
+        places = int((self._sizes[chosen].sum(axis=1) + list(map(len, outside))).max())
+        records = np.full((len(chosen), places), -1)
+        noise = 0.4 * self._random.random()
+        is_mixed = is_mixed and self._random.random() < MIXED_SHARE
+        for row, clusters, others in zip(records, chosen, outside, strict=True):
+            held = np.concatenate(
+                [self._order[self._starts[c] : self._starts[c] + self._sizes[c]] for c in clusters]
+            )
+            worth = self._cost[self._label[held]] * (1 + noise * self._random.random(len(held)))
+            held = held[np.argsort(-worth, kind="stable")]
+            row[: len(held)] = mixed(self._problem, held, random=self._random) if is_mixed else held
+            row[len(held) : len(held) + len(others)] = others
+        first = records[:, :1]
+        leaves = self._problem.leaves[np.where(records >= 0, records, first)]
+        return Pools(records, leaves, self._nodes[chosen]), np.array(list(map(len, outside)))
+
+    def _outside(self, chosen: Numbers) -> list[Numbers]:
+        """Records that are left out and near the first cluster of each pool, none in two."""
+        free = np.flatnonzero(self._label == NOWHERE) if self._problem.allowance else chosen[:0, 0]
+        found = []
+        for cluster in chosen[:, 0].tolist():
+            if not len(free):
+                found.append(free)
+                continue
+            # The numbers of leaves are those of nodes.
+            near = self._joins.costs(self._nodes[[cluster]], self._problem.leaves[free])[0]
+            first = np.argsort(near, kind="stable")[:MAX_OUTSIDE]
+            found.append(free[first])
+            free = np.delete(free, first)
+        return found
+
+
+def _least(loss: Numbers, random: np.random.Generator) -> Numbers:
+    """A trial of the least loss of each pool, drawn among equals."""
+    tie = np.where(loss == loss.min(axis=1, keepdims=True), random.random(loss.shape), -1.0)
+    found: Numbers = tie.argmax(axis=1)
+    return found
+
+
+TRIED, AFTER = 0.5, 0.75
+"""Passes in which each of several starts is refined, and those that the best one then gets, for
+each pass of a single start. On Adult at k = 5 a cover by reduced cost is behind direct cover after
+0.15 of them, and loses 1.6 % less after all."""
+LOOKS = 0.125, 0.25, 0.5, 1.0
+"""Parts of these passes after which starts are looked at."""
+HOPELESS, SETTLED = 2.0, 6.0
+"""A start is given up that is behind by more than so many times what it gained since the last look,
+if it had so many passes."""
+
+
+def refine_best(
+    problem: ClusteringProblem,
+    starts: Sequence[Clustering],
+    *,
+    effort: Effort,
+    bounds: Numbers | Reals | None = None,
+) -> tuple[Clustering, int]:
+    """Refined clusters that lose no more than any start, and the start that they come from.
+
+    Two starts together take 1.75 times the passes of one, and 1.4 where one of them is soon given
+    up: passes gain less and less, so it would not catch up.
+
+    Args:
+        problem: The table.
+        starts: Clusters that satisfy k and the demand, at least one.
+        effort: How long to search.
+        bounds: As for `refine`.
+    """
+    if len(starts) == 1:
+        return refine(problem, starts[0], effort=effort, bounds=bounds), 0
+    if problem.deadline.expired:
+        losses = [each.loss(problem) for each in starts]
+        return starts[losses.index(min(losses))], losses.index(min(losses))
+    own = replace(effort, passes=effort.passes * TRIED)
+    each = TRIED / (TRIED * len(starts) + AFTER)
+    ended = problem.deadline.share(each * len(starts))
+    tried = {
+        number: Refinement(problem, start, effort=own, bounds=bounds)
+        for number, start in enumerate(starts)
+    }
+    lost = {number: start.loss(problem) for number, start in enumerate(starts)}
+    done = 0.0
+    for look in LOOKS:
+        before = dict(lost)
+        for place, (number, search) in enumerate(tried.items()):
+            part = look - done
+            waits = (1 - done) * len(tried) - part * place
+            begin = each * (done * len(starts) + part * place)
+            with portion(begin, begin + each * part):
+                search.go_on(own.passes * look, ended.share(part / waits))
+            lost[number] = search.found.loss(problem)
+        done, least = look, min(lost[number] for number in tried)
+        if own.passes * look >= SETTLED:
+            tried = {
+                number: search
+                for number, search in tried.items()
+                if lost[number] - least <= HOPELESS * (before[number] - lost[number])
+            }
+    best = min(tried, key=lambda number: (lost[number], number))
+    rest = replace(effort, passes=effort.passes * AFTER)
+    with portion(1 - AFTER / (TRIED * len(starts) + AFTER), 1.0):
+        return refine(problem, tried[best].found, effort=rest, bounds=bounds), best

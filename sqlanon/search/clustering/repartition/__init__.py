@@ -1,1 +1,0 @@
-"""Repartition: small groups of clusters dissolved and parted anew by integer programs."""

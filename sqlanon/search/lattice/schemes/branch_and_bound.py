@@ -1,0 +1,506 @@
+"""Best recoding under schemes, by branch and bound over all columns but one, which is worked out.
+
+Given the recodings of all other columns, the best one of the last follows at once (`inner`,
+`siblings`): a loss that adds up over classes adds up over the blocks of one column once the others
+are fixed. So all columns but the one of most recodings are branched on (`Branching`), those of
+fewest recodings first. It proves on Adult what systematic trees do not reach
+(`benchmarks/schemes.py quality --search columns`), so it is the default, and a direction is an
+option.
+
+Where they have too many recodings for that, a systematic search from above takes its place
+(`enumeration`), which begins with the best recoding of less flexible schemes. Where neither ends in
+time, descents improve the best recoding known: column by column (`descent`), and two columns at a
+time, which are branched on while the others stay.
+
+Source: bounds after Bayardo and Agrawal 2005 and Li and Li 2007, see `problem`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import count as count_from
+
+import numpy as np
+
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.errors import TimeLimitError
+from sqlanon.progress import tell
+from sqlanon.search.lattice.schemes.descent import Descent, Incumbent, best_along
+from sqlanon.search.lattice.schemes.domain import Domain, Partition
+from sqlanon.search.lattice.schemes.enumeration import top_down
+from sqlanon.search.lattice.schemes.inner import Inner, Recoded
+from sqlanon.search.lattice.schemes.problem import (
+    FlexibilityStep,
+    Recoding,
+    SchemeOutcome,
+    SchemeProblem,
+)
+from sqlanon.search.lattice.schemes.siblings import (
+    best_of_siblings,
+    can_screen,
+    least_by_shares,
+    suits,
+)
+from sqlanon.search.lattice.schemes.slices import (
+    CELLS,
+    ROOM,
+    OutOfRoomError,
+    PartlyRecoded,
+    Recodings,
+    Slices,
+    slices_of,
+)
+from sqlanon.search.lattice.schemes.trees import Merging, count
+
+SCREENED = 64
+"""Recodings of the outer columns that are screened at a time."""
+
+
+def listed(domain: Domain, deadline: Deadline) -> list[Partition]:
+    """All recodings of a column; a `TimeLimitError` where there is no time for them."""
+    tree = Merging(domain)
+    found, ahead = [], [tree.root]
+    while ahead:
+        deadline.check()
+        position = ahead.pop()
+        found.append(position.partition)
+        ahead.extend(tree.children(position))
+    return found
+
+
+@dataclass(slots=True, eq=False)
+class Branching:
+    """A branch and bound over the recodings of some columns, with the best one of another each.
+
+    A node fixes the recodings of some columns. It is closed when it costs at least what the best
+    recoding known costs, whatever becomes of the columns left, or when too many records are
+    suppressed even where these are as general as may be. The last column that is branched on is not
+    branched on one by one: all of its recodings are bounded at a time.
+
+    Args:
+        best: The best recoding so far.
+        fixed: The recodings of columns that are neither branched on nor the inner one.
+        outer: The columns that are branched on, in their order.
+        inner: The column that is not.
+        recodings: Those of each outer column.
+        deadline: When it ends.
+        room: Memory for the classes of all columns but one [bytes].
+        most: How many more recodings of the outer columns it may look at.
+        open: Per column that is branched on what recodings not looked at cost at least.
+        pending: Recodings of the outer columns whose siblings are still to be looked at, with
+            what they cost at least.
+    """
+
+    best: Incumbent
+    fixed: Mapping[int, Partition]
+    outer: tuple[int, ...]
+    inner: Inner
+    recodings: dict[int, Recodings]
+    deadline: Deadline
+    room: int
+    most: float
+    open: list[float] = field(default_factory=list)
+    pending: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
+
+    @property
+    def problem(self) -> SchemeProblem:
+        """The table."""
+        return self.best.problem
+
+    def run(self) -> float:
+        """Looks at all recodings, as far as there is time; what they cost at least."""
+        rows, left = PartlyRecoded.of(self.problem, self.room), (*self.outer, self.inner.column)
+        rows = rows.fixing(self.fixed, left=left)
+        self.open.append(rows.least(left))
+        try:
+            self._branch(rows, ())
+            self.open.clear()
+            self._settle()
+        except (TimeLimitError, OutOfRoomError):
+            return min([*self.open, *(least for least, _ in self.pending), self.best.value])
+        return self.best.value
+
+    def _branch(self, rows: PartlyRecoded, chosen: tuple[int, ...]) -> None:
+        """Looks at all recodings of the columns left that can be better than the best so far."""
+        depth = len(chosen)
+        if depth == len(self.outer):
+            self._look(rows.slices(self.inner.column), [chosen])
+            return
+        column, left = self.outer[depth], (*self.outer[depth + 1 :], self.inner.column)
+        if depth == len(self.outer) - 1:
+            self._batches(rows, chosen)
+            return
+        children = []
+        recodings = self.recodings[column]
+        for number in range(len(recodings)):
+            self._spend(1)
+            child = rows.recoded(recodings, number, left=left)
+            least = child.least(left)
+            if least < self.best.value and child.fewest_lost(left) <= self.problem.allowance:
+                children.append((least, number))
+        children.sort()
+        self.open.append(0.0)
+        for least, number in children:
+            if least >= self.best.value:
+                break
+            self.open[-1] = least
+            self._branch(rows.recoded(recodings, number, left=left), (*chosen, number))
+        self.open.pop()
+
+    def _batches(self, rows: PartlyRecoded, chosen: tuple[int, ...]) -> None:
+        """Looks at all recodings of the last outer column, many at a time."""
+        recodings, units = self.recodings[self.outer[-1]], len(self.inner.ending)
+        step = max(1, CELLS // (len(rows.sizes) * units))
+        for start in range(0, len(recodings), step):
+            numbers = range(start, min(start + step, len(recodings)))
+            self._spend(len(numbers))
+            slices = rows.sliced(self.inner.column, recodings.only(slice(start, start + step)))
+            self._look(slices, [(*chosen, number) for number in numbers])
+
+    def _look(self, slices: Slices, chosen: Sequence[tuple[int, ...]]) -> None:
+        """Looks at some recodings of the outer columns, with the best of the inner one."""
+        problem, domain = self.problem, self.problem.domains[self.inner.column]
+        least = slices.least(problem).sum(axis=0)
+        cheap = least < self.best.value
+        good = np.flatnonzero(
+            cheap & (slices.fewest_lost(problem, domain.coarsest) <= problem.allowance)
+        )
+        if not len(good):
+            return
+        costs = self.inner.costs(slices.only(good), self.deadline)
+        relaxed = self.inner.least(costs)
+        for place in np.argsort(relaxed, kind="stable").tolist():
+            if relaxed[place] >= self.best.value:
+                break
+            found = best_along(
+                self.inner, costs, place, below=self.best.value, deadline=self.deadline
+            )
+            if found is not None:
+                self._offer(chosen[int(good[place])], found)
+        if domain.scheme in ("sps", "gsps"):
+            self.pending += [
+                (float(least[place]), chosen[place])
+                for place in good.tolist()
+                if least[place] < self.best.value
+            ]
+
+    def _settle(self) -> None:
+        """Looks at the sets of siblings of the inner column, where they can be better."""
+        self.pending.sort(reverse=True)
+        screens = can_screen(self.problem, self.problem.domains[self.inner.column])
+        while self.pending and self.pending[-1][0] < self.best.value:
+            group = self.pending[: -SCREENED - 1 : -1]
+            self._spend(len(group))
+            slices = [self._slices(chosen) for _, chosen in group]
+            least = [own for own, _ in group]
+            if screens:
+                least = least_by_shares(
+                    self.problem, slices, below=self.best.value, deadline=self.deadline
+                ).tolist()
+            for own, (_, chosen), held in zip(least, group, slices, strict=True):
+                if own >= self.best.value:
+                    continue
+                found = best_of_siblings(
+                    self.problem,
+                    self.inner.column,
+                    held,
+                    below=self.best.value,
+                    deadline=self.deadline,
+                )
+                if found is not None:
+                    self._offer(chosen, found)
+            del self.pending[-len(group) :]
+
+    def _slices(self, chosen: tuple[int, ...]) -> Slices:
+        """The classes of the outer columns, by the units of the inner one."""
+        inner = self.inner.column
+        recoding = self._recoding(chosen, self.problem.domains[inner].finest)
+        return slices_of(self.problem, recoding, column=inner, room=self.room)
+
+    def _offer(self, chosen: tuple[int, ...], found: Recoded) -> None:
+        recoding = self._recoding(chosen, found.partition)
+        self.best.offer(recoding, value=found.cost, suppressed=found.lost)
+
+    def _recoding(self, chosen: tuple[int, ...], partition: Partition) -> list[Partition]:
+        """The recoding of all columns."""
+        found = dict(self.fixed) | {
+            column: self.recodings[column].partition(number)
+            for column, number in zip(self.outer, chosen, strict=True)
+        }
+        found[self.inner.column] = partition
+        return [found[column] for column in range(len(found))]
+
+    def _spend(self, recodings: int) -> None:
+        """Counts recodings that are looked at; ends as a deadline does after `most` of them."""
+        self.deadline.check()
+        self.best.checked += recodings
+        self.most -= recodings
+        if self.most < 0:
+            raise TimeLimitError
+
+
+LISTED = 100_000
+"""Most recodings of a column that is branched on."""
+MANY = 10**10
+"""Recodings of the outer columns from which on nothing is branched on: most would be looked at."""
+PROVING, HOPING = 0.7, 0.2
+"""Shares of the time for a proof at most, the second where a column has too many sets of siblings.
+
+What is not proven by then, descents may improve.
+"""
+EFFORT = 2_000_000
+"""Recodings of the outer columns that are looked at without a time limit."""
+PATIENCE = 20
+"""Descents in a row that find nothing better after which a search without a time limit ends."""
+DESCENTS = 200_000
+"""Recodings that descents look at without a time limit."""
+LOOKS = 20
+"""Recodings of outer columns that are branched on in the time between two looks at the clock."""
+HALF = 0.5
+"""Share of the time for a quick recoding that goes to less flexible schemes."""
+STARTS, STARTING = 20_000, 0.25
+"""Recodings that are looked at under less flexible schemes, and the share of the time for them."""
+
+
+def best_recoding(
+    problem: SchemeProblem, *, deadline: Deadline = NEVER, room: int = ROOM, seed: int = 0
+) -> SchemeOutcome:
+    """The recoding that costs least, proven where the search ends by itself.
+
+    Args:
+        problem: The table.
+        deadline: When the best so far is returned, with the bound that is proven by then. Without
+            one, the search ends after `EFFORT`.
+        room: Memory for the classes of all columns but one [bytes]; what does not fit is not
+            looked at, so that nothing is proven.
+        seed: Of the starts of descents.
+    """
+    best = Incumbent.of(problem)
+    if _is_hopeless(best):
+        return _outcome(best, math.inf)
+    bound = float(problem.evaluate(problem.finest).least)
+    search = _Search(best, deadline, room=room)
+    steps: list[FlexibilityStep] = []
+    with suppress(TimeLimitError):
+        start = _climb(problem, deadline, room=room, steps=steps)
+        search.from_ends(start)
+        with suppress(TimeLimitError):
+            share = PROVING if len(search.suited) == len(problem.domains) else HOPING
+            bound = max(bound, search.prove(EFFORT, deadline.share(share)))
+        if bound < best.value:
+            search.improve(np.random.default_rng(seed))
+    return replace(_outcome(best, bound), steps=tuple(steps))
+
+
+def quick_recoding(
+    problem: SchemeProblem, *, deadline: Deadline = NEVER, room: int = ROOM
+) -> SchemeOutcome:
+    """A good recoding for another search to start from: what descents find, with no proof.
+
+    Args:
+        problem: The table.
+        deadline: When the best so far is returned.
+        room: Memory for the classes of all columns but one [bytes].
+    """
+    best = Incumbent.of(problem)
+    if _is_hopeless(best):
+        return _outcome(best, math.inf)
+    steps: list[FlexibilityStep] = []
+    start = _climb(problem, deadline.share(HALF), room=room, steps=steps)
+    tell("search: descents")
+    with suppress(TimeLimitError):
+        _Search(best, deadline, room=room).from_ends(start)
+    return replace(_outcome(best, problem.evaluate(problem.finest).least), steps=tuple(steps))
+
+
+def _climb(
+    problem: SchemeProblem, deadline: Deadline, *, room: int, steps: list[FlexibilityStep]
+) -> Recoding | None:
+    """A good recoding of less flexible schemes, each found from that of those before.
+
+    Args:
+        problem: The table.
+        deadline: When it ends.
+        room: Memory for the classes of all columns but one [bytes].
+        steps: What was found under each; changed.
+
+    Returns:
+        The recoding, in the units of the problem; None where there is none.
+    """
+    found: list[tuple[float, Recoding, SchemeProblem]] = []
+    for place, simpler in enumerate(problem.simpler, 1):
+        every = len(problem.simpler)
+        tell(f"search: less flexible schemes, {place} of {every}", (place - 1) / every)
+        best, bound = Incumbent.of(simpler), 0.0
+        search = _Search(best, deadline, room=room)
+        with suppress(TimeLimitError):
+            search.from_ends(_moved(found, simpler))
+            bound = search.prove(STARTS, deadline.share(STARTING))
+        if best.value < math.inf:
+            schemes = tuple(domain.scheme for domain in simpler.domains)
+            steps.append(FlexibilityStep(schemes, round(best.value), bound >= best.value))
+            found.append((best.value, best.recoding, simpler))
+        if deadline.expired:
+            break
+    return _moved(found, problem)
+
+
+def _moved(
+    found: Sequence[tuple[float, Recoding, SchemeProblem]], problem: SchemeProblem
+) -> Recoding | None:
+    """The cheapest of some recodings that other schemes have, too; None where they have none.
+
+    Args:
+        found: Recodings with what they cost, and the problem in whose units they are.
+        problem: The table under the other schemes.
+    """
+    for _, recoding, before in sorted(found, key=lambda each: each[0]):
+        pairs = zip(recoding, before.domains, problem.domains, strict=True)
+        moved = tuple(new.moved(own, old) for own, old, new in pairs)
+        domains = zip(problem.domains, moved, strict=True)
+        if all(domain.is_valid(partition) for domain, partition in domains):
+            return moved
+    return None
+
+
+def _is_hopeless(best: Incumbent) -> bool:
+    """Whether nothing may be published, since the coarsest recoding may not."""
+    problem = best.problem
+    if best.value < math.inf or problem.is_monotone:
+        return best.value == math.inf
+    # Records in classes below k of the coarsest recoding are suppressed by all.
+    doomed = replace(problem, demands=None).evaluate(problem.coarsest).suppressed
+    return doomed > problem.allowance
+
+
+def _outcome(best: Incumbent, bound: float) -> SchemeOutcome:
+    """The outcome of a search that has shown what every recoding costs at least."""
+    if best.value == math.inf:
+        coarsest = best.problem.evaluate(best.recoding)
+        shown = coarsest.cost if bound == math.inf else min(math.ceil(bound), coarsest.cost - 1)
+        return SchemeOutcome(None, coarsest.cost, coarsest.suppressed, shown, best.checked)
+    value = round(best.value)
+    shown = math.ceil(min(bound, value))
+    return SchemeOutcome(best.recoding, value, round(best.suppressed), shown, best.checked)
+
+
+class _Search(Descent):
+    """A search for the best recoding, by proofs and by descents.
+
+    Attributes:
+        numbers: How many recodings each column has.
+        suited: The columns whose best recoding can be worked out over all blocks.
+    """
+
+    def __init__(self, best: Incumbent, deadline: Deadline, *, room: int) -> None:
+        super().__init__(best, deadline, room=room)
+        domains = best.problem.domains
+        self.numbers = list(map(count, domains))
+        self.suited = [column for column, domain in enumerate(domains) if suits(domain)]
+        self._listed: dict[int, Recodings] = {}
+
+    def _branching(self, most: int, deadline: Deadline) -> Branching | None:
+        """A branch and bound over all columns; None where they have too many recodings.
+
+        Args:
+            most: How many recodings of the outer columns it looks at without a time limit.
+            deadline: When it ends.
+
+        Raises:
+            TimeLimitError: There is no time to list the recodings.
+        """
+        numbers, suited = self.numbers, self.suited
+        if not suited:
+            return None
+        inner = max(suited, key=numbers.__getitem__)
+        outer = sorted(set(range(len(numbers))) - {inner}, key=numbers.__getitem__)
+        own = [numbers[column] for column in outer]
+        if max(own, default=1) > LISTED or math.prod(own) > MANY:
+            return None
+        limit = math.inf if deadline.is_limited else most
+        return self._over(outer, inner=inner, deadline=deadline, most=limit)
+
+    def _over(
+        self, outer: Sequence[int], *, inner: int, deadline: Deadline, most: float
+    ) -> Branching:
+        """A branch and bound that branches on columns and works another out.
+
+        Args:
+            outer: The columns that are branched on.
+            inner: The column that is not; all others stay as in the best recoding.
+            deadline: When it ends.
+            most: How many recodings of the outer columns it may look at.
+
+        Raises:
+            TimeLimitError: There is no time to list the recodings.
+        """
+        problem = self.best.problem
+        for column in set(outer) - self._listed.keys():
+            partitions = listed(problem.domains[column], deadline)
+            self._listed[column] = Recodings.of(problem, column, partitions=partitions)
+        fixed = {
+            column: partition
+            for column, partition in enumerate(self.best.recoding)
+            if column != inner and column not in outer
+        }
+        own, room = self.inners[inner], self.room
+        return Branching(self.best, fixed, tuple(outer), own, self._listed, deadline, room, most)
+
+    def prove(self, most: int, deadline: Deadline) -> float:
+        """Looks for the best recoding, and for what every one costs at least, which it returns.
+
+        Args:
+            most: How many recodings it looks at without a time limit, about.
+            deadline: When it ends.
+
+        Raises:
+            TimeLimitError: There is no time to list the recodings that are branched on.
+        """
+        branching = self._branching(most, deadline)
+        if branching is not None:
+            return branching.run()
+        best = self.best
+        # Without a time limit, looks at the clock are counted, so that the result is the same.
+        ended = deadline if deadline.is_limited else Deadline(most / LOOKS, count_from().__next__)
+        found = top_down(best.problem, best.recoding, deadline=ended, room=self.room)
+        best.checked += found.checked
+        if found.partitions is not None:
+            best.offer(found.partitions, value=found.value, suppressed=found.suppressed)
+        return found.bound
+
+    def improve(self, generator: np.random.Generator) -> None:
+        """Improves the best recoding until the deadline; without one, as long as it helps."""
+        best, left = self.best, PATIENCE
+        ended = math.inf if self.deadline.is_limited else best.checked + DESCENTS
+        while best.checked < ended and (left or self.deadline.is_limited):
+            tell(f"search: {best.checked:,} recodings looked at")
+            helps = self._by_pairs(generator, ended) or self.from_shaken(generator)
+            left = PATIENCE if helps else left - 1
+
+    def _by_pairs(self, generator: np.random.Generator, ended: float) -> bool:
+        """Improves two columns at a time, in any order; whether it helps.
+
+        Args:
+            generator: Of the order.
+            ended: How many recodings may have been looked at in all.
+        """
+        best, numbers, suited = self.best, self.numbers, self.suited
+        pairs = [
+            (outer, inner)
+            for inner in suited
+            for outer, number in enumerate(numbers)
+            if outer != inner and number <= LISTED and (number, outer) <= (numbers[inner], inner)
+        ]
+        value = best.value
+        for place in generator.permutation(len(pairs)).tolist():
+            outer, inner = pairs[place]
+            most = ended - best.checked
+            self._over([outer], inner=inner, deadline=self.deadline, most=most).run()
+            self.deadline.check()
+            if best.value < value:
+                self.thorough()
+                return True
+        return False

@@ -1,1 +1,0 @@
-"""Partitioning from the top: all records are one part at first, and parts are cut and cut again."""
