@@ -10,11 +10,10 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.syntax import column
-from sqlanon.suggestion.concepts import POSTCODE
 from sqlanon.suggestion.forms import Form
 from sqlanon.suggestion.profile import ColumnProfile
 from sqlanon.suggestion.roles import NEAR_UNIQUE
-from sqlanon.suggestion.vocabulary import CODES, concept_of, words_of
+from sqlanon.suggestion.vocabulary import CODES, POSTCODE, concept_of, words_of
 from sqlanon.suggestion.widths import grid
 
 FEW = 6

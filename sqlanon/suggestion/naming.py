@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from sqlanon.suggestion.advice import Advice, Naming, Role
-from sqlanon.suggestion.concepts import ADDRESS, NAME, PERSON, STAFF, Concept, Hint
 from sqlanon.suggestion.forms import Form
 from sqlanon.suggestion.profile import ColumnProfile
 from sqlanon.suggestion.vocabulary import (
+    ADDRESS,
     CODES,
+    NAME,
+    PERSON,
     RECORD_WORDS,
+    STAFF,
+    Concept,
+    Hint,
     is_of_staff,
     names_staff,
     numbers_something,

@@ -18,11 +18,10 @@ from sqlanon.engine.base import Engine
 from sqlanon.query.classes.column_sets import joined_records, set_counts
 from sqlanon.query.syntax import rows_of
 from sqlanon.suggestion.advice import Advice, Naming, Role
-from sqlanon.suggestion.concepts import NAME
 from sqlanon.suggestion.forms import Form
 from sqlanon.suggestion.naming import FEW, REPEATED, TOLD, each_has, repeats
 from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile
-from sqlanon.suggestion.vocabulary import concept_of
+from sqlanon.suggestion.vocabulary import NAME, concept_of
 from sqlanon.wording import listed
 
 AGREEING = 0.9

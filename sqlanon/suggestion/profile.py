@@ -20,9 +20,8 @@ from sqlanon.query.assess import profile as figures
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import type_name
-from sqlanon.suggestion.concepts import POSTCODE
 from sqlanon.suggestion.forms import SHAPES, Form, form_of
-from sqlanon.suggestion.vocabulary import concept_of
+from sqlanon.suggestion.vocabulary import POSTCODE, concept_of
 
 WHOLE_TABLE = 200_000
 """Records up to which every figure is of the whole table."""

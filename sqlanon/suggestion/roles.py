@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sqlanon.suggestion.advice import Advice, Naming, Role
-from sqlanon.suggestion.concepts import Concept, Hint
 from sqlanon.suggestion.forms import Form
 from sqlanon.suggestion.naming import (
     FEW,
@@ -21,7 +20,9 @@ from sqlanon.suggestion.naming import (
 )
 from sqlanon.suggestion.profile import ColumnProfile
 from sqlanon.suggestion.vocabulary import (
-    YEAR_WORDS,
+    YEAR_NAMES,
+    Concept,
+    Hint,
     concept_of,
     is_label,
     is_record_number,
@@ -292,7 +293,7 @@ def _is_year(profile: ColumnProfile) -> bool:
     if numbers is None or not (numbers.is_whole and numbers.quantiles):
         return False
     is_range = YEARS[0] <= numbers.quantiles[0] and numbers.quantiles[-1] <= YEARS[1]
-    return is_range and not YEAR_WORDS.isdisjoint(words_of(profile.name))
+    return is_range and not YEAR_NAMES.isdisjoint(words_of(profile.name))
 
 
 def _is_near(profile: ColumnProfile) -> bool:

@@ -57,6 +57,14 @@ def test_whole_numbers_of_which_nearly_every_record_has_its_own_are_no_measureme
     assert advise(of_numbers("figure", distinct=distinct)).role is role
 
 
+@pytest.mark.parametrize("name", ["fnlwgt", "perwt", "pweight", "WTMEC2YR", "x"])
+@pytest.mark.parametrize("distinct", [500, 950, 1000])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_survey_weight_is_not_published_before_it_is_decided(name, distinct, whole):
+    advice = advise(of_numbers(name, distinct=distinct, whole=whole))
+    assert advice.role in (Role.UNDECIDED, Role.IDENTIFIER)
+
+
 @pytest.mark.every_row
 @pytest.mark.parametrize("distinct", [20, 200, 1000])
 def test_an_address_is_an_identifier_however_many_records_share_it(distinct):
