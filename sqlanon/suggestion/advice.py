@@ -35,13 +35,9 @@ class Advice:
         reason: A sentence without its full stop, which holds no value of the table.
         naming: How the column says whose record it is, whether or not persons have several.
         is_entity: Whether persons have several records, and are counted by it.
-        is_counted: Whether figures of sets of columns alone decide, not its name or its values.
-        beside: The other columns that the reason names, of the set whose figures decide.
     """
 
     role: Role
     reason: str
     naming: Naming = Naming.NOT
     is_entity: bool = False
-    is_counted: bool = False
-    beside: tuple[str, ...] = ()

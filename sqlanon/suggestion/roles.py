@@ -1,7 +1,7 @@
 """Roles: what a column is taken for, and why, from its name, its type and its figures.
 
 Rules are tried in their order, and the first that has something to say decides. What none of them
-decides is left to the sets of columns that make records unique (`suggestion.by_figures`).
+decides is left to the sets of columns that make records unique (`suggestion.separating`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from sqlanon.suggestion.vocabulary import (
     Concept,
     Hint,
     concept_of,
+    is_item,
     is_label,
     is_record_number,
     words_of,
@@ -262,6 +263,17 @@ def _label(profile: ColumnProfile, _: Concept | None) -> Advice | None:
     )
 
 
+def _item(profile: ColumnProfile, _: Concept | None) -> Advice | None:
+    if not is_item(profile.name):
+        return None
+    return Advice(
+        Role.UNDECIDED,
+        "its name is that of an item of a questionnaire or a form and does not say what was asked; "
+        "may others know the answer (quasi-identifier), is it sensitive, or is it not needed "
+        "(drop)?",
+    )
+
+
 _RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
     _unfit,
     _saying_nothing,
@@ -277,6 +289,7 @@ _RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
     _sparse,
     _dated,
     _label,
+    _item,
 )
 
 

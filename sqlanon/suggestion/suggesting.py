@@ -23,7 +23,6 @@ from sqlanon.progress import Progress, following, tell
 from sqlanon.query.assess.profile import commonest, misfits
 from sqlanon.query.classes.column_sets import set_counts
 from sqlanon.suggestion.advice import Advice, Naming, Role
-from sqlanon.suggestion.by_figures import doubled
 from sqlanon.suggestion.column import ColumnSuggestion
 from sqlanon.suggestion.files import file_name
 from sqlanon.suggestion.forms import Form
@@ -31,7 +30,7 @@ from sqlanon.suggestion.hierarchies import draft_hierarchy
 from sqlanon.suggestion.persons import with_entity
 from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile, profile_table
 from sqlanon.suggestion.roles import advise, advise_row_names, is_telling
-from sqlanon.suggestion.separating import CROWD, Separating
+from sqlanon.suggestion.separating import CROWD, with_separating
 from sqlanon.suggestion.suggestion import Suggestion
 from sqlanon.wording import counted, listed, percent
 
@@ -110,7 +109,7 @@ class _Drafting:
             for each in profile.columns
         }
         advice = with_entity(self.engine, profile, advice, table=self.table)
-        settled = Separating(self.engine, profile).settled(advice)
+        settled = with_separating(self.engine, profile, advice)
         settled = self._with_twins(profile, settled)
         columns = self._with_models(profile, self._with_hierarchies(profile, settled))
         return Suggestion(
@@ -156,7 +155,12 @@ class _Drafting:
                 is_open = told[kept.name].role is told[other.name].role is Role.QUASI_IDENTIFIER
                 is_chance = classes != kept.values or 2 * unique >= classes
                 if is_open and not is_chance and self._go_together(profile, kept.name, other.name):
-                    told[other.name] = doubled(kept.name)
+                    told[other.name] = Advice(
+                        Role.DROP,
+                        f"it says the same as {kept.name!r}: each value of one goes with one value "
+                        "of the other, so one of them is enough. To publish this one instead, let "
+                        "both change places in the policy",
+                    )
         return told
 
     def _go_together(self, profile: TableProfile, one: str, other: str) -> bool:
