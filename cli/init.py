@@ -22,8 +22,7 @@ from .terminal import columns_of
 
 if TYPE_CHECKING:
     from sqlanon.hierarchy.declaration import Hierarchy
-    from sqlanon.suggestion.column import ColumnSuggestion
-    from sqlanon.suggestion.suggestion import Suggestion
+    from sqlanon.suggestion.suggestion import ColumnSuggestion, Suggestion
 
 POLICY = "policy.toml"
 WIDTH = 98
@@ -66,7 +65,7 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
     is left undecided, and nothing is published until you decide.
     """
     import sqlanon
-    from sqlanon.suggestion.files import refuse_policy_file
+    from sqlanon.suggestion.suggestion import refuse_policy_file
 
     if wanted.ask and not sys.stdin.isatty():
         raise PolicyError(
@@ -120,7 +119,7 @@ def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
 
 def _has_quasi(written: Suggestion) -> bool:
     """Whether any column is generalized, without which there is nothing to plan."""
-    from sqlanon.suggestion.advice import Role
+    from sqlanon.suggestion.roles import Role
 
     return bool(written.of(Role.QUASI_IDENTIFIER))
 
@@ -184,7 +183,7 @@ def _shown_next(written: Suggestion, file: Path, commands: list[str], *, width: 
 
 def _left_to_do(written: Suggestion, file: Path, *, width: int) -> list[str]:
     """What the user has to settle or to confirm."""
-    from sqlanon.suggestion.advice import Role
+    from sqlanon.suggestion.roles import Role
 
     lines = []
     if written.entity is not None:

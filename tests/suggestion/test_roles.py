@@ -7,9 +7,8 @@ from databases import empty_database
 from sqlglot import exp
 
 import sqlanon
-from sqlanon.suggestion.advice import Role
 from sqlanon.suggestion.profile import ColumnProfile, NumberFigures
-from sqlanon.suggestion.roles import advise
+from sqlanon.suggestion.roles import Role, advise
 
 
 def of_numbers(

@@ -11,7 +11,7 @@ import sqlanon
 from sqlanon import Hierarchy, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.suggestion import hierarchies, profile, separating, suggesting
+from sqlanon.suggestion import hierarchies, profile, suggesting
 
 PEOPLE = """
 CREATE TABLE people AS SELECT
@@ -86,7 +86,7 @@ def test_hierarchies_suit_the_values(suggestion):
 
 
 def sqlanon_role():
-    from sqlanon.suggestion.advice import Role
+    from sqlanon.suggestion.roles import Role
 
     return Role.QUASI_IDENTIFIER
 
@@ -177,13 +177,13 @@ def test_a_column_of_unknown_meaning_counts_by_how_many_records_it_makes_unique(
 def test_beside_many_known_columns_none_of_unknown_meaning_is_a_quasi_identifier(connection, known):
     ages = [f"hash(range, {number}) % 3 AS age_{number}" for number in range(known)]
     found = of(connection, f"SELECT {', '.join(ages)}, 'v' || range % 500 AS x FROM range(2000)")
-    assert (found["x"].role.value == "undecided") == (known == separating.CROWD)
+    assert (found["x"].role.value == "undecided") == (known == suggesting.MAX_QUASI_IDENTIFIERS)
 
 
 def test_of_very_many_columns_those_of_most_values_are_put_together(connection, monkeypatch):
     query = "SELECT range % 40 AS p, range // 40 AS q, range % 2 AS r FROM range(1600)"
     assert of(connection, query)["q"].role.value == "quasi-identifier"
-    monkeypatch.setattr(separating, "MAX_TOGETHER", 1)
+    monkeypatch.setattr(suggesting, "MAX_TOGETHER", 1)
     assert {own.role.value for own in of(connection, query).values()} == {"undecided"}
 
 
@@ -305,9 +305,9 @@ def test_of_two_columns_of_two_values_that_say_the_same_one_is_left_out(connecti
 
 
 def test_columns_that_differ_beyond_the_sample_are_both_kept(connection, monkeypatch):
-    monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
-    monkeypatch.setattr(profile, "SAMPLE", 500)
-    monkeypatch.setattr(profile, "LEAST_SAMPLE", 100)
+    monkeypatch.setattr(profile, "MAX_WHOLE_RECORDS", 1000)
+    monkeypatch.setattr(profile, "SAMPLE_RECORDS", 500)
+    monkeypatch.setattr(profile, "MIN_SAMPLE_RECORDS", 100)
     query = "SELECT range AS id, range % 9 AS age, {} AS age_group FROM range(4000)"
     assert of(connection, query.format("range % 9"))["age_group"].role.value == "drop"
     differing = {
@@ -350,7 +350,7 @@ def test_of_many_columns_those_that_tell_most_are_quasi_identifiers(connection):
     names = ", ".join(f"hash(range, {one}) % {one} AS x{one}" for one in range(3, 23))
     found = of(connection, f"SELECT range % 50 AS age, {names} FROM range(1000)")
     quasi = [name for name, own in found.items() if own.role.value == "quasi-identifier"]
-    assert len(quasi) == separating.CROWD
+    assert len(quasi) == suggesting.MAX_QUASI_IDENTIFIERS
     assert "age" in quasi
     assert {"x22", "x21", "x20"} < {*quasi}
     assert found["x22"].reason.startswith("together with 'age' it makes ")
@@ -509,10 +509,10 @@ def test_an_empty_table_is_refused(connection):
 
 @pytest.mark.slow
 def test_a_large_table_is_sampled_and_says_so(connection, suggestion, monkeypatch):
-    monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
-    monkeypatch.setattr(profile, "SAMPLE", 500)
-    monkeypatch.setattr(profile, "LEAST_SAMPLE", 100)
-    monkeypatch.setattr(profile, "MANY", 50)
+    monkeypatch.setattr(profile, "MAX_WHOLE_RECORDS", 1000)
+    monkeypatch.setattr(profile, "SAMPLE_RECORDS", 500)
+    monkeypatch.setattr(profile, "MIN_SAMPLE_RECORDS", 100)
+    monkeypatch.setattr(profile, "MIN_VALUES_COUNTED", 50)
     found = sqlanon.suggest(connection, table="people")
     assert 300 < found.looked_at < 700
     assert found.records == 2000
@@ -522,7 +522,7 @@ def test_a_large_table_is_sampled_and_says_so(connection, suggestion, monkeypatc
     same = {each.name: each.role for each in suggestion.columns if each.name != "flag"}
     assert {each.name: each.role for each in found.columns if each.name != "flag"} == same
     # A value that stands in four records is rare in a sample, but not in the table.
-    monkeypatch.setattr(profile, "MANY", 10)
+    monkeypatch.setattr(profile, "MIN_VALUES_COUNTED", 10)
     own = of(connection, "SELECT range // 4 AS n, range % 4 AS m FROM range(2000)")
     assert own["n"].figures["uniqueness"] == pytest.approx(0.25, abs=0.05)
 
@@ -536,15 +536,15 @@ def test_neither_threads_nor_the_order_of_the_rows_change_a_draft(suggestion):
 
 
 def test_a_large_table_of_few_different_records_is_looked_at_whole(connection, monkeypatch):
-    monkeypatch.setattr(profile, "WHOLE_TABLE", 1000)
-    monkeypatch.setattr(profile, "LEAST_SAMPLE", 1000)
+    monkeypatch.setattr(profile, "MAX_WHOLE_RECORDS", 1000)
+    monkeypatch.setattr(profile, "MIN_SAMPLE_RECORDS", 1000)
     connection.execute("CREATE OR REPLACE TABLE drawn AS SELECT range % 8 AS age FROM range(5000)")
     found = sqlanon.suggest(connection, table="drawn")
     assert found.looked_at == found.records == 5000
 
 
 def test_no_more_files_are_to_be_filled_in_than_anybody_would(connection, monkeypatch):
-    monkeypatch.setattr(suggesting, "FILES", 1)
+    monkeypatch.setattr(suggesting, "MAX_FILES", 1)
     found = of(
         connection, "SELECT 'x' || range % 9 AS job, 'y' || range % 8 AS city FROM range(200)"
     )
@@ -597,7 +597,7 @@ def test_no_quantile_of_few_numbers_is_near_an_extreme():
 @pytest.mark.every_row
 @pytest.mark.parametrize(
     ("uniqueness", "distinct", "listed"),
-    [(0.4, 40, True), (0.8, 80, False), (0.4, hierarchies.MOST_LEAVES + 1, False)],
+    [(0.4, 40, True), (0.8, 80, False), (0.4, hierarchies.MAX_LEAVES + 1, False)],
 )
 def test_values_that_hardly_repeat_are_listed_in_no_file(uniqueness, distinct, listed):
     found = profile.ColumnProfile(

@@ -4,7 +4,7 @@ import doctest
 
 import pytest
 
-from sqlanon.suggestion import files, toml_text, vocabulary, widths
+from sqlanon.suggestion import hierarchies, suggestion, vocabulary
 from sqlanon.suggestion.vocabulary import (
     CONCEPTS,
     Hint,
@@ -117,7 +117,7 @@ def test_words_of_an_unknown_language_are_refused():
         read_words({"small": {"en": ["of"], "pt": ["o"]}})
 
 
-@pytest.mark.parametrize("module", [vocabulary, widths, toml_text, files])
+@pytest.mark.parametrize("module", [vocabulary, hierarchies, suggestion])
 def test_examples_in_docstrings_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted
