@@ -23,7 +23,7 @@ MAX_KEPT_NUMBERS = 4
 """The same of numbers."""
 MAX_LEAVES = 10_000
 """Values up to which a hierarchy file is worth filling in."""
-MAX_LISTED = 0.5
+MAX_LISTED_UNIQUENESS = 0.5
 """Distinct values over values below which a file may list them."""
 MIN_SHRINKING = 1.5
 """How many times fewer groups a shorter prefix must make to be a level."""
@@ -173,7 +173,7 @@ def _lengths(profile: ColumnProfile) -> list[int]:
 
 
 def _listed(profile: ColumnProfile) -> Draft:
-    if profile.uniqueness < MAX_LISTED and profile.distinct <= MAX_LEAVES:
+    if profile.uniqueness < MAX_LISTED_UNIQUENESS and profile.distinct <= MAX_LEAVES:
         return Draft(
             Hierarchy.suppression(),
             "many values without an order: write into its level1 which group each belongs to",

@@ -54,23 +54,21 @@ def with_entity(
         name: None if one is None else replace(one, naming=Naming.NOT)
         for name, one in advice.items()
     }
-    repeated = [column for column in profile.columns if _is_of_several(column)]
+    repeated = [one for one in profile.columns if _is_of_several(one)]
     by_naming = {
-        naming: [column for column in repeated if _naming(advice[column.name]) is naming]
+        naming: [one for one in repeated if _naming(advice[one.name]) is naming]
         for naming in Naming
     }
     named = [*by_naming[Naming.NUMBERED], *by_naming[Naming.NAMED]]
-    if any(_is_of_one(column, advice[column.name]) for column in profile.columns):
+    if any(_is_of_one(one, advice[one.name]) for one in profile.columns):
         named = by_naming[Naming.NUMBERED]
         if not named:
             return settled
-    lasting = [column for column in profile.columns if _is_lasting(column) and column.distinct > 1]
+    lasting = [one for one in profile.columns if _is_lasting(one) and one.distinct > 1]
     depending = _depending(engine, profile, named, on=[*lasting, *named])
-    wanted = {column.name for column in lasting}
-    numbered = {column.name for column in by_naming[Naming.NUMBERED]}
-    fitting = [
-        column for column in named if column.name in numbered or wanted <= depending[column.name]
-    ]
+    wanted = {one.name for one in lasting}
+    numbered = {one.name for one in by_naming[Naming.NUMBERED]}
+    fitting = [one for one in named if one.name in numbered or wanted <= depending[one.name]]
     if fitting:
         best = max(
             fitting,
@@ -82,20 +80,20 @@ def with_entity(
             ),
         )
         return settled | _counting(best, fitting, depending, advice=settled)
-    if any(column.distinct > MAX_KINDS for column in lasting):
-        unknown = [column for column in repeated if _is_unknown(column, advice[column.name])]
+    if any(one.distinct > MAX_KINDS for one in lasting):
+        unknown = [one for one in repeated if _is_unknown(one, advice[one.name])]
         depending = _depending(engine, profile, unknown, on=lasting)
-        keys = [column for column in unknown if wanted <= depending[column.name]]
+        keys = [one for one in unknown if wanted <= depending[one.name]]
         if keys:
             best = min(keys, key=lambda one: one.distinct)
             return settled | {best.name: _key(best, sorted(wanted))}
     asked = [*named, *by_naming[Naming.ASKED]] or _parts_of_names(
         engine,
-        [column for column in repeated if advice[column.name] is not None],
+        [one for one in repeated if advice[one.name] is not None],
         lasting,
         table=table,
     )
-    return settled | {column.name: _asking(column, advice[column.name]) for column in asked}
+    return settled | {one.name: _asking(one, advice[one.name]) for one in asked}
 
 
 def _naming(advice: Advice | None) -> Naming:
@@ -137,18 +135,16 @@ def _depending(
     on: Sequence[ColumnProfile],
 ) -> dict[str, set[str]]:
     """Per column those of others of which each of its values has one, NULL and slips aside."""
-    depending: dict[str, set[str]] = {column.name: set() for column in columns}
+    depending: dict[str, set[str]] = {one.name: set() for one in columns}
     for other in on:
-        asked = [column for column in columns if column is not other]
+        asked = [one for one in columns if one is not other]
         for batch in in_batches(asked):
-            names = [column.name for column in batch]
+            names = [one.name for one in batch]
             query = joined_records(profile.table, names, entity=other.name)
-            for column, (_, values, pairs, _) in zip(
-                batch, sorted(engine.rows(query)), strict=True
-            ):
-                most = (1 - MIN_AGREEING) * min(values, column.present - column.distinct)
+            for one, (_, values, pairs, _) in zip(batch, sorted(engine.rows(query)), strict=True):
+                most = (1 - MIN_AGREEING) * min(values, one.present - one.distinct)
                 if values and (pairs or 0) - values <= most:
-                    depending[column.name].add(other.name)
+                    depending[one.name].add(other.name)
     return depending
 
 
@@ -163,10 +159,10 @@ def _parts_of_names(
 
     Namesakes were mostly born on other days.
     """
-    parts = [column for column in columns if concept_of(column.name) is NAME]
+    parts = [one for one in columns if concept_of(one.name) is NAME]
     if len(parts) < 2:
         return []
-    query = set_counts(table, [[column.name for column in [*parts, *lasting]]])
+    query = set_counts(table, [[one.name for one in [*parts, *lasting]]])
     [(_, persons, _)] = engine.rows(query)
     return parts if persons <= MAX_REPEATING * engine.rows(rows_of(table))[0][0] else []
 
@@ -179,7 +175,7 @@ def _counting(
     advice: Mapping[str, Advice | None],
 ) -> dict[str, Advice | None]:
     """Advice for the entity and for those that it was chosen from."""
-    others = [column.name for column in fitting if column is not best]
+    others = [one.name for one in fitting if one is not best]
     finer = [repr(name) for name in others if best.name in depending[name]]
     apart = [repr(name) for name in others if best.name not in depending[name]]
     chosen = advice[best.name]

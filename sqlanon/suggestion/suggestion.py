@@ -38,14 +38,8 @@ ADVISORY = (
 )
 MANY_NODES = 1_000_000
 """Nodes of a lattice that take too long to search for a first look at what publishing costs."""
-_TITLES = {
-    Role.IDENTIFIER: "These name a person, or single a record out alone; they are not published.",
-    Role.KEEP: "These are published as they are.",
-    Role.DROP: "These are not published.",
-}
 _HEADS = ("column", "role", "generalized by", "because")
 _FLAT = {Role.SENSITIVE, Role.KEEP, Role.DROP, Role.UNDECIDED}
-_KEYS = {Role.IDENTIFIER: "identifiers", Role.KEEP: "keep", Role.DROP: "drop"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,54 +280,38 @@ class Suggestion(SelfShown):
             raise PolicyError(
                 f"column {name!r} is to be {chosen.value}, and a hierarchy is for quasi-identifiers"
             )
+        if hierarchy is not None:
+            current.refuse_unfit(hierarchy)
+        is_same = hierarchy is None and chosen is current.role
+        if hierarchy is None and chosen is Role.QUASI_IDENTIFIER:
+            hierarchy = current.hierarchy or Hierarchy.suppression()
         changed = replace(
             current,
             role=chosen,
             reason=current.reason if chosen is current.role else "as you decided",
-            hierarchy=None,
-            remark=current.remark if chosen is current.role is Role.SENSITIVE else "",
-            file=None,
+            hierarchy=hierarchy,
+            remark=current.remark if is_same else "",
+            file=current.file if is_same else None,
             is_entity=current.is_entity and chosen is Role.IDENTIFIER,
             is_asked=current.is_asked and chosen is current.role,
             l=current.l if chosen is Role.SENSITIVE else None,
         )
-        if chosen is Role.QUASI_IDENTIFIER:
-            if hierarchy is not None:
-                current.refuse_unfit(hierarchy)
-                changed = replace(changed, hierarchy=hierarchy)
-            elif current.hierarchy is None:
-                changed = replace(changed, hierarchy=Hierarchy.suppression())
-            else:
-                changed = replace(
-                    changed, hierarchy=current.hierarchy, remark=current.remark, file=current.file
-                )
         columns = tuple(changed if column.name == name else column for column in self.columns)
         return replace(self, columns=columns)
 
     def to_toml(self) -> str:
         """The text of policy.toml, with every reason as a comment."""
-        lists = [
-            {"key": key, "title": _TITLES[role], "columns": self.of(role)}
-            for role, key in _KEYS.items()
-        ]
-        return (
-            plain_text(
-                "policy.toml",
-                {"comment": comment, "key": toml_key, "value": toml_value},
-                **self._remarks(),
-                k=self.k,
-                limit=self.suppression_limit,
-                entity=self.entity,
-                asked=self.asked,
-                method=self.method,
-                lists=lists,
-                settled=bool(self.of(Role.DROP) or self.of(Role.KEEP)),
-                undecided=self.of(Role.UNDECIDED),
-                quasi=self.of(Role.QUASI_IDENTIFIER),
-                sensitive=self.of(Role.SENSITIVE),
-            ).rstrip("\n")
-            + "\n"
+        text = plain_text(
+            "policy.toml",
+            {"comment": comment, "key": toml_key, "value": toml_value},
+            draft=self,
+            source="" if self.provenance.source is None else f" for {self.provenance.source}",
+            size=self._size(),
+            share=percent(self.suppression_limit),
+            advisory=ADVISORY,
+            **{role.name.lower(): self.of(role) for role in Role},
         )
+        return text.rstrip("\n") + "\n"
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> Suggestion:
         """Writes the policy file, and beside it the hierarchies that are to be filled in.
@@ -354,8 +332,11 @@ class Suggestion(SelfShown):
         file = refuse_policy_file(path, overwrite=overwrite)
         columns, notes = with_files(self.columns, file)
         written = replace(self, columns=columns, notes=(*self.notes, *notes))
-        left = write_policy(file, written.to_toml())
-        return replace(written, notes=(*written.notes, *left))
+        try:
+            leftovers = write_private(file, written.to_toml())
+        except OSError as error:
+            raise SourceError(f"policy file {str(file)!r}: {error.strerror}") from None
+        return replace(written, notes=(*written.notes, *leftovers))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document: no value of the table is in it."""
@@ -380,62 +361,14 @@ class Suggestion(SelfShown):
         """A page for a reader."""
         [shown] = self.shown_tables()
         return page(
-            [self._head(), *in_columns([_HEADS, *shown.rows], "<<<<")], (ADVISORY, *self.notes)
+            [self._size(), *in_columns([_HEADS, *shown.rows], "<<<<")], (ADVISORY, *self.notes)
         )
 
-    def _head(self) -> str:
+    def _size(self) -> str:
         return f"{counted(self.records, 'record')}, {counted(len(self.columns), 'column')}"
 
     def _names(self, role: Role) -> list[str]:
         return [column.name for column in self.of(role)]
-
-    def _remarks(self) -> dict[str, str]:
-        """What the policy file says of its parts."""
-        source = "" if self.provenance.source is None else f" for {self.provenance.source}"
-        return {
-            "head": f"Suggested by sqlanon init{source}: {self._head()}{self._basis()}.",
-            "advice": ADVISORY,
-            "k_remark": f"Each published record is like at least {self.k - 1} others in all "
-            "quasi-identifiers (k-anonymity). 3 is weak, 5 is usual, 10 or more suits data that "
-            "anybody may download.",
-            "limit_remark": "The share of the records that may be left out where they would make "
-            f"everybody else's values coarser: here {percent(self.suppression_limit)}. 0 keeps "
-            "everybody.",
-            "models_remark": "k-anonymity alone does not hide a sensitive value that all records "
-            "of a class share (a class: all records that are published with the same "
-            "quasi-identifiers). l-diversity asks for l different values in each class: see the "
-            "columns under [sensitive]. t-closeness asks for more, for classes whose values are "
-            "distributed as in the whole table, up to a distance t; to ask for it, remove the #:",
-            "method_remark": f"{self._ways()}mondrian generalizes part by part: values of a column "
-            "come out at several levels, but far fewer of them are suppressed in most tables, and "
-            "it soon ends.",
-            "entity_remark": "Whose record it is: k counts persons, not records.",
-            "asked_remark": self.question,
-            "undecided_remark": "UNDECIDED: nothing is published before each of these has a role. "
-            "Name each in identifiers, keep, drop, [quasi_identifiers] or [sensitive]. Remove the "
-            "# of the lines below that you need; the last one leaves out all that have no role.",
-            "quasi_remark": "Columns by which others may find a person, with their values from "
-            "fine to coarse. {} keeps a value or suppresses it.",
-            "sensitive_remark": "Columns that are published as they are, and whose values nobody "
-            "should learn about a person.",
-        }
-
-    def _ways(self) -> str:
-        """Why the method is suggested, or when it is worth a trial."""
-        if self.method is None:
-            return (
-                "The default method chooses one level for each quasi-identifier. Where most "
-                "columns come out as *, remove the # below. "
-            )
-        return (
-            f"One level for each quasi-identifier can be chosen in {self.nodes:,} ways, which take "
-            "long to search. "
-        )
-
-    def _basis(self) -> str:
-        if self.looked_at == self.records:
-            return ""
-        return f", of which a sample of {self.looked_at:,} was looked at"
 
 
 MAX_NAMED_FILES = 3
@@ -471,21 +404,6 @@ def refuse_policy_file(path: str | Path, *, overwrite: bool = False) -> Path:
         )
     refuse_folder(file.resolve())
     return file
-
-
-def write_policy(file: Path, text: str) -> list[str]:
-    """Writes the text of a policy file that only its owner can read.
-
-    Returns:
-        Notes on what a killed run had left beside it.
-
-    Raises:
-        SourceError: It cannot be written.
-    """
-    try:
-        return write_private(file, text)
-    except OSError as error:
-        raise SourceError(f"policy file {str(file)!r}: {error.strerror}") from None
 
 
 def with_files(

@@ -12,6 +12,7 @@ from sqlanon import Hierarchy, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.suggestion import hierarchies, profile, suggesting
+from sqlanon.suggestion.roles import Role
 
 PEOPLE = """
 CREATE TABLE people AS SELECT
@@ -72,7 +73,7 @@ def test_every_column_has_the_role_that_its_name_type_and_figures_suggest(sugges
 
 
 def test_hierarchies_suit_the_values(suggestion):
-    found = {each.name: each.described() for each in suggestion.of(sqlanon_role())}
+    found = {each.name: each.described() for each in suggestion.of(Role.QUASI_IDENTIFIER)}
     assert found == {
         "age": "intervals of 5, 10, 20, open below 20, open from 80",
         "born": "dates by month, quarter, year, decade",
@@ -83,12 +84,6 @@ def test_hierarchies_suit_the_values(suggestion):
         "job": "hierarchy_job.csv, to be filled in",
     }
     assert "AT TIME ZONE 'UTC'" in found["sent"]
-
-
-def sqlanon_role():
-    from sqlanon.suggestion.roles import Role
-
-    return Role.QUASI_IDENTIFIER
 
 
 @pytest.mark.slow
