@@ -95,7 +95,8 @@ def planned(source, policy, run, limit):
     if "pattern" in method:
         own = own | {"patterns": patterns(len(policy.attributes))}
     try:
-        plan = sqlanon.plan(*source, policy, method=method, time_limit=limit, **own)
+        place, table = source
+        plan = sqlanon.plan(place, policy, table=table, method=method, time_limit=limit, **own)
     except TimeLimitError as error:
         return f"no plan: {error.phase}"
     except SqlanonError as error:

@@ -22,8 +22,7 @@ from .terminal import columns_of
 
 if TYPE_CHECKING:
     from sqlanon.hierarchy.declaration import Hierarchy
-    from sqlanon.suggestion.column import ColumnSuggestion
-    from sqlanon.suggestion.suggestion import Suggestion
+    from sqlanon.suggestion.suggestion import ColumnSuggestion, Suggestion
 
 POLICY = "policy.toml"
 WIDTH = 98
@@ -66,7 +65,7 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
     is left undecided, and nothing is published until you decide.
     """
     import sqlanon
-    from sqlanon.suggestion.files import refuse_policy_file
+    from sqlanon.suggestion.suggestion import refuse_policy_file
 
     if wanted.ask and not sys.stdin.isatty():
         raise PolicyError(
@@ -76,7 +75,7 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
     file = refuse_policy_file(wanted.output, overwrite=wanted.overwrite)
     _refuse_source(given.source, file)
     with progress(run) as tell:
-        found = sqlanon.suggest(
+        draft = sqlanon.suggest(
             given.source,
             table=given.table,
             k=wanted.k,
@@ -84,10 +83,10 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
             progress=tell,
             **run.opening(given.text),
         )
-    seconds = found.seconds
+    seconds = draft.seconds
     if wanted.ask:
-        found = _asked(found)
-    written = found.write(file, overwrite=wanted.overwrite)
+        draft = _asked(draft)
+    written = draft.write(file, overwrite=wanted.overwrite)
     commands = _next(given, written, file)
     output.timings(run, {"init": seconds}, search={})
     output.show(
@@ -112,15 +111,15 @@ def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
     if written.undecided:
         words += ["--others", "drop"]
     for name, value in given.text.asked.items():
-        for each in [value] if isinstance(value, str) else value:
-            words += [f"--{name.replace('_', '-')}", each]
+        for text in [value] if isinstance(value, str) else value:
+            words += [f"--{name.replace('_', '-')}", text]
     publishing = ["sqlanon", "anonymize", *words[2:], *_target(given)]
     return [shlex.join(words), shlex.join(publishing)]
 
 
 def _has_quasi(written: Suggestion) -> bool:
     """Whether any column is generalized, without which there is nothing to plan."""
-    from sqlanon.suggestion.advice import Role
+    from sqlanon.suggestion.roles import Role
 
     return bool(written.of(Role.QUASI_IDENTIFIER))
 
@@ -132,7 +131,7 @@ def _target(given: Input) -> list[str]:
     source = Path(given.source)
     if is_database(source):
         return ["--into", f"{given.table or source.stem}_anonymous"]
-    ending = next((each for each in _ENDINGS if source.name.lower().endswith(each)), None)
+    ending = next((one for one in _ENDINGS if source.name.lower().endswith(one)), None)
     stem = source.name[: -len(ending)] if ending else source.stem
     return ["--output", f"{stem}_anonymous{ending or '.csv'}"]
 
@@ -144,9 +143,9 @@ def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
     width = columns_of(sys.stdout) or WIDTH
     rows = [("column", "role", "generalized by")]
     rows += [
-        (each.name, each.role.value, each.described())
-        for each in written.columns
-        if each.role.value != "undecided" or len(written.undecided) <= EXPLAINED
+        (column.name, column.role.value, column.described())
+        for column in written.columns
+        if column.role.value != "undecided" or len(written.undecided) <= EXPLAINED
     ]
     lines = [
         f"{counted(written.records, 'record')}, {counted(len(written.columns), 'column')}",
@@ -178,67 +177,70 @@ def _shown_next(written: Suggestion, file: Path, commands: list[str], *, width: 
             "suppressed, which costs more records."
         )
         lines += wrap(text, width)
-    lines += ["Next, to see what it costs and to publish:", *(f"  {each}" for each in commands)]
+    lines += [
+        "Next, to see what it costs and to publish:",
+        *(f"  {command}" for command in commands),
+    ]
     return lines
 
 
 def _left_to_do(written: Suggestion, file: Path, *, width: int) -> list[str]:
     """What the user has to settle or to confirm."""
-    from sqlanon.suggestion.advice import Role
+    from sqlanon.suggestion.roles import Role
 
     lines = []
     if written.entity is not None:
-        own = next(each for each in written.columns if each.is_entity)
-        text = f"Persons are counted by {own.name} (entity): {own.reason}."
+        entity = next(column for column in written.columns if column.is_entity)
+        text = f"Persons are counted by {entity.name} (entity): {entity.reason}."
         lines += ["", *wrap(text, width, break_on_hyphens=False)]
     elif written.question:
         lines += ["", *wrap(written.question, width, break_on_hyphens=False)]
     undecided = written.of(Role.UNDECIDED)
     if undecided:
         lines += ["", "To decide, before anything is published (--others drop leaves them out):"]
-        for each in undecided[:EXPLAINED]:
-            text = f"  {each.name}: {each.reason}"
+        for column in undecided[:EXPLAINED]:
+            text = f"  {column.name}: {column.reason}"
             lines += wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
     if undecided[EXPLAINED:]:
-        names = ", ".join(each.name for each in undecided[EXPLAINED:])
+        names = ", ".join(column.name for column in undecided[EXPLAINED:])
         text = f"  and {len(undecided) - EXPLAINED} more, with their reasons in {file}: {names}"
         lines += wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
     sensitive = written.of(Role.SENSITIVE)
     if sensitive:
-        names = ", ".join(each.name for each in sensitive)
+        names = ", ".join(column.name for column in sensitive)
         lines += ["", *wrap(f"To confirm: is it right that these are sensitive? {names}", width)]
-    listed = [each for each in written.columns if each.file is not None]
+    listed = [column for column in written.columns if column.file is not None]
     if listed:
         lines += ["", "To fill in, with the groups of values that belong together:"]
         lines += [
-            f"  {each.file}: {counted(each.figures['values'], 'value')} of {each.name}"
-            for each in listed
+            f"  {column.file}: {counted(column.figures['values'], 'value')} of {column.name}"
+            for column in listed
         ]
     return lines
 
 
-def _asked(found: Suggestion) -> Suggestion:
+def _asked(draft: Suggestion) -> Suggestion:
     """The suggestion as the user of a terminal wants it, column by column."""
     _tell("Enter accepts what stands in brackets; Ctrl-C ends without writing anything.")
     _tell_roles()
-    for number, each in enumerate(found.columns, start=1):
-        values = counted(each.figures["values"], "value")
-        share = percent(each.figures["uniqueness"])
+    for number, column in enumerate(draft.columns, start=1):
+        values = counted(column.figures["values"], "value")
+        share = percent(column.figures["uniqueness"])
         _tell(
-            f"\n{number} of {len(found.columns)}: {each.name} ({each.type}, {values}, "
+            f"\n{number} of {len(draft.columns)}: {column.name} ({column.type}, {values}, "
             f"{share} distinct)"
         )
-        _tell(f"  {each.role.value}: {each.reason}")
-        role = _asked_role(each)
+        _tell(f"  {column.role.value}: {column.reason}")
+        role = _asked_role(column)
         hierarchy = None
         if role == "quasi-identifier":
-            found, hierarchy = found.with_column(each.name, role), None
-            settled = next(one for one in found.columns if one.name == each.name)
+            draft = draft.with_column(column.name, role)
+            settled = next(one for one in draft.columns if one.name == column.name)
             hierarchy = _asked_hierarchy(settled)
-        if role != each.role.value or hierarchy is not None:
-            found = found.with_column(each.name, role, hierarchy=hierarchy)
+        if role != column.role.value or hierarchy is not None:
+            draft = draft.with_column(column.name, role, hierarchy=hierarchy)
     _tell("\n")
-    return found
+    return draft
 
 
 def _asked_role(column: ColumnSuggestion) -> str:

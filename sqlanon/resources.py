@@ -1,4 +1,4 @@
-"""Resources: the SQL files and templates that ship with the package, and are read only here.
+"""Resources: SQL files, templates and data that ship with the package, and are read only here.
 
 A file holds SQL in which nothing varies; a template holds SQL in which names and numbers vary.
 Both leave this module as syntax trees, so that no caller ever joins pieces of SQL text.
@@ -6,8 +6,10 @@ Both leave this module as syntax trees, so that no caller ever joins pieces of S
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
@@ -96,6 +98,11 @@ def plain_text(name: str, filters: Mapping[str, Callable[..., str]], /, **values
     )
     environment.filters.update(filters)
     return environment.get_template(f"text/{name}.jinja").render(values)
+
+
+def toml_document(package: str, name: str) -> dict[str, Any]:
+    """What a TOML file beside the modules of a package holds."""
+    return tomllib.loads(_text(package, name))
 
 
 def _text(package: str, path: str) -> str:

@@ -403,6 +403,20 @@ def test_every_package_is_shipped():
     assert listed == found
 
 
+def test_every_data_file_is_shipped():
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    homes = setuptools["package-dir"]
+    shipped = {
+        path
+        for package, patterns in setuptools["package-data"].items()
+        for pattern in patterns
+        for path in (ROOT / homes.get(package, package.replace(".", "/"))).glob(pattern)
+    }
+    for folder in ("sqlanon", "cli", "sql", "templates"):
+        for path in (ROOT / folder).rglob("*.*"):
+            assert path.is_dir() or path.suffix in (".py", ".pyc") or path in shipped, path
+
+
 def test_slow_modules_are_imported_where_they_are_needed():
     for path in sources():
         late = {m.split(".")[0] for m in imported(path, late=False)}

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from sqlanon.engine.duckdb.dependents import broken_views, dependents, picking, referring
+from sqlanon.engine.duckdb.database_objects import (
+    broken_views,
+    dependents,
+    file_of,
+    leftovers,
+    own_parts,
+    picking,
+    referring,
+)
 from sqlanon.engine.duckdb.export import ending_of, export, refuse_folder, refuse_output
-from sqlanon.engine.duckdb.leftovers import file_of, leftovers, own_parts
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
 from sqlanon.engine.own_folders import DraftFile, digest, write_file, write_private
 

@@ -12,16 +12,16 @@ from sqlanon.engine.duckdb.catalog import is_frame
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.frames import HeldFrame, owned
 from sqlanon.engine.duckdb.resources import Resources
-from sqlanon.engine.duckdb.second_table import opened_beside
 from sqlanon.engine.duckdb.source import (
     OpenedSource,
     is_database,
     open_source,
+    opened_beside,
     unwrapped,
 )
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
 from sqlanon.engine.duckdb.text_layout import ROW_NAMES
-from sqlanon.engine.frames.kinds import ArrowStreamed, LazilyCollected
+from sqlanon.engine.frames import ArrowStreamed, LazilyCollected
 from sqlanon.errors import EngineError
 
 Connection = duckdb.DuckDBPyConnection | DuckDB

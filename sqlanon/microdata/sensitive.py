@@ -18,8 +18,7 @@ from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding import value_order as values
-from sqlanon.query.hierarchy.time_zones import leaf_faults
-from sqlanon.query.hierarchy.value_labels import level_labels
+from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
 from sqlanon.query.privacy.figures import Needed
 from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute

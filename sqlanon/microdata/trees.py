@@ -9,8 +9,7 @@ from sqlanon.errors import EngineError, HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy, Path, Tree
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
-from sqlanon.query.hierarchy.time_zones import leaf_faults
-from sqlanon.query.hierarchy.value_labels import level_labels
+from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
 from sqlanon.query.text import TEXT
 
 

@@ -3,8 +3,8 @@
 Models that count records protect nobody whose records fill a class alone. A column that names
 persons and has clearly fewer values than records becomes the entity. Of several it is the one that
 the others determine: where each case has one patient, k patients are k cases, too, but not the
-other way round. What stays the same of a person for life, as a date of birth, tells numbers of
-persons from those that persons share.
+other way round, so a mistake costs values, never protection. What stays the same of a person for
+life, as a date of birth, tells numbers of persons from those that persons share, as a household.
 """
 
 from __future__ import annotations
@@ -17,20 +17,26 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.query.classes.column_sets import joined_records, set_counts
 from sqlanon.query.syntax import rows_of
-from sqlanon.suggestion.advice import Advice, Naming, Role
-from sqlanon.suggestion.concepts import NAME
-from sqlanon.suggestion.forms import Form
-from sqlanon.suggestion.naming import FEW, REPEATED, TOLD, each_has, repeats
-from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile
-from sqlanon.suggestion.vocabulary import concept_of
+from sqlanon.suggestion.profile import ColumnProfile, Form, TableProfile, in_batches
+from sqlanon.suggestion.roles import (
+    MAX_KINDS,
+    MAX_REPEATING,
+    MIN_TELLING,
+    Advice,
+    Naming,
+    Role,
+    each_has,
+    repeats,
+)
+from sqlanon.suggestion.vocabulary import NAME, concept_of
 from sqlanon.wording import listed
 
-AGREEING = 0.9
+MIN_AGREEING = 0.9
 """Share of the records beyond the first of each value that agree, from which a column depends on
 it: a few are mistyped."""
-FILLED = 0.9
+MIN_FILLED = 0.9
 """Share of the records with a value from which a column says whose they are."""
-WHOLE = "models count persons (entity) instead of records"
+_COUNTING = "models count persons (entity) instead of records"
 
 
 def with_entity(
@@ -45,24 +51,24 @@ def with_entity(
         table: The whole of it.
     """
     settled = {
-        name: None if own is None else replace(own, naming=Naming.NOT)
-        for name, own in advice.items()
+        name: None if one is None else replace(one, naming=Naming.NOT)
+        for name, one in advice.items()
     }
-    repeated = [each for each in profile.columns if _is_of_several(each)]
+    repeated = [one for one in profile.columns if _is_of_several(one)]
     by_naming = {
-        naming: [each for each in repeated if _naming(advice[each.name]) is naming]
+        naming: [one for one in repeated if _naming(advice[one.name]) is naming]
         for naming in Naming
     }
     named = [*by_naming[Naming.NUMBERED], *by_naming[Naming.NAMED]]
-    if any(_is_of_one(each, advice[each.name]) for each in profile.columns):
+    if any(_is_of_one(one, advice[one.name]) for one in profile.columns):
         named = by_naming[Naming.NUMBERED]
         if not named:
             return settled
-    lasting = [each for each in profile.columns if _is_lasting(each) and each.distinct > 1]
+    lasting = [one for one in profile.columns if _is_lasting(one) and one.distinct > 1]
     depending = _depending(engine, profile, named, on=[*lasting, *named])
-    wanted = {each.name for each in lasting}
-    numbered = {each.name for each in by_naming[Naming.NUMBERED]}
-    fitting = [each for each in named if each.name in numbered or wanted <= depending[each.name]]
+    wanted = {one.name for one in lasting}
+    numbered = {one.name for one in by_naming[Naming.NUMBERED]}
+    fitting = [one for one in named if one.name in numbered or wanted <= depending[one.name]]
     if fitting:
         best = max(
             fitting,
@@ -74,17 +80,20 @@ def with_entity(
             ),
         )
         return settled | _counting(best, fitting, depending, advice=settled)
-    if any(each.distinct > FEW for each in lasting):
-        unknown = [each for each in repeated if _is_unknown(each, advice[each.name])]
+    if any(one.distinct > MAX_KINDS for one in lasting):
+        unknown = [one for one in repeated if _is_unknown(one, advice[one.name])]
         depending = _depending(engine, profile, unknown, on=lasting)
-        keys = [each for each in unknown if wanted <= depending[each.name]]
+        keys = [one for one in unknown if wanted <= depending[one.name]]
         if keys:
             best = min(keys, key=lambda one: one.distinct)
             return settled | {best.name: _key(best, sorted(wanted))}
     asked = [*named, *by_naming[Naming.ASKED]] or _parts_of_names(
-        engine, [each for each in repeated if advice[each.name] is not None], lasting, table=table
+        engine,
+        [one for one in repeated if advice[one.name] is not None],
+        lasting,
+        table=table,
     )
-    return settled | {each.name: _asking(each, advice[each.name]) for each in asked}
+    return settled | {one.name: _asking(one, advice[one.name]) for one in asked}
 
 
 def _naming(advice: Advice | None) -> Naming:
@@ -93,12 +102,12 @@ def _naming(advice: Advice | None) -> Naming:
 
 def _is_of_several(profile: ColumnProfile) -> bool:
     """Whether values may stand for persons who have several records."""
-    return repeats(profile) and profile.distinct > FEW and profile.filled >= FILLED
+    return repeats(profile) and profile.distinct > MAX_KINDS and profile.filled >= MIN_FILLED
 
 
 def _is_of_one(profile: ColumnProfile, advice: Advice | None) -> bool:
     """Whether it numbers persons, and nearly each has one record."""
-    is_number = _naming(advice) is Naming.NUMBERED and profile.filled >= FILLED
+    is_number = _naming(advice) is Naming.NUMBERED and profile.filled >= MIN_FILLED
     return is_number and not repeats(profile)
 
 
@@ -111,7 +120,11 @@ def _is_unknown(profile: ColumnProfile, advice: Advice | None) -> bool:
     """Whether nothing but its values tells what it is, and they may be numbers or names."""
     is_open = concept_of(profile.name) is None and (advice is None or advice.role is Role.UNDECIDED)
     is_fit = profile.form is Form.TEXT or profile.is_whole
-    return (is_open or _naming(advice) is Naming.ASKED) and is_fit and profile.uniqueness >= TOLD
+    return (
+        (is_open or _naming(advice) is Naming.ASKED)
+        and is_fit
+        and profile.uniqueness >= MIN_TELLING
+    )
 
 
 def _depending(
@@ -122,18 +135,17 @@ def _depending(
     on: Sequence[ColumnProfile],
 ) -> dict[str, set[str]]:
     """Per column those of others of which each of its values has one, NULL and slips aside."""
-    found: dict[str, set[str]] = {each.name: set() for each in columns}
+    depending: dict[str, set[str]] = {one.name: set() for one in columns}
     for other in on:
-        asked = [each for each in columns if each is not other]
-        for start in range(0, len(asked), BATCH):
-            batch = asked[start : start + BATCH]
-            names = [each.name for each in batch]
+        asked = [one for one in columns if one is not other]
+        for batch in in_batches(asked):
+            names = [one.name for one in batch]
             query = joined_records(profile.table, names, entity=other.name)
-            for each, (_, values, pairs, _) in zip(batch, sorted(engine.rows(query)), strict=True):
-                most = (1 - AGREEING) * min(values, each.present - each.distinct)
+            for one, (_, values, pairs, _) in zip(batch, sorted(engine.rows(query)), strict=True):
+                most = (1 - MIN_AGREEING) * min(values, one.present - one.distinct)
                 if values and (pairs or 0) - values <= most:
-                    found[each.name].add(other.name)
-    return found
+                    depending[one.name].add(other.name)
+    return depending
 
 
 def _parts_of_names(
@@ -147,12 +159,12 @@ def _parts_of_names(
 
     Namesakes were mostly born on other days.
     """
-    parts = [each for each in columns if concept_of(each.name) is NAME]
+    parts = [one for one in columns if concept_of(one.name) is NAME]
     if len(parts) < 2:
         return []
-    query = set_counts(table, [[each.name for each in [*parts, *lasting]]])
+    query = set_counts(table, [[one.name for one in [*parts, *lasting]]])
     [(_, persons, _)] = engine.rows(query)
-    return parts if persons <= REPEATED * engine.rows(rows_of(table))[0][0] else []
+    return parts if persons <= MAX_REPEATING * engine.rows(rows_of(table))[0][0] else []
 
 
 def _counting(
@@ -163,12 +175,12 @@ def _counting(
     advice: Mapping[str, Advice | None],
 ) -> dict[str, Advice | None]:
     """Advice for the entity and for those that it was chosen from."""
-    others = [each.name for each in fitting if each is not best]
+    others = [one.name for one in fitting if one is not best]
     finer = [repr(name) for name in others if best.name in depending[name]]
     apart = [repr(name) for name in others if best.name not in depending[name]]
-    own = advice[best.name]
-    assert own is not None
-    reason = f"{own.reason}, and each has {each_has(best)}, so {WHOLE}"
+    chosen = advice[best.name]
+    assert chosen is not None
+    reason = f"{chosen.reason}, and each has {each_has(best)}, so {_COUNTING}"
     if finer:
         reason += f"; each value of {listed(finer)} has one of it, so k of it are k of those, too"
     if apart:
@@ -176,12 +188,14 @@ def _counting(
             f"; {listed(apart)} may stand for other persons: where those are to be protected, name "
             "one of them as entity instead"
         )
-    found: dict[str, Advice | None] = {best.name: replace(own, reason=reason, is_entity=True)}
+    changed: dict[str, Advice | None] = {best.name: replace(chosen, reason=reason, is_entity=True)}
     for name in others:
         other = advice[name]
         assert other is not None
-        found[name] = replace(other, reason=f"{other.reason}; persons are counted by {best.name!r}")
-    return found
+        changed[name] = replace(
+            other, reason=f"{other.reason}; persons are counted by {best.name!r}"
+        )
+    return changed
 
 
 def _key(best: ColumnProfile, lasting: Sequence[str]) -> Advice:
@@ -190,7 +204,7 @@ def _key(best: ColumnProfile, lasting: Sequence[str]) -> Advice:
     return Advice(
         Role.IDENTIFIER,
         f"each of its values has {each_has(best)}, all with the same {same}, as the number of a "
-        f"person does, so {WHOLE}",
+        f"person does, so {_COUNTING}",
         is_entity=True,
     )
 

@@ -6,10 +6,11 @@ widths and round borders are made of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from enum import Enum
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
@@ -19,31 +20,89 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.query.assess import profile as figures
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
-from sqlanon.query.text import type_name
-from sqlanon.suggestion.concepts import POSTCODE
-from sqlanon.suggestion.forms import SHAPES, Form, form_of
-from sqlanon.suggestion.vocabulary import concept_of
+from sqlanon.query.text import is_nested, is_zoned, type_name
+from sqlanon.suggestion.vocabulary import POSTCODE, concept_of
 
-WHOLE_TABLE = 200_000
+MAX_WHOLE_RECORDS = 200_000
 """Records up to which every figure is of the whole table."""
-SAMPLE = 100_000
+SAMPLE_RECORDS = 100_000
 """About how many records a sample of a larger table has."""
-LEAST_SAMPLE = 10_000
+MIN_SAMPLE_RECORDS = 10_000
 """Records of a sample below which the whole table is looked at: its records are mostly alike."""
-READ = 10_000
-"""About how many texts are held against SHAPES."""
-BATCH = 25
+TEXTS_READ = 10_000
+"""About how many texts are compared with SHAPES."""
+COLUMNS_PER_QUERY = 25
 """Columns of one query."""
-MANY = 1_000
+MIN_VALUES_COUNTED = 1_000
 """Values of a column in a sample from which the whole table is asked how many there are."""
-TAIL = 0.02
+TAIL_SHARE = 0.02
 """Share of the numbers that lie beyond the outer quantiles, at least."""
-NEARLY = 0.9
+NEARLY_WHOLE = 0.9
 """Share of whole numbers from which a column counts by whole numbers."""
-NAMED = 0.9
+NAMES_SHARE = 0.9
 """Share of texts that look like names from which their words are counted."""
-LONGEST = 16
+MAX_CODE_LENGTH = 16
 """Characters of the longest texts that count as codes."""
+CODES_SHARE = 0.95
+"""Share of texts that look like codes from which their first characters are counted."""
+
+_T = TypeVar("_T")
+
+
+_Type = exp.DataType.Type
+
+SHAPES: Mapping[str, str] = {
+    "email": r"^[^@\s]+@[^@\s]+[.][^@\s]+$",
+    "url": r"^(https?|ftp)://",
+    "ip": r"^([0-9]{1,3}[.]){3}[0-9]{1,3}$|^[0-9A-Fa-f]{0,4}(:[0-9A-Fa-f]{0,4}){5,7}$",
+    "uuid": r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
+    "phone": r"^([+(]|00)[0-9][0-9 ()/.-]{6,}[0-9]$|^[0-9]{3}[-. ][0-9]{3}[-. ][0-9]{4}$",
+    "iban": r"^[A-Z]{2}[0-9]{2}( ?[A-Z0-9]{4}){3,}",
+    "number": r"^\s*[-+]?[0-9]+([.,][0-9]+)?\s*$",
+    "mark": r"^(NA|N/A|n/a|na|NaN|nan|NULL|null|None|none|missing|unknown|[?.]|-+)$",
+    "day": r"^[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}$",
+    "month": r"^[0-9]{4}[-/.](0[1-9]|1[0-2])$",
+    "code": r"^[A-Za-z]{0,4}[0-9][0-9A-Za-z.\-/]*$",
+    "name": r"^\p{Lu}[\p{L}'’.-]*(,? (\p{Lu}[\p{L}'’.-]*|d[aeiu]|del|den|der|dos|l[ae]|v[ao]n))*,? "
+    r"\p{Lu}[\p{L}'’-]+$",
+    "digit": r"[0-9]",
+    "prose": r"\S+\s+\S+\s+\S+\s+\S+",
+}
+"""What texts look like, as regular expressions."""
+
+
+class Form(Enum):
+    """What the type of a column holds."""
+
+    NUMBER = "numbers"
+    TEXT = "texts"
+    DATE = "dates"
+    INSTANT = "moments in a time zone"
+    TIME = "times of day"
+    BOOLEAN = "yes or no"
+    UUID = "universally unique identifiers"
+    OTHER = "values that cannot be generalized"
+
+
+_FORMS: Mapping[Form, Collection[exp.DType]] = {
+    Form.NUMBER: exp.DataType.NUMERIC_TYPES,
+    Form.TEXT: exp.DataType.TEXT_TYPES,
+    Form.TIME: {_Type.TIME, _Type.TIMETZ},
+    Form.DATE: exp.DataType.TEMPORAL_TYPES,
+    Form.BOOLEAN: {_Type.BOOLEAN},
+    Form.UUID: {_Type.UUID},
+}
+
+
+def form_of(kind: exp.DataType) -> Form:
+    """What a type holds."""
+    if is_nested(kind) or kind.this in (_Type.INTERVAL, _Type.JSON, _Type.BIT):
+        return Form.OTHER
+    if is_zoned(kind):
+        return Form.INSTANT
+    if kind.sql("duckdb") == "TIME_NS":  # not every version of sqlglot knows it
+        return Form.TIME
+    return next((form for form, kinds in _FORMS.items() if kind.this in kinds), Form.OTHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +112,8 @@ class NumberFigures:
     Args:
         finite: How many there are.
         whole: How many of them are whole.
-        quantiles: The quantiles at TAIL (or more), 1/4, 1/2, 3/4 and 1 - TAIL; where half of them
-            are one number, those of the others.
+        quantiles: The quantiles at TAIL_SHARE (or more), 1/4, 1/2, 3/4 and 1 - TAIL_SHARE; where
+            half of the numbers are one, those of the others.
     """
 
     finite: int
@@ -69,7 +128,7 @@ class NumberFigures:
     @property
     def is_nearly_whole(self) -> bool:
         """Whether nearly all are whole, so that no interval needs to be narrower than those."""
-        return self.whole >= NEARLY * self.finite
+        return self.whole >= NEARLY_WHOLE * self.finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,44 +245,51 @@ def profile_table(engine: Engine, table: exp.Table, *, k: int) -> TableProfile:
         SourceError: The table is empty.
     """
     kinds = column_types(engine, table)
-    suited = [name for name, kind in kinds.items() if form_of(kind) is not Form.OTHER]
+    fitting = [name for name, kind in kinds.items() if form_of(kind) is not Form.OTHER]
     records = engine.rows(rows_of(table))[0][0]
     if not records:
         raise SourceError("the table is empty; there is nothing to suggest a policy from")
-    source = _sampled(engine, table, suited, records=records)
+    source = _sampled(engine, table, fitting, records=records)
     looked_at = records if source is table else engine.rows(rows_of(source))[0][0]
-    look = _Look(engine, source, looked_at, kinds)
-    present = look.counts(suited)
-    unique = {name: held[1] / held[0] for name, held in present.items() if held[0]}
+    counts = _counts(engine, source, fitting)
+    uniqueness = {name: values / present for name, (present, values) in counts.items() if present}
     if source is not table:
-        open_ones = [name for name in unique if present[name][1] > MANY]
-        unique |= _whole_uniqueness(engine, table, open_ones, parts=max(records // SAMPLE, 1))
-    parts = look.all_of(k)
+        many = [name for name in uniqueness if counts[name][1] > MIN_VALUES_COUNTED]
+        uniqueness |= _whole_uniqueness(
+            engine, table, many, parts=max(records // SAMPLE_RECORDS, 1)
+        )
+    by_form = _figures_by_form(engine, source, kinds, records=looked_at, k=k)
     collated = _collated(engine, table, kinds)
     columns = tuple(
         ColumnProfile(
             name,
             kind,
             looked_at,
-            *present.get(name, (0, 0)),
-            uniqueness=unique.get(name, 0.0),
+            *counts.get(name, (0, 0)),
+            uniqueness=uniqueness.get(name, 0.0),
             is_collated=name in collated,
-            **parts.get(name, {}),
+            **by_form[name],
         )
         for name, kind in kinds.items()
     )
     return TableProfile(records, looked_at, columns, source)
 
 
+def in_batches(columns: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    """Columns, or sets of them, parted into those of one query each."""
+    for start in range(0, len(columns), COLUMNS_PER_QUERY):
+        yield columns[start : start + COLUMNS_PER_QUERY]
+
+
 def _sampled(
     engine: Engine, table: exp.Table, columns: Sequence[str], *, records: int
 ) -> exp.Table:
     """The table itself, or a sample of a large one."""
-    if records <= WHOLE_TABLE or not columns:
+    if records <= MAX_WHOLE_RECORDS or not columns:
         return table
-    parts = max(records // SAMPLE, 1)
+    parts = max(records // SAMPLE_RECORDS, 1)
     sample = engine.materialize("sample", figures.sample(table, columns, parts=parts))
-    return sample if engine.rows(rows_of(sample))[0][0] >= LEAST_SAMPLE else table
+    return sample if engine.rows(rows_of(sample))[0][0] >= MIN_SAMPLE_RECORDS else table
 
 
 def _collated(
@@ -235,120 +301,114 @@ def _collated(
     return frozenset(name for name, is_one in zip(texts, confused, strict=True) if is_one)
 
 
+def _counts(engine: Engine, table: exp.Table, names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Per column the records that hold a value, and distinct values."""
+    counts: dict[str, tuple[int, int]] = {}
+    for batch in in_batches(names):
+        _, *row = engine.rows(figures.counts(table, batch))[0]
+        counts |= _by_column(batch, row, 2)
+    return counts
+
+
 def _whole_uniqueness(
     engine: Engine, table: exp.Table, names: Sequence[str], *, parts: int
 ) -> dict[str, float]:
     """Distinct values over values of columns of a large table."""
-    found = {}
-    for batch in _batches(names):
+    uniqueness = {}
+    for batch in in_batches(names):
         row = engine.rows(figures.parted_counts(table, batch, parts=parts))[0]
-        for name, (held, distinct) in zip(batch, _tuples(row, 2), strict=True):
-            if held:
-                found[name] = distinct / held
-    return found
+        for name, (present, values) in _by_column(batch, row, 2).items():
+            if present:
+                uniqueness[name] = values / present
+    return uniqueness
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """Looks at the columns of a table, or of a sample."""
-
-    engine: Engine
-    table: exp.Table
-    records: int
-    kinds: Mapping[str, exp.DataType]
-
-    def counts(self, names: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Per column the records that hold a value, and distinct values."""
-        found: dict[str, tuple[int, int]] = {}
-        for batch in _batches(names):
-            _, *row = self.engine.rows(figures.counts(self.table, batch))[0]
-            found |= dict(zip(batch, _tuples(row, 2), strict=True))
-        return found
-
-    def all_of(self, k: int) -> dict[str, dict[str, Any]]:
-        """Per column what its form tells of it."""
-        texts, numbers, dates = (
-            [name for name, kind in self.kinds.items() if form_of(kind) is form]
-            for form in (Form.TEXT, Form.NUMBER, Form.DATE)
-        )
-        found: dict[str, dict[str, Any]] = {name: {} for name in self.kinds}
-        for name, figures_of in self._numbers(numbers, k=k):
-            found[name]["numbers"] = figures_of
-        whole = [name for name in numbers if found[name]["numbers"].is_whole]
-        for batch in _batches([*texts, *whole]):
-            row = self.engine.rows(figures.lengths(self.table, batch))[0]
-            for name, held in zip(batch, _tuples(row, 3), strict=True):
-                found[name]["lengths"] = tuple(figure or 0 for figure in held)
-        for name, shapes in self._shapes(texts):
-            found[name]["shapes"] = shapes
-        named = [name for name in texts if found[name]["shapes"]["name"] >= NAMED]
-        for batch in _batches(named):
-            row = self.engine.rows(figures.outer_words(self.table, batch))[0]
-            for name, words in zip(batch, _tuples(row, 2), strict=True):
-                found[name]["words"] = words
-        for batch in _batches(dates):
-            row = self.engine.rows(figures.spans(self.table, batch, share=TAIL))[0]
-            for name, (days, timed) in zip(batch, _tuples(row, 2), strict=True):
-                found[name] |= {"days": days, "timed": timed > 0}
-        for name, held in found.items():
-            if self._is_code(name, held):
-                longest = held["lengths"][2]
-                query = figures.prefix_counts(self.table, name, length=longest)
-                held["prefixes"] = self.engine.rows(query)[0]
-        return found
-
-    def _numbers(self, names: Sequence[str], *, k: int) -> Iterator[tuple[str, NumberFigures]]:
-        share = min(max(TAIL, k / self.records), 0.25)
-        shares = (share, 0.25, 0.5, 0.75, 1 - share)
-        floats = [name for name in names if self.kinds[name].is_type(*exp.DataType.FLOAT_TYPES)]
-        for batch in _batches(names):
-            query = figures.quantiles(self.table, batch, shares=shares, floats=floats)
-            row = self.engine.rows(query)[0]
-            for name, (finite, whole, values) in zip(batch, _tuples(row, 3), strict=True):
-                found = _decimals(values)
-                if found and found[1] == found[3]:
-                    beside = figures.quantiles_beside(
-                        self.table, name, shares=shares, is_float=name in floats
-                    )
-                    found = _outer(*self.engine.rows(beside)[0], share=share, k=k)
-                yield name, NumberFigures(finite, whole, found)
-
-    def _shapes(self, names: Sequence[str]) -> Iterator[tuple[str, dict[str, float]]]:
-        table = self.table
-        if self.records > 2 * READ and names:
-            parts = self.records // READ
-            table = self.engine.materialize("read", figures.sample(table, names, parts=parts))
-        for batch in _batches(names):
-            counts = self.engine.rows(figures.counts(table, batch))[0][1::2]
-            patterns = list(SHAPES.values())
-            row = self.engine.rows(figures.shapes(table, batch, patterns=patterns))[0]
-            for name, held, matched in zip(batch, counts, _tuples(row, len(SHAPES)), strict=True):
-                shares = (count / held if held else 0.0 for count in matched)
-                yield name, dict(zip(SHAPES, shares, strict=True))
-
-    def _is_code(self, name: str, held: Mapping[str, Any]) -> bool:
-        """Whether a column may be generalized to the first characters of its values."""
-        if "lengths" not in held or not 1 < held["lengths"][2] <= LONGEST:
-            return False
-        return concept_of(name) is POSTCODE or held.get("shapes", {}).get("code", 0.0) >= 0.95
+def _figures_by_form(
+    engine: Engine,
+    table: exp.Table,
+    kinds: Mapping[str, exp.DataType],
+    *,
+    records: int,
+    k: int,
+) -> dict[str, dict[str, Any]]:
+    """Per column the figures that only columns of its form have."""
+    texts, dates = (
+        [name for name, kind in kinds.items() if form_of(kind) is form]
+        for form in (Form.TEXT, Form.DATE)
+    )
+    by_form: dict[str, dict[str, Any]] = {name: {} for name in kinds}
+    numbers = dict(_numbers(engine, table, kinds, records=records, k=k))
+    for name, number_figures in numbers.items():
+        by_form[name]["numbers"] = number_figures
+    whole = [name for name, number_figures in numbers.items() if number_figures.is_whole]
+    for batch in in_batches([*texts, *whole]):
+        row = engine.rows(figures.lengths(table, batch))[0]
+        for name, lengths in _by_column(batch, row, 3).items():
+            by_form[name]["lengths"] = tuple(length or 0 for length in lengths)
+    for name, shapes in _shapes(engine, table, texts, records=records):
+        by_form[name]["shapes"] = shapes
+    named = [name for name in texts if by_form[name]["shapes"]["name"] >= NAMES_SHARE]
+    for batch in in_batches(named):
+        row = engine.rows(figures.outer_words(table, batch))[0]
+        for name, words in _by_column(batch, row, 2).items():
+            by_form[name]["words"] = words
+    for batch in in_batches(dates):
+        row = engine.rows(figures.spans(table, batch, share=TAIL_SHARE))[0]
+        for name, (days, timed) in _by_column(batch, row, 2).items():
+            by_form[name] |= {"days": days, "timed": timed > 0}
+    for name in [*texts, *whole]:
+        longest = by_form[name]["lengths"][2]
+        is_code = by_form[name].get("shapes", {}).get("code", 0.0) >= CODES_SHARE
+        if 1 < longest <= MAX_CODE_LENGTH and (is_code or concept_of(name) is POSTCODE):
+            query = figures.prefix_counts(table, name, length=longest)
+            by_form[name]["prefixes"] = engine.rows(query)[0]
+    return by_form
 
 
-def _outer(held: int, values: Sequence[Any] | None, *, share: float, k: int) -> tuple[Decimal, ...]:
-    """Quantiles of few numbers: beyond the outer ones are k of them, or there are none."""
-    found = _decimals(values)
-    if held * share >= k or not found:
-        return found
-    return (found[1], *found[1:4], found[3]) if held >= 4 * k else ()
+def _numbers(
+    engine: Engine, table: exp.Table, kinds: Mapping[str, exp.DataType], *, records: int, k: int
+) -> Iterator[tuple[str, NumberFigures]]:
+    names = [name for name, kind in kinds.items() if form_of(kind) is Form.NUMBER]
+    floats = [name for name in names if kinds[name].is_type(*exp.DataType.FLOAT_TYPES)]
+    share = min(max(TAIL_SHARE, k / records), 0.25)
+    shares = (share, 0.25, 0.5, 0.75, 1 - share)
+    for batch in in_batches(names):
+        query = figures.quantiles(table, batch, shares=shares, floats=floats)
+        row = engine.rows(query)[0]
+        for name, (finite, whole, values) in _by_column(batch, row, 3).items():
+            quantiles = _decimals(values)
+            if quantiles and quantiles[1] == quantiles[3]:
+                beside = figures.quantiles_beside(
+                    table, name, shares=shares, is_float=name in floats
+                )
+                count, others = engine.rows(beside)[0]
+                quantiles = _decimals(others)
+                if quantiles and count * share < k:
+                    # Beyond the outer quantiles would be fewer than k of so few numbers.
+                    _, low, middle, high, _ = quantiles
+                    quantiles = (low, low, middle, high, high) if count >= 4 * k else ()
+            yield name, NumberFigures(finite, whole, quantiles)
+
+
+def _shapes(
+    engine: Engine, table: exp.Table, names: Sequence[str], *, records: int
+) -> Iterator[tuple[str, dict[str, float]]]:
+    if records > 2 * TEXTS_READ and names:
+        parts = records // TEXTS_READ
+        table = engine.materialize("read", figures.sample(table, names, parts=parts))
+    for batch in in_batches(names):
+        counts = engine.rows(figures.counts(table, batch))[0][1::2]
+        row = engine.rows(figures.shapes(table, batch, patterns=list(SHAPES.values())))[0]
+        matches = _by_column(batch, row, len(SHAPES)).items()
+        for present, (name, matched) in zip(counts, matches, strict=True):
+            shares = (count / present if present else 0.0 for count in matched)
+            yield name, dict(zip(SHAPES, shares, strict=True))
 
 
 def _decimals(values: Sequence[Any] | None) -> tuple[Decimal, ...]:
     return tuple(Decimal(str(value)) for value in values or ())
 
 
-def _batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(names), BATCH):
-        yield names[start : start + BATCH]
-
-
-def _tuples(row: Sequence[Any], width: int) -> Iterator[Any]:
-    return zip(*(iter(row),) * width, strict=True)
+def _by_column(names: Sequence[str], row: Sequence[Any], width: int) -> dict[str, Any]:
+    """Per column its figures: as many as `width` of the row, one column after the other."""
+    return dict(zip(names, zip(*(iter(row),) * width, strict=True), strict=True))

@@ -1,63 +1,115 @@
 """Roles: what a column is taken for, and why, from its name, its type and its figures.
 
 Rules are tried in their order, and the first that has something to say decides. What none of them
-decides is left to the sets of columns that make records unique (`suggestion.by_figures`).
+decides is left to what columns tell together (`suggestion.suggesting`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 
-from sqlanon.suggestion.advice import Advice, Naming, Role
-from sqlanon.suggestion.concepts import Concept, Hint
-from sqlanon.suggestion.forms import Form
-from sqlanon.suggestion.naming import (
-    FEW,
-    TOLD,
-    is_kind,
-    naming_rule,
-    numbering_rule,
-    person_rule,
-)
-from sqlanon.suggestion.profile import ColumnProfile
+from sqlanon.suggestion.profile import ColumnProfile, Form
 from sqlanon.suggestion.vocabulary import (
-    YEAR_WORDS,
+    ADDRESS,
+    CODES,
+    NAME,
+    PERSON,
+    RECORD_WORDS,
+    STAFF,
+    YEAR_NAMES,
+    Concept,
+    Hint,
     concept_of,
+    is_item,
     is_label,
+    is_of_staff,
     is_record_number,
+    names_staff,
+    numbers_something,
     words_of,
 )
 from sqlanon.wording import percent
 
+
+class Role(Enum):
+    """What becomes of a column."""
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    KEEP = "keep"
+    DROP = "drop"
+    UNDECIDED = "undecided"
+
+
+class Naming(Enum):
+    """How a column says whose record it is."""
+
+    NOT = "not at all"
+    ASKED = "perhaps"
+    NAMED = "by what names a person, or by a number of a case or an account"
+    NUMBERED = "by the number of a person"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A role and why.
+
+    Args:
+        role: The role.
+        reason: A sentence without its full stop, which holds no value of the table.
+        naming: How the column says whose record it is, whether or not persons have several.
+        is_entity: Whether persons have several records, and are counted by it.
+    """
+
+    role: Role
+    reason: str
+    naming: Naming = Naming.NOT
+    is_entity: bool = False
+
+
 NEAR_UNIQUE = 0.9
 """Distinct values over values from which nearly every record has its own."""
-UNIQUE_TEXT = 0.5
+NEAR_UNIQUE_TEXTS = 0.5
 """The same of texts, which nobody can group by hand then."""
-MOSTLY_NULL = 0.05
-"""Share of the records with a value up to which having one is what tells records apart."""
-CLASSES = 50
-"""Most values of what others are to predict."""
-FINE = 20
-"""Values above which numbers with fractions count as measurements."""
-MANY = 100
-"""Values above which whole numbers do."""
-LARGEST_AGE = 120
-"""The largest of whole numbers that are looked at as ages, hours and the like are."""
-YEARS = (1800, 2100)
-"""Whole numbers that are looked at as years are."""
-CODE = 4
-"""Digits from which whole numbers that all have as many are looked at as codes are."""
-TELLING = 0.1
+MAX_REPEATING = 0.8
+"""Distinct numbers of persons over records, up to which persons have several records."""
+MIN_TELLING = 0.01
+"""Share of distinct values from which to know a measurement leaves few records."""
+MIN_ROUNDED = 0.1
 """The same from which sensitive figures are to be rounded first."""
+MAX_SPARSE = 0.05
+"""Share of the records with a value up to which having one is what tells records apart."""
+MAX_KINDS = 10
+"""Values up to which a column that is named like an identifier is rather a kind of it."""
+MAX_LABELS = 50
+"""Values of what others are to predict, at most."""
+MAX_FRACTIONS = 20
+"""Numbers with fractions up to which they are no measurements."""
+MAX_WHOLE_NUMBERS = 100
+"""Whole numbers up to which they are none."""
+MAX_AGE = 120
+"""The largest of whole numbers that look like ages, hours and the like."""
+CALENDAR_YEARS = (1800, 2100)
+"""Between which whole numbers look like years."""
+MIN_CODE_DIGITS = 4
+"""Digits from which whole numbers that all have as many look like codes."""
+MIN_PERSONS = 50
+"""Texts like names from which they are taken for those of persons, whatever their column."""
+MIN_LAST_WORDS = 0.8
+"""Last words over first words of texts from which they are like names: those of titles, illnesses
+and streets end in few words."""
 
 
 def advise(profile: ColumnProfile) -> Advice | None:
     """The role of a column by itself; None where the other columns must tell."""
     concept = concept_of(profile.name)
     for rule in _RULES:
-        found = rule(profile, concept)
-        if found is not None:
-            return found
+        advice = rule(profile, concept)
+        if advice is not None:
+            return advice
     return None
 
 
@@ -131,7 +183,7 @@ def _sensitive(profile: ColumnProfile, concept: Concept | None) -> Advice | None
             f"; with {_distinct(profile)}, whoever knows a value finds the record: round it first"
         )
     elif is_telling(profile):
-        reason += f"; whoever knows a value, {_found(profile)}: round it first"
+        reason += f"; whoever knows a value, {_reach(profile)}: round it first"
     return Advice(
         Role.SENSITIVE, f"{reason}. Is it something that nobody should learn about a person?"
     )
@@ -174,25 +226,25 @@ def _measured(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
 
 def _finding(profile: ColumnProfile) -> str:
     """What somebody who does know a measurement finds by it; nothing where many share each."""
-    if profile.uniqueness < TOLD:
+    if profile.uniqueness < MIN_TELLING:
         return ""
-    return f"; whoever does, {_found(profile)}"
+    return f"; whoever does, {_reach(profile)}"
 
 
-def _found(profile: ColumnProfile) -> str:
+def _reach(profile: ColumnProfile) -> str:
     """What a value of a column leads to."""
-    found = (
+    reach = (
         f"finds the record, with {_distinct(profile)}"
         if profile.uniqueness >= NEAR_UNIQUE
         else f"is left with {1 / profile.uniqueness:.3g} records on average"
     )
-    return f"as from another file of the same source, {found}"
+    return f"as from another file of the same source, {reach}"
 
 
 def is_telling(profile: ColumnProfile) -> bool:
     """Whether it holds figures of which few records share each, so that one leads to its record."""
     is_number = profile.form is Form.NUMBER or profile.is_numeric_text
-    is_spread = _is_fine(profile) and profile.uniqueness >= TELLING
+    is_spread = _is_fine(profile) and profile.uniqueness >= MIN_ROUNDED
     return is_number and (is_spread or _is_near(profile))
 
 
@@ -200,16 +252,16 @@ def _is_fine(profile: ColumnProfile) -> bool:
     """Whether numbers are many, and neither years, ages nor codes."""
     numbers = profile.numbers
     if numbers is None or not numbers.quantiles:
-        return profile.distinct > MANY
+        return profile.distinct > MAX_WHOLE_NUMBERS
     least, most = numbers.quantiles[0], numbers.quantiles[-1]
     if not numbers.is_nearly_whole:
-        return profile.distinct > FINE
+        return profile.distinct > MAX_FRACTIONS
     shortest, _, longest = profile.lengths
-    is_age = least >= 0 and most <= LARGEST_AGE
-    is_year = least >= YEARS[0] and most <= YEARS[1]
-    is_code = shortest == longest >= CODE
+    is_age = least >= 0 and most <= MAX_AGE
+    is_year = least >= CALENDAR_YEARS[0] and most <= CALENDAR_YEARS[1]
+    is_code = shortest == longest >= MIN_CODE_DIGITS
     is_every = numbers.is_whole and profile.uniqueness >= NEAR_UNIQUE
-    return profile.distinct > MANY and not (is_age or is_year or is_code or is_every)
+    return profile.distinct > MAX_WHOLE_NUMBERS and not (is_age or is_year or is_code or is_every)
 
 
 def _near_unique(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
@@ -252,7 +304,7 @@ def _dated(profile: ColumnProfile, _: Concept | None) -> Advice | None:
 
 
 def _label(profile: ColumnProfile, _: Concept | None) -> Advice | None:
-    if not is_label(profile.name) or profile.distinct > CLASSES or _is_near(profile):
+    if not is_label(profile.name) or profile.distinct > MAX_LABELS or _is_near(profile):
         return None
     return Advice(
         Role.SENSITIVE,
@@ -261,22 +313,15 @@ def _label(profile: ColumnProfile, _: Concept | None) -> Advice | None:
     )
 
 
-_RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
-    _unfit,
-    _saying_nothing,
-    naming_rule,
-    person_rule,
-    _weight,
-    _sensitive,
-    _known,
-    numbering_rule,
-    _measured,
-    _near_unique,
-    _prose,
-    _sparse,
-    _dated,
-    _label,
-)
+def _item(profile: ColumnProfile, _: Concept | None) -> Advice | None:
+    if not is_item(profile.name):
+        return None
+    return Advice(
+        Role.UNDECIDED,
+        "its name is that of an item of a questionnaire or a form and does not say what was asked; "
+        "may others know the answer (quasi-identifier), is it sensitive, or is it not needed "
+        "(drop)?",
+    )
 
 
 def _is_when(profile: ColumnProfile) -> bool:
@@ -291,28 +336,145 @@ def _is_year(profile: ColumnProfile) -> bool:
     numbers = profile.numbers
     if numbers is None or not (numbers.is_whole and numbers.quantiles):
         return False
-    is_range = YEARS[0] <= numbers.quantiles[0] and numbers.quantiles[-1] <= YEARS[1]
-    return is_range and not YEAR_WORDS.isdisjoint(words_of(profile.name))
+    is_range = (
+        CALENDAR_YEARS[0] <= numbers.quantiles[0] and numbers.quantiles[-1] <= CALENDAR_YEARS[1]
+    )
+    return is_range and not YEAR_NAMES.isdisjoint(words_of(profile.name))
 
 
 def _is_near(profile: ColumnProfile) -> bool:
     """Whether nearly every record has its own value."""
     is_text = profile.form in (Form.TEXT, Form.UUID) and not profile.is_numeric_text
-    least = UNIQUE_TEXT if is_text else NEAR_UNIQUE
+    least = NEAR_UNIQUE_TEXTS if is_text else NEAR_UNIQUE
     return profile.uniqueness >= least and profile.distinct > 2
 
 
 def _is_prose(profile: ColumnProfile) -> bool:
     """Whether many of its texts are sentences, and most are different."""
     is_long = profile.looks_like("prose", 0.5) or profile.lengths[1] > 60
-    return profile.form is Form.TEXT and is_long and profile.uniqueness >= 1 / FEW
+    return profile.form is Form.TEXT and is_long and profile.uniqueness >= 1 / MAX_KINDS
 
 
 def _is_sparse(profile: ColumnProfile) -> bool:
-    return profile.filled <= MOSTLY_NULL
+    return profile.filled <= MAX_SPARSE
 
 
 def _distinct(profile: ColumnProfile) -> str:
     if profile.uniqueness == 1:
         return "a different value in every record"
     return f"{percent(profile.uniqueness)} of its values distinct"
+
+
+def _naming(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    """The advice for what names persons, by the shape of its values or by its name."""
+    looks = {
+        "email": "e-mail addresses",
+        "url": "addresses of web pages",
+        "ip": "internet addresses",
+        "uuid": "universally unique identifiers",
+        "phone": "telephone numbers",
+        "iban": "account numbers",
+    }
+    for shape, what in looks.items():
+        if profile.looks_like(shape) or (shape == "uuid" and profile.form is Form.UUID):
+            return Advice(Role.IDENTIFIER, f"its values look like {what}", Naming.NAMED)
+    if _holds_names(profile, concept):
+        naming = Naming.NAMED if concept in (NAME, PERSON) else Naming.ASKED
+        naming = Naming.NOT if is_of_staff(profile.name) else naming
+        return Advice(Role.IDENTIFIER, "its values look like names of persons", naming)
+    if is_kind(profile):
+        return None
+    if names_staff(profile.name) and profile.form is Form.TEXT and not profile.looks_like("digit"):
+        return Advice(Role.IDENTIFIER, "its name suggests that it names somebody")
+    if concept is None or concept.hint is not Hint.NAMES:
+        return None
+    is_persons = concept not in (ADDRESS, NAME, STAFF)
+    naming = Naming.NAMED if is_persons else Naming.NOT
+    return Advice(Role.IDENTIFIER, f"its name suggests {concept.title}", naming)
+
+
+def _holds_names(profile: ColumnProfile, concept: Concept | None) -> bool:
+    """Whether texts are like full names, in a column of them or one that is not known by its name.
+
+    Many other things look so, too: titles of jobs, illnesses, cities.
+    """
+    if not profile.looks_like("name"):
+        return False
+    if concept in (NAME, PERSON) or is_of_staff(profile.name):
+        return True
+    first, last = profile.words
+    return concept is None and profile.distinct >= MIN_PERSONS and last >= MIN_LAST_WORDS * first
+
+
+def is_kind(profile: ColumnProfile) -> bool:
+    """Whether a column that is named like an identifier rather holds a kind, as has_email does."""
+    is_few = profile.distinct <= MAX_KINDS and profile.uniqueness < 1 / MAX_KINDS
+    return profile.form is Form.BOOLEAN or is_few
+
+
+def _person(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    """The advice for numbers of persons, of what is kept for them, or of records."""
+    words = {*words_of(profile.name)}
+    is_plain = bool(words) and words <= RECORD_WORDS - CODES
+    is_number = concept is not None and concept.hint is Hint.PERSON
+    if not (is_number or is_plain) or is_kind(profile):
+        return None
+    title = concept.title if concept is not None and is_number else "a number"
+    reason = f"its name suggests {title}"
+    is_texts = profile.form is Form.TEXT and not profile.looks_like("digit")
+    if is_texts and repeats(profile) and not numbers_something(profile.name):
+        return _asked(profile, reason)
+    # A plain number of which every record has its own is one of records.
+    is_person = concept is PERSON or (is_plain and repeats(profile))
+    naming = Naming.NUMBERED if is_person else Naming.NAMED
+    return Advice(Role.IDENTIFIER, reason, naming)
+
+
+def repeats(profile: ColumnProfile) -> bool:
+    """Whether a column has clearly fewer values than records."""
+    return 0 < profile.uniqueness <= MAX_REPEATING
+
+
+def each_has(profile: ColumnProfile) -> str:
+    """How many records a value of a column has."""
+    return f"{1 / profile.uniqueness:.3g} records on average"
+
+
+def _asked(profile: ColumnProfile, reason: str) -> Advice:
+    """Advice on what may say whose record it is, or not."""
+    return Advice(
+        Role.UNDECIDED,
+        f"{reason}, and each value has {each_has(profile)}. Does each stand for one person "
+        "(entity: models then count persons instead of records), or for something else, as a "
+        "product or a place (quasi-identifier or drop)?",
+        Naming.ASKED,
+    )
+
+
+def _numbering(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    """The advice for numbers of which nobody but the user knows what they are of."""
+    is_few = profile.uniqueness < MIN_TELLING or is_kind(profile)
+    if concept is not None or is_few or not repeats(profile):
+        return None
+    if not numbers_something(profile.name) or not (profile.is_whole or profile.form is Form.TEXT):
+        return None
+    return _asked(profile, "its name suggests that it numbers something")
+
+
+_RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
+    _unfit,
+    _saying_nothing,
+    _naming,
+    _person,
+    _weight,
+    _sensitive,
+    _known,
+    _numbering,
+    _measured,
+    _near_unique,
+    _prose,
+    _sparse,
+    _dated,
+    _label,
+    _item,
+)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, Unpack
 
 from sqlglot import exp
 
 from sqlanon.arguments import checked, is_whole_number
+from sqlanon.assessment.subset_codes import code_table
+from sqlanon.assessment.subsets import SubsetOptions, subset_risk
 from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.open import ROW_NAMES, is_frame, open_source, owned
 from sqlanon.errors import PolicyError
@@ -22,29 +24,30 @@ from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
 from sqlanon.query.assess.profile import commonest, misfits
 from sqlanon.query.classes.column_sets import set_counts
-from sqlanon.suggestion.advice import Advice, Naming, Role
-from sqlanon.suggestion.by_figures import doubled
-from sqlanon.suggestion.column import ColumnSuggestion
-from sqlanon.suggestion.files import file_name
-from sqlanon.suggestion.forms import Form
 from sqlanon.suggestion.hierarchies import draft_hierarchy
 from sqlanon.suggestion.persons import with_entity
-from sqlanon.suggestion.profile import BATCH, ColumnProfile, TableProfile, profile_table
-from sqlanon.suggestion.roles import advise, advise_row_names, is_telling
-from sqlanon.suggestion.separating import CROWD, Separating
-from sqlanon.suggestion.suggestion import Suggestion
+from sqlanon.suggestion.profile import (
+    ColumnProfile,
+    Form,
+    TableProfile,
+    in_batches,
+    profile_table,
+)
+from sqlanon.suggestion.roles import (
+    Advice,
+    Naming,
+    Role,
+    advise,
+    advise_row_names,
+    is_telling,
+)
+from sqlanon.suggestion.suggestion import ColumnSuggestion, Suggestion, file_name
 from sqlanon.wording import counted, listed, percent
 
 SUPPRESSION_LIMIT = 0.02
 """Share of the records that may be suppressed where nothing is said."""
-L = 2
-"""Values of a sensitive column that each class is to hold, at least."""
-FILES = 30
-"""Hierarchy files that are to be filled in, at most."""
-DAYS = tuple(f"%{one}{sign}%{two}{sign}%Y" for sign in "/-." for one, two in ("dm", "md"))
-"""Ways to write dates that texts are held against."""
-TWINS = 60
-"""Quasi-identifiers that are held against each other, at most."""
+MAX_QUASI_IDENTIFIERS = 12
+"""Quasi-identifiers with which a table is still worth publishing; figures alone make no more."""
 
 
 @checked
@@ -84,132 +87,175 @@ def suggest(
         source, table = owned(source)
     reading = open_source(source, table, read_only=True, use=lambda _: Use(), **opening)
     with following(progress), reading as opened, opened.engine.workspace():
-        found = _Drafting(opened.engine, opened.table, k).drafted()
+        draft = _draft(opened.engine, opened.table, k=k, suppression_limit=suppression_limit)
         opened.engine.refuse_changed()
-        made = replace(
-            found, suppression_limit=suppression_limit, seconds=time.monotonic() - started
-        )
-        return told(opened, made)
+        return told(opened, replace(draft, seconds=time.monotonic() - started))
 
 
-@dataclass(frozen=True, slots=True)
-class _Drafting:
-    """Drafts the columns of a table."""
-
-    engine: Engine
-    table: exp.Table
-    k: int
-
-    def drafted(self) -> Suggestion:
-        """The suggestion, without a suppression limit."""
-        tell("columns: names, types and values")
-        profile = profile_table(self.engine, self.table, k=self.k)
-        rows = _row_names(profile)
-        advice = {
-            each.name: (advise_row_names(each) if each is rows else None) or advise(each)
-            for each in profile.columns
-        }
-        advice = with_entity(self.engine, profile, advice, table=self.table)
-        settled = Separating(self.engine, profile).settled(advice)
-        settled = self._with_twins(profile, settled)
-        columns = self._with_models(profile, self._with_hierarchies(profile, settled))
-        return Suggestion(
-            columns=columns,
-            records=profile.records,
-            looked_at=profile.looked_at,
-            k=self.k,
-            suppression_limit=0.0,
-            notes=(
-                *_size_notes(profile, self.k),
-                *_crowd_notes(columns),
-                *_reading_notes(profile),
-                *_telling_notes(profile, settled),
-                *_day_notes(self._day_formats(profile)),
-            ),
-        )
-
-    def _day_formats(self, profile: TableProfile) -> dict[str, tuple[str, ...]]:
-        """Of columns of texts that look like dates, the formats that fit all of their values."""
-        names = [each.name for each in profile.columns if each.looks_like("day")]
-        found = {}
-        for start in range(0, len(names), BATCH):
-            batch = names[start : start + BATCH]
-            counts = iter(self.engine.rows(misfits(self.table, batch, formats=DAYS))[0])
-            for name in batch:
-                found[name] = tuple([form for form in DAYS if not next(counts)])
-        return found
-
-    def _with_twins(self, profile: TableProfile, advice: dict[str, Advice]) -> dict[str, Advice]:
-        """Advice with one of two quasi-identifiers each of whose values go with one another."""
-        own = [one for one in profile.columns if advice[one.name].role is Role.QUASI_IDENTIFIER]
-        pairs = [
-            tuple(sorted(pair, key=lambda one: one.form is not Form.TEXT))
-            for pair in combinations(own[:TWINS], 2)
-            if pair[0].values == pair[1].values > 1
-        ]
-        told = dict(advice)
-        for start in range(0, len(pairs), BATCH):
-            batch = pairs[start : start + BATCH]
-            names = [[one.name for one in pair] for pair in batch]
-            counts = sorted(self.engine.rows(set_counts(profile.table, names)))
-            for (kept, other), (_, classes, unique) in zip(batch, counts, strict=True):
-                is_open = told[kept.name].role is told[other.name].role is Role.QUASI_IDENTIFIER
-                is_chance = classes != kept.values or 2 * unique >= classes
-                if is_open and not is_chance and self._go_together(profile, kept.name, other.name):
-                    told[other.name] = doubled(kept.name)
-        return told
-
-    def _go_together(self, profile: TableProfile, one: str, other: str) -> bool:
-        """Whether what a sample tells of two columns holds of the whole table."""
-        if not profile.is_sampled:
-            return True
-        counts = self.engine.rows(set_counts(self.table, [[one], [other], [one, other]]))
-        return len({classes for _, classes, _ in counts}) == 1
-
-    def _with_models(
-        self, profile: TableProfile, columns: Sequence[ColumnSuggestion]
-    ) -> tuple[ColumnSuggestion, ...]:
-        """The columns, sensitive ones with l-diversity where classes of k can have two values."""
-        names = [each.name for each in columns if each.role is Role.SENSITIVE]
-        share: dict[str, float] = {}
-        for start in range(0, len(names), BATCH):
-            batch = names[start : start + BATCH]
-            counts = sorted(self.engine.rows(commonest(profile.table, batch)))
-            for name, (_, most) in zip(batch, counts, strict=True):
-                share[name] = most / profile.looked_at
-        return tuple(
-            _protected(each, share[each.name], self.k) if each.name in share else each
-            for each in columns
-        )
-
-    def _with_hierarchies(
-        self, profile: TableProfile, advice: dict[str, Advice]
-    ) -> tuple[ColumnSuggestion, ...]:
-        """The columns, quasi-identifiers with their hierarchies."""
-        made = [_suggested(each, advice[each.name]) for each in profile.columns]
-        made = _with_few_files(made)
-        listed = [each.name for each in made if each.file is not None]
-        if not listed:
-            return tuple(made)
-        tell("hierarchies: files to be filled in")
-        subject = bind(self.engine, self.table, policy=Policy(listed))
-        rows: dict[str, list[tuple[str | None, ...]]] = {
-            name: [(leaf, leaf, top) for leaf, top in zip(*tree.labels, strict=True)]
-            for name, tree in zip(subject.names, subject.trees, strict=True)
-        }
-        return _named(made, rows)
-
-
-def _row_names(profile: TableProfile) -> ColumnProfile | None:
-    """A first column that alone has its name from a reader; others have where no header was."""
-    numbered = [each for each in profile.columns if re.fullmatch(r"column\d+", each.name)]
+def _draft(engine: Engine, table: exp.Table, *, k: int, suppression_limit: float) -> Suggestion:
+    """The suggestion for a table that is open."""
+    tell("columns: names, types and values")
+    profile = profile_table(engine, table, k=k)
+    advice = {column.name: advise(column) for column in profile.columns}
     first = profile.columns[0]
-    return first if numbered == [first] and re.fullmatch(f"{ROW_NAMES}+", first.name) else None
+    if _has_name_of_reader(profile):
+        advice[first.name] = advise_row_names(first) or advice[first.name]
+    advice = with_entity(engine, profile, advice, table=table)
+    settled = _with_separating(engine, profile, advice)
+    settled = _without_twins(engine, profile, settled, table=table)
+    columns = [_suggested(column, settled[column.name]) for column in profile.columns]
+    columns = _with_files(engine, table, columns)
+    columns = _with_models(engine, profile, columns, k=k)
+    notes = [
+        *_size_notes(profile, k),
+        *_crowd_notes(columns),
+        *_reading_notes(profile),
+        *_telling_notes(profile, settled),
+        *_day_notes(engine, profile, table=table),
+    ]
+    return Suggestion(
+        columns=tuple(columns),
+        records=profile.records,
+        looked_at=profile.looked_at,
+        k=k,
+        suppression_limit=suppression_limit,
+        notes=tuple(notes),
+    )
+
+
+def _has_name_of_reader(profile: TableProfile) -> bool:
+    """Whether the first column alone has its name from a reader; all have where no header was."""
+    numbered = [one for one in profile.columns if re.fullmatch(r"column\d+", one.name)]
+    first = profile.columns[0]
+    return numbered == [first] and re.fullmatch(f"{ROW_NAMES}+", first.name) is not None
+
+
+IDENTIFYING = 0.05
+"""Share of the records that a column makes unique beside known ones, from which it counts."""
+MOSTLY = 0.5
+"""The same beside all other columns, which nobody knows together."""
+MAX_UNIQUE = 0.3
+"""Share of the records that known columns alone make unique, so that others can add to it."""
+MAX_KNOWN = 6
+"""Known columns that are put together, at most: those of most values."""
+MAX_TOGETHER = 30
+"""Columns that are all put together, at most: those of most values."""
+
+
+def _with_separating(
+    engine: Engine, profile: TableProfile, advice: Mapping[str, Advice | None]
+) -> dict[str, Advice]:
+    """Advice for every column: those without any tell records apart, or are left undecided.
+
+    Args:
+        engine: Where the table lives.
+        profile: The table.
+        advice: That of each column by itself; None where it has none.
+    """
+    settled = {name: one for name, one in advice.items() if one is not None}
+    asked = [name for name in advice if name not in settled]
+    undecided = Advice(
+        Role.UNDECIDED,
+        "neither its name nor its figures say what it is; may others know it (quasi-identifier), "
+        "is it sensitive, may it be published as it is (keep), or is it not needed (drop)?",
+    )
+    complete = {name: settled.get(name, undecided) for name in advice}
+    if not asked:
+        return complete
+    tell("sets of columns")
+    records = profile.looked_at
+    by_values = sorted(profile.columns, key=lambda column: -column.distinct)
+    quasi = [one for one in by_values if complete[one.name].role is Role.QUASI_IDENTIFIER]
+    known = _leaving_room(
+        engine, profile, [one.name for one in quasi if one.uniqueness < MAX_UNIQUE][:MAX_KNOWN]
+    )
+    beside = f"together with {listed(list(map(repr, known)))}" if known else "alone"
+    chosen: dict[str, tuple[int, str]] = {}
+    sets = [[*known, name] for name in asked]
+    unique_before = _unique(engine, profile, [known])[0] if known else 0
+    for name, unique in zip(asked, _unique(engine, profile, sets), strict=True):
+        if unique - unique_before >= IDENTIFYING * records:
+            reason = f"{beside} it makes {percent(unique, records)} of the records unique"
+            chosen[name] = (unique, reason)
+    together = [
+        one.name
+        for one in by_values
+        if one.name in asked or complete[one.name].role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    ][:MAX_TOGETHER]
+    coded = code_table(engine, profile.table, names=together, entity=None)
+    risk = subset_risk(engine, coded, options=SubsetOptions(IDENTIFYING, largest=1, tell=tell))
+    for figures in risk.columns:
+        if figures.name in {*asked} - {*chosen} and figures.lost >= MOSTLY * records:
+            share = percent(figures.lost, records)
+            reason = f"beside all other columns it makes another {share} of the records unique"
+            chosen[figures.name] = (figures.lost, reason)
+    ranked = sorted(chosen, key=lambda name: chosen[name][0], reverse=True)
+    for name in ranked[: max(MAX_QUASI_IDENTIFIERS - len(quasi), 0)]:
+        complete[name] = Advice(Role.QUASI_IDENTIFIER, chosen[name][1])
+    return complete
+
+
+def _leaving_room(engine: Engine, profile: TableProfile, names: Sequence[str]) -> list[str]:
+    """The first of some columns that leave enough records for others to make unique."""
+    prefixes = [[*names[:size]] for size in range(1, len(names) + 1)]
+    unique = _unique(engine, profile, prefixes)
+    most = MAX_UNIQUE * profile.looked_at
+    fitting = [one for one, count in zip(prefixes, unique, strict=True) if count <= most]
+    return fitting[-1] if fitting else []
+
+
+def _unique(engine: Engine, profile: TableProfile, sets: Sequence[Sequence[str]]) -> list[int]:
+    """Records that are alone by each set of columns."""
+    return [
+        unique
+        for batch in in_batches(sets)
+        for _, _, unique in sorted(engine.rows(set_counts(profile.table, batch)))
+    ]
+
+
+MAX_TWINS = 60
+"""Quasi-identifiers that are compared with each other, at most."""
+
+
+def _without_twins(
+    engine: Engine, profile: TableProfile, advice: Mapping[str, Advice], *, table: exp.Table
+) -> dict[str, Advice]:
+    """Advice with one of two quasi-identifiers each of whose values go with one another."""
+    quasi = [one for one in profile.columns if advice[one.name].role is Role.QUASI_IDENTIFIER]
+    pairs = [
+        tuple(sorted(pair, key=lambda one: one.form is not Form.TEXT))
+        for pair in combinations(quasi[:MAX_TWINS], 2)
+        if pair[0].values == pair[1].values > 1
+    ]
+    left = dict(advice)
+    for batch in in_batches(pairs):
+        names = [[one.name for one in pair] for pair in batch]
+        counts = sorted(engine.rows(set_counts(profile.table, names)))
+        for (kept, other), (_, classes, unique) in zip(batch, counts, strict=True):
+            is_open = left[kept.name].role is left[other.name].role is Role.QUASI_IDENTIFIER
+            is_chance = classes != kept.values or 2 * unique >= classes
+            if not is_open or is_chance:
+                continue
+            if profile.is_sampled and not _go_together(engine, table, kept.name, other.name):
+                continue
+            left[other.name] = Advice(
+                Role.DROP,
+                f"it says the same as {kept.name!r}: each value of one goes with one value of the "
+                "other, so one of them is enough. To publish this one instead, let both change "
+                "places in the policy",
+            )
+    return left
+
+
+def _go_together(engine: Engine, table: exp.Table, one: str, other: str) -> bool:
+    """Whether each value of one column goes with one value of the other in the whole table."""
+    counts = engine.rows(set_counts(table, [[one], [other], [one, other]]))
+    return len({classes for _, classes, _ in counts}) == 1
 
 
 def _suggested(profile: ColumnProfile, advice: Advice) -> ColumnSuggestion:
     """A column; where values are to be listed, with a file that has no name yet."""
-    made = ColumnSuggestion(
+    suggested = ColumnSuggestion(
         profile.name,
         profile.type,
         advice.role,
@@ -220,58 +266,81 @@ def _suggested(profile: ColumnProfile, advice: Advice) -> ColumnSuggestion:
         kind=profile.kind,
     )
     if advice.role is not Role.QUASI_IDENTIFIER:
-        return made
+        return suggested
     draft = draft_hierarchy(profile)
-    return replace(
-        made,
-        hierarchy=draft.hierarchy,
-        remark=draft.remark,
-        file="" if draft.is_listed else None,
+    file = "" if draft.is_listed else None
+    return replace(suggested, hierarchy=draft.hierarchy, remark=draft.remark, file=file)
+
+
+MAX_FILES = 30
+"""Hierarchy files that are to be filled in, at most: nobody fills in more."""
+
+
+def _with_files(
+    engine: Engine, table: exp.Table, columns: Sequence[ColumnSuggestion]
+) -> list[ColumnSuggestion]:
+    """Columns with the names of their hierarchy files and the rows that these are to have."""
+    listed = [one.name for one in columns if one.file is not None]
+    names, left = listed[:MAX_FILES], listed[MAX_FILES:]
+    if not names:
+        return list(columns)
+    tell("hierarchies: files to be filled in")
+    subject = bind(engine, table, policy=Policy(names))
+    trees = dict(zip(subject.names, subject.trees, strict=True))
+    remark = (
+        f"each value is kept or suppressed; {MAX_FILES} files of others are to be filled in first"
     )
-
-
-def _protected(column: ColumnSuggestion, share: float, k: int) -> ColumnSuggestion:
-    """A sensitive column with what its classes are to hold, by the share of its commonest value.
-
-    Where fewer than one record of k has another value, most classes would grow for it.
-    """
-    most = f"{percent(share)} of the records have its most frequent value"
-    if share <= 1 - 1 / k:
-        return replace(column, l=L, remark=f"each class holds at least {L} values; {most}")
-    if share == 1:
-        return column
-    return replace(
-        column,
-        remark=f"{most}, so that classes of {k} seldom hold another: l-diversity, by "
-        f"{{ l = {L} }}, would make most of them larger",
-    )
-
-
-def _with_few_files(columns: Sequence[ColumnSuggestion]) -> list[ColumnSuggestion]:
-    """Columns of which at most FILES have a file to fill in: nobody fills in more."""
-    listed = [each.name for each in columns if each.file is not None]
-    remark = f"each value is kept or suppressed; {FILES} files of others are to be filled in first"
-    return [
-        replace(each, file=None, remark=remark) if each.name in listed[FILES:] else each
-        for each in columns
-    ]
-
-
-def _named(
-    columns: Sequence[ColumnSuggestion], rows: dict[str, list[tuple[str | None, ...]]]
-) -> tuple[ColumnSuggestion, ...]:
-    """Columns with the rows of their hierarchies, and names of the files for them."""
     taken: list[str] = []
-    made = []
-    for each in columns:
-        if each.name in rows:
-            name = file_name(each.name, taken)
-            taken.append(name)
-            hierarchy = Hierarchy.from_rows(rows[each.name], name=name)
-            made.append(replace(each, hierarchy=hierarchy, file=name))
+    suggested = []
+    for column in columns:
+        if column.name in left:
+            suggested.append(replace(column, file=None, remark=remark))
+        elif column.name in trees:
+            labels = zip(*trees[column.name].labels, strict=True)
+            file = file_name(column.name, taken)
+            taken.append(file)
+            hierarchy = Hierarchy.from_rows([(leaf, leaf, top) for leaf, top in labels], name=file)
+            suggested.append(replace(column, hierarchy=hierarchy, file=file))
         else:
-            made.append(each)
-    return tuple(made)
+            suggested.append(column)
+    return suggested
+
+
+L = 2
+"""Values of a sensitive column that each class is to hold, at least."""
+
+
+def _with_models(
+    engine: Engine, profile: TableProfile, columns: Sequence[ColumnSuggestion], *, k: int
+) -> list[ColumnSuggestion]:
+    """The columns, sensitive ones with l-diversity where classes of k can have two values.
+
+    Where fewer than one record of k has another value than the most frequent one, most classes
+    would grow for it.
+    """
+    names = [one.name for one in columns if one.role is Role.SENSITIVE]
+    shares = [
+        records / profile.looked_at
+        for batch in in_batches(names)
+        for _, records in sorted(engine.rows(commonest(profile.table, batch)))
+    ]
+    share_of = dict(zip(names, shares, strict=True))
+    suggested = []
+    for column in columns:
+        share = share_of.get(column.name, 1.0)
+        most = f"{percent(share)} of the records have its most frequent value"
+        if share == 1:
+            suggested.append(column)
+        elif share <= 1 - 1 / k:
+            remark = f"each class holds at least {L} values; {most}"
+            suggested.append(replace(column, l=L, remark=remark))
+        else:
+            remark = (
+                f"{most}, so that classes of {k} seldom hold another: l-diversity, by "
+                f"{{ l = {L} }}, would make most of them larger"
+            )
+            suggested.append(replace(column, remark=remark))
+    return suggested
 
 
 def _size_notes(profile: TableProfile, k: int) -> list[str]:
@@ -286,8 +355,8 @@ def _size_notes(profile: TableProfile, k: int) -> list[str]:
 
 def _crowd_notes(columns: Sequence[ColumnSuggestion]) -> list[str]:
     """A note on more quasi-identifiers than a useful table can be published with."""
-    number = sum(each.role is Role.QUASI_IDENTIFIER for each in columns)
-    if number <= CROWD:
+    number = sum(one.role is Role.QUASI_IDENTIFIER for one in columns)
+    if number <= MAX_QUASI_IDENTIFIERS:
         return []
     return [
         f"so many quasi-identifiers ({number}) leave little to publish, and a search over all "
@@ -298,9 +367,9 @@ def _crowd_notes(columns: Sequence[ColumnSuggestion]) -> list[str]:
 def _telling_notes(profile: TableProfile, advice: Mapping[str, Advice]) -> list[str]:
     """A note on sensitive figures that lead to their record, as they are published as they are."""
     names = [
-        repr(each.name)
-        for each in profile.columns
-        if advice[each.name].role is Role.SENSITIVE and is_telling(each)
+        repr(one.name)
+        for one in profile.columns
+        if advice[one.name].role is Role.SENSITIVE and is_telling(one)
     ]
     if not names:
         return []
@@ -320,14 +389,14 @@ def _reading_notes(profile: TableProfile) -> list[str]:
             f"figures are of a sample of {profile.looked_at:,} of {profile.records:,} records, "
             "except the share of distinct values in columns with many, which is of all records"
         )
-    numeric = [repr(each.name) for each in profile.columns if each.is_numeric_text]
+    numeric = [repr(one.name) for one in profile.columns if one.is_numeric_text]
     if numeric:
         notes.append(
             f"{'column' if len(numeric) == 1 else 'columns'} {listed(numeric)} would be numbers "
             "if a mark such as NA or ? did not stand for a missing value; name it with nullstr "
             "(--nullstr NA), and run this again"
         )
-    marks = [repr(each.name) for each in profile.columns if each.looks_like("mark", 1)]
+    marks = [repr(one.name) for one in profile.columns if one.looks_like("mark", 1)]
     if marks:
         hold = f"column {marks[0]} holds" if len(marks) == 1 else f"columns {listed(marks)} hold"
         notes.append(
@@ -337,16 +406,25 @@ def _reading_notes(profile: TableProfile) -> list[str]:
     return notes
 
 
-def _day_notes(formats: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Notes on texts that look like dates, by the formats that fit them."""
+DAY_FORMATS = tuple(f"%{one}{sign}%{two}{sign}%Y" for sign in "/-." for one, two in ("dm", "md"))
+"""Ways to write dates that texts are compared with."""
+
+
+def _day_notes(engine: Engine, profile: TableProfile, *, table: exp.Table) -> list[str]:
+    """Notes on texts that look like dates, by the formats that fit all of their values."""
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for batch in in_batches([one.name for one in profile.columns if one.looks_like("day")]):
+        counts = iter(engine.rows(misfits(table, batch, formats=DAY_FORMATS))[0])
+        for name in batch:
+            fitting = tuple([form for form in DAY_FORMATS if not next(counts)])
+            columns.setdefault(fitting, []).append(repr(name))
     notes = []
-    for forms in dict.fromkeys(formats.values()):
-        names = [repr(name) for name, own in formats.items() if own == forms]
+    for formats, names in columns.items():
         look = f"column {names[0]} looks" if len(names) == 1 else f"columns {listed(names)} look"
         advice = (
-            f"; say how they are written with date_format (--date-format {' or '.join(forms)}), "
+            f"; say how they are written with date_format (--date-format {' or '.join(formats)}), "
             "and run this again"
-            if forms
+            if formats
             else ", but no one way of writing fits all their values; write them in one, and run "
             "this again"
         )

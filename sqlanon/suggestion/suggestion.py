@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
-from sqlanon.errors import PolicyError
+from sqlglot import exp
+
+from sqlanon.arguments import path_of
+from sqlanon.engine.files import refuse_folder, write_private
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.hierarchy.rules import Path as Labels
+from sqlanon.microdata.inspect import write_paths
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity, LDiversity
 from sqlanon.policy.roles import Sensitive
+from sqlanon.query.hierarchy.value_labels import level_labels
+from sqlanon.query.syntax import column as column_of
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.resources import plain_text
-from sqlanon.suggestion.advice import Role
-from sqlanon.suggestion.column import ColumnSuggestion
-from sqlanon.suggestion.files import refuse_policy_file, settled_columns, write_policy
-from sqlanon.suggestion.toml_text import comment, toml_key, toml_value
+from sqlanon.suggestion.roles import Role
 from sqlanon.wording import counted, did_you_mean, in_columns, listed, percent
 
 ADVISORY = (
@@ -28,14 +38,96 @@ ADVISORY = (
 )
 MANY_NODES = 1_000_000
 """Nodes of a lattice that take too long to search for a first look at what publishing costs."""
-_TITLES = {
-    Role.IDENTIFIER: "These name a person, or single a record out alone; they are not published.",
-    Role.KEEP: "These are published as they are.",
-    Role.DROP: "These are not published.",
-}
 _HEADS = ("column", "role", "generalized by", "because")
 _FLAT = {Role.SENSITIVE, Role.KEEP, Role.DROP, Role.UNDECIDED}
-_KEYS = {Role.IDENTIFIER: "identifiers", Role.KEEP: "keep", Role.DROP: "drop"}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSuggestion:
+    """What is suggested for one column.
+
+    Args:
+        name: The column.
+        type: The name of its type.
+        role: Its role.
+        reason: Why, without a value of the table.
+        hierarchy: How it may be generalized, where it is a quasi-identifier.
+        remark: What is to be said of the hierarchy.
+        file: The hierarchy file that is to be filled in, beside the policy; None for none.
+        figures: `values`, `uniqueness` and `nulls`, the latter two as shares.
+        is_entity: Whether it says whose record it is.
+        is_asked: Whether it may do so, which only the user can tell.
+        l: How many different values each class is to hold at least, of a sensitive column; None
+            where that is not suggested.
+        kind: Its type; None where it is not known.
+    """
+
+    name: str
+    type: str
+    role: Role
+    reason: str
+    hierarchy: Hierarchy | None = None
+    remark: str = ""
+    file: str | None = None
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    is_entity: bool = False
+    is_asked: bool = False
+    l: int | None = None  # noqa: E741  the model's own name
+    kind: exp.DataType | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def form(self) -> dict[str, object]:
+        """The hierarchy as the policy file names it."""
+        if self.file is not None:
+            return {"file": self.file}
+        if self.hierarchy is None or self.hierarchy.kind == "suppression":
+            return {}
+        return self.hierarchy.to_dict()
+
+    @property
+    def spec(self) -> str:
+        """The hierarchy as the command line names it; empty for no quasi-identifier."""
+        if self.hierarchy is None:
+            return ""
+        (kind, value), *options = [*self.form.items()] or [("suppress", True)]
+        parts = [] if value is True else value if isinstance(value, list) else [value]
+        separator = ";" if kind in ("sql", "expressions") else ","
+        named = "".join(f";{key}={option}" for key, option in options)
+        kind = "sql" if kind == "expressions" else kind
+        return f"{kind}{':' if parts else ''}{separator.join(map(str, parts))}{named}"
+
+    def refuse_unfit(self, hierarchy: Hierarchy) -> None:
+        """Refuses a hierarchy that the type of the column does not take.
+
+        Raises:
+            HierarchyError: As the rule says.
+        """
+        if self.kind is not None and hierarchy.rows is None and hierarchy.kind != "table":
+            level_labels(hierarchy, column_of(self.name), column_type=self.kind)
+
+    def described(self) -> str:
+        """The hierarchy in a few words; empty for no quasi-identifier."""
+        if self.hierarchy is None:
+            return ""
+        if self.file is not None:
+            return f"{self.file}, to be filled in"
+        return self.hierarchy.describe()
+
+    def to_dict(self) -> dict[str, Any]:
+        """By the keys of `columns` in the JSON document."""
+        document: dict[str, Any] = {
+            "role": self.role.value,
+            "reason": self.reason,
+            "type": self.type,
+        }
+        if self.is_entity:
+            document["entity"] = True
+        if self.l is not None:
+            document["l"] = self.l
+        if self.hierarchy is not None:
+            document["hierarchy"] = self.form if self.form else {"suppress": True}
+            document["remark"] = self.remark
+        return document | {"figures": dict(self.figures)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -81,15 +173,15 @@ class Suggestion(SelfShown):
     def policy(self) -> Policy:
         """The policy, which publishes nothing as long as columns are undecided."""
         quasi = {
-            each.name: each.hierarchy
-            for each in self.of(Role.QUASI_IDENTIFIER)
-            if each.hierarchy is not None
+            column.name: column.hierarchy
+            for column in self.of(Role.QUASI_IDENTIFIER)
+            if column.hierarchy is not None
         }
         return Policy(
             quasi,
             sensitive={
-                each.name: Sensitive([] if each.l is None else [LDiversity(each.l)])
-                for each in self.of(Role.SENSITIVE)
+                column.name: Sensitive([] if column.l is None else [LDiversity(column.l)])
+                for column in self.of(Role.SENSITIVE)
             },
             identifiers=self._names(Role.IDENTIFIER),
             keep=self._names(Role.KEEP),
@@ -102,7 +194,7 @@ class Suggestion(SelfShown):
     @property
     def reasons(self) -> dict[str, str]:
         """Why each column has its role."""
-        return {each.name: each.reason for each in self.columns}
+        return {column.name: column.reason for column in self.columns}
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -112,18 +204,18 @@ class Suggestion(SelfShown):
     @property
     def entity(self) -> str | None:
         """The column that says whose record it is, where persons have several."""
-        return next((each.name for each in self.columns if each.is_entity), None)
+        return next((column.name for column in self.columns if column.is_entity), None)
 
     @property
     def asked(self) -> tuple[str, ...]:
         """The columns that may say whose record it is, which only the user can tell."""
-        return tuple(each.name for each in self.columns if each.is_asked)
+        return tuple(column.name for column in self.columns if column.is_asked)
 
     @property
     def nodes(self) -> int:
         """The choices of one level per quasi-identifier, of which full-domain search takes one."""
         return math.prod(
-            each.hierarchy.height + 1 for each in self.columns if each.hierarchy is not None
+            column.hierarchy.height + 1 for column in self.columns if column.hierarchy is not None
         )
 
     @property
@@ -135,9 +227,9 @@ class Suggestion(SelfShown):
     def files(self) -> dict[str, Hierarchy]:
         """The hierarchies that are to be filled in, by the names of their files."""
         return {
-            each.file: each.hierarchy
-            for each in self.columns
-            if each.file is not None and each.hierarchy is not None
+            column.file: column.hierarchy
+            for column in self.columns
+            if column.file is not None and column.hierarchy is not None
         }
 
     @property
@@ -160,7 +252,7 @@ class Suggestion(SelfShown):
 
     def of(self, role: Role) -> list[ColumnSuggestion]:
         """The columns of a role."""
-        return [each for each in self.columns if each.role is role]
+        return [column for column in self.columns if column.role is role]
 
     def with_column(
         self, name: str, role: Role | str, *, hierarchy: Hierarchy | None = None
@@ -177,65 +269,49 @@ class Suggestion(SelfShown):
             PolicyError: There is no such column or role, or a hierarchy for another role.
             HierarchyError: The type of the column does not take the hierarchy.
         """
-        known = {each.name: each for each in self.columns}
+        known = {column.name: column for column in self.columns}
         if name not in known:
             raise PolicyError(f"the table has no column {name!r}{did_you_mean(name, known)}")
-        roles = [each.value for each in Role]
+        roles = [one.value for one in Role]
         if not isinstance(role, Role) and role not in roles:
             raise PolicyError(f"role {role!r} is not known; roles are {listed(roles)}")
-        own, chosen = known[name], Role(role)
+        current, chosen = known[name], Role(role)
         if chosen is not Role.QUASI_IDENTIFIER and hierarchy is not None:
             raise PolicyError(
                 f"column {name!r} is to be {chosen.value}, and a hierarchy is for quasi-identifiers"
             )
+        if hierarchy is not None:
+            current.refuse_unfit(hierarchy)
+        is_same = hierarchy is None and chosen is current.role
+        if hierarchy is None and chosen is Role.QUASI_IDENTIFIER:
+            hierarchy = current.hierarchy or Hierarchy.suppression()
         changed = replace(
-            own,
+            current,
             role=chosen,
-            reason=own.reason if chosen is own.role else "as you decided",
-            hierarchy=None,
-            remark=own.remark if chosen is own.role is Role.SENSITIVE else "",
-            file=None,
-            is_entity=own.is_entity and chosen is Role.IDENTIFIER,
-            is_asked=own.is_asked and chosen is own.role,
-            l=own.l if chosen is Role.SENSITIVE else None,
+            reason=current.reason if chosen is current.role else "as you decided",
+            hierarchy=hierarchy,
+            remark=current.remark if is_same else "",
+            file=current.file if is_same else None,
+            is_entity=current.is_entity and chosen is Role.IDENTIFIER,
+            is_asked=current.is_asked and chosen is current.role,
+            l=current.l if chosen is Role.SENSITIVE else None,
         )
-        if chosen is Role.QUASI_IDENTIFIER:
-            if hierarchy is not None:
-                own.refuse_unfit(hierarchy)
-                changed = replace(changed, hierarchy=hierarchy)
-            elif own.hierarchy is None:
-                changed = replace(changed, hierarchy=Hierarchy.suppression())
-            else:
-                changed = replace(
-                    changed, hierarchy=own.hierarchy, remark=own.remark, file=own.file
-                )
-        columns = tuple(changed if each.name == name else each for each in self.columns)
+        columns = tuple(changed if column.name == name else column for column in self.columns)
         return replace(self, columns=columns)
 
     def to_toml(self) -> str:
         """The text of policy.toml, with every reason as a comment."""
-        lists = [
-            {"key": key, "title": _TITLES[role], "columns": self.of(role)}
-            for role, key in _KEYS.items()
-        ]
-        return (
-            plain_text(
-                "policy.toml",
-                {"comment": comment, "key": toml_key, "value": toml_value},
-                **self._remarks(),
-                k=self.k,
-                limit=self.suppression_limit,
-                entity=self.entity,
-                asked=self.asked,
-                method=self.method,
-                lists=lists,
-                settled=bool(self.of(Role.DROP) or self.of(Role.KEEP)),
-                undecided=self.of(Role.UNDECIDED),
-                quasi=self.of(Role.QUASI_IDENTIFIER),
-                sensitive=self.of(Role.SENSITIVE),
-            ).rstrip("\n")
-            + "\n"
+        text = plain_text(
+            "policy.toml",
+            {"comment": comment, "key": toml_key, "value": toml_value},
+            draft=self,
+            source="" if self.provenance.source is None else f" for {self.provenance.source}",
+            size=self._size(),
+            share=percent(self.suppression_limit),
+            advisory=ADVISORY,
+            **{role.name.lower(): self.of(role) for role in Role},
         )
+        return text.rstrip("\n") + "\n"
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> Suggestion:
         """Writes the policy file, and beside it the hierarchies that are to be filled in.
@@ -254,10 +330,13 @@ class Suggestion(SelfShown):
             SourceError: The file exists already, or cannot be written.
         """
         file = refuse_policy_file(path, overwrite=overwrite)
-        columns, notes = settled_columns(self.columns, file)
+        columns, notes = with_files(self.columns, file)
         written = replace(self, columns=columns, notes=(*self.notes, *notes))
-        left = write_policy(file, written.to_toml())
-        return replace(written, notes=(*written.notes, *left))
+        try:
+            leftovers = write_private(file, written.to_toml())
+        except OSError as error:
+            raise SourceError(f"policy file {str(file)!r}: {error.strerror}") from None
+        return replace(written, notes=(*written.notes, *leftovers))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document: no value of the table is in it."""
@@ -270,7 +349,7 @@ class Suggestion(SelfShown):
             "entity": self.entity,
             "asked": list(self.asked),
             "method": self.method,
-            "columns": {each.name: each.to_dict() for each in self.columns},
+            "columns": {column.name: column.to_dict() for column in self.columns},
             "undecided": list(self.undecided),
             "files": list(self.files),
             "advisory": ADVISORY,
@@ -282,59 +361,177 @@ class Suggestion(SelfShown):
         """A page for a reader."""
         [shown] = self.shown_tables()
         return page(
-            [self._head(), *in_columns([_HEADS, *shown.rows], "<<<<")], (ADVISORY, *self.notes)
+            [self._size(), *in_columns([_HEADS, *shown.rows], "<<<<")], (ADVISORY, *self.notes)
         )
 
-    def _head(self) -> str:
+    def _size(self) -> str:
         return f"{counted(self.records, 'record')}, {counted(len(self.columns), 'column')}"
 
     def _names(self, role: Role) -> list[str]:
-        return [each.name for each in self.of(role)]
+        return [column.name for column in self.of(role)]
 
-    def _remarks(self) -> dict[str, str]:
-        """What the policy file says of its parts."""
-        source = "" if self.provenance.source is None else f" for {self.provenance.source}"
-        return {
-            "head": f"Suggested by sqlanon init{source}: {self._head()}{self._basis()}.",
-            "advice": ADVISORY,
-            "k_remark": f"Each published record is like at least {self.k - 1} others in all "
-            "quasi-identifiers (k-anonymity). 3 is weak, 5 is usual, 10 or more suits data that "
-            "anybody may download.",
-            "limit_remark": "The share of the records that may be left out where they would make "
-            f"everybody else's values coarser: here {percent(self.suppression_limit)}. 0 keeps "
-            "everybody.",
-            "models_remark": "k-anonymity alone does not hide a sensitive value that all records "
-            "of a class share (a class: all records that are published with the same "
-            "quasi-identifiers). l-diversity asks for l different values in each class: see the "
-            "columns under [sensitive]. t-closeness asks for more, for classes whose values are "
-            "distributed as in the whole table, up to a distance t; to ask for it, remove the #:",
-            "method_remark": f"{self._ways()}mondrian generalizes part by part: values of a column "
-            "come out at several levels, but far fewer of them are suppressed in most tables, and "
-            "it soon ends.",
-            "entity_remark": "Whose record it is: k counts persons, not records.",
-            "asked_remark": self.question,
-            "undecided_remark": "UNDECIDED: nothing is published before each of these has a role. "
-            "Name each in identifiers, keep, drop, [quasi_identifiers] or [sensitive]. Remove the "
-            "# of the lines below that you need; the last one leaves out all that have no role.",
-            "quasi_remark": "Columns by which others may find a person, with their values from "
-            "fine to coarse. {} keeps a value or suppresses it.",
-            "sensitive_remark": "Columns that are published as they are, and whose values nobody "
-            "should learn about a person.",
-        }
 
-    def _ways(self) -> str:
-        """Why the method is suggested, or when it is worth a trial."""
-        if self.method is None:
-            return (
-                "The default method chooses one level for each quasi-identifier. Where most "
-                "columns come out as *, remove the # below. "
-            )
-        return (
-            f"One level for each quasi-identifier can be chosen in {self.nodes:,} ways, which take "
-            "long to search. "
+MAX_NAMED_FILES = 3
+"""Files that a note names; of more it says how many there are."""
+MAX_FILE_NAME = 60  # characters of the column
+
+
+def file_name(column: str, taken: Collection[str]) -> str:
+    """The name of a column's hierarchy file, other than those taken.
+
+    >>> file_name("job title", []), file_name("job/title", ["hierarchy_job_title.csv"])
+    ('hierarchy_job_title.csv', 'hierarchy_job_title_2.csv')
+    """
+    plain = re.sub(r"\W+", "_", column)[:MAX_FILE_NAME].strip("_") or "column"
+    lower = {name.lower() for name in taken}
+    names = (f"hierarchy_{plain}{f'_{number}' if number > 1 else ''}.csv" for number in count(1))
+    return next(name for name in names if name.lower() not in lower)
+
+
+def refuse_policy_file(path: str | Path, *, overwrite: bool = False) -> Path:
+    """The policy file that is to be written.
+
+    Raises:
+        SourceError: It exists already, is a folder, or cannot be written.
+    """
+    file = path_of(path, "the policy file")
+    if file.is_dir():
+        raise SourceError(f"{str(file)!r} is a folder; name a file")
+    if file.exists() and not overwrite:
+        raise SourceError(
+            f"{str(file)!r} exists already; replace it with overwrite (--overwrite), or name "
+            "another with --output FILE"
         )
+    refuse_folder(file.resolve())
+    return file
 
-    def _basis(self) -> str:
-        if self.looked_at == self.records:
-            return ""
-        return f", of which a sample of {self.looked_at:,} was looked at"
+
+def with_files(
+    columns: Sequence[ColumnSuggestion], policy: Path
+) -> tuple[tuple[ColumnSuggestion, ...], list[str]]:
+    """Columns with the hierarchy files that are written beside a policy file, or lie there.
+
+    Returns:
+        The columns, and notes of these files.
+
+    Raises:
+        SourceError: A file cannot be written.
+    """
+    settled: list[ColumnSuggestion] = []
+    notes: list[str] = []
+    written: list[str] = []
+    taken = [policy.name]
+    for column in columns:
+        if column.file is None:
+            settled.append(column)
+            continue
+        assert column.hierarchy is not None
+        rows = column.hierarchy.rows
+        assert rows is not None
+        name = file_name(column.name, taken)
+        filled_in = _covering(policy.parent / name, rows)
+        if filled_in is not None:
+            notes.append(
+                f"{name} exists already and covers column {column.name!r}: it serves as it is"
+            )
+            settled.append(replace(column, hierarchy=filled_in, file=name))
+        else:
+            others = list(taken)
+            while (policy.parent / name).exists():
+                others.append(name)
+                name = file_name(column.name, others)
+            notes += write_paths(rows, policy.parent / name)
+            written.append(name)
+            hierarchy = Hierarchy.from_rows(rows, name=name)
+            settled.append(replace(column, hierarchy=hierarchy, file=name))
+        taken.append(name)
+    if written:
+        files = (
+            listed(written)
+            if len(written) <= MAX_NAMED_FILES
+            else f"the {len(written)} hierarchy files beside it"
+        )
+        notes.append(
+            f"{files} {'holds' if len(written) == 1 else 'hold'} values of the table, to be "
+            "put into groups: keep them as safe as the table"
+        )
+    return tuple(settled), notes
+
+
+def _covering(file: Path, rows: Sequence[Labels]) -> Hierarchy | None:
+    """The hierarchy of a file that covers some rows, as somebody may have filled it in."""
+    try:
+        hierarchy = Hierarchy.from_file(file)
+    except (HierarchyError, SourceError):
+        return None
+    covered = {row[0] for row in hierarchy.rows or ()}
+    return hierarchy if {row[0] for row in rows} <= covered else None
+
+
+COMMENT_WIDTH = 96  # characters
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_key(name: str) -> str:
+    """A key, in quotes where it needs them.
+
+    >>> toml_key("age"), toml_key("date of birth")
+    ('age', '"date of birth"')
+    """
+    return name if _BARE.fullmatch(name) else toml_text(name)
+
+
+def toml_text(text: str) -> str:
+    r"""A text in quotes.
+
+    >>> print(toml_text('a "b"\n'))
+    "a \"b\"\n"
+    """
+    # JSON writes texts as TOML does, but for DEL, which TOML takes only as an escape.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_value(value: object) -> str:
+    """A value on one line.
+
+    >>> toml_value({"intervals": [5, 10], "low": 0.5, "x y": True})
+    '{ intervals = [5, 10], low = 0.5, "x y" = true }'
+
+    Raises:
+        PolicyError: TOML has no such value.
+    """
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return repr(value)
+        case str():
+            return toml_text(value)
+        case list() | tuple():
+            return f"[{', '.join(map(toml_value, value))}]"
+        case Mapping():
+            pairs = (f"{toml_key(str(key))} = {toml_value(item)}" for key, item in value.items())
+            return f"{{ {', '.join(pairs)} }}" if value else "{}"
+    raise PolicyError(f"a policy file cannot hold a value of type {type(value).__name__}")
+
+
+def comment(text: str, indent: int = 0) -> str:
+    """A text as lines of a comment, whatever names of columns it holds.
+
+    Args:
+        text: The text.
+        indent: Blanks before each line.
+    """
+    plain = "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+    )
+    margin = f"{' ' * indent}# "
+    lines = wrap(
+        plain,
+        COMMENT_WIDTH,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines)

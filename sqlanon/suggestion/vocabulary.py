@@ -1,72 +1,121 @@
-"""Vocabulary: what the name of a column says, by known concepts and by single words."""
+"""Vocabulary: what the name of a column says, by the concepts and words of `vocabulary.toml`."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from functools import cache, cached_property
 from itertools import pairwise
+from typing import Any
 
-from sqlanon.suggestion.concepts import BIRTH, CONCEPTS, FILE, NAME, PERSON, STAFF, Concept
+from sqlanon.resources import toml_document
+
+LANGUAGES = ("en", "de", "fr", "es")
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+class Hint(Enum):
+    """What a name says of its column."""
+
+    NAMES = "names a person"
+    PERSON = "numbers persons"
+    TEXT = "free text"
+    WEIGHT = "survey weight"
+    SENSITIVE = "sensitive"
+    MEASURE = "score or measurement"
+    KNOWN = "known to others"
 
 
-ID_WORDS = _set("id ids uuid guid identifier ident identifiant identificador kennung")
-COUNTING = _set("number num no numero nb")
-"""Words that stand for a number of persons, too, where those are plural: number of clients."""
-NUMBER_WORDS = ID_WORDS | COUNTING | _set("nr nummer key ref reference zeichen schluessel")
-"""Words that numbers of somebody or something are called by."""
-RECORD_WORDS = NUMBER_WORDS | _set(
-    "code rowid index idx rownum row seq sequence lfdnr lfd pk record case unnamed"
-)
-"""Words that numbers of records are called by; a name that ends in ID_WORDS is one, too."""
-PERSONS = _set(
-    "person* patient* paciente* pat pt subject participant* proband* respondent* resp panelist "
-    "customer* cust client* cliente* kunde* kd member* mitglied* user* usuario* utilisateur* "
-    "nutzer* employee* emp empl staff mitarbeiter* salarie empleado* worker student* "
-    "etudiant* estudiante* alumno* eleve pupil schueler* insured versichert* assure* asegurado* "
-    "citizen voter taxpayer donor borrower debtor applicant candidate visitor passenger guest "
-    "subscriber abonne* personal"
-)
-"""Whom records are about. A word that ends in `*` stands for compounds that begin so."""
-FILES = _set(
-    "account acct konto compte cuenta case fall akte* vorgang* dossier expediente chart historia "
-    "contract vertrag* contrat* contrato policy police poliza household* haushalt* hh"
-)
-"""What is kept for a person, or for few."""
-BESIDE = _set(
-    "physician doctor surgeon nurse therapist medecin medico arzt hausarzt aerztin pfleger* "
-    "manager supervisor vorgesetzt* teacher lehrer* professor advisor adviser berater* betreuer* "
-    "contact kontaktperson ansprechpartner* sachbearbeiter* responsable encargado agent clerk"
-)
-"""Persons beside those whom records are about."""
-KINDS = {PERSON: PERSONS, FILE: FILES, STAFF: BESIDE}
+@dataclass(frozen=True)
+class Concept:
+    """Something that columns are about.
+
+    Args:
+        hint: What follows from it.
+        title: It, as part of a sentence.
+        phrases: Its names, as `vocabulary.toml` writes them.
+        nominal: Whether numbers in such a column are codes, without an order.
+        special: Whether it is of a special category (GDPR article 9).
+        lasting: Whether it stays the same of a person for life.
+    """
+
+    hint: Hint
+    title: str
+    phrases: tuple[str, ...]
+    nominal: bool = False
+    special: bool = False
+    lasting: bool = False
+
+    @cached_property
+    def whole_names(self) -> frozenset[str]:
+        """Its phrases written as one word."""
+        return frozenset(p.strip("=").replace(" ", "") for p in self.phrases if "*" not in p)
+
+    @cached_property
+    def parts_of_names(self) -> tuple[tuple[str, ...], ...]:
+        """The words of its phrases that may be a part of a name."""
+        return tuple(tuple(p.split()) for p in self.phrases if not p.startswith("="))
+
+
+def read_concepts(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Concept]:
+    """The concepts of a vocabulary, in its order.
+
+    Raises:
+        ValueError: A key or a hint is not known, or a hint or a title is missing.
+    """
+    known = {field.name for field in fields(Concept)} - {"phrases"}
+    concepts = {}
+    for key, table in tables.items():
+        plain = {name: value for name, value in table.items() if name not in LANGUAGES}
+        if plain.keys() - known or not {"hint", "title"} <= plain.keys():
+            raise ValueError(f"concept {key!r}: {sorted(plain)} are not the keys of a concept")
+        plain["hint"] = Hint(plain["hint"])
+        concepts[key] = Concept(**plain, phrases=_of_all_languages(table))
+    return concepts
+
+
+def read_words(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+    """The lists of single words of a vocabulary.
+
+    Raises:
+        ValueError: A language is not known.
+    """
+    for key, table in tables.items():
+        if table.keys() - {*LANGUAGES}:
+            raise ValueError(f"words {key!r}: {sorted(table)} are not all languages")
+    return {key: frozenset(_of_all_languages(table)) for key, table in tables.items()}
+
+
+def _of_all_languages(table: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(phrase for language in LANGUAGES for phrase in table.get(language, ()))
+
+
+_DOCUMENT = toml_document("sqlanon.suggestion", "vocabulary.toml")
+CONCEPTS = read_concepts(_DOCUMENT["concepts"])
+"""By their keys; of those that both fit a name, the earlier one counts."""
+_WORDS = read_words(_DOCUMENT["words"])
+
+ADDRESS, NAME, BIRTH, POSTCODE = (CONCEPTS[key] for key in ("address", "name", "birth", "postcode"))
+PERSON, FILE, STAFF = (CONCEPTS[key] for key in ("person", "file", "staff"))
+_PERSONS, _STAFF = _WORDS["persons"], _WORDS["staff"]
+_NUMBERED = {PERSON.title: _PERSONS, FILE.title: _WORDS["files"], STAFF.title: _STAFF}
 """What concepts of numbers are about."""
-LABELS = _set(
-    "class label target outcome result response y klasse ziel zielvariable ergebnis classe "
-    "etiquette cible resultat clase etiqueta objetivo resultado survived default churn"
-)
-"""Names that say, each as a whole, that the column is what others are to predict."""
-CODES = _set("code codes recode coded cod kode codigo category cat type typ kategorie")
-"""Words that say that numbers are codes, without an order."""
-NAMING = _set("name nom nombre")
+
+CODES = _WORDS["codes"]
+YEAR_NAMES = _WORDS["years"]
+RECORD_WORDS = _WORDS["ids"] | _WORDS["counts"] | _WORDS["numbers"] | _WORDS["records"]
+"""Words that numbers of records are called by."""
+_NUMBER_WORDS = _WORDS["ids"] | _WORDS["counts"] | _WORDS["numbers"]
+
 _PARTING = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 # A number, a group or the contrary of something, written as one word: nbenfants, agegrp, nonsmoker.
 _WITHIN = (
     re.compile(r"(?:nb|num|anz|non|n)([a-z]{4,})"),
     re.compile(r"([a-z]{3,})(?:grp|group|gruppe|cat|code|status|level|lvl)"),
 )
-YEAR_WORDS = _set("year yr jahr annee ano")
-"""Words that say that numbers are years of the calendar, where they look so."""
 _ITEM = re.compile(r"(?![vxy])[a-z][0-9]{1,3}[a-z]?", re.IGNORECASE)
-_FILLERS = _set(
-    "of the a an in on at by for to de la le les du des d l el los las del y et und der die das "
-    "von im am zur zum s self"
-)
 
 
 @cache
@@ -78,31 +127,28 @@ def words_of(name: str) -> tuple[str, ...]:
     """
     plain = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    found = [word.lower() for word in _PARTING.findall(plain)]
-    kept = [word for word in found if word not in _FILLERS]
-    return tuple(kept or found)
+    words = [word.lower() for word in _PARTING.findall(plain)]
+    return tuple([word for word in words if word not in _WORDS["small"]] or words)
 
 
 @cache
 def concept_of(name: str) -> Concept | None:
     """What a name is about; None where the vocabulary does not know it."""
     words = words_of(name)
-    found = _concept(words)
-    if found is not None:
-        return found
     whole = "".join(words)
-    within = [each[1] for pattern in _WITHIN if (each := pattern.fullmatch(whole))]
-    return next(filter(None, (_concept((word,)) for word in within)), None)
+    within = [(match[1],) for pattern in _WITHIN if (match := pattern.fullmatch(whole))]
+    return next(filter(None, map(_concept, (words, *within))), None)
 
 
 def _concept(words: Sequence[str]) -> Concept | None:
-    whole = "".join(words)
-    for concept, names, phrases in _index():
-        if whole in names or any(_stands_in(phrase, words) for phrase in phrases):
+    for concept in CONCEPTS.values():
+        if "".join(words) in concept.whole_names:
+            return concept
+        if any(_stands_in(phrase, words) for phrase in concept.parts_of_names):
             return concept
         if concept is NAME and _is_name(words):
             return concept
-        if concept in KINDS and _numbers(words, KINDS[concept]):
+        if concept.title in _NUMBERED and _numbers(words, _NUMBERED[concept.title]):
             return concept
     return None
 
@@ -112,58 +158,23 @@ def is_record_number(name: str) -> bool:
     words = words_of(name)
     if not words:
         return not name.strip() or name.strip().isdigit() or name.startswith(("_", "#"))
-    return words[-1] in ID_WORDS or words[0] in ID_WORDS or set(words) <= RECORD_WORDS
+    return not _WORDS["ids"].isdisjoint((words[0], words[-1])) or set(words) <= RECORD_WORDS
 
 
 def numbers_something(name: str) -> bool:
     """Whether a name ends in a word for a number, as store_no and StoreNr do, or begins with id."""
     words = words_of(name)
-    return len(words) > 1 and (words[-1] in NUMBER_WORDS or words[0] in ID_WORDS)
+    return len(words) > 1 and (words[-1] in _NUMBER_WORDS or words[0] in _WORDS["ids"])
 
 
 def is_of_staff(name: str) -> bool:
     """Whether a name has a word for somebody beside the person whom records are about."""
-    return any(_is_one_of(BESIDE, word) for word in words_of(name))
+    return any(_is_one_of(_STAFF, word) for word in words_of(name))
 
 
 def names_staff(name: str) -> bool:
     """Whether a name ends in such a word, and so is that of somebody."""
-    return any(_is_one_of(BESIDE, word) for word in words_of(name)[-1:])
-
-
-def _numbers(words: Sequence[str], kinds: frozenset[str]) -> bool:
-    """Whether a name is that of the number of somebody or something.
-
-    A word for it stands beside one for a number, before or behind it, or is written together with
-    one. Plurals beside a word that also counts are no numbers of one.
-    """
-    if len(words) == 1:
-        [word] = words
-        return any(
-            word.endswith(end) and _is_one_of(kinds, word.removesuffix(end)) for end in NUMBER_WORDS
-        )
-    return any(
-        number in NUMBER_WORDS | {"code", "codigo"}
-        and _is_one_of(kinds, kind)
-        and not (number in COUNTING and kind.endswith("s"))
-        for pair in pairwise(words)
-        for number, kind in (pair, pair[::-1])
-    )
-
-
-def _is_name(words: Sequence[str]) -> bool:
-    """Whether a word for a name stands beside one for somebody, or for a birth."""
-    return any(
-        name in NAMING
-        and not kind.endswith("s")
-        and (_is_one_of(PERSONS | BESIDE, kind) or (len(words) == 2 and _concept((kind,)) is BIRTH))
-        for pair in pairwise(words)
-        for name, kind in (pair, pair[::-1])
-    )
-
-
-def _is_one_of(patterns: frozenset[str], word: str) -> bool:
-    return any(_is(pattern, word) for pattern in patterns)
+    return any(_is_one_of(_STAFF, word) for word in words_of(name)[-1:])
 
 
 def is_item(name: str) -> bool:
@@ -177,28 +188,53 @@ def is_item(name: str) -> bool:
 def is_label(name: str) -> bool:
     """Whether the whole name says that the column is what others are to predict."""
     words = words_of(name)
-    return len(words) == 1 and words[0] in LABELS
+    return len(words) == 1 and words[0] in _WORDS["labels"]
 
 
-@cache
-def _index() -> tuple[tuple[Concept, frozenset[str], tuple[tuple[str, ...], ...]], ...]:
-    """Per concept its phrases written as one word, and as words."""
-    found = []
-    for concept in CONCEPTS:
-        given = [phrase.strip() for phrase in concept.phrases.split(",")]
-        whole = {phrase.strip("=").replace(" ", "") for phrase in given if "*" not in phrase}
-        phrases = tuple(tuple(phrase.split()) for phrase in given if not phrase.startswith("="))
-        found.append((concept, frozenset(whole), phrases))
-    return tuple(found)
+def _numbers(words: Sequence[str], kinds: frozenset[str]) -> bool:
+    """Whether a name is that of the number of somebody or something.
+
+    A word for it stands beside one for a number, before or behind it, or is written together with
+    one. Plurals beside a word that also counts are no numbers of one.
+    """
+    if len(words) == 1:
+        [word] = words
+        return any(
+            word.endswith(end) and _is_one_of(kinds, word.removesuffix(end))
+            for end in _NUMBER_WORDS
+        )
+    return any(
+        number in _NUMBER_WORDS | {"code", "codigo"}
+        and _is_one_of(kinds, kind)
+        and not (number in _WORDS["counts"] and kind.endswith("s"))
+        for pair in pairwise(words)
+        for number, kind in (pair, pair[::-1])
+    )
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    """Whether a word for a name stands beside one for somebody, or for a birth."""
+    return any(
+        name in _WORDS["names"]
+        and not kind.endswith("s")
+        and (
+            _is_one_of(_PERSONS | _STAFF, kind) or (len(words) == 2 and _concept((kind,)) is BIRTH)
+        )
+        for pair in pairwise(words)
+        for name, kind in (pair, pair[::-1])
+    )
 
 
 def _stands_in(phrase: Sequence[str], words: Sequence[str]) -> bool:
     """Whether the words of a phrase stand among others one after the other."""
-    last = len(words) - len(phrase)
     return any(
-        all(_is(own, words[start + place]) for place, own in enumerate(phrase))
-        for start in range(last + 1)
+        all(_is(pattern, words[start + place]) for place, pattern in enumerate(phrase))
+        for start in range(len(words) - len(phrase) + 1)
     )
+
+
+def _is_one_of(patterns: frozenset[str], word: str) -> bool:
+    return any(_is(pattern, word) for pattern in patterns)
 
 
 def _is(pattern: str, word: str) -> bool:

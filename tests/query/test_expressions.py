@@ -82,6 +82,13 @@ def test_every_scalar_of_duckdb_that_can_change_is_refused():
         assert "whose result changes" in text or "no SQL expression" in text
 
 
+def test_every_macro_of_duckdb_that_calls_one_is_refused():
+    changing = "function_type = 'macro' AND regexp_matches(macro_definition, 'current_|random')"
+    for name in functions_of_duckdb(f"internal AND {changing}"):
+        text = fault(Hierarchy.expressions(f"{name}(value)"), "INTEGER")
+        assert "whose result changes" in text or "no SQL expression" in text
+
+
 def test_faults_of_all_expressions_come_at_once():
     with pytest.raises(HierarchyError) as caught:
         level_labels(

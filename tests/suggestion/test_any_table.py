@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Policy
-from sqlanon.suggestion.advice import Role
+from sqlanon.suggestion.roles import Role
 
 _markers = itertools.count(1_000_003, 7_919)
 

@@ -7,11 +7,8 @@ from databases import empty_database
 from sqlglot import exp
 
 import sqlanon
-from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
-from sqlanon.suggestion.advice import Role
-from sqlanon.suggestion.by_figures import advise_by_sets
 from sqlanon.suggestion.profile import ColumnProfile, NumberFigures
-from sqlanon.suggestion.roles import advise
+from sqlanon.suggestion.roles import Role, advise
 
 
 def of_numbers(
@@ -57,6 +54,14 @@ def test_whole_numbers_of_which_nearly_every_record_has_its_own_are_no_measureme
     assert advise(of_numbers("figure", distinct=distinct)).role is role
 
 
+@pytest.mark.parametrize("name", ["fnlwgt", "perwt", "pweight", "WTMEC2YR", "x"])
+@pytest.mark.parametrize("distinct", [500, 950, 1000])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_survey_weight_is_not_published_before_it_is_decided(name, distinct, whole):
+    advice = advise(of_numbers(name, distinct=distinct, whole=whole))
+    assert advice.role in (Role.UNDECIDED, Role.IDENTIFIER)
+
+
 @pytest.mark.every_row
 @pytest.mark.parametrize("distinct", [20, 200, 1000])
 def test_an_address_is_an_identifier_however_many_records_share_it(distinct):
@@ -70,31 +75,6 @@ def test_an_address_is_an_identifier_however_many_records_share_it(distinct):
         lengths=(4, 5.0, 9),
     )
     assert advise(own).role is Role.IDENTIFIER
-
-
-@pytest.mark.parametrize(
-    ("columns", "among", "role"),
-    [
-        (("age", "strat", "r"), None, Role.QUASI_IDENTIFIER),
-        (("age", "strat", "r"), ["age"], Role.UNDECIDED),
-        (("age", "strat", "r"), ["age", "strat"], Role.QUASI_IDENTIFIER),
-        (("strat", "r"), ["age"], Role.QUASI_IDENTIFIER),
-        (("r",), [], Role.QUASI_IDENTIFIER),
-    ],
-)
-def test_columns_of_unknown_meaning_do_not_speak_for_codes_in_large_sets(columns, among, role):
-    told = SubsetFigures(columns, classes=500, unique=60, total=1000, pairs=None)
-    risk = SubsetRisk(
-        identifying=0.05,
-        largest=4,
-        whole=told,
-        columns=(ColumnFigures("r", values=4, unique=0, lost=60, total=1000),),
-        minimal=(told,),
-        strongest=(),
-        looked_at=1,
-        implied=0,
-    )
-    assert advise_by_sets("r", risk, among=among).role is role
 
 
 GIVEN = [

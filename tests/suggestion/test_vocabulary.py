@@ -4,9 +4,17 @@ import doctest
 
 import pytest
 
-from sqlanon.suggestion import concepts, files, toml_text, vocabulary, widths
-from sqlanon.suggestion.concepts import Hint
-from sqlanon.suggestion.vocabulary import concept_of, is_label, is_record_number, words_of
+from sqlanon.suggestion import hierarchies, suggestion, vocabulary
+from sqlanon.suggestion.vocabulary import (
+    CONCEPTS,
+    Hint,
+    concept_of,
+    is_label,
+    is_record_number,
+    read_concepts,
+    read_words,
+    words_of,
+)
 
 KNOWN = {
     Hint.NAMES: "Vorname, last_name, e-mail, eMail, phoneNumber, Straße, IBAN, ip_address, "
@@ -16,13 +24,12 @@ KNOWN = {
     Hint.WEIGHT: "fnlwgt, survey_weight, Gewichtungsfaktor, pondération, factor de expansión",
     Hint.SENSITIVE: "income, monthly_salary, Einkommen, salaire_net, ingresos, diagnosis, ICD10, "
     "Krankheit, maladie, enfermedad, religion, Konfession, croyances, HIV_status, "
-    "sexual_orientation, extramarital_affairs, rate_marriage, rating, cd40, hemoglobin, arms, "
+    "sexual_orientation, extramarital_affairs, rating, hemoglobin, arms, "
     "treat, bmi, systolic_bp, trade_union, criminal_record, party_vote, smoker, creditScore, "
-    "nbaffairs, Jahreseinkommen, HourlyRate, hospdays, prescriptions, treated, "
+    "nbaffairs, Jahreseinkommen, HourlyRate, prescriptions, treated, "
     "doctor_visits, hospital_name, Hospitalisierung, chronic_condition, sick_leave, coughing, "
     "Jahresgehalt, gehalt, StockOptionLevel, stock, networthgroup, "
-    "offtrt, ph.ecog, ph.karno, wt.loss, menopause, hormone, nodes, tumorsize, homo, priors_count, "
-    "nonsmoker, drugrisk",
+    "ph.ecog, menopause, hormone, tumorsize, priors_count, nonsmoker",
     Hint.KNOWN: "age, Alter, edad, dateOfBirth, Geburtsdatum, date de naissance, ZIP, PLZ, "
     "code_postal, sex, Geschlecht, sexe, género, race, ethnicity, marital-status, Familienstand, "
     "état civil, estado_civil, occupation, Beruf, profesión, education_level, native_country, "
@@ -87,12 +94,30 @@ def test_a_name_without_latin_letters_has_words():
 
 
 def test_every_concept_can_be_found_by_its_first_phrase():
-    for concept in concepts.CONCEPTS:
-        phrase = concept.phrases.split(",")[0].strip("=* ")
+    for concept in CONCEPTS.values():
+        phrase = concept.phrases[0].strip("=* ")
         assert concept_of(phrase).hint is concept.hint, phrase
 
 
-@pytest.mark.parametrize("module", [vocabulary, widths, toml_text, files])
+AGE = {"hint": "known to others", "title": "age", "en": ["age"]}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [AGE | {"specail": True}, AGE | {"pt": ["idade"]}, AGE | {"hint": "seen"}, {"title": "age"}],
+)
+def test_a_vocabulary_with_an_unknown_key_or_hint_is_refused(table):
+    assert read_concepts({"age": AGE})["age"].phrases == ("age",)
+    with pytest.raises(ValueError, match=r"'age': .* not the keys|'seen' is not a valid Hint"):
+        read_concepts({"age": table})
+
+
+def test_words_of_an_unknown_language_are_refused():
+    with pytest.raises(ValueError, match="not all languages"):
+        read_words({"small": {"en": ["of"], "pt": ["o"]}})
+
+
+@pytest.mark.parametrize("module", [vocabulary, hierarchies, suggestion])
 def test_examples_in_docstrings_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted

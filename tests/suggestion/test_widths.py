@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Hierarchy
-from sqlanon.suggestion.widths import FIRST, LAST, grid
+from sqlanon.suggestion.hierarchies import FIRST_GROUPS, LAST_GROUPS, grid
 
 numbers = st.decimals(-(10**9), 10**9, places=3, allow_nan=False)
 
@@ -39,8 +39,8 @@ def test_intervals_nest_and_their_ends_lie_between_the_quantiles(quantiles, whol
 def test_a_wide_range_has_many_groups_at_first_and_few_at_last(spread, start):
     found = made(start, start + spread)
     first, last = (spread / int(width) for width in (found.widths[0], found.widths[-1]))
-    assert 0.6 * FIRST[0] <= first <= 1.4 * FIRST[1]
-    assert last <= LAST[1] + 1
+    assert 0.6 * FIRST_GROUPS[0] <= first <= 1.4 * FIRST_GROUPS[1]
+    assert last <= LAST_GROUPS[1] + 1
     assert all(str(int(width)).rstrip("0") in ("1", "2", "4", "5", "25") for width in found.widths)
 
 

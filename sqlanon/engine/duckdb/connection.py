@@ -17,6 +17,7 @@ from sqlanon.engine.base import Limits, Row, render
 from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
+    Lookups,
     catalog_of,
     catalog_text,
     entries,
@@ -27,15 +28,54 @@ from sqlanon.engine.duckdb.catalog import (
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
 from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.interrupts import interruptible
-from sqlanon.engine.duckdb.loading import loading
-from sqlanon.engine.duckdb.lookups import Lookups
 from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, temporary_of, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.sqlglot_version import drop
 from sqlanon.sqltext import Statement
+from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow
+
+ROWS_AT_ONCE = 500_000
+
+
+def loading(
+    columns: Mapping[str, Sequence[object]], types: Mapping[str, exp.DataType]
+) -> tuple[exp.Select, Iterator[list[list[object]]]]:
+    """A query of the rows of some columns, and its parameters for one part of them after another.
+
+    Args:
+        columns: Values by column name, all of one length; None is NULL.
+        types: Types by column name; those left out are BIGINT.
+
+    Returns:
+        The query and the parameters of one part at least, be it of no row.
+
+    Raises:
+        EngineError: Lengths or names disagree.
+    """
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) != 1 or not types.keys() <= columns.keys():
+        raise EngineError(
+            f"cannot load a working table: {counted(len(columns), 'column')} of "
+            f"{counted(len(lengths), 'length')} for {counted(len(types), 'type')}"
+        )
+    bigint = exp.DataType(this=exp.DataType.Type.BIGINT)
+    starts = range(0, max(lengths.pop(), 1), ROWS_AT_ONCE)
+    parts = (
+        [list(values[start : start + ROWS_AT_ONCE]) for values in columns.values()]
+        for start in starts
+    )
+    return exp.select(*(_unnested(name, types.get(name, bigint)) for name in columns)), parts
+
+
+def _unnested(name: str, kind: exp.DataType) -> exp.Expr:
+    """The rows of a list that is a parameter, as a column."""
+    array = exp.DataType.build(exp.DataType.Type.ARRAY, expressions=[kind.copy()], nested=True)
+    values = exp.Anonymous(this="unnest", expressions=[exp.cast(exp.Placeholder(), array)])
+    return exp.alias_(values, name, quoted=True)
+
 
 T = TypeVar("T")
 

@@ -1,4 +1,10 @@
-"""Frames of a program in a database: read once as Arrow, and handed back as what they were."""
+"""Frames of a program in a database: read once as Arrow, and handed back as what they were.
+
+What DuckDB makes of pandas or of a lazy query depends on its own sample of the rows and on when
+it looks. Columns that are published as they are go in as whatever keeps their values apart and
+come back in their own type, which is tried before the search where no list says so. Categories
+are worked out anew, since a type that lists suppressed values publishes them.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +22,18 @@ from sqlanon.engine.duckdb.catalog import fold, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import attempt, fault
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
-from sqlanon.engine.frames.columns import comes_back, refuse_finer, restored, same, stored
-from sqlanon.engine.frames.kinds import ArrowFrame, FrameKind, PandasFrame, PolarsFrame, in_types
+from sqlanon.engine.frames import (
+    ArrowFrame,
+    FrameKind,
+    PandasFrame,
+    PolarsFrame,
+    comes_back,
+    in_types,
+    refuse_finer,
+    restored,
+    same,
+    stored,
+)
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.wording import counted
 

@@ -1,24 +1,44 @@
-"""Reading JSON files once, into a temporary table, without changing a text."""
+"""Reading JSON files once, into a temporary table, without changing a text.
+
+What is wrong with one is told by its place; no value is ever quoted.
+"""
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 from sqlglot import exp
 
 from sqlanon.engine.base import Row, render, with_texts
 from sqlanon.engine.duckdb.catalog import fold
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.json_faults import json_fault
-from sqlanon.engine.duckdb.narrowing import complete, home, loading
+from sqlanon.engine.duckdb.errors import fault
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
-from sqlanon.engine.duckdb.text_columns import TextColumns
-from sqlanon.engine.duckdb.text_dates import GivenDates, refuse_date_format
-from sqlanon.engine.duckdb.text_files import TextReading, scan_file
-from sqlanon.engine.duckdb.text_layout import refuse_alike
-from sqlanon.engine.duckdb.text_types import dates_as_given, json_kinds
+from sqlanon.engine.duckdb.text_columns import (
+    TextColumns,
+    complete,
+    date_notes,
+    home,
+    json_kinds,
+    loading,
+    refuse_date_format,
+)
+from sqlanon.engine.duckdb.text_files import (
+    BAD_INPUT,
+    TextReading,
+    cut_off,
+    readable,
+    scan_file,
+    undecodable_line,
+)
+from sqlanon.engine.duckdb.text_layout import opened_text, refuse_alike
+from sqlanon.errors import SourceError, SqlanonError
 
 _Type = exp.DataType.Type
 # Types that DuckDB takes texts of JSON for, and then writes otherwise.
@@ -31,8 +51,10 @@ _NUMBERS = {_Type.DOUBLE}
 _TEXT = exp.DataType(this=_Type.TEXT)
 # Integers of more digits than a DOUBLE holds of all numbers that long, as a part of JSON.
 _LONG = '"-?[0-9]{16,}"'
-# DuckDB tells keys apart by such an ending, which a key may also have of its own.
-_RENAMED = re.compile(r"(.+)_[0-9]+", re.DOTALL)
+# DuckDB tells keys apart by such an ending, which a key may also have of its own; before 2.0 it
+# calls an empty key C1, and then reads nothing there.
+_RENAMED = re.compile(r"(.+)_[0-9]+|C[0-9]+", re.DOTALL)
+_EMPTY_KEY = "has records with a key that is empty; give it a name"
 _Ask = Callable[["exp.Expr"], list[Row]]
 
 
@@ -58,7 +80,10 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
 
     guessed = _scan(path, {"sample_size": exp.convert(-1)})
     described = ask(exp.Describe(this=exp.select("*").from_(guessed)))
-    refuse_alike(path, _keys(ask, path, names=[str(name) for name, *_ in described]))
+    keys = _keys(ask, path, names=[str(name) for name, *_ in described])
+    if "" in keys:
+        raise SourceError(f"{path.name!r} {_EMPTY_KEY}")
+    refuse_alike(path, keys)
     types = {str(name): _as_text(type_of(str(kind)), _GUESSED) for name, kind, *_ in described}
     use = how.use(list(types))
     read = use.read(list(types))
@@ -82,10 +107,18 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     engine.run(create_temporary(loaded.copy(), texts.converted(kept)))
     engine.drop(raw)
     left_out = {n: kind for n, kind in types.items() if kind == _TEXT and n not in texts_in}
-    given = dict.fromkeys(left_out, dates_as_given(how.form, exact=False))
-    others = TextColumns(_scan_as(path, left_out), given, how.form.nulls)
-    dates = GivenDates(path, how.form, use.dated, kept, lambda record: f"record {record + 1:,}")
-    engine.notes += dates.notes(engine, loaded, texts=texts, others=others)
+    engine.notes += date_notes(
+        engine,
+        loaded,
+        path=path,
+        form=how.form,
+        dated=use.dated,
+        texts=texts,
+        kinds=kept,
+        rows=_scan_as(path, left_out),
+        left_out=list(left_out),
+        where=lambda record: f"record {record + 1:,}",
+    )
     complete(engine, loaded, table=table, names=list(types), use=use)
 
 
@@ -115,7 +148,7 @@ def _keys(ask: _Ask, path: Path, *, names: list[str]) -> list[str]:
     """
     folded = set(map(fold, names))
     endings = map(_RENAMED.fullmatch, names)
-    if not any(found and fold(found.group(1)) in folded for found in endings):
+    if not any(one and (one[1] is None or fold(one[1]) in folded) for one in endings):
         return names
     scan = scan_file("read_json_objects", path, options={"hive_partitioning": exp.false()})
     keys = exp.Anonymous(this="json_keys", expressions=[exp.column("json")])
@@ -146,3 +179,89 @@ def _lossless(
 def _as_text(kind: exp.DataType, types: set[exp.DType]) -> exp.DataType:
     """A type with text in the place of others, also inside it."""
     return with_texts(kind, lambda part: part.this in types)
+
+
+# Bytes of JSON that Python reads to find what is wrong.
+_MOST_JSON = 1 << 28
+_TWICE = re.compile(r" in (?:line|record/value) (\d+): Object .*has duplicate key", re.DOTALL)
+_WANTED = "objects, one a line or in one array"
+# What is no object cannot be bound to the columns of a table, nor can keys that are one to DuckDB.
+_REFUSALS = BAD_INPUT | duckdb.BinderException | duckdb.NotImplementedException
+
+
+def json_fault(error: Exception, path: Path) -> SqlanonError:
+    """The error for a file that is no JSON table: what is wrong, and the place where that shows."""
+    if damaged := cut_off(path):
+        return damaged
+    if not isinstance(error, _REFUSALS):
+        return fault(error, f"read {path.name!r}")
+    if isinstance(error, duckdb.NotImplementedException):
+        if "Duplicate name" not in str(error):
+            return fault(error, f"read {path.name!r}")
+        found = (
+            "has objects inside its records with keys that differ only in the case of letters; "
+            "spell them alike, or differently"
+        )
+    elif isinstance(error, duckdb.BinderException):
+        found = _no_table(path)
+    elif twice := re.search(
+        r" in (?:line|record/value) (\d+): Object .*has duplicate key", str(error)
+    ):
+        found = (
+            f"has an object with a key more than once in record {twice.group(1)}; "
+            "give each of its keys a name of its own"
+        )
+    else:
+        found = _malformed(path)
+    return SourceError(f"{path.name!r} {found}")
+
+
+def _no_table(path: Path) -> str:
+    """What keeps the values of a file from being the records of a table."""
+    scan = scan_file("read_json_objects", path, options={"hive_partitioning": exp.false()})
+    kind, keys = (
+        exp.Anonymous(this=f"json_{part}", expressions=[exp.column("json")])
+        for part in ("type", "keys")
+    )
+    with closing(duckdb.connect()) as connection:
+        values = DuckDB(connection).rows(exp.select(kind, keys).distinct().from_(scan))
+    kinds = {kind for kind, _ in values}
+    if kinds <= {"OBJECT"} and not any(keys for _, keys in values):
+        return "is empty: it has no record with a key"
+    if any("" in keys for _, keys in values):
+        return _EMPTY_KEY
+    with opened_text(path) as file:
+        is_marked = file.read(3) == codecs.BOM_UTF8
+    if is_marked and kinds == {"ARRAY"}:
+        return "starts with a byte order mark before its array; save it as UTF-8 without one"
+    return f"is not JSON: {_WANTED}"
+
+
+def _malformed(path: Path) -> str:
+    """Where a file is no JSON: DuckDB counts lines and records otherwise than editors do."""
+    with readable(path), opened_text(path) as file:
+        data = file.read(_MOST_JSON)
+    line = None
+    if len(data) < _MOST_JSON:
+        try:
+            line = _no_json_line(data.decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            undecodable = undecodable_line(path, "utf-8")
+            return f"is not encoded in UTF-8 at line {undecodable}; save it as UTF-8"
+    return f"is not JSON{'' if line is None else f' at line {line}'}: {_WANTED}"
+
+
+def _no_json_line(text: str) -> int | None:
+    """The first line of a text that cannot be read; None where each can."""
+    if text.lstrip().startswith("["):
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError) as error:
+            return getattr(error, "lineno", None)
+        return None
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            json.loads(line or "0")
+        except (ValueError, RecursionError):
+            return number
+    return None

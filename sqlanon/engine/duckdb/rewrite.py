@@ -1,4 +1,10 @@
-"""A fresh file for a database, so that no byte of a replaced table remains in the old one."""
+"""A fresh file for a database, so that no byte of a replaced table remains in the old one.
+
+DuckDB never clears the pages of what it drops. So the published table is written into a copy of
+everything else, and one rename decides. The schema is copied without the original's definition
+reaching the disk, then the rows table by table. Through a connection of the caller it is a swap in
+his transaction instead, and a note.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +20,8 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine, Limits, Row
 from sqlanon.engine.duckdb.catalog import entries, qualified
-from sqlanon.engine.duckdb.generated_columns import generated_columns
+from sqlanon.engine.duckdb.database_objects import generated_columns, leftovers
 from sqlanon.engine.duckdb.held_files import held_database
-from sqlanon.engine.duckdb.leftovers import leftovers
 from sqlanon.engine.duckdb.resources import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync

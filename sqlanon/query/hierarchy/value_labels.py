@@ -5,7 +5,8 @@ Labels come from the rule's own grid. All of it is plain SQL, which other dialec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -15,7 +16,6 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
 from sqlanon.query.hierarchy.interval_labels import interval_labels
-from sqlanon.query.hierarchy.time_zones import depends_on_zone
 from sqlanon.query.text import (
     NOT_FINITE,
     between,
@@ -68,15 +68,24 @@ _REFUSED_NAMES = {
         reservoir_quantile row_number sem skewness sum_no_overflow sumkahan variant_group_object
     """,
     "a function whose result changes": """
-        current_catalog current_connection_id current_database current_date current_localtime
+        ago current_catalog current_connection_id current_database current_date current_localtime
         current_localtimestamp current_query current_query_id current_role current_schema
         current_schemas current_setting current_time current_timestamp current_transaction_id
         current_user currval error gen_random_uuid get_current_time get_current_timestamp getenv
-        getvariable in_search_path localtime localtimestamp nextval now random session_user setseed
-        setval sleep_ms stats today transaction_timestamp txid_current user uuid uuidv4 uuidv7
-        vector_type write_log
+        getvariable in_search_path localtime localtimestamp nextval now pg_conf_load_time
+        pg_postmaster_start_time random session_user setseed setval sleep_ms stats today
+        transaction_timestamp txid_current user uuid uuidv4 uuidv7 vector_type write_log
     """,
 }
+_MAKES_INSTANTS = {
+    "make_timestamptz", "timezone", "to_timestamp", "uuid_extract_timestamp",
+    "from_json", "from_json_strict", "json_transform", "json_transform_strict",
+}  # fmt: skip
+"""Functions that make instants, or values of a type that is written in a text."""
+_OFFSET = re.compile(
+    r"-?infinity|.*:\d\d.*(?:Z|[+-]\d\d(?::?\d\d){0,2}| [A-Za-z_]+(?:/[A-Za-z_]+)*)"
+)
+"""A listed instant that says from which offset or zone it is."""
 
 
 def level_labels(
@@ -238,10 +247,10 @@ def _expression_labels(
             continue
         refused = _refused(tree, name)
         faults.extend(f"{subject} has {what}; use only the column itself" for what in refused)
-        if depends_on_zone(tree, column_type):
+        if _depends_on_zone(tree, column_type):
             faults.append(
-                f"{subject} depends on the session's time zone; name one, "
-                "as in value AT TIME ZONE 'UTC'"
+                f"{subject} depends on the session's time zone; take the column to a named one "
+                "first, as in value AT TIME ZONE 'UTC', and make no other timestamps with a zone"
             )
         labels.append(not_null(column, varchar(_bound(tree, column))))
     if faults:
@@ -274,6 +283,63 @@ def _refused(tree: exp.Expr, name: str) -> list[str]:
         references = counted(len(others), "reference")
         refused.append(f"{references} to other columns ({', '.join(sorted(others))})")
     return refused
+
+
+def _depends_on_zone(tree: exp.Expr, column_type: exp.DataType) -> bool:
+    """Whether an expression over a column is none that has the same result in every time zone.
+
+    A session's zone decides what text, day or hour an instant has, and what instant a text without
+    an offset means. So instants may only be taken to a zone that is named, and nothing may make
+    one; times with a zone may only be cast.
+    """
+    for node in tree.walk():
+        match node:
+            case exp.Column() if is_zoned(column_type):
+                parent = node.parent
+                fits = (
+                    isinstance(parent, exp.AtTimeZone)
+                    and parent.this is node
+                    and isinstance(parent.args["zone"], exp.Literal)
+                )
+            case exp.Column() if column_type.this == _Type.TIMETZ:
+                fits = isinstance(node.parent, exp.Cast)
+            case exp.AtTimeZone():
+                fits = is_zoned(column_type) and isinstance(node.this, exp.Column)
+            case exp.Cast():
+                parts = list(node.to.find_all(exp.DataType))
+                fits = not any(is_zoned(part) or part.this == _Type.TIMETZ for part in parts)
+            case exp.UnixToTime():
+                fits = node.args.get("scale") is not None  # that is epoch_ms, which makes none
+            case exp.StrToTime():
+                fits = _reads_no_zone(node.args["format"])
+            case exp.Anonymous() if node.name.lower() == "try_strptime":
+                fits = _reads_no_zone(node.expressions[-1])
+            case exp.Func():
+                fits = not _names(node) & _MAKES_INSTANTS
+            case _:
+                fits = True
+        if not fits:
+            return True
+    return False
+
+
+def _reads_no_zone(form: exp.Expr) -> bool:
+    """Whether a format of strptime is written down, and reads no zone or offset."""
+    return isinstance(form, exp.Literal) and "%z" not in form.name.lower()
+
+
+def leaf_faults(leaves: Sequence[str | None], column_type: exp.DataType, *, name: str) -> list[str]:
+    """Faults of listed values of a column: texts that mean no instant without a time zone."""
+    if not is_zoned(column_type) and column_type.this != _Type.TIMETZ:
+        return []
+    bare = sum(leaf is not None and not _OFFSET.fullmatch(leaf) for leaf in leaves)
+    if not bare:
+        return []
+    return [
+        f"{counted(bare, 'leaf', more='leaves')} of column {name!r} ({type_name(column_type)}) "
+        f"{'has' if bare == 1 else 'have'} no offset from UTC, so that the session's time zone "
+        "would decide what is meant; write one, as in 2020-01-31 12:00:00+00"
+    ]
 
 
 def _names(call: exp.Func) -> set[str]:

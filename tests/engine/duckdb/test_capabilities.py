@@ -12,7 +12,7 @@ from sqlanon import KAnonymity, Policy
 from sqlanon.engine.duckdb import catalog
 from sqlanon.engine.duckdb.capabilities import arrow_reader
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.generated_columns import generated_columns, generated_in
+from sqlanon.engine.duckdb.database_objects import generated_columns, generated_in
 from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import SourceError
 from sqlanon.sqlglot_version import classes, drop, type_id

@@ -6,8 +6,8 @@ import pytest
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.errors import fault
+from sqlanon.engine.duckdb.export import second_database
 from sqlanon.engine.duckdb.resources import Resources
-from sqlanon.engine.duckdb.second_database import second_database
 from sqlanon.errors import EngineError, SourceError
 
 LIMITS = {"threads": 4, "memory_limit": "1000MB", "temp_limit": "2000MB"}

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.leftovers import leftovers, own_parts
+from sqlanon.engine.duckdb.database_objects import leftovers, own_parts
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.publishing.rewriting import rewrite
 

@@ -222,6 +222,7 @@ def test_encodings(tmp_path, codec, given, name):
     [
         ("a,b\nx,1\nMüller,2\n".encode("latin-1"), None, "UTF-8 at line 3; name its encoding"),
         ("a,b\nx,1\nMüller €,2\n".encode("cp1252"), "latin-1", "latin-1 at line 3"),
+        ('a,b\nx,"1\n2"\nMüller,2\n'.encode("latin-1"), None, "UTF-8 at line 4"),
         ("a,b\nx,1\nMüller,2\n".encode(), "ascii", "ascii at line 3"),
         ("a,b\nx,1\n".encode("utf-16") + b"x", "utf-16", "utf-16 at line 3"),
         ("größe,b\n1,2\n".encode("latin-1"), None, "UTF-8 at line 1; name its encoding"),
@@ -287,11 +288,13 @@ def test_nonsense_is_refused(tmp_path, said, message):
     ("data", "message"),
     [
         (b"a,b\n1,2\n3\n", "at line 3: it has 1 field where the header has 2"),
-        (b"a,b\n1,2\n3,4,5\n", "at line 3: it has 3 fields where the header has 2$"),
-        (b"a;b\n1;2;3\n", 'at line 2: .* write.table of R writes it, put "";'),
+        (b"a,b,c\n1,2,3\n3,4\n5\n", "at line 3: it has 2 fields where the header has 3$"),
+        (b"a,b\n1,2\n3,4,5,6\n", "at line 3: it has more fields than the header, which has 2$"),
         (b'a,b\n1,"x\ny"\n\n3\n', "at line 5: it has 1 field"),
         (b'a,b\n1,"x\ny"\n3,"Alice\n4,5\n', "at line 4: a quote is not closed"),
         (b'a,b\n1,"Alice"w\n', "at line 2: a quote is not closed, or something follows"),
+        (b'a,b\n1,"' + b"x\n" * 50_000, "at line 2: a quote is not closed"),
+        (b"a,b\n1," + b"x" * 5_000_000 + b"\nAlice,2\n", "at line 2: it is too long"),
         (b"a,b\r\n1,2\n3,4\r\n", "at line 2: it ends with another line break"),
         (b"a,b\n" + b"1,2\n" * 30_000 + b"Alice\n", "at line 30002: it has 1 field"),
         (b'a,b\n1,"' + b"x" * 200_000 + b'"\nAlice\n', "at line 3: it has 1 field"),
