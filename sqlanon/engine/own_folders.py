@@ -2,7 +2,10 @@
 
 A folder is for its owner alone and holds a file that is locked for as long as its process lives:
 the system lets go of the lock however that ends, `kill -9` included. So whoever can lock the file
-knows that the folder is dead. What is half-made is never touched, nor what another user owns.
+knows that the folder is dead, without looking at process numbers, which are given anew and differ
+between containers. What is half-made is never touched, nor what another user owns. DuckDB could
+encrypt what it spills, but takes several times as long, and its own library for that calls itself
+unsafe.
 Without such locks (Windows, some network disks) nothing is swept.
 """
 

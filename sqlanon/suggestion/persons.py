@@ -3,8 +3,8 @@
 Models that count records protect nobody whose records fill a class alone. A column that names
 persons and has clearly fewer values than records becomes the entity. Of several it is the one that
 the others determine: where each case has one patient, k patients are k cases, too, but not the
-other way round. What stays the same of a person for life, as a date of birth, tells numbers of
-persons from those that persons share.
+other way round, so that a mistake costs values, never protection. What stays the same of a person
+for life, as a date of birth, tells numbers of persons from those that persons share.
 """
 
 from __future__ import annotations

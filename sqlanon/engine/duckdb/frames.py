@@ -1,4 +1,9 @@
-"""Frames of a program in a database: read once as Arrow, and handed back as what they were."""
+"""Frames of a program in a database: read once as Arrow, and handed back as what they were.
+
+What DuckDB makes of pandas or of a lazy query by itself depends on its own sample of the rows and
+on when it looks. Whether values come back is tried before the search, where no list says so.
+Categories are worked out anew, since a type that lists suppressed values publishes them.
+"""
 
 from __future__ import annotations
 

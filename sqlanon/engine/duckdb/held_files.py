@@ -1,4 +1,11 @@
-"""Files held while tables are read from them, so that one that changes meanwhile is noticed."""
+"""Files held while tables are read from them, so that one that changes meanwhile is noticed.
+
+Text, JSON and Arrow files are read once. A Parquet file may be larger than any memory, so it is
+read where it lies, more than once, and its device, number, size and times are compared before
+anything is published: a digest of its content would cost a scan each time and tell less. What a
+connection's own program may change (a view, a frame, any table while a function of it is called)
+is fingerprinted instead, before the search and after the published rows are written.
+"""
 
 from __future__ import annotations
 

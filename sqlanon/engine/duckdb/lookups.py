@@ -1,4 +1,10 @@
-"""What has been looked up in a transaction of our own, in which nobody else changes it."""
+"""What has been looked up in a transaction of our own, in which nobody else changes it.
+
+What tables there are and what columns they have is asked a dozen times a plan, and what a plan asks
+of a small table is nearly all planning: statements count, not rows. Nobody changes the answers but
+a function of the caller, so what must tell a change has the engine forget them first
+(`Engine.forget`).
+"""
 
 from __future__ import annotations
 

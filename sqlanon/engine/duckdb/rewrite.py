@@ -1,4 +1,11 @@
-"""A fresh file for a database, so that no byte of a replaced table remains in the old one."""
+"""A fresh file for a database, so that no byte of a replaced table remains in the old one.
+
+DuckDB never clears the pages of what it drops. So a copy of everything else is made, into which a
+table that is published in place is written, and one rename decides. The schema is copied without
+the original's definition reaching the disk, then the rows table by table. Through a connection of
+the caller there is no other file: a table is swapped in his transaction, and a note says what
+stays.
+"""
 
 from __future__ import annotations
 
