@@ -5,6 +5,9 @@ its words stand in the name one after the other, or are the whole name written a
 ends in `*` stands for all that begin so, one that begins with `*` for all that end so, as compounds
 do; a phrase that begins with `=` must be the whole name. Phrases of one concept are parted by
 commas.
+
+What others see of a person is a quasi-identifier, be it of a special category as race is: a
+sensitive column is published as it is, and would help them find a person.
 """
 
 from __future__ import annotations
