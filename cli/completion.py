@@ -1,5 +1,9 @@
 """Completion in shells: of commands and options by Typer, of what options take by their metavars.
 
+An option is completed as soon as it is declared, since what stands for its value in the help
+(`COLUMN,...`, `METHOD`, `quick|full`) tells what it takes. Columns are asked of the source by a
+policy that ends its opening before it is read.
+
 `--show-completion SHELL` prints the script that a shell runs; with it, a shell starts this program
 for every word, and the program answers with the words that fit.
 """

@@ -1,6 +1,7 @@
 """The gate: `sqlanon check --released` of every file that a commit, or a job, is about to let out.
 
-pre-commit calls it with the options of `check`, then `--`, then the files.
+pre-commit calls it with the options of `check`, then `--`, then the files. It is a program of its
+own, since `check SOURCE TABLE` takes a second file for a table.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Pages for a reader: on a terminal as wide as it is, with colours where it has them.
 
-Colours only repeat what words say. What goes to a file or another program has neither.
+Colours only repeat what words say. What goes to a file or another program has neither: reports make
+plain texts, tables alone are told the width by a context (`wording.fitting`), since only they know
+their columns, and all else is folded and coloured here, line by line, from words that stand there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """sqlanon: anonymize tables where they live.
 
 Names are loaded when they are first used, so that a program which needs few of them starts fast.
+Likewise slow libraries are imported where they are used: a plan loads duckdb, sqlglot and numpy
+alone, and answers of a search are fetched as tuples, without pyarrow.
 """
 
 from __future__ import annotations

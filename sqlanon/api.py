@@ -1,7 +1,9 @@
 """Public functions that plan and publish.
 
-What `inspection.check` says of `source`, `policy`, `table`, `progress` and `opening` holds
-for every function, and what `apply` and `plan` say of theirs for `anonymize`.
+What `inspection.check` says of `source`, `policy`, `table`, `progress` and `opening` holds for
+every function, and what `apply` and `plan` say of theirs for `anonymize`. Only these two have
+overloads, since a frame gives a frame. What is published is that frame, and a report comes beside
+it on request alone, so that a pipeline has nothing to unpack.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Public functions that only read: a table is checked, measured, mined and bounded.
 
+Every function is called as the command line has it: `f(source, policy, *, table=None, ...)`.
 What `check` says of `source`, `policy`, `table`, `progress` and `opening` holds for
 every function, also for those that plan and publish.
 """

@@ -2,7 +2,9 @@
 
 Whoever is asked to report installs the function to call (`following`); whatever works says which
 phase begins (`tell`) and, where it knows, how much of it is done (`advance`). Nobody hands the
-function on, and where none is installed, both cost a look-up.
+function on, which would be a parameter of every problem and search, and where none is installed,
+both cost a look-up. Shares are of what is settled (nodes ruled out, records covered), never of
+time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Regions: a local recoding of combinations of values, which numbers millions of them in arrays.
 
+Strict parts never split a combination, so combinations are numbered by the places of their values,
+and a run of them goes to one node. Nodes are known by levels alone.
+
 Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity", definition
 of strict multidimensional partitionings.
 """

@@ -1,4 +1,8 @@
-"""What differs between the versions of sqlglot that may be installed: see `pyproject.toml`.
+"""What differs between the versions of sqlglot that may be installed.
+
+Other programs in the same environment pin minor versions: SQLMesh one of sqlglot, dbt-duckdb some
+of DuckDB. So all from a year ago on are allowed, up to the next major one, which may change the
+shape of trees that are built by hand (`pyproject.toml`; the oldest are in `.ci/oldest.txt`).
 
 Annotations name the classes of the newest version, `exp.Expr` and `exp.DType`, and are not looked
 at when a program runs. Whatever is looked at has a name that every version knows, such as

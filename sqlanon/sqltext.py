@@ -6,6 +6,9 @@ written as in Jinja. A hole takes a fragment, a whole number or a syntax tree, a
 so that no text of a user can become a piece of SQL: `name` and `value` quote it, and what
 `expression` and `render` take is text of the program.
 
+DuckDB gets the text as it is; it is parsed for other engines alone. Trees remain where SQL is data:
+expressions of users, labels by type, other dialects.
+
 These templates need less than Jinja and more safety: its operators join texts behind any check,
 importing it takes longer than a plan's queries do, and what it compiles would have to be shipped.
 """

@@ -3,6 +3,9 @@
 Blocks of `console` hold commands after `$ ` with what they print: `…` stands for whatever varies,
 alone in a line for any number of lines. Those of `python` and `sql` are executed, what a block of
 `output` below says is what they print, and a block with a title is a file of that name.
+
+Libraries that run blocks make each a test of its own, which may run in another process although it
+depends on the one before, and none compares what a command prints with what the page shows.
 """
 
 from __future__ import annotations

@@ -383,6 +383,7 @@ def test_every_piece_of_sql_is_written_where_it_stands():
 
 
 def test_no_package_is_called_like_a_public_function_or_a_shipped_folder():
+    """It would hide the function."""
     import sqlanon
 
     functions = {name for name in sqlanon.__all__ if name.islower()}

@@ -1,4 +1,11 @@
-"""Comparing: methods run one after the other on one table, each result or failure a row."""
+"""Comparing: methods run one after the other on one table, each result or failure a row.
+
+They share a process: the table is opened once, no connection of a caller goes along into another
+process, and the kernel lets a peak of memory begin anew for each row.
+
+Without a time limit a first look is bounded by passes, not by seconds: a short deadline would end
+methods wherever a busy machine lets them come, and quick cuts would then stand for most of them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Charts of a comparison: loss and seconds by method, as SVG or as a page that needs nothing else.
 
 Altair and vl-convert are an extra; vl-convert holds all that draws, so no browser and no network is
-asked for.
+asked for, and a page has pictures and tables, but no script.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Sweeping: plans by one method over a grid of figures of the policy.
 
 The table is read and encoded once. A full-domain search keeps the codes, the frequency sets and
-what it has checked: what a node suppresses at one k is the same at every suppression limit.
+what it has checked: what a node suppresses at one k is the same at every suppression limit. A point
+is a plan as any other, searched to its end; rows of `compare`, which have few passes for a first
+look, would mix the loss against k with how hard was searched.
 """
 
 from __future__ import annotations

@@ -257,7 +257,7 @@ def searching(engine: Engine, deadline: Deadline) -> AbstractContextManager[None
 
 
 def without_enums(kind: exp.DataType) -> exp.DataType:
-    """A type in which every ENUM, also a nested one, is text."""
+    """A type in which every ENUM, also a nested one, is text: an ENUM lists values of the table."""
     return with_texts(kind, _has_labels)
 
 

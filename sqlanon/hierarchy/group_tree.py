@@ -1,4 +1,8 @@
-"""Group trees: the hierarchy of a column that is published in groups of values."""
+"""Group trees: the hierarchy of a column that is published in groups of values.
+
+Where groups are no nodes, a plan and `measure` put this tree of leaf, group and top in place of the
+column's own, and leave out what goes by levels.
+"""
 
 from __future__ import annotations
 

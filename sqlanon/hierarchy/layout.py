@@ -3,7 +3,7 @@
 A leaf's path from the top is a run of bit fields, one per level: the number of its node among the
 children of the parent. All columns' fields are packed into as few 62-bit words as hold them. Two
 records then share `word & mask` exactly when they share every generalized value of a lattice node,
-so one aggregation key serves every node and a roll-up is a bit mask.
+so one aggregation key serves every node, a roll-up is a bit mask, and no column is carried with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Choice of a method: by the size of a table, its policy and the options given, with its reason."""
+"""Choice of a method: by the size of a table, its policy and the options given, with its reason.
+
+`auto` has a row of its own beside those of the methods, so that it is told apart from the default
+and whatever takes a method takes it. Which options leave which methods is settled before the table
+is opened; the first rule that speaks for one of them chooses it.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class First:
         method: The method that finds it.
         share: Share of the time that it may take.
         replaces: Whether it is the result, too, where the method's own was cut short and loses
-            more; else only where the method has none.
+            more, which a recoding of the same kind alone may; else only where the method has none.
     """
 
     method: str

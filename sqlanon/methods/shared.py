@@ -1,4 +1,9 @@
-"""Shared work: what searches of one table, policy and loss have in common, found once."""
+"""Shared work: what searches of one table, policy and loss have in common, found once.
+
+Whoever finds a thing here is told how long it took, and counts that, so that seconds are compared
+as if each search ran alone. A thing is known by its name and a digest of its records: blocks and
+divisions have each their own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Places for new tables, tried before there is any work."""
+"""Places for new tables, tried before there is any work.
+
+Rights, a file system that is read-only and a transaction that has written elsewhere are told by
+nothing else than a try.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Varied: a policy with another value of one of its figures, all else as it is."""
+"""Varied: a policy with another value of one of its figures. `VARIED` lists what can vary."""
 
 from __future__ import annotations
 

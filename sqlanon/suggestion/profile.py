@@ -1,7 +1,8 @@
 """Profiles: how the columns of a table look, from the whole of it or from a sample.
 
 No profile holds a value of the table but quantiles of numbers, which never leave this package:
-widths and round borders are made of them.
+widths and round borders are made of them. How many distinct values a column of a large table has is
+asked of one part of its values, not of a sample, in which a value of four records is mostly alone.
 """
 
 from __future__ import annotations

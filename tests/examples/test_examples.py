@@ -1,7 +1,7 @@
 """Every example runs as shown, in whichever environment has what it needs.
 
 Where this one has not, `SQLANON_EXAMPLES` may name a folder of environments called `dbt`, `sqlmesh`
-and `dagster`, which `.ci/run` makes.
+and `dagster`, which `.ci/run` makes: these pin what others do not take, and are no dependencies.
 """
 
 import os

@@ -1,4 +1,8 @@
-"""Lent classes: the best full-domain recoding under the same policy, as clusters to start from."""
+"""Lent classes: the best full-domain recoding under the same policy, as clusters to start from.
+
+Families of methods do not know each other, so the planner hands on a function that finds it
+(`Options.lend`).
+"""
 
 from __future__ import annotations
 

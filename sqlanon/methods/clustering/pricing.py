@@ -1,4 +1,8 @@
-"""Pricing: what records are worth together, for methods that mine no itemsets to cluster by."""
+"""Pricing: what records are worth together, for methods that mine no itemsets to cluster by.
+
+Unasked they price records where an upper bound on all memberships says that it takes a moment,
+never by the clock, so that reports are the same everywhere.
+"""
 
 from __future__ import annotations
 

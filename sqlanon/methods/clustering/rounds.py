@@ -2,7 +2,9 @@
 
 A round asks for the records of every such part by the values of each column, which is a small
 answer, decides on all cuts as in memory, and names the rows' parts anew in one statement. Parts
-that memory holds are then read, several at a time, and cut to the end there.
+that memory holds are then read, several at a time, and cut to the end there: to group all rows by
+a million parts and a column, for each column and round, takes the database longer than sorting them
+once in memory.
 """
 
 from __future__ import annotations

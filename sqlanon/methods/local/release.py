@@ -1,4 +1,9 @@
-"""Release of local recoding: levels per record, and what they publish and lose."""
+"""Release of local recoding: levels per record, and what they publish and lose.
+
+What is published follows from each record's leaves and levels, so that a plan writes no table to
+measure, unless it has to say what classes tell of sensitive columns. `assessment.measure` reads the
+published table on its own; a test holds the one against the other.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Where a published column says whose record it is, all records of a person can be joined, so a
 person is told apart by all of them together: the bag of their combinations of quasi-identifiers.
+It is written as one text of whole numbers, its classes sorted: equal texts are equal bags, exactly
+and on every engine.
 
 Everywhere `words` is the number of words that tell classes apart.
 """

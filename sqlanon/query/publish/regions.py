@@ -1,7 +1,8 @@
 """Regions: the statement that recodes all records of a combination of values alike.
 
 A value is known by its place among those of its column, a combination by the places of its values,
-so neither a recoding nor its statement holds a value of the table.
+so neither a recoding nor its statement holds a value of the table. A combination's run is the last
+that begins at or before it, which every engine finds in one pass.
 """
 
 from __future__ import annotations

@@ -7,8 +7,10 @@ much as those before them give later rounds other starting points. Which cluster
 how, is drawn from a seed, so equal seeds give equal clusters.
 
 Where records may be left out, a few that are join each pool, and a pool may leave records out at a
-price. It starts far above what such a record costs, so that those by which most is gained go first,
-and falls to that; the best clusters of all rounds by what they really lose are kept.
+price. A record left out costs as much as one whose cells all say nothing, so that to leave it out
+gains only by what others then keep. The price starts far above what such a record costs, so that
+those by which most is gained go first, and falls to that; the best clusters of all rounds by what
+they really lose are kept.
 
 Which of several starts is the better one is not told by what they lose before refinement: a cover
 by reduced cost may lose more than another one, and less once both are refined. So each is refined
