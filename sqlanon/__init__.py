@@ -28,14 +28,14 @@ if TYPE_CHECKING:  # not from typing, which is slow to load and not always neede
     from sqlanon.inspection import mine as mine
     from sqlanon.inspection import risk as risk
     from sqlanon.policy.policy import Policy as Policy
+    from sqlanon.policy.privacy import AlphaAnonymity as AlphaAnonymity
+    from sqlanon.policy.privacy import BetaLikeness as BetaLikeness
+    from sqlanon.policy.privacy import DeltaDisclosure as DeltaDisclosure
     from sqlanon.policy.privacy import KAnonymity as KAnonymity
     from sqlanon.policy.privacy import LDiversity as LDiversity
     from sqlanon.policy.privacy import TCloseness as TCloseness
     from sqlanon.policy.roles import QuasiIdentifier as QuasiIdentifier
     from sqlanon.policy.roles import Sensitive as Sensitive
-    from sqlanon.policy.shares import AlphaAnonymity as AlphaAnonymity
-    from sqlanon.policy.shares import BetaLikeness as BetaLikeness
-    from sqlanon.policy.shares import DeltaDisclosure as DeltaDisclosure
     from sqlanon.publishing.anonymized import Anonymized as Anonymized
     from sqlanon.publishing.plan import Plan as Plan
     from sqlanon.publishing.preview import preview as preview
@@ -83,9 +83,9 @@ _HOMES = {
     "KAnonymity": "sqlanon.policy.privacy",
     "LDiversity": "sqlanon.policy.privacy",
     "TCloseness": "sqlanon.policy.privacy",
-    "AlphaAnonymity": "sqlanon.policy.shares",
-    "BetaLikeness": "sqlanon.policy.shares",
-    "DeltaDisclosure": "sqlanon.policy.shares",
+    "AlphaAnonymity": "sqlanon.policy.privacy",
+    "BetaLikeness": "sqlanon.policy.privacy",
+    "DeltaDisclosure": "sqlanon.policy.privacy",
     "CheckReport": "sqlanon.reports.check",
     "RiskReport": "sqlanon.reports.risk",
     "Report": "sqlanon.reports.plan",

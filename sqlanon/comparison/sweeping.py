@@ -58,9 +58,9 @@ def sweep(
         source: As for `check`.
         policy: What the published table must satisfy besides, as for `plan`.
         table: As for `check`.
-        over: Values by figure of the policy: `k`, `l`, `t`, `alpha`, `beta_likeness`,
-            `delta_disclosure`, `suppression_limit`, each a number or a text as the command line
-            takes it, such as `entropy:3`. The last figure varies fastest.
+        over: Values by figure of the policy: `k`, the key of another model (`l`, `t`, ...), or
+            `suppression_limit`, each a number or a text as the command line takes it, such as
+            `entropy:3`. The last figure varies fastest.
         settings: As for `plan`, but for `minimal_nodes` and `alternatives`, which are about one
             plan; `time_limit` is that of each point.
 

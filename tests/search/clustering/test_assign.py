@@ -13,8 +13,7 @@ from oracles.covers import Distinct, candidates_of, limited, optimum, problem_of
 from strategies import bounded
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.policy.shares import AlphaAnonymity
+from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
 from sqlanon.search.clustering.assign import assign_rest, lessened, mend, returned, unplaceable
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import direct_cover
