@@ -14,7 +14,7 @@ from typing import Any, Unpack
 
 from sqlglot import exp
 
-from sqlanon.arguments import checked
+from sqlanon.arguments import checked_by
 from sqlanon.comparison.comparing import name_of
 from sqlanon.comparison.report import Failure
 from sqlanon.comparison.sweep_report import Sweep, SweptPoint
@@ -40,7 +40,7 @@ MOST_POINTS = 1000
 """Points of a grid at most."""
 
 
-@checked
+@checked_by(Settings)
 def sweep(
     source: Source | Frame,
     policy: AnyPolicy,
