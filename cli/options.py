@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.errors import PolicyError
 from sqlanon.policy.privacy import FAMILIES
 
@@ -93,12 +94,14 @@ class RiskFigures:
         "journalist risk.",
     )
     risk_threshold: float | None = option(
-        "RISK", "Records with a higher risk count as at risk; above 0 and at most 1. Default: 0.2."
+        "RISK",
+        "Records with a higher risk count as at risk; above 0 and at most 1. Default: "
+        f"{RISK_THRESHOLD}.",
     )
     identifying: float | None = option(
         "SHARE",
         "Share of unique records from which on a set of columns counts as identifying; 1 finds "
-        "keys. Default: 0.05.",
+        f"keys. Default: {IDENTIFYING_SHARE}.",
     )
 
     @property
