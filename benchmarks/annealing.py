@@ -33,7 +33,8 @@ from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.sensitive import resolved_sensitive
 from sqlanon.policy.policy import Sensitive
-from sqlanon.search.clustering.annealing import Schedule, anneal, states
+from sqlanon.search.clustering.annealing import anneal, states
+from sqlanon.search.clustering.effort import Schedule
 from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import Clustering, records_of
 from sqlanon.search.clustering.refinement import refine

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.errors import PolicyError
+from sqlanon.policy.privacy import FAMILIES
 
 RESOURCES = "Resources"
 OUTPUT = "Output"
@@ -92,12 +94,14 @@ class RiskFigures:
         "journalist risk.",
     )
     risk_threshold: float | None = option(
-        "RISK", "Records with a higher risk count as at risk; above 0 and at most 1. Default: 0.2."
+        "RISK",
+        "Records with a higher risk count as at risk; above 0 and at most 1. Default: "
+        f"{RISK_THRESHOLD}.",
     )
     identifying: float | None = option(
         "SHARE",
         "Share of unique records from which on a set of columns counts as identifying; 1 finds "
-        "keys. Default: 0.05.",
+        f"keys. Default: {IDENTIFYING_SHARE}.",
     )
 
     @property
@@ -190,6 +194,20 @@ class RunOptions:
         return text.asked | self.resources
 
 
+if TYPE_CHECKING:
+    ModelOptions = Any  # a type checker cannot follow the families
+else:
+    ModelOptions = make_dataclass(
+        "ModelOptions",
+        [
+            (key, list[str], repeatable("[COLUMN=]MODEL", family.help))
+            for key, family in FAMILIES.items()
+        ],
+        frozen=True,
+        namespace={"__doc__": "Models of sensitive columns.", "panel": MODELS},
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyOptions:
     """The policy: a file, and options that go before what it says."""
@@ -236,38 +254,7 @@ class PolicyOptions:
         ),
         panel=MODELS,
     )
-    l: list[str] = repeatable(  # noqa: E741
-        "[COLUMN=]MODEL",
-        "l-diversity: how different the values within a class must be, for every sensitive "
-        "column or the one named: 3 (distinct values), entropy:3 or recursive:C:L.",
-        panel=MODELS,
-    )
-    t: list[str] = repeatable(
-        "[COLUMN=]MODEL",
-        "t-closeness: how far the values of a class may deviate from those of the whole table, "
-        "for every sensitive column or the one named: 0.2 (all values equally far apart), "
-        "ordered:0.2, hierarchical:0.2, kl:0.2, scaled:0.2 or scaled-literal:0.2.",
-        panel=MODELS,
-    )
-    alpha: list[str] = repeatable(
-        "[COLUMN=]MODEL",
-        "(alpha, k)-anonymity: the greatest share of a class that one value may have, such as "
-        "0.5, for every sensitive column or the one named.",
-        panel=MODELS,
-    )
-    beta_likeness: list[str] = repeatable(
-        "[COLUMN=]MODEL",
-        "beta-likeness: how much more frequent a value may be in a class than in the table, 2 or "
-        "enhanced:2, for every sensitive column or the one named.",
-        panel=MODELS,
-    )
-    delta_disclosure: list[str] = repeatable(
-        "[COLUMN=]MODEL",
-        "delta-disclosure privacy: what |ln(p / q)| must stay below for every value, p being its "
-        "share of a class and q of the table, such as 1.5; for every sensitive column or the one "
-        "named.",
-        panel=MODELS,
-    )
+    models: ModelOptions = field(default_factory=ModelOptions)
     nulls: list[str] = repeatable(
         "[COLUMN=]value|none",
         "Whether NULL counts as a value of sensitive columns. Default: value.",

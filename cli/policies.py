@@ -228,7 +228,7 @@ class _Refinement:
         """Reads --l and its like: returns models of all sensitive columns, notes those of one."""
         flag, read = f"--{family.replace('_', '-')}", partial(_model, family)
         common: list[Document] = []
-        for text in getattr(self.options, family):
+        for text in getattr(self.options.models, family):
             with self._collected():
                 if "=" not in text or text.lstrip().startswith("{"):
                     common.append(_blamed(flag, read, text=text))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from sqlanon.errors import PolicyError
+from sqlanon.policy.privacy import FAMILIES
 from sqlanon.wording import listed
 
 from .comparing import show_drawn, tried_charts
@@ -15,7 +16,7 @@ from .options import Input, Overwrite, PlanOutput, RunOptions, repeatable
 from .progress import progress
 from .search_options import Wanted, search_and_policy
 
-SWEPT = ("k", "l", "t", "alpha", "beta_likeness", "delta_disclosure", "suppression_limit")
+SWEPT = ("k", *FAMILIES, "suppression_limit")
 """Figures of a policy that can be swept; that they are all of `policy.varied`, a test holds."""
 
 

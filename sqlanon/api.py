@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from sqlanon.arguments import checked
+from sqlanon.arguments import checked, checked_by
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Opening, searching
 from sqlanon.errors import MissingTableError, PolicyError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Confirm = Callable[["Plan"], object]
 
 
-@checked
+@checked_by(Settings)
 def plan(
     source: Source | Frame,
     policy: AnyPolicy,
@@ -245,7 +245,7 @@ def anonymize(
     report: str | Path | None = ...,
     **settings: Unpack[Settings],
 ) -> Report: ...
-@checked
+@checked_by(Settings)
 def anonymize(
     source: Source | Frame,
     policy: AnyPolicy,

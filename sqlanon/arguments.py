@@ -71,43 +71,61 @@ OPENING = (
 )
 """Keywords of how a source is opened, which `engine.base.Opening` describes."""
 _KINDS: Mapping[str, _Kind] = {
-    **dict.fromkeys(("in_place", "overwrite", "every_subset", "minimal_nodes"), _BOOLEAN),
-    "alternatives": _BOOLEAN,
-    **dict.fromkeys(
-        ("refine", "suppress_uncovered", "consistent", "with_report", "released"), _BOOLEAN
-    ),
-    **dict.fromkeys(("method", "loss", "kind", "candidates", "direction", "into"), _TEXT),
-    **dict.fromkeys(("cuts", "partitioning", "bound", "effort"), _TEXT),
+    **dict.fromkeys(("in_place", "overwrite", "every_subset", "with_report", "released"), _BOOLEAN),
+    **dict.fromkeys(("method", "loss", "kind", "into", "effort"), _TEXT),
     **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
-    **dict.fromkeys(("date_format", "delimiter", "encoding", "distance", "improve"), _TEXT),
-    **dict.fromkeys(
-        ("threads", "max_columns", "max_sets", "seed", "block_records", "preview", "k"), _WHOLE
-    ),
-    **dict.fromkeys(("iterations", "passes", "pools"), _WHOLE),
-    **dict.fromkeys(
-        ("threshold", "identifying", "time_limit", "beta", "suppression_limit"), _NUMBER
-    ),
-    **dict.fromkeys(("temperature", "cooling", "loss_weight"), _NUMBER),
+    **dict.fromkeys(("date_format", "delimiter", "encoding"), _TEXT),
+    **dict.fromkeys(("threads", "max_columns", "max_sets", "seed", "preview", "k"), _WHOLE),
+    **dict.fromkeys(("threshold", "identifying", "time_limit", "suppression_limit"), _NUMBER),
     **dict.fromkeys(("temp_directory", "output", "path", "report"), _PATH),
     **dict.fromkeys(("progress", "confirm"), _FUNCTION),
     **dict.fromkeys(("losses", "methods"), _TEXTS),
     "ks": _WHOLES,
     "over": ("a mapping of figures to their values", lambda value: isinstance(value, Mapping)),
     "nullstr": _MARKS,
-    "scheme": _SCHEMES,
 }
 _MAY_BE_NONE = {
     *("into", "released_table", "class_attribute", "memory_limit", "threads", "max_columns"),
-    *("time_limit", "beta", "temp_directory", "output", "progress", "confirm"),
+    *("time_limit", "temp_directory", "output", "progress", "confirm"),
     *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
-    *("preview", "scheme", "direction", "methods", "ks"),
-    *("bound", "effort", "improve", "iterations", "temperature", "cooling", "loss_weight"),
-    *("pools", "loss", "report"),
+    *("preview", "methods", "ks", "effort", "loss", "report"),
 }
+_OF_TYPES: Mapping[str, _Kind] = {
+    **{"bool": _BOOLEAN, "str": _TEXT, "int": _WHOLE, "float": _NUMBER},
+    "Schemes": _SCHEMES,
+}
+_Kinds = Mapping[str, tuple[_Kind, bool]]
+"""Per keyword its kind, and whether it may be None."""
+_OWN: _Kinds = {name: (kind, name in _MAY_BE_NONE) for name, kind in _KINDS.items()}
+
+
+def kinds_of(settings: type) -> _Kinds:
+    """The kinds of keywords, those of a `TypedDict` by their types; any other type takes all."""
+    typed = {
+        name: hint.__forward_arg__.split(" | ") for name, hint in settings.__annotations__.items()
+    }
+    of_settings = {
+        name: (_OF_TYPES[types[0]], "None" in types)
+        for name, types in typed.items()
+        if types[0] in _OF_TYPES
+    }
+    return {**of_settings, **_OWN}
 
 
 def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     """A function that refuses keywords of another kind than they must be by a `PolicyError`."""
+    return _checked(function, _OWN)
+
+
+def checked_by(
+    settings: type,
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """The same of a function that takes the settings of a `TypedDict`, too."""
+    kinds = kinds_of(settings)
+    return lambda function: _checked(function, kinds)
+
+
+def _checked(function: Callable[Given, Result], kinds: _Kinds) -> Callable[Given, Result]:
     keywords = {
         each.name: each.kind is Parameter.VAR_KEYWORD
         for each in signature(function).parameters.values()
@@ -115,10 +133,15 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
 
     @wraps(function)
     def called(*given: Given.args, **named: Given.kwargs) -> Result:
-        faults = [fault for name, value in named.items() for fault in _faults(name, value)]
+        of_known = {name: kinds[name] for name in named if name in kinds}
+        faults = [
+            f"{name} must be {expected}, not {kind_of(named[name])}"
+            for name, ((expected, fits), may_be_none) in of_known.items()
+            if not (fits(named[name]) or (may_be_none and named[name] is None))
+        ]
         if faults:
             raise PolicyError("; ".join(faults))
-        named.update({name: _own(name, value) for name, value in named.items()})
+        named.update({name: _own(kind, named[name]) for name, (kind, _) in of_known.items()})
         if keywords.get("opening"):
             _refuse_unknown(named, [name for name, is_rest in keywords.items() if not is_rest])
         return function(*given, **named)
@@ -126,9 +149,8 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     return called
 
 
-def _own(name: str, value: Any) -> Any:
-    """The value of a keyword, with numbers of other libraries as Python's own."""
-    kind = _KINDS.get(name)
+def _own(kind: _Kind, value: Any) -> Any:
+    """A value of a kind, with numbers of other libraries as Python's own."""
     if kind is _WHOLES and value is not None:
         return [plain(each) for each in value]
     return plain(value) if kind in (_WHOLE, _NUMBER) else value
@@ -141,14 +163,6 @@ def _refuse_unknown(named: Iterable[str], own: Sequence[str]) -> None:
         if name not in known:
             meant = did_you_mean(name, known)
             raise PolicyError(f"{name!r} is not known; keywords are {', '.join(known)}{meant}")
-
-
-def _faults(name: str, value: object) -> list[str]:
-    """What is wrong with the kind of a keyword; of which kind is told, never its value."""
-    if name not in _KINDS or (value is None and name in _MAY_BE_NONE):
-        return []
-    expected, fits = _KINDS[name]
-    return [] if fits(value) else [f"{name} must be {expected}, not {kind_of(value)}"]
 
 
 def kind_of(value: object) -> str:

@@ -9,6 +9,9 @@ from typing import Any
 from sqlanon.wording import counted
 
 RISK_THRESHOLD = 0.2
+"""Risk above which a record counts as at risk, where no other is given."""
+IDENTIFYING_SHARE = 0.05
+"""Share of unique records from which on columns count as identifying, where no other is given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sqlanon.arguments import checked
 from sqlanon.assessment.check import check_table
 from sqlanon.assessment.persons import person_notes
-from sqlanon.classes import RISK_THRESHOLD
+from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.engine.base import Opening, searching
 from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
@@ -85,7 +85,7 @@ def risk(
     table: Any = None,
     population: Any = None,
     threshold: float = RISK_THRESHOLD,
-    identifying: float = 0.05,
+    identifying: float = IDENTIFYING_SHARE,
     max_columns: int | None = None,
     max_sets: int | None = None,
     every_subset: bool = False,

@@ -1,15 +1,13 @@
 """Random hierarchies, records, policies and tables that several tests draw."""
 
-import math
-
 from hypothesis import strategies as st
 from oracles.covers import Distinct, limited, problem_of
 from oracles.lattice import JOBS, LOSSES, Case
+from oracles.models import DRAWN
 
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
+from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, Sensitive
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.policy.privacy import DISTANCES, TCloseness
-from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from sqlanon.policy.privacy import TCloseness
 
 ROOT = "*"
 weights = st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7])
@@ -69,29 +67,10 @@ def level_bounds(draw, rows):
     return low, draw(st.sampled_from([height, height, max(low, height - 1)]))
 
 
-diversities = st.one_of(
-    st.builds(LDiversity, st.integers(1, 3)),
-    st.builds(LDiversity, st.sampled_from([1, 1.5, 2, 2.5]), st.just("entropy")),
-    st.builds(
-        LDiversity, st.integers(1, 3), st.just("recursive"), st.sampled_from([0.5, 1, 1.5, 2.5])
-    ),
-)
-closenesses = st.builds(
-    TCloseness, st.sampled_from([0.05, 0.2, 0.3, 0.5, 0.8]), st.sampled_from(DISTANCES)
-)
-
-alphas = st.builds(AlphaAnonymity, st.sampled_from([0.3, 1 / 3, 0.5, 0.6, 0.75, 1]))
-likenesses = st.builds(
-    BetaLikeness, st.sampled_from([0.2, 0.5, 1, 2]), st.sampled_from(["basic", "enhanced"])
-)
-disclosures = st.builds(DeltaDisclosure, st.sampled_from([0.3, math.log(2), 1, 3]))
-models = st.one_of(diversities, closenesses, alphas, likenesses, disclosures)
-
-
 @st.composite
 def demands(draw):
     """A model and what it is about: 0 for job, 1 for pay, which has no hierarchy."""
-    model = draw(models)
+    model = draw(DRAWN)
     about = draw(st.sampled_from([0, 1]))
     in_tree = isinstance(model, TCloseness) and model.distance == "hierarchical"
     return (0 if in_tree else about), model

@@ -89,14 +89,14 @@ def test_a_keyword_of_another_kind_is_one_error(name, connection, tmp_path, monk
 
 def is_of_kind(keyword, value):
     """Whether a value is of the kind that a keyword has; keywords without one take any."""
-    kinds = arguments._KINDS
-    return keyword not in kinds or kinds[keyword][1](value)
+    kinds = arguments.kinds_of(Settings)
+    return keyword not in kinds or kinds[keyword][0][1](value)
 
 
 def test_every_keyword_of_a_source_and_a_search_has_a_kind():
     named = {*Opening.__annotations__, *Settings.__annotations__}
     # What patterns are is known above arguments: the search refuses any other object.
-    assert named - arguments._KINDS.keys() == {"patterns"}
+    assert named - arguments.kinds_of(Settings).keys() == {"patterns"}
 
 
 @pytest.mark.parametrize("value", WRONG)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlanon.policy.privacy import FAMILIES
+
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "text": (str,),
     "integer": (int,),
@@ -52,7 +54,9 @@ class Shape:
 
 
 def shapes(file: Path) -> dict[str, Shape]:
-    """The sections by name."""
+    """The sections by name; that of sensitive columns with a key for each family of models."""
+    sections = tomllib.loads(file.read_text("utf-8"))
+    sections["sensitive"] |= {key: each.key for key, each in FAMILIES.items() if each.key}
     return {
         name: Shape(
             name,
@@ -60,7 +64,7 @@ def shapes(file: Path) -> dict[str, Shape]:
             tuple(section.pop("like", ())),
             {key: Key.of(text) for key, text in section.items()},
         )
-        for name, section in tomllib.loads(file.read_text("utf-8")).items()
+        for name, section in sections.items()
     }
 
 

@@ -28,7 +28,7 @@ _LEAST = (models.FEWEST, models.LEAST_ENTROPY)
 # The models whose figures are reported whatever is asked, with any threshold.
 _ENTROPY = LDiversity(1, "entropy")
 _CLOSE: Mapping[str, TCloseness] = {name: TCloseness(0, name) for name in DISTANCES}
-_SHARES = {key: each.build(1) for key, each in FAMILIES.items() if key not in ("l", "t")}
+_SHARES = {key: each.build(1) for key, each in FAMILIES.items() if each.key}
 
 
 @dataclass(frozen=True, slots=True)

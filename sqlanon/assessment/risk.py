@@ -26,7 +26,7 @@ from sqlanon.assessment.subsets import (
     subset_risk,
 )
 from sqlanon.assessment.trajectories import coded_trajectories
-from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
+from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError, TimeLimitError
@@ -40,7 +40,7 @@ from sqlanon.reports.separation import SubsetRisk
 from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import counted, many
 
-IDENTIFYING = 0.05
+IDENTIFYING = IDENTIFYING_SHARE
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.methods.options import EFFORTS, PASSES
+from sqlanon.methods.options import EFFORTS
 from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.plan import Report
 from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.search.clustering.effort import PASSES
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of
 
 if TYPE_CHECKING:

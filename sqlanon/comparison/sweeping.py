@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 from sqlglot import exp
 
-from sqlanon.arguments import checked
+from sqlanon.arguments import checked_by
 from sqlanon.comparison.comparing import name_of
 from sqlanon.comparison.report import Failure
 from sqlanon.comparison.sweep_report import Sweep, SweptPoint
@@ -42,7 +42,7 @@ MOST_POINTS = 1000
 """Points of a grid at most."""
 
 
-@checked
+@checked_by(Settings)
 def sweep(
     source: Source | Frame,
     policy: AnyPolicy,
@@ -60,9 +60,9 @@ def sweep(
         source: As for `check`.
         policy: What the published table must satisfy besides, as for `plan`.
         table: As for `check`.
-        over: Values by figure of the policy: `k`, `l`, `t`, `alpha`, `beta_likeness`,
-            `delta_disclosure`, `suppression_limit`, each a number or a text as the command line
-            takes it, such as `entropy:3`. The last figure varies fastest.
+        over: Values by figure of the policy: `k`, the key of another model (`l`, `t`, ...), or
+            `suppression_limit`, each a number or a text as the command line takes it, such as
+            `entropy:3`. The last figure varies fastest.
         settings: As for `plan`, but for `minimal_nodes` and `alternatives`, which are about one
             plan; `time_limit` is that of each point.
 

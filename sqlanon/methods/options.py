@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
+from sqlanon.search.clustering.effort import (
+    COOLING,
+    ITERATIONS_PER_RECORD,
+    LOSS_WEIGHT,
+    MAX_ITERATIONS,
+    PASSES,
+    TEMPERATURE,
+)
 from sqlanon.wording import listed
 
 if TYPE_CHECKING:
@@ -19,8 +27,6 @@ if TYPE_CHECKING:
 DIRECTIONS = ("bottom-up", "top-down")
 BLOCK_RECORDS = 250_000
 """Largest table that is clustered as a whole, unless another number is asked for [records]."""
-PASSES = 52
-"""How often refinement looks at each record, unless another number is asked for."""
 RECORD_BYTES = 16_000
 """Memory of a cover per record, mostly for some 30 to 80 itemsets of 100 bytes, or more."""
 CLUSTER_DISTANCES = ("growth", "closure", "closure-log")
@@ -163,9 +169,9 @@ class AnnealingOptions:
     )
     iterations: int | None = _option(
         None,
-        "Most exchanges that --improve anneal tries in a block. Default: 5 per record, at most "
-        "250000; if clusters still violate the models, a quarter as many again that ignore the "
-        "loss.",
+        "Most exchanges that --improve anneal tries in a block. Default: "
+        f"{ITERATIONS_PER_RECORD} per record, at most {MAX_ITERATIONS}; if clusters still violate "
+        "the models, a quarter as many again that ignore the loss.",
         "N",
         int,
         lambda value: type(value) is int and value >= 0,
@@ -174,7 +180,8 @@ class AnnealingOptions:
     temperature: float | None = _option(
         None,
         "First temperature of --improve anneal; exchanging a record changes the energy by about "
-        "1, and at temperature 0 no worse state is accepted. Default: 0.2.",
+        "1, and at temperature 0 no worse state is accepted. Default: "
+        f"{TEMPERATURE}.",
         "NUMBER",
         float,
         lambda value: _is_real(value, 0) and isfinite(value),
@@ -183,7 +190,7 @@ class AnnealingOptions:
     cooling: float | None = _option(
         None,
         "Last temperature of --improve anneal as a fraction of the first; it falls by a constant "
-        "factor. Default: 0.01.",
+        f"factor. Default: {COOLING}.",
         "NUMBER",
         float,
         lambda value: _is_real(value, 0) and 0 < value <= 1,
@@ -192,7 +199,8 @@ class AnnealingOptions:
     loss_weight: float | None = _option(
         None,
         "Weight of the loss when --improve anneal decides on an exchange, relative to what "
-        "clusters lack to satisfy the models; 0 as in the original paper. Default: 1.",
+        "clusters lack to satisfy the models; 0 as in the original paper. Default: "
+        f"{LOSS_WEIGHT:g}.",
         "NUMBER",
         float,
         lambda value: _is_real(value, 0) and isfinite(value),

@@ -2,7 +2,9 @@
 
 A class has c_v records with value v of a sensitive attribute, n = sum c_v and p_v = c_v / n. The
 reference of t-closeness is the distribution q_v over all records of the table that is looked at.
-NULL is a value of its own unless the policy says otherwise.
+NULL is a value of its own unless the policy says otherwise. With an entity column a person counts
+once for each value, so c_v and n are numbers of pairs of a person and a value: whoever has several
+values counts for each.
 
 A model of a sensitive attribute says of itself, with a proof or a counterexample:
 
@@ -15,7 +17,13 @@ A model of a sensitive attribute says of itself, with a proof or a counterexampl
 - `least_values`: how many values every class needs; no class has more than the table.
 - `holds_without_values`: whether a class satisfies it that has no value which counts.
 
-`FAMILIES` says how models are written; a size of classes, as k-anonymity, is no model of values.
+A model that bounds the ratios p_v / q_v says the least and the greatest one (`least_ratio`,
+`most_ratio`), and whether that is `capped` at 1 - ln q_v; all searches follow from these
+(`BY_RATIO`). The reference q is that of the published table, so that it can be checked alone; the
+papers take the original.
+
+`FAMILIES` says how models are written, asked for and reported; a size of classes, as k-anonymity,
+is no model of values.
 """
 
 from __future__ import annotations
@@ -23,20 +31,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
 from typing import ClassVar, Generic, Literal, TypeVar, get_args
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.forms import Form, choice_faults, is_number, is_whole, plain_numbers, short
-from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from sqlanon.policy.forms import (
+    TOLERANCE,
+    Form,
+    choice_faults,
+    is_number,
+    is_whole,
+    plain_numbers,
+    short,
+)
 
 Kind = Literal["distinct", "entropy", "recursive"]
+Likeness = Literal["basic", "enhanced"]
 Distance = Literal["equal", "ordered", "hierarchical", "kl", "scaled", "scaled-literal"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+LIKENESSES: tuple[Likeness, ...] = get_args(Likeness)
 DISTANCES: tuple[Distance, ...] = get_args(Distance)
 BOUNDED: tuple[Distance, ...] = ("equal", "ordered", "hierarchical")
 """Distances that are at most 1: Earth Mover's Distance, whatever its ground distance."""
 BY_ORDER: tuple[Distance, ...] = ("ordered", "scaled", "scaled-literal")
 """Distances that need an order of the values."""
+MOST_LOGARITHM = 700
+"""Greatest delta [nats]: what a DOUBLE holds e to; no table has so many records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,10 +333,293 @@ class TCloseness:
         return self.distance not in ("scaled", "scaled-literal")
 
 
+@dataclass(frozen=True, slots=True)
+class AlphaAnonymity:
+    """No sensitive value has more than a share alpha of a class: max_v p_v <= alpha.
+
+    Together with k-anonymity this is (alpha, k)-anonymity. Its source asks it of the values that
+    are called sensitive; here every value of the column is one. A class without any value that
+    counts satisfies it. With an entity column the shares are of pairs of a person and a value, so
+    a person with several values counts for each, and two thirds of the persons may share a value
+    that has half of the pairs.
+
+    Args:
+        alpha: Greatest share allowed, above 0; 1 protects nobody.
+
+    Raises:
+        PolicyError: alpha is out of range.
+
+    Source: Wong, Li, Fu and Wang 2006, "(alpha, k)-anonymity: an enhanced k-anonymity model for
+        privacy-preserving data publishing", definitions 2 and 3.
+    """
+
+    family: ClassVar[str] = "alpha"
+    form: ClassVar[Form] = ("alpha",)
+    relative: ClassVar[bool] = False
+    needs: ClassVar[str | None] = None
+    least_values: ClassVar[float] = 0
+    holds_without_values: ClassVar[bool] = True
+    alpha: float
+
+    def __post_init__(self) -> None:
+        plain_numbers(self)
+        if not (is_number(self.alpha) and 0 < self.alpha <= 1):
+            raise PolicyError(f"alpha is {self.alpha!r}; it must be a number above 0 and at most 1")
+
+    def describe(self) -> str:
+        """The model as a report names it.
+
+        >>> AlphaAnonymity(0.5).describe()
+        '(0.5, k)-anonymity'
+        """
+        return f"({short(self.alpha)}, k)-anonymity"
+
+    @property
+    def threshold(self) -> float:
+        """The bound of the greatest share."""
+        return self.alpha
+
+    def implies(self, other: Model) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind."""
+        return isinstance(other, AlphaAnonymity) and self.alpha <= other.alpha
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether a class that satisfies it still does when any records are added.
+
+        It does not: of {a, b} each value has a half, and with 98 more records of a that has 0.99.
+        """
+        return False
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying classes satisfies it, as far as they share no record.
+
+        Its shares are means of theirs, weighted by their sizes, so none is above the greatest.
+        With an entity column one person may be in several classes: {1: a, 2: b} and {3: a, 2: b}
+        have halves, but their union has two persons with a and one with b.
+        """
+        return True
+
+    def caution(self, column: str) -> str | None:
+        """Says where every class satisfies it."""
+        if self.alpha < 1:
+            return None
+        return f"alpha = 1 does not protect {column!r}: a class may hold a single value"
+
+
+@dataclass(frozen=True, slots=True)
+class BetaLikeness:
+    """No value is much more frequent in a class than in the table.
+
+    Of every value v with p_v > q_v, the gain (p_v - q_v) / q_v is
+
+    - `basic`: at most beta.
+    - `enhanced`: at most min(beta, -ln q_v), so that frequent values may gain less.
+
+    What becomes less frequent tells nothing that is feared, so it is not bounded. The `enhanced`
+    figure of pycanon is the greatest gain, capped at the greatest -ln q_v of all values, which
+    does not tell whether each gain is within its own cap.
+
+    Args:
+        beta: Greatest gain allowed, above 0.
+        kind: `basic` or `enhanced`.
+
+    Raises:
+        PolicyError: An unknown kind, or beta out of range.
+
+    Source: Cao and Karras 2012, "Publishing microdata with a robust privacy guarantee",
+        definitions 2 (basic) and 3 (enhanced).
+    """
+
+    family: ClassVar[str] = "beta_likeness"
+    relative: ClassVar[bool] = True
+    needs: ClassVar[str | None] = None
+    least_values: ClassVar[float] = 0
+    holds_without_values: ClassVar[bool] = True
+    least_ratio: ClassVar[float] = 0.0
+    beta: float
+    kind: Likeness = "basic"
+
+    def __post_init__(self) -> None:
+        plain_numbers(self)
+        faults = choice_faults("kind of beta-likeness", self.kind, choices=LIKENESSES)
+        if not (is_number(self.beta) and self.beta > 0):
+            faults.append(f"beta of beta-likeness is {self.beta!r}; it must be a number above 0")
+        if faults:
+            raise PolicyError("; ".join(faults))
+
+    def describe(self) -> str:
+        """The model as a report names it.
+
+        >>> BetaLikeness(2, "enhanced").describe()
+        'enhanced 2-likeness'
+        """
+        return f"{self.kind} {short(self.beta)}-likeness"
+
+    @property
+    def form(self) -> Form:
+        """Family and kind."""
+        return self.family, self.kind
+
+    @property
+    def threshold(self) -> float:
+        """The bound of the greatest gain."""
+        return self.beta
+
+    @property
+    def most_ratio(self) -> float:
+        """The greatest p_v / q_v of any value."""
+        return 1 + self.beta + TOLERANCE
+
+    @property
+    def capped(self) -> bool:
+        """Whether p_v / q_v is at most 1 - ln q_v, too."""
+        return self.kind == "enhanced"
+
+    def implies(self, other: Model) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind.
+
+        What is enhanced is basic, too.
+        """
+        return (
+            isinstance(other, BetaLikeness)
+            and self.kind in ("enhanced", other.kind)
+            and self.beta <= other.beta
+        )
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether a class that satisfies it still does when any records are added.
+
+        It does not: in a table of as many a as b nothing gains in {a, b}, and with 98 more records
+        of a that has 0.99 and gains 0.98.
+        """
+        return False
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying classes satisfies it, the reference held fixed.
+
+        Each p_v has an upper bound that depends on q_v alone, and the union's is a mean of theirs.
+        With an entity column one person may be in several classes, which breaks it, as it does
+        that of alpha.
+        """
+        return True
+
+    def caution(self, column: str) -> str | None:
+        """No beta is void for every table: a value that is rare enough gains more."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaDisclosure:
+    """All values are about as frequent in every class as in the table: |ln(p_v / q_v)| < delta.
+
+    It is asked of every value of the table, so a class must have a record of each: where one is
+    missing, p_v = 0 and no delta is enough. pycanon and ARX leave such values out, so their figures
+    are finite where this one is not. The logarithm is natural, as pycanon's; that of ARX is to base
+    2, so that its delta is ours over ln 2.
+
+    The inequality is strict. No quotient of whole numbers is a power of e that it could equal;
+    delta as a logarithm that was rounded is held to be met exactly within `TOLERANCE`.
+
+    Args:
+        delta: What logarithms of ratios stay below [nats], above 0.
+
+    Raises:
+        PolicyError: delta is out of range.
+
+    Source: Brickell and Shmatikov 2008, "The cost of privacy: destruction of data-mining utility in
+        anonymized data publishing", definition 4.
+    """
+
+    family: ClassVar[str] = "delta_disclosure"
+    form: ClassVar[Form] = ("delta_disclosure",)
+    relative: ClassVar[bool] = True
+    needs: ClassVar[str | None] = None
+    least_values: ClassVar[float] = 0
+    holds_without_values: ClassVar[bool] = False
+    capped: ClassVar[bool] = False
+    delta: float
+
+    def __post_init__(self) -> None:
+        plain_numbers(self)
+        if not (is_number(self.delta) and 0 < self.delta <= MOST_LOGARITHM):
+            raise PolicyError(
+                f"delta of delta-disclosure is {self.delta!r}; it must be a number above 0 and at "
+                f"most {MOST_LOGARITHM}"
+            )
+
+    def describe(self) -> str:
+        """The model as a report names it.
+
+        >>> DeltaDisclosure(1.5).describe()
+        '1.5-disclosure privacy'
+        """
+        return f"{short(self.delta)}-disclosure privacy"
+
+    @property
+    def threshold(self) -> float:
+        """The bound of the greatest logarithm."""
+        return self.delta
+
+    @property
+    def least_ratio(self) -> float:
+        """The least p_v / q_v of any value."""
+        return 1 / self.most_ratio
+
+    @property
+    def most_ratio(self) -> float:
+        """The greatest p_v / q_v of any value."""
+        return math.exp(self.delta - TOLERANCE)
+
+    def implies(self, other: Model) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind."""
+        return isinstance(other, DeltaDisclosure) and self.delta <= other.delta
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether a class that satisfies it still does when any records are added.
+
+        It does not: in a table of as many a as b both logarithms of {a, b} are 0, and with 98 more
+        records of a that of b is -ln 50.
+        """
+        return False
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying classes satisfies it, the reference held fixed.
+
+        Each p_v lies between bounds that depend on q_v alone, and the union's is a mean of theirs.
+        With an entity column one person may be in several classes, which breaks it.
+        """
+        return True
+
+    def caution(self, column: str) -> str | None:
+        """No delta is void: a class that lacks a value never satisfies it."""
+        return None
+
+
 ValueModel = LDiversity | TCloseness | AlphaAnonymity | BetaLikeness | DeltaDisclosure
 Model = KAnonymity | ValueModel
 AnyModel = TypeVar("AnyModel", bound=Model)
 Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What a report says of the figure that a table has of a model.
+
+    Args:
+        names: The names of such models in reports, `*` standing for any figures.
+        text: What is said of a finite one, which takes the place of `{}`.
+        unbounded: What is said of an infinite one; empty where there is none.
+    """
+
+    names: str = "*"
+    text: str = "{}"
+    unbounded: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,15 +630,22 @@ class Family:
         title: What a reader calls it.
         build: The class of its models: its first field is the threshold, the second the kind.
         written: What the command line takes.
+        help: What its option asks for.
+        key: Type and meaning of its key among the figures of a sensitive column in JSON documents;
+            empty where these have keys of their own.
         kinds: The kinds, the first one where none is said; none where there is only one.
         figures: By kind the fields that it takes besides; they stand before the threshold.
+        reported: Figures that reports say more of than the number.
     """
 
     title: str
     build: type[ValueModel]
     written: str
+    help: str
+    key: str = ""
     kinds: tuple[str, ...] = ()
     figures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reported: tuple[Figure, ...] = ()
 
     @property
     def keys(self) -> list[str]:
@@ -345,12 +655,70 @@ class Family:
 
 FAMILIES: Mapping[str, Family] = {
     "l": Family(
-        "l-diversity", LDiversity, "3, entropy:3 or recursive:C:L", KINDS, {"recursive": ("c",)}
+        "l-diversity",
+        LDiversity,
+        "3, entropy:3 or recursive:C:L",
+        "l-diversity: how different the values within a class must be, for every sensitive "
+        "column or the one named: 3 (distinct values), entropy:3 or recursive:C:L.",
+        kinds=KINDS,
+        figures={"recursive": ("c",)},
+        reported=(
+            Figure(
+                "recursive (*)-diversity",
+                "a ratio r_1 / (r_l + ... + r_m) of up to {}, which c must exceed",
+                "classes of fewer than l values, for which it fails for every c",
+            ),
+        ),
     ),
-    "t": Family("t-closeness", TCloseness, "0.2 or ordered:0.2", DISTANCES),
-    "alpha": Family("(alpha, k)-anonymity", AlphaAnonymity, "0.5"),
-    "beta_likeness": Family("beta-likeness", BetaLikeness, "2 or enhanced:2", LIKENESSES),
-    "delta_disclosure": Family("delta-disclosure privacy", DeltaDisclosure, "1.5"),
+    "t": Family(
+        "t-closeness",
+        TCloseness,
+        "0.2 or ordered:0.2",
+        "t-closeness: how far the values of a class may deviate from those of the whole table, "
+        "for every sensitive column or the one named: 0.2 (all values equally far apart), "
+        "ordered:0.2, hierarchical:0.2, kl:0.2, scaled:0.2 or scaled-literal:0.2.",
+        kinds=DISTANCES,
+    ),
+    "alpha": Family(
+        "(alpha, k)-anonymity",
+        AlphaAnonymity,
+        "0.5",
+        "(alpha, k)-anonymity: the greatest share of a class that one value may have, such as "
+        "0.5, for every sensitive column or the one named.",
+        "share greatest share of a value in a class",
+    ),
+    "beta_likeness": Family(
+        "beta-likeness",
+        BetaLikeness,
+        "2 or enhanced:2",
+        "beta-likeness: how much more frequent a value may be in a class than in the table, 2 or "
+        "enhanced:2, for every sensitive column or the one named.",
+        "number? the β that holds; null where none does",
+        LIKENESSES,
+        reported=(
+            Figure(
+                "enhanced *-likeness",
+                unbounded="a value that is more than 1 - ln q times as frequent in a class as in "
+                "the table, where its share is q, so that it fails for every beta",
+            ),
+        ),
+    ),
+    "delta_disclosure": Family(
+        "delta-disclosure privacy",
+        DeltaDisclosure,
+        "1.5",
+        "delta-disclosure privacy: what |ln(p / q)| must stay below for every value, p being its "
+        "share of a class and q of the table, such as 1.5; for every sensitive column or the one "
+        "named.",
+        "number? the δ that holds; null where none does",
+        reported=(
+            Figure(
+                "*-disclosure privacy",
+                unbounded="classes that lack some value of the table, so that it fails for every "
+                "delta",
+            ),
+        ),
+    ),
 }
 FORMS: tuple[Form, ...] = tuple(
     (key, kind) if kind else (key,)
@@ -359,6 +727,12 @@ FORMS: tuple[Form, ...] = tuple(
 )
 BY_RATIO = tuple(form for form in FORMS if hasattr(FAMILIES[form[0]].build, "most_ratio"))
 """Models that bound what the share of a value in a class may be of its share in the table."""
+
+
+def figure_of(model: str) -> Figure:
+    """What a report says of the figure of a model, by the name that it has in reports."""
+    every = (each for family in FAMILIES.values() for each in family.reported)
+    return next((each for each in every if fnmatchcase(model, each.names)), Figure())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.privacy import KAnonymity, figure_of
 from sqlanon.reports.document import Provenance, page, rounded, size_line
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
@@ -53,20 +53,11 @@ class ModelResult:
 
     def found(self) -> str:
         """For a reader: what the table has."""
-        is_recursive = self.model.startswith("recursive")
+        said = figure_of(self.model)
         if math.isinf(self.value):
-            if is_recursive:
-                return "classes of fewer than l values, for which it fails for every c"
-            if self.model.startswith("enhanced"):
-                return (
-                    "a value that is more than 1 - ln q times as frequent in a class as in the "
-                    "table, where its share is q, so that it fails for every beta"
-                )
-            return "classes that lack some value of the table, so that it fails for every delta"
-        if is_recursive:
-            ratio = figure(self.value)
-            return f"a ratio r_1 / (r_l + ... + r_m) of up to {ratio}, which c must exceed"
-        return f"{self.value:,}" if isinstance(self.value, int) else figure(self.value)
+            return said.unbounded
+        number = f"{self.value:,}" if isinstance(self.value, int) else figure(self.value)
+        return said.text.format(number)
 
 
 @dataclass(frozen=True, slots=True)

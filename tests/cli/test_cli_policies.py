@@ -3,16 +3,22 @@
 import doctest
 
 import pytest
+from cli_options import policy_options
 
 from sqlanon.cli import failures, output, policies
-from sqlanon.cli.options import PolicyOptions, PublishingOptions
+from sqlanon.cli.options import PublishingOptions
 from sqlanon.cli.policies import PolicyMaker, policy_document
 from sqlanon.cli.search_options import SearchOptions, search_settings
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import Sensitive
-from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from sqlanon.policy.privacy import (
+    AlphaAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    LDiversity,
+    TCloseness,
+)
 from sqlanon.wording import split_list
 
 COLUMNS = ["name", "age", "sex", "diagnosis"]
@@ -26,7 +32,7 @@ def test_examples_in_docstrings_are_true(module):
 def made(file=None, columns=COLUMNS, publishing=None, **options):
     maker = PolicyMaker(
         policy_document(file),
-        PolicyOptions(policy=file, **options),
+        policy_options(policy=file, **options),
         PublishingOptions(**(publishing or {})),
     )
     return maker(columns)
@@ -56,7 +62,7 @@ def test_a_comma_parts_columns_where_none_has_that_very_name(text, columns, name
     [("qi", "--qi"), ("sensitive", "--sensitive"), ("identifier", "--identifier")],
 )
 def test_a_column_that_an_option_names_twice_is_an_error(option, flag, given):
-    maker = PolicyMaker({}, PolicyOptions(**{option: given}), PublishingOptions())
+    maker = PolicyMaker({}, policy_options(**{option: given}), PublishingOptions())
     with pytest.raises(PolicyError, match=f"^{flag} names 'age' twice; name each once$"):
         maker(["age", "zip"])
 
@@ -252,7 +258,7 @@ def test_a_policy_that_is_wrong_is_one_error(tmp_path, written, message):
 
 
 def made_for_check(file, **options):
-    options = PolicyOptions(policy=file, **options)
+    options = policy_options(policy=file, **options)
     return PolicyMaker.for_check(policy_document(file), options)(COLUMNS)
 
 
@@ -495,7 +501,7 @@ def test_nothing_is_told_where_no_column_is_set_aside(policy_file, capsys, optio
 
 def test_a_complete_policy_gives_every_column_a_role(policy_file):
     maker = PolicyMaker(
-        policy_document(policy_file), PolicyOptions(policy=policy_file), PublishingOptions(), True
+        policy_document(policy_file), policy_options(policy=policy_file), PublishingOptions(), True
     )
     maker(COLUMNS)
     with pytest.raises(PolicyError, match="1 column has no role: 'zip'"):

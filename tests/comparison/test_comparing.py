@@ -13,9 +13,9 @@ from sqlanon.comparison.report import ComparedRow, Comparison
 from sqlanon.deadline import Deadline
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
 from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.options import PASSES
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
+from sqlanon.search.clustering.effort import PASSES
 
 POLICY = Policy(
     {"a": Hierarchy.intervals(2, 4), "b": Hierarchy.suppression()}, models=[KAnonymity(2)]

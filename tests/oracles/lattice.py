@@ -1,7 +1,6 @@
 """Brute force of the search: every node of a small lattice under every model, from the records."""
 
 import itertools
-import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -9,28 +8,16 @@ from fractions import Fraction
 import numpy as np
 from databases import empty_database, insert
 
+from oracles import models
 from oracles.measures import cell_loss
-from oracles.models import figures_of
-from sqlanon import (
-    AlphaAnonymity,
-    BetaLikeness,
-    DeltaDisclosure,
-    Hierarchy,
-    KAnonymity,
-    LDiversity,
-    Policy,
-    QuasiIdentifier,
-    Sensitive,
-)
+from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, Sensitive
 from sqlanon.loss import cells
-from sqlanon.policy.privacy import TCloseness
 from sqlanon.search.privacy import ValueDemand
 
 LOSSES = [name for name in cells.LOSSES if name != "monotone-entropy"]  # no fraction
 JOBS = [("nurse", "care", "*"), ("clerk", "desk", "*"), ("boss", "desk", "*"), (None, "?", "*")]
 JOB_PATHS = {row[0]: row[1:] for row in JOBS}
 ORDERS = ([row[0] for row in JOBS], [1, 2, 3, 7, None])  # job by its hierarchy, pay by its type
-ROUNDING = 1e-12
 GONE = "gone"
 
 
@@ -118,38 +105,7 @@ def fails(model, values, whole, about=0):
         about: 0 for job, 1 for pay.
     """
     paths = JOB_PATHS if about == 0 else None
-    tails = (int(model.l),) if isinstance(model, LDiversity) else ()
-    found = figures_of(values, whole, order=ORDERS[about], paths=paths, tails=tails)
-    if isinstance(model, TCloseness):
-        return found[f"distance_{model.distance.replace('-', '_')}"] > model.t + ROUNDING
-    if isinstance(model, AlphaAnonymity):
-        return found["largest"] > Fraction(str(model.alpha)) * found["counted"]
-    if isinstance(model, BetaLikeness):
-        return any(gains(model, Counter(values), Counter(whole)))
-    if isinstance(model, DeltaDisclosure):
-        return found["logarithm"] > model.delta - ROUNDING
-    if isinstance(model, LDiversity):
-        return is_uniform(model, values, found)
-    raise NotImplementedError(f"no definition of {model!r}")
-
-
-def is_uniform(model, values, found):
-    """Whether the values of a class are too alike: l-diversity by its definitions."""
-    if model.kind == "distinct":
-        return found["distinct_values"] < model.l
-    if model.kind == "entropy":
-        return not values or found["entropy"] < math.log(model.l) - ROUNDING
-    if model.kind == "recursive":
-        return found["largest"] >= Fraction(str(model.c)) * found[f"tail_{model.l}"]
-    raise NotImplementedError(f"no definition of {model!r}")
-
-
-def gains(model, counts, whole):
-    """Whether each value gains too much: beta-likeness by its definition."""
-    for value, records in whole.items():
-        p, q = Fraction(counts[value], counts.total() or 1), Fraction(records, whole.total())
-        cap = min(model.beta, -math.log(q)) if model.kind == "enhanced" else model.beta
-        yield p > q and float((p - q) / q) > cap + ROUNDING
+    return models.fails(model, values, whole, order=ORDERS[about], paths=paths)
 
 
 @dataclass(frozen=True)

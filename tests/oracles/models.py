@@ -1,17 +1,95 @@
-"""Ten lines of Python for every figure of a sensitive attribute, and how the builders answer."""
+"""Ten lines of Python for every figure of a sensitive attribute, and how the builders answer.
+
+A model has its definition in `fails`, its figure in `SHARES` where it bounds shares, and a part of
+`DRAWN`.
+"""
 
 import math
 from collections import Counter, defaultdict
 from fractions import Fraction
 
 from databases import empty_database
+from hypothesis import strategies as st
 
 from sqlanon.engine.base import render
+from sqlanon.policy.privacy import (
+    DISTANCES,
+    AlphaAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    LDiversity,
+    TCloseness,
+)
 from sqlanon.query.privacy import figures, sensitive
 from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import table
 
 BY_ORDER = ("ordered", "scaled", "scaled-literal")
+ROUNDING = 1e-12
+SHARES = {
+    "alpha": lambda found: found["largest"] / max(found["counted"], 1),
+    "beta_likeness": lambda found: found["gain"],
+    "delta_disclosure": lambda found: found["logarithm"],
+}
+"""Per key of a model of shares its figure of a class, from those of `figures_of`."""
+DRAWN = st.one_of(
+    st.builds(LDiversity, st.integers(1, 3)),
+    st.builds(LDiversity, st.sampled_from([1, 1.5, 2, 2.5]), st.just("entropy")),
+    st.builds(
+        LDiversity, st.integers(1, 3), st.just("recursive"), st.sampled_from([0.5, 1, 1.5, 2.5])
+    ),
+    st.builds(TCloseness, st.sampled_from([0.05, 0.2, 0.3, 0.5, 0.8]), st.sampled_from(DISTANCES)),
+    st.builds(AlphaAnonymity, st.sampled_from([0.3, 1 / 3, 0.5, 0.6, 0.75, 1])),
+    st.builds(
+        BetaLikeness, st.sampled_from([0.2, 0.5, 1, 2]), st.sampled_from(["basic", "enhanced"])
+    ),
+    st.builds(DeltaDisclosure, st.sampled_from([0.3, math.log(2), 1, 3])),
+)
+"""Models of every form."""
+
+
+def fails(model, values, whole, *, order, paths=None):
+    """Whether a class violates a model, by its definition.
+
+    Args:
+        model: Any of values.
+        values: Of the records of the class that count.
+        whole: Those of the table that is referred to.
+        order: All values, lowest first.
+        paths: Per value its nodes from level 1 to the top.
+    """
+    tails = (int(model.l),) if isinstance(model, LDiversity) else ()
+    found = figures_of(values, whole, order=order, paths=paths, tails=tails)
+    if isinstance(model, TCloseness):
+        return found[f"distance_{model.distance.replace('-', '_')}"] > model.t + ROUNDING
+    if isinstance(model, AlphaAnonymity):
+        return found["largest"] > Fraction(str(model.alpha)) * found["counted"]
+    if isinstance(model, BetaLikeness):
+        return any(gains(model, Counter(values), Counter(whole)))
+    if isinstance(model, DeltaDisclosure):
+        return found["logarithm"] > model.delta - ROUNDING
+    if isinstance(model, LDiversity):
+        return is_uniform(model, values, found)
+    raise NotImplementedError(f"no definition of {model!r}")
+
+
+def is_uniform(model, values, found):
+    """Whether the values of a class are too alike: l-diversity by its definitions."""
+    if model.kind == "distinct":
+        return found["distinct_values"] < model.l
+    if model.kind == "entropy":
+        return not values or found["entropy"] < math.log(model.l) - ROUNDING
+    if model.kind == "recursive":
+        return found["largest"] >= Fraction(str(model.c)) * found[f"tail_{model.l}"]
+    raise NotImplementedError(f"no definition of {model!r}")
+
+
+def gains(model, counts, whole):
+    """Whether each value gains too much: beta-likeness by its definition."""
+    for value, records in whole.items():
+        p, q = Fraction(counts[value], counts.total() or 1), Fraction(records, whole.total())
+        cap = min(model.beta, -math.log(q)) if model.kind == "enhanced" else model.beta
+        yield p > q and float((p - q) / q) > cap + ROUNDING
 
 
 def grouped(records):

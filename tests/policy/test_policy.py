@@ -15,8 +15,17 @@ from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy import privacy
 from sqlanon.policy.policy import Demand, Policy, QuasiIdentifier, Sensitive, read_document
-from sqlanon.policy.privacy import DISTANCES, KAnonymity, LDiversity, TCloseness, strictest
-from sqlanon.policy.shares import LIKENESSES, AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from sqlanon.policy.privacy import (
+    DISTANCES,
+    LIKENESSES,
+    AlphaAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    KAnonymity,
+    LDiversity,
+    TCloseness,
+    strictest,
+)
 
 FULL = """
 k = 5

@@ -9,17 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.lattice import demand_of, fails
-from strategies import models
+from oracles.models import DRAWN
 
-from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.policy.shares import AlphaAnonymity, DeltaDisclosure
+from sqlanon.policy.privacy import AlphaAnonymity, DeltaDisclosure, LDiversity, TCloseness
 from sqlanon.search.privacy import Demands, ValueDemand, figures, shortfalls, worst_alone
 
 clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)
 
 
 @settings(max_examples=150, deadline=None)
-@given(models, st.lists(clusters, min_size=1, max_size=4))
+@given(DRAWN, st.lists(clusters, min_size=1, max_size=4))
 def test_demands_are_what_brute_force_says(model, groups):
     whole = [value for group in groups for value in group]
     if not whole:
@@ -31,7 +30,7 @@ def test_demands_are_what_brute_force_says(model, groups):
 
 
 @settings(max_examples=150, deadline=None)
-@given(models, clusters, clusters)
+@given(DRAWN, clusters, clusters)
 def test_a_small_cluster_of_many_values_is_judged_as_one_of_all(model, group, others):
     whole = [*group, *others]
     if not any(whole):
@@ -100,7 +99,7 @@ def demand(model, table):
 
 
 @settings(max_examples=150, deadline=None)
-@given(models, st.lists(clusters, min_size=1, max_size=4))
+@given(DRAWN, st.lists(clusters, min_size=1, max_size=4))
 def test_nothing_is_lacking_exactly_where_a_model_holds(model, groups):
     whole = [value for group in groups for value in group]
     if not whole:

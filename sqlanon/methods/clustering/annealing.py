@@ -29,11 +29,11 @@ from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.annealing import (
     Annealed,
     ModelState,
-    Schedule,
     anneal,
     states,
 )
 from sqlanon.search.clustering.assign import assign_rest, mend
+from sqlanon.search.clustering.effort import Schedule
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted

@@ -41,8 +41,9 @@ from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
 from sqlanon.reports.plan import CUT_SHORT, GIVEN_UP
 from sqlanon.search.clustering.assign import returned
+from sqlanon.search.clustering.effort import Effort
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
-from sqlanon.search.clustering.refinement import Effort, refine, refine_best
+from sqlanon.search.clustering.refinement import refine, refine_best
 from sqlanon.wording import counted, listed
 
 ORDINARY = 0.5

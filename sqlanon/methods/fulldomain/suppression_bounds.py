@@ -47,8 +47,15 @@ from sqlglot import exp
 
 from sqlanon.microdata.sensitive_codes import Details, SensitiveCodes
 from sqlanon.policy.forms import TOLERANCE
-from sqlanon.policy.privacy import BY_RATIO, ByForm, LDiversity, TCloseness, ValueModel
-from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness
+from sqlanon.policy.privacy import (
+    BY_RATIO,
+    AlphaAnonymity,
+    BetaLikeness,
+    ByForm,
+    LDiversity,
+    TCloseness,
+    ValueModel,
+)
 from sqlanon.query.arithmetic import number, real, times
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import CLASS_SIZE
@@ -203,11 +210,6 @@ def _all(scope: SuppressionScope, _: SensitiveCodes, __: ValueModel) -> exp.Expr
     return number(scope.records)
 
 
-def _unknown(_: SuppressionScope, __: SensitiveCodes, ___: ValueModel) -> exp.Expr:
-    """Nothing is proved of a model that is not closed under union."""
-    return number(0)
-
-
 def _by_entropy(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
     needed = math.log(model.l) - TOLERANCE
     part = 1 - column(ENTROPY) / real(needed) if needed > 0 else real(0.0)
@@ -309,8 +311,6 @@ _REQUIRED: ByForm[Required] = ByForm(
         ("t", "ordered"): _by_order,
         ("t", "hierarchical"): _by_level,
         ("t", "kl"): _by_divergence,
-        ("t", "scaled"): _unknown,
-        ("t", "scaled-literal"): _unknown,
     },
 )
 

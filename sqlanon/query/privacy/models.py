@@ -9,8 +9,16 @@ from fractions import Fraction
 from typing import Any
 
 from sqlanon.policy.forms import TOLERANCE
-from sqlanon.policy.privacy import DISTANCES, ByForm, LDiversity, TCloseness, ValueModel
-from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from sqlanon.policy.privacy import (
+    DISTANCES,
+    AlphaAnonymity,
+    BetaLikeness,
+    ByForm,
+    DeltaDisclosure,
+    LDiversity,
+    TCloseness,
+    ValueModel,
+)
 from sqlanon.query.privacy.figures import INVERSE, RATIO, SURPLUS, Needed, distance, tail
 from sqlanon.sqltext import Sql, expression, name, value
 

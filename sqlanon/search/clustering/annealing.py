@@ -45,6 +45,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.closure_costs import NodeCosts, SpanCosts
+from sqlanon.search.clustering.effort import Schedule
 from sqlanon.search.clustering.problem import ClusteringProblem, records_of, set_closures
 from sqlanon.search.privacy import (
     Demands,
@@ -254,41 +255,10 @@ class NearestOthers:
         return allowed[order].astype(np.int32)
 
 
-ITERATIONS_PER_RECORD, MAX_ITERATIONS = 5, 250_000
-"""Iterations for each record, and for all of them at most, where no number is given."""
 ITERATIONS_BETWEEN_LOOKS = 64
 """Iterations from one look at the deadline to the next."""
 ENERGY_ROUNDING = 1e-9
 """By how much energies may differ by the order of their sums."""
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """How long and how hot annealing is.
-
-    Args:
-        iterations: Most exchanges tried; None for `ITERATIONS_PER_RECORD` of each record, at most
-            `MAX_ITERATIONS`.
-        temperature: That of the first iteration [units of energy], at least 0, where only rises in
-            energy are refused.
-        cooling: That of the last one over that of the first, above 0 and at most 1.
-        weight: What the loss counts in the energy, at least 0.
-        seed: What the choices are drawn from.
-    """
-
-    iterations: int | None = None
-    temperature: float = 0.2
-    cooling: float = 0.01
-    weight: float = 1.0
-    seed: int = 0
-
-    def limit(self, records: int) -> int:
-        """Most iterations for a table of so many records."""
-        return (
-            min(ITERATIONS_PER_RECORD * records, MAX_ITERATIONS)
-            if self.iterations is None
-            else self.iterations
-        )
 
 
 @dataclass(frozen=True, slots=True)

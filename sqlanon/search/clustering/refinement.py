@@ -20,7 +20,7 @@ for a while, and the best of them to the end (`refine_best`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from sqlanon.loss.cells import LARGEST
 from sqlanon.progress import advance, portion
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.closure_costs import Joins
+from sqlanon.search.clustering.effort import Effort
 from sqlanon.search.clustering.pilot_method import (
     MAX_BOXES,
     NO_LOSS,
@@ -113,20 +114,6 @@ MIN_DEMANDING_RECORDS = 300
 MAX_PRICE, FALLING_SHARE = 8, 0.6
 """What leaving a record out costs at first more than it does, at most, and the share of the search
 in which that falls to nothing [costs of such a record]."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """Limits of a refinement, besides the deadline of its problem.
-
-    Args:
-        passes: How often each record is in a pool, on average, where `OVERHEAD_RECORDS` more
-            records are counted for every pool. So a search takes about as long for any k.
-        seed: What the choices are drawn from.
-    """
-
-    passes: float = 52.0
-    seed: int = 0
 
 
 def refine(

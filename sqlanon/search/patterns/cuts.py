@@ -60,9 +60,9 @@ class Cut:
 
 
 def inseparable(demands: Demands) -> dict[str, str]:
-    """Models that no cuts are known for, and why."""
-    rows = ((demand.model.describe(), _CUTS.of(demand.model)) for demand in demands.every)
-    return {model: row for model, row in rows if isinstance(row, str)}
+    """Models that no cuts are known for, and why: those that unions of classes can break."""
+    every = [demand.model for demand in demands.every]
+    return {model.describe(): "is not convex" for model in every if not model.union_closed}
 
 
 def cut(demand: ValueDemand, counts: Numbers) -> Cut:
@@ -70,9 +70,7 @@ def cut(demand: ValueDemand, counts: Numbers) -> Cut:
 
     Every class that satisfies the model obeys it; the model is not `inseparable`.
     """
-    row = _CUTS.of(demand.model)
-    assert not isinstance(row, str)
-    return row(demand, counts)
+    return _CUTS.of(demand.model)(demand, counts)
 
 
 def _distinct(demand: ValueDemand, counts: Numbers) -> Cut:
@@ -192,8 +190,7 @@ def _cut(demand: ValueDemand, factors: Reals, *, least: float) -> Cut:
     return Cut(demand.attribute, tuple(factors.tolist()), least)
 
 
-_NOT_CONVEX = "is not convex"
-_CUTS: ByForm[Callable[[ValueDemand, Numbers], Cut] | str] = ByForm(
+_CUTS: ByForm[Callable[[ValueDemand, Numbers], Cut]] = ByForm(
     "cuts of an integer program",
     {
         ("l", "distinct"): _distinct,
@@ -205,7 +202,5 @@ _CUTS: ByForm[Callable[[ValueDemand, Numbers], Cut] | str] = ByForm(
         ("t", "ordered"): _ordered,
         ("t", "hierarchical"): _hierarchical,
         ("t", "kl"): _divergence,
-        ("t", "scaled"): _NOT_CONVEX,
-        ("t", "scaled-literal"): _NOT_CONVEX,
     },
 )

@@ -14,7 +14,8 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Sensitive
-from sqlanon.search.clustering.annealing import Schedule, anneal
+from sqlanon.search.clustering.annealing import anneal
+from sqlanon.search.clustering.effort import Schedule
 
 
 @pytest.fixture

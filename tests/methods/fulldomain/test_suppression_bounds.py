@@ -11,14 +11,20 @@ from databases import empty_database, insert
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import fails
+from oracles.models import DRAWN
 from sqlglot import exp
-from strategies import models
 
 from sqlanon.engine.base import render
 from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
 from sqlanon.microdata.sensitive_codes import SensitiveCodes
-from sqlanon.policy.privacy import DISTANCES, LDiversity, TCloseness
-from sqlanon.policy.shares import AlphaAnonymity, BetaLikeness, DeltaDisclosure
+from sqlanon.policy.privacy import (
+    DISTANCES,
+    AlphaAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    LDiversity,
+    TCloseness,
+)
 from sqlanon.query.encoding.value_order import listed
 from sqlanon.query.privacy import sensitive
 from sqlanon.query.privacy.figures import Reference, reference
@@ -116,7 +122,7 @@ def within(numbers, room):
 @settings(max_examples=50, deadline=None)
 @example((2, 1, 1), (1, 2, 2), DeltaDisclosure(0.3), 2, False)
 @example((2, 1, 0), (4, 2, 1), DeltaDisclosure(1), 1, False)
-@given(counts.filter(any), counts, models, allowances, st.booleans())
+@given(counts.filter(any), counts, DRAWN, allowances, st.booleans())
 def test_no_fewer_records_of_a_class_have_to_go_than_required(
     own, others, model, allowance, keeping
 ):

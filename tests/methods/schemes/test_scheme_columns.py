@@ -8,7 +8,7 @@ from databases import empty_database
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError
-from sqlanon.policy.shares import AlphaAnonymity
+from sqlanon.policy.privacy import AlphaAnonymity
 
 WORK = Hierarchy.from_rows([("a", "L", "*"), ("b", "L", "*"), ("c", "R", "*"), ("d", "R", "*")])
 SUPPRESSION = Hierarchy.suppression()

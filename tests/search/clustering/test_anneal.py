@@ -22,11 +22,11 @@ from sqlanon.search.clustering import annealing, closure_costs
 from sqlanon.search.clustering.annealing import (
     Energy,
     NearestOthers,
-    Schedule,
     anneal,
     drawn_number,
     states,
 )
+from sqlanon.search.clustering.effort import Schedule
 from sqlanon.search.clustering.problem import NOWHERE, records_of
 from sqlanon.search.privacy import Demands, ValueDemand
 

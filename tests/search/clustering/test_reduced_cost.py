@@ -16,13 +16,14 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering import reduced_cost_cover as reduced_cost
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import Duals, dual_bound
+from sqlanon.search.clustering.effort import Effort
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, closures, members
 from sqlanon.search.clustering.reduced_cost_cover import (
     MAX_REDUCED_COST,
     chosen_sets,
     reduced_cost_cover,
 )
-from sqlanon.search.clustering.refinement import Effort, refine_best
+from sqlanon.search.clustering.refinement import refine_best
 
 FEW = settings(max_examples=20, deadline=None)
 

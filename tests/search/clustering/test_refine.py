@@ -14,10 +14,10 @@ from strategies import problems
 from sqlanon.deadline import Deadline
 from sqlanon.search.clustering import refinement as starts
 from sqlanon.search.clustering.direct_cover import direct_cover
+from sqlanon.search.clustering.effort import Effort
 from sqlanon.search.clustering.lower_bound import Cheapest
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refinement import (
-    Effort,
     Refinement,
     cut_groups,
     parts_of_k,

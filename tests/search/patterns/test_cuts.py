@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import demand_of
-from strategies import models
+from oracles.models import DRAWN
 
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.privacy import TCloseness
@@ -26,7 +26,7 @@ values = st.lists(st.integers(0, 9), min_size=3, max_size=3)
 @example(DeltaDisclosure(math.log(2)), NURSES, [1, 2, 4], [[2, 3, 2], [1, 1, 1]])
 @example(AlphaAnonymity(2 / 3), NURSES, [2, 0, 1], [[3, 3, 2], [1, 1, 1]])
 @example(BetaLikeness(1 / 3), NURSES, [2, 2, 1], [[2, 3, 2], [1, 1, 1]])
-@given(models, classes, values, st.lists(values, max_size=30))
+@given(DRAWN, classes, values, st.lists(values, max_size=30))
 def test_cuts_part_a_class_that_fails_from_all_that_satisfy(model, whole, failing, others):
     demand, present = demand_of(model, whole)
     assume(demand.model.union_closed)

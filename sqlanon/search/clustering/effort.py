@@ -1,0 +1,62 @@
+"""Effort: how long clusters are refined, and how long and how hot they are annealed.
+
+Its figures are also the defaults of options, whose help is shown without loading any algorithm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PASSES = 52
+"""How often refinement looks at each record, unless another number is asked for."""
+ITERATIONS_PER_RECORD, MAX_ITERATIONS = 5, 250_000
+"""Iterations of annealing for each record, and for all at most, where no number is given."""
+TEMPERATURE = 0.2
+"""Temperature of the first iteration [units of energy]."""
+COOLING = 0.01
+"""Temperature of the last iteration over that of the first."""
+LOSS_WEIGHT = 1.0
+"""What the loss counts in the energy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Limits of a refinement, besides the deadline of its problem.
+
+    Args:
+        passes: How often each record is in a pool, on average, where `OVERHEAD_RECORDS` more
+            records are counted for every pool. So a search takes about as long for any k.
+        seed: What the choices are drawn from.
+    """
+
+    passes: float = PASSES
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long and how hot annealing is.
+
+    Args:
+        iterations: Most exchanges tried; None for `ITERATIONS_PER_RECORD` of each record, at most
+            `MAX_ITERATIONS`.
+        temperature: That of the first iteration [units of energy], at least 0, where only rises in
+            energy are refused.
+        cooling: That of the last one over that of the first, above 0 and at most 1.
+        weight: What the loss counts in the energy, at least 0.
+        seed: What the choices are drawn from.
+    """
+
+    iterations: int | None = None
+    temperature: float = TEMPERATURE
+    cooling: float = COOLING
+    weight: float = LOSS_WEIGHT
+    seed: int = 0
+
+    def limit(self, records: int) -> int:
+        """Most iterations for a table of so many records."""
+        return (
+            min(ITERATIONS_PER_RECORD * records, MAX_ITERATIONS)
+            if self.iterations is None
+            else self.iterations
+        )
