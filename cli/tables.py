@@ -12,6 +12,7 @@ import typer
 
 from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
+from sqlanon.wording import is_about
 
 from . import output
 from .options import (
@@ -313,9 +314,7 @@ def _publish(
 ) -> None:
     output.timings(run, report.seconds, search=report.search.to_dict())
     _show(report, records, run=run)
-    from sqlanon.publishing.target import UNWRITTEN  # `sqlanon --help` needs it not
-
-    if page is not None and not any(note.startswith(UNWRITTEN) for note in report.notes):
+    if page is not None and not any(is_about(note, "page unwritten") for note in report.notes):
         output.say(run, f"report written to {page}")
     _leave_unless_it_holds(report)
 
