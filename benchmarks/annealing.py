@@ -148,7 +148,7 @@ def losses(connection, given):
                     method=given.method, improve="anneal", loss_weight=weight,
                     passes=given.passes,
                 ).report  # fmt: skip
-                told = report.search["annealing"]
+                told = report.search.annealing
                 (state,) = told["models"]
                 cells = (
                     f"{k}", model.describe(), f"{weight:g}",

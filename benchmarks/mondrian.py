@@ -150,7 +150,7 @@ def table(arguments):
                 loss="suppressed-cells",
             ).report
             own = report.statistics
-            figures = report.search["parts"], own.classes, own.largest, report.suppressed_cells
+            figures = report.search.parts, own.classes, own.largest, report.suppressed_cells
             shown.append(f"{cuts} {figures}")
         print(f"{k}: {PUBLISHED.get(k)}; {'; '.join(shown)}")
 

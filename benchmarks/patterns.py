@@ -119,8 +119,8 @@ def compare(connection, policy, patterns, arguments):
         models = ", ".join(result.model for result in report.models)
         print(
             f"k={policy.k}, {models}, {method}: {report.loss['suppressed_cells']:,.0f} suppressed "
-            f"cells, at least {report.lower_bound}, gap {report.search.get('gap')}, left over "
-            f"{report.search['left_over']}, search {report.seconds['search']:.2f} s",
+            f"cells, at least {report.lower_bound}, gap {report.search.gap}, left over "
+            f"{report.search.left_over}, search {report.seconds['search']:.2f} s",
             flush=True,
         )
 

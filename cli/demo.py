@@ -32,5 +32,5 @@ def demo(
     wanted = Demo(folder, records, run.seed, overwrite)
     with progress(run) as tell:
         report = run_demo(wanted, tell, **run.resources)
-    output.timings(run, report.published.seconds, search=report.published.search)
+    output.timings(run, report.published.seconds, search=report.published.search.to_dict())
     output.show(run, report.to_dict(), text=report.to_text)

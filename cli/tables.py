@@ -12,6 +12,7 @@ import typer
 
 from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
+from sqlanon.wording import is_about
 
 from . import output
 from .options import (
@@ -227,7 +228,7 @@ def anonymize(
                 **run.resources,
             )
     except _DryRunError as ended:
-        output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search)
+        output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search.to_dict())
         _tell_dry(ended.plan, shown.records, run=run)
         return
     _publish(report, run, records=shown.records, page=target.report)
@@ -260,7 +261,7 @@ def _planned(given: Input, wanted: Wanted, *, run: RunOptions, complete: bool = 
         found = sqlanon.plan(
             given.source, maker, table=given.table, **how, progress=tell, **opening
         )
-    output.timings(run, found.report.seconds, search=found.report.search)
+    output.timings(run, found.report.seconds, search=found.report.search.to_dict())
     return found
 
 
@@ -311,11 +312,9 @@ def _publish(
     records: tuple[PreviewedRecord, ...] = (),
     page: Path | None = None,
 ) -> None:
-    output.timings(run, report.seconds, search=report.search)
+    output.timings(run, report.seconds, search=report.search.to_dict())
     _show(report, records, run=run)
-    from sqlanon.publishing.target import UNWRITTEN  # `sqlanon --help` needs it not
-
-    if page is not None and not any(note.startswith(UNWRITTEN) for note in report.notes):
+    if page is not None and not any(is_about(note, "page unwritten") for note in report.notes):
         output.say(run, f"report written to {page}")
     _leave_unless_it_holds(report)
 

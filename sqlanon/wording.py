@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Literal, Self
 
 SLACK = 2
 """What stands before a table on its page besides [letters]."""
@@ -17,12 +18,42 @@ _NARROW = "–—…→≥≤·"
 """Signs of reports beyond Latin letters."""
 NOISE = 1e-12
 """Figures below it are what sums and logarithms of floating point leave of a zero."""
+NoteCode = Literal["undemanded", "disclosed", "page unwritten"]
 HOLDS, FAILS = "holds", "does NOT hold"
 """What is said of a model, after its name."""
 ALIKE = 0.65
 """Least likeness, from 0 to 1, of a name to the one that it may be a slip for."""
 # XML 1.0, section 2.2: what is no Char. The controls from DEL on are, but nobody sees them.
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+class Note(str):
+    """A note of a report that is asked for by what it is about, whatever its words are.
+
+    Args:
+        text: The note.
+        code: `undemanded`: no model asks for a sensitive column; `disclosed`: classes tell values
+            of one; `page unwritten`: a release has been published without its report. None of a
+            note that nobody asks for.
+    """
+
+    __slots__ = ("code",)
+    code: NoteCode | None
+
+    def __new__(cls, text: str, code: NoteCode | None = None) -> Self:
+        """A note with its code."""
+        note = super().__new__(cls, text)
+        note.code = code
+        return note
+
+
+def is_about(note: str, *codes: NoteCode) -> bool:
+    """Whether a note has one of the codes.
+
+    >>> is_about(Note("a text", "disclosed"), "undemanded", "disclosed"), is_about("a text")
+    (True, False)
+    """
+    return isinstance(note, Note) and note.code in codes
 
 
 def counted(count: int, one: str, *, more: str = "") -> str:

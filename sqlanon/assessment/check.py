@@ -23,7 +23,7 @@ from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.trajectories import OF_TRAJECTORIES, Trajectories
-from sqlanon.wording import alike, counted
+from sqlanon.wording import Note, alike, counted
 
 if TYPE_CHECKING:
     from sqlanon.assessment.disclosure import Ranked
@@ -105,14 +105,21 @@ class TableResults:
                 continue
             if figures.homogeneous_records:
                 notes.append(
-                    f"classes with no more than one value of {name!r} hold "
-                    f"{counted(figures.homogeneous_records, one)}: whoever finds a person's "
-                    "class knows the person's value"
+                    Note(
+                        f"classes with no more than one value of {name!r} hold "
+                        f"{counted(figures.homogeneous_records, one)}: whoever finds a person's "
+                        "class knows the person's value",
+                        "disclosed",
+                    )
                 )
             elif figures.t["equal"] >= SKEWED:
                 notes.append(
-                    f"in some class the values of {name!r} are {figures.t['equal']:.2g} away from "
-                    "those of the table (equal distance): whoever finds the class learns much"
+                    Note(
+                        f"in some class the values of {name!r} are {figures.t['equal']:.2g} away "
+                        "from those of the table (equal distance): whoever finds the class learns "
+                        "much",
+                        "disclosed",
+                    )
                 )
         return notes
 

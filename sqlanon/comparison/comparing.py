@@ -43,7 +43,7 @@ from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
 from sqlanon.publishing.settings import Settings, completed_for, most_shared, opening_of, options_of
 from sqlanon.reports.bound import BoundReport
-from sqlanon.reports.plan import GIVEN_UP, Report
+from sqlanon.reports.plan import Report
 
 PROVING = ("scheme", "pattern-exact")
 """Methods that search on long after they have a result, until nothing better is left."""
@@ -335,8 +335,8 @@ class _Runner:
             try:
                 with searching(self.engine, options.deadline):
                     report = make_plan(self.engine, self.table, policy, options).report
-                if GIVEN_UP in report.search:
-                    raise TimeLimitError(report.search[GIVEN_UP])
+                if report.search.given_up is not None:
+                    raise TimeLimitError(report.search.given_up)
             except TimeLimitError:
                 if not has_share:
                     raise

@@ -12,6 +12,7 @@ from sqlanon.methods.options import EFFORTS
 from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.plan import Report
+from sqlanon.reports.search import ClusterSearch
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.search.clustering.effort import PASSES
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of
@@ -102,7 +103,8 @@ class ComparedRow:
         """Whether prices of records say what every recoding into nodes loses at least."""
         if self.report is None or self.is_cut or not self.report.bounds_every_recoding:
             return False
-        return self.report.search.get("bound") in EFFORTS
+        search = self.report.search
+        return isinstance(search, ClusterSearch) and search.bound in EFFORTS
 
     @property
     def is_cut(self) -> bool:

@@ -27,6 +27,7 @@ from sqlanon.query.text import varchar
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.document import stamp
 from sqlanon.reports.plan import Report
+from sqlanon.reports.search import LatticeSearch
 from sqlanon.wording import key, percent, shown
 
 TABLE = "people"
@@ -188,12 +189,13 @@ class DemoReport:
                 f"  {name:<{width}}  {level} of {published.heights[name]}  "
                 f"{self.descriptions[name]}"
             )
-        nodes, checked = (published.search.get(name, 0) for name in ("nodes", "checked"))
-        proof = "provably loses the least" if published.search.get("proven") else "loses little"
+        search = published.search
+        assert isinstance(search, LatticeSearch)
+        proof = "provably loses the least" if search.proven else "loses little"
         loss = published.loss[key(published.loss_name)]
         sentence = (
-            f"Of {nodes:,} possible combinations this one {proof}: {published.loss_name} "
-            f"{loss:.3f}, where 0 is nothing and 1 all. {checked:,} of them were looked at."
+            f"Of {search.nodes:,} possible combinations this one {proof}: {published.loss_name} "
+            f"{loss:.3f}, where 0 is nothing and 1 all. {search.checked:,} of them were looked at."
         )
         return "\n".join([*lines, _wrapped(sentence)])
 

@@ -213,7 +213,7 @@ def settled(
 def told(found: Decided, chosen: Choice) -> Decided:
     """What was decided, with the reason for the method in its report."""
     report = found.report
-    search = {**report.search, "chosen_by": AUTO, "reason": chosen.reason}
+    search = replace(report.search, chosen_by=AUTO, reason=chosen.reason)
     notes = _note(chosen), *report.notes
     return replace(found, report=replace(report, search=search, notes=notes))
 

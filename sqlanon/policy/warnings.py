@@ -7,20 +7,23 @@ from collections.abc import Iterator, Sequence
 from sqlanon.hierarchy.rules import Rows
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TCloseness, ValueModel
-from sqlanon.wording import counted, listed
+from sqlanon.wording import Note, counted, listed
 
 
 def policy_notes(policy: Policy) -> list[str]:
     """Dangers that a policy leaves, as notes of a report."""
-    notes = []
+    notes = list[str]()
     if policy.k == 1 and any(isinstance(model, KAnonymity) for model in policy.models):
         notes.append("k = 1 protects nobody: every table is 1-anonymous")
     asked = {demand.column for demand in policy.demands}
     left = [name for name in policy.sensitive_attributes if name not in asked]
     if left:
         notes.append(
-            f"k-anonymity alone does not hide {', '.join(map(repr, left))}: all records of a "
-            "class may share one value"
+            Note(
+                f"k-anonymity alone does not hide {', '.join(map(repr, left))}: all records of a "
+                "class may share one value",
+                "undemanded",
+            )
         )
     cautions = (demand.model.caution(demand.column) for demand in policy.demands)
     notes += [caution for caution in cautions if caution]

@@ -15,6 +15,7 @@ from sqlanon.arguments import path_of
 from sqlanon.engine.files import write_private
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.warnings import policy_notes
 from sqlanon.publishing.promises import (
     DIGEST,
     broken_promises,
@@ -341,6 +342,8 @@ class Plan(SelfShown):
             document["report"], document["heights"], histogram=document["histogram"]
         )
         made_of = replace(report.provenance, policy=policy)
+        coded = {note: note for note in policy_notes(policy)}  # a document has texts alone
+        notes = tuple(coded.get(note, note) for note in report.notes)
         dialect = document["dialect"]
         recoding = _recoding_of(document, policy, report=report)
         faults = [*smaller_classes(policy, report), *misfits(policy, recoding)]
@@ -358,7 +361,7 @@ class Plan(SelfShown):
             recoding=recoding,
             rounds=document["rounds"],
             few=tuple(document["few"]),
-            report=replace(report, provenance=made_of),
+            report=replace(report, provenance=made_of, notes=notes),
             fingerprint=None if fingerprint is None else tuple(fingerprint),
         )
 

@@ -28,7 +28,7 @@ from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
-from sqlanon.reports.plan import CUT_SHORT, GIVEN_UP, Report
+from sqlanon.reports.plan import Report
 from sqlanon.wording import key, listed
 
 GRACE = 1.0
@@ -205,7 +205,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
             found: Decided = home.decide(engine, subject, policy=policy, options=own)
         if not _is_outdone(found, first, options):
             return found
-        ended = found.report.search.get(GIVEN_UP, f"the search of {options.method.name}")
+        ended = found.report.search.given_up or f"the search of {options.method.name}"
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
     options.tell(f"the time limit ended {ended}")
@@ -215,7 +215,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
         best = known[0] if known else subject.high
         found, told = _instead(engine, subject, policy=policy, options=options, known=best)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
-    search = {**found.report.search, "proven": False, GIVEN_UP: ended, CUT_SHORT: True}
+    search = replace(found.report.search, proven=False, given_up=ended)
     return replace(
         found, report=replace(found.report, search=search, notes=(*found.report.notes, note))
     )
@@ -311,7 +311,7 @@ def _measured_by(found: Decided, loss: str) -> Decided:
     if report.loss_name == loss:
         return found
     told = replace(report, loss_name=loss, lower_bound=None)
-    return replace(found, report=replace(told, search={**report.search, "proven": False}))
+    return replace(found, report=replace(told, search=replace(report.search, proven=False)))
 
 
 def _plan_of(

@@ -25,9 +25,6 @@ from sqlanon.publishing.in_place import refuse_broken
 from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
 
-UNWRITTEN = "the release is published, but not its report"
-"""How a note begins that says why there is no page."""
-
 
 @dataclass(slots=True)
 class Likeness:

@@ -362,7 +362,7 @@ class LossFigures:
         return replace(
             self,
             lower_bound=report.lower_bound,
-            bound_of=_bound_text(report),
+            bound_of=f"no {report.search.kind}",
             is_cut=report.is_cut,
         )
 
@@ -454,12 +454,3 @@ def figure_below(bound: float) -> str:
     ('0.0000147737', '12')
     """
     return plain(float(at_least(bound).replace(",", "")))
-
-
-def _bound_text(report: Report) -> str:
-    """What the lower bound of a plan is proven of, as the beginning of a sentence."""
-    if "used_patterns" in report.search:
-        return "no choice of these patterns that satisfies the policy"
-    if report.bounds_every_recoding:
-        return "no recoding into nodes of the hierarchies that satisfies k"
-    return "no recoding by these schemes" if report.groups else "no full-domain recoding"

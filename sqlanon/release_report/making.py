@@ -27,7 +27,6 @@ from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, reading, told
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
-from sqlanon.publishing.target import UNWRITTEN
 from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
@@ -44,7 +43,7 @@ from sqlanon.release_report.page import on_disk, refuse_page
 from sqlanon.release_report.report import ReleaseReport
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
-from sqlanon.wording import did_you_mean
+from sqlanon.wording import Note, did_you_mean
 
 LOOK_SECONDS, LOOK_SHARE = 5.0, 0.5
 """What the look at sets of columns gets at least while a release is published: so long without a
@@ -268,8 +267,11 @@ class Witness:
         except OSError as error:
             reason = error.strerror or type(error).__name__
             return (
-                f"{UNWRITTEN} {str(self.path)!r}: {reason}; make it anew with `sqlanon report` "
-                "where the original is still there",
+                Note(
+                    f"the release is published, but not its report {str(self.path)!r}: {reason}; "
+                    "make it anew with `sqlanon report` where the original is still there",
+                    "page unwritten",
+                ),
             )
         finally:
             draft.discard()

@@ -93,7 +93,7 @@ def method_facts(plan: Plan, released: Collection[str]) -> MethodFacts:
 
 def _search_facts(report: Report) -> Iterator[tuple[str, str]]:
     """What a reader can make something of."""
-    search = report.search
+    counts = report.search.to_dict()
     named = {
         "candidates": "candidates allowed by the policy",
         "checked": "candidates checked",
@@ -102,11 +102,11 @@ def _search_facts(report: Report) -> Iterator[tuple[str, str]]:
         "combinations": "different combinations of quasi-identifiers",
     }
     for name, title in named.items():
-        value = search.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value > (name == "blocks"):
+        value = counts.get(name, 0)
+        if value > (name == "blocks"):
             yield title, f"{value:,}"
-    if "proven" in search and not report.records_per_level:
-        yield "proven best of its kind", "yes" if search["proven"] else "no"
+    if report.search.proven is not None and not report.records_per_level:
+        yield "proven best of its kind", "yes" if report.search.proven else "no"
     if report.is_cut:
         yield "cut short by a time limit", "yes"
 

@@ -16,7 +16,7 @@ from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
-from sqlanon.wording import counted, in_columns, part_of, percent
+from sqlanon.wording import NoteCode, counted, in_columns, is_about, part_of, percent
 
 LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
 """What figures are worked out by, whose versions a report names."""
@@ -67,7 +67,7 @@ class ReleaseReport(SelfShown):
         kept = self.found.kept
         known = {NOT_COUNTED, *(kept.notes() if kept else ())}
         others = [note for note in self.notes if note not in known]
-        return tuple(note for note in others if not note.startswith(CAUTIONED))
+        return tuple(note for note in others if not is_about(note, *CAUTIONED))
 
     @property
     def is_cut(self) -> bool:
@@ -258,12 +258,8 @@ class ReleaseReport(SelfShown):
             )
 
 
-CAUTIONED = (
-    "k-anonymity alone does not hide",
-    "classes with no more than one value of",
-    "in some class the values of",
-)
-"""How notes begin that a caution tells in other words."""
+CAUTIONED: tuple[NoteCode, ...] = ("undemanded", "disclosed")
+"""Notes that a caution tells in other words."""
 _FIGURES: Mapping[str, Callable[[TableSide], str]] = {
     "records": lambda side: f"{side.statistics.records:,}",
     "classes": lambda side: f"{side.statistics.classes:,}",

@@ -13,12 +13,12 @@ from sqlanon.reports.alternatives import (
     alternatives_document,
     alternatives_of,
 )
-from sqlanon.reports.annealing import annealing_lines
 from sqlanon.reports.check import ModelResult, counted_by
 from sqlanon.reports.document import Provenance, bound_figure, finite, page, size_line
-from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of, step_lines
+from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.reports.loss_bound import bound_clause, is_useless
+from sqlanon.reports.search import SearchFigures, search_of
 from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
 from sqlanon.wording import (
     at_least,
@@ -33,18 +33,12 @@ from sqlanon.wording import (
     without_noise,
 )
 
-GIVEN_UP = "given_up"
-"""What `search` calls a method's own search that the time limit ended, so that another's result
-took its place."""
-CUT_SHORT = "cut_short"
-"""What `search` has where a time limit ended a part of a search before its own end."""
 _AS_WRITTEN = (
     "method",
     "lower_bound",
     "records",
     "suppressed_records",
     "suppressed_cells",
-    "search",
     "output",
     "seconds",
 )
@@ -71,9 +65,7 @@ class Report(SelfShown):
             included.
         models: The policy's models and whether they hold.
         minimal_nodes: All minimal nodes, on request.
-        search: What the search did: `nodes` of the lattice, `candidates` within the level bounds,
-            `checked`, `combinations` of values, sets `rolled_up`, `proven`; `cut_short` where a
-            time limit ended a part of it.
+        search: What the search did, by the family of its method.
         output: Where the table was published; None for a plan.
         notes: What a reader should know besides.
         seconds: How long each part took.
@@ -108,7 +100,7 @@ class Report(SelfShown):
     statistics: ClassStatistics
     models: tuple[ModelResult, ...]
     minimal_nodes: tuple[Mapping[str, int], ...] | None = None
-    search: Mapping[str, Any] = field(default_factory=dict)
+    search: SearchFigures = field(default_factory=SearchFigures)
     output: str | None = None
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -145,7 +137,7 @@ class Report(SelfShown):
     @property
     def is_cut(self) -> bool:
         """Whether a time limit ended a part of the search, so that with more it may lose less."""
-        return bool(self.search.get(CUT_SHORT))
+        return self.search.is_cut
 
     @property
     def bounds_every_recoding(self) -> bool:
@@ -153,7 +145,7 @@ class Report(SelfShown):
 
         That of one level per column, of schemes or of patterns holds for recodings of its own kind.
         """
-        return bool(self.records_per_level) and "used_patterns" not in self.search
+        return self.search.bounds_every
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json` and `anonymize --json`."""
@@ -184,7 +176,7 @@ class Report(SelfShown):
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
             "holds": self.holds,
-            "search": dict(self.search),
+            "search": self.search.to_dict(),
             "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
             "notes": list(self.notes),
             "seconds": dict(self.seconds),
@@ -222,6 +214,7 @@ class Report(SelfShown):
             statistics=ClassStatistics.of(histogram).with_records(document["published_records"]),
             models=tuple(ModelResult.from_dict(result) for result in document["models"]),
             minimal_nodes=None if nodes is None else tuple(nodes),
+            search=search_of(document["search"]),
             notes=tuple(document["notes"]),
             entity=document.get("entity"),
             suppression_tradeoff=tuple(document.get("suppression_tradeoff", ())),
@@ -239,25 +232,6 @@ class Report(SelfShown):
             **{name: document[name] for name in _AS_WRITTEN},
         )
 
-    def _found_text(self) -> str:
-        candidates = self.search.get("candidates", 0)
-        found = counted(self.statistics.classes, "class", more="classes")
-        if "used_patterns" in self.search:
-            used = self.search["used_patterns"]
-            return f"{self.method}: {found} by {used:,} of {counted(candidates, 'pattern')}"
-        if self.records_per_level:
-            if "clusters" in self.search:
-                found = counted(self.search["clusters"], "cluster")
-            chosen = f" from {counted(candidates, 'candidate')}" if candidates else ""
-            blocks = self.search.get("blocks", 1)
-            apart = f", in {blocks:,} blocks" if blocks > 1 else ""
-            return f"{self.method}: {found}{chosen}{apart}"
-        proof = "proven best" if self.search.get("proven") else "best found"
-        checked = self.search.get("checked", 0)
-        if self.groups and not candidates:
-            return f"{self.method}: {proof} recoding, {checked:,} checked"
-        return f"{self.method}: {proof} of {counted(candidates, 'recoding')}, {checked:,} checked"
-
     def _level_lines(self) -> Iterator[str]:
         """Generalization level of each column, or the shares of records at each level."""
         width = max(map(width_of, self.heights), default=0)
@@ -273,7 +247,6 @@ class Report(SelfShown):
         if self.groups:
             yield "  groups of values that are published as one"
             yield from group_lines(self.groups, self.schemes)
-            yield from step_lines(self.search.get("less_flexible", ()), self.loss_name)
             return
         yield "  levels (0 is the original value)"
         for column, level in self.levels.items():
@@ -309,16 +282,14 @@ class Report(SelfShown):
         yield from (f"  {line}" for line in in_columns(rows, ">>><"))
 
     def _bound_text(self) -> str:
-        kind = "recoding by these schemes" if self.groups else "full-domain recoding"
-        if not self.records_per_level and self.search.get("proven"):
+        kind = self.search.kind
+        if not self.records_per_level and self.search.proven:
             return f" (no {kind} loses less)"
         if self.lower_bound is None:
             return f" (nothing is proven of any other {kind})" if self.groups else ""
         if not self.records_per_level:
             return f" (every {kind} loses at least {at_least(self.lower_bound)})"
-        every = "recoding that satisfies k"
-        if "used_patterns" in self.search:
-            every = "choice of these patterns that satisfies the policy"
+        every = "recoding that satisfies k" if self.bounds_every_recoding else kind
         lost = self.loss[key(self.loss_name)]
         more = ""
         if self.bounds_every_recoding and is_useless(lost, self.lower_bound):
@@ -364,13 +335,13 @@ class Report(SelfShown):
 
     def to_text(self) -> str:
         """A page for a reader."""
-        name = self.loss_name
+        name, classes = self.loss_name, counted(self.statistics.classes, "class", more="classes")
         verb = "publish" if self.output is None else "published"
         lines = [
-            self._found_text(),
+            f"{self.method}: {self.search.found(classes)}",
             f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
             f"  {verb:<16}{self.statistics.records:,} of {counted(self.records, 'record')} in "
-            f"{counted(self.statistics.classes, 'class', more='classes')}",
+            f"{classes}",
             *self._suppressed_lines(),
             *counted_by(self.entity),
             size_line(self.statistics),
@@ -382,7 +353,7 @@ class Report(SelfShown):
         lines += self._tradeoff_lines()
         if self.alternatives is not None:
             lines += alternative_lines(self.alternatives, self)
-        lines += annealing_lines(self.search.get("annealing", {}))
+        lines += self.search.lines(self.loss_name)
         for result in self.models:
             lines.append(f"{result.verdict()}: {result.found()}")
         if self.output is not None:

@@ -304,6 +304,6 @@ def test_a_plan_has_the_least_loss_of_all_nodes(table, name, limit):
     policy = replace(policy_of(table), suppression_limit=limit)
     with connection_of(table) as connection:
         report = sqlanon.plan(connection, policy, table="original", loss=name).report
-    assert report.search["proven"]
+    assert report.search.proven
     assert report.loss[loss] == report.lower_bound
     assert report.loss[loss] == pytest.approx(min(allowed), rel=1e-9, abs=1e-9)

@@ -119,7 +119,7 @@ def test_clusters_of_quick_cuts_are_no_result_of_another_method(
     assert f" of {method}, before there was a result" in failed.failure.message
     # A plan is wanted whatever it is made of, and tells what that is.
     report = sqlanon.plan(connection, policy, table="people", method=method, time_limit=60).report
-    assert report.search["given_up"] in failed.failure.message
+    assert report.search.given_up in failed.failure.message
 
 
 def test_a_source_at_fault_ends_all(connection, monkeypatch):
@@ -168,7 +168,7 @@ def test_a_share_of_the_time_that_is_too_little_fails_no_row(connection, monkeyp
     monkeypatch.setattr(comparing, "SHARE", 1.0)
     [row] = sqlanon.compare(connection, POLICY, table="people", methods=["scheme"]).rows
     assert row.failure is None
-    assert "given_up" not in row.report.search
+    assert row.report.search.given_up is None
     assert shares == [comparing.LONGER**turn for turn in range(len(shares))]
     assert len(shares) > 1
 
@@ -178,7 +178,7 @@ def test_a_row_that_its_share_of_the_time_cut_short_is_marked_everywhere(connect
 
     def cut(*given, **named):
         found = decided(*given, **named)
-        search = {**found.report.search, "cut_short": True}
+        search = replace(found.report.search, cut_short=True)
         return replace(found, report=replace(found.report, search=search))
 
     monkeypatch.setattr(planner, "_decided", cut)
@@ -226,8 +226,8 @@ def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(co
     given = {"methods": names, "improve": "lns"}
     mondrian, cover = sqlanon.compare(connection, POLICY, table="people", **given).rows
     assert mondrian.failure is None
-    assert "lns" not in mondrian.report.search
-    assert cover.report.search["lns"]["pools"] <= comparing.POOLS
+    assert "lns" not in mondrian.report.search.to_dict()
+    assert cover.report.search.lns["pools"] <= comparing.POOLS
     asked = comparing.Asked("direct-cover", "lm", 2)
     for limit, pools in ((None, comparing.POOLS), (5.0, None)):
         settings = {"improve": "lns", "time_limit": limit}

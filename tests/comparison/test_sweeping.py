@@ -97,8 +97,8 @@ def test_a_full_domain_sweep_encodes_once_and_checks_fewer_nodes(people, monkeyp
     monkeypatch.setattr(encoding, "_combinations", counting)
     swept = sqlanon.sweep(people, POLICY, table="people", over=GRID)
     assert len(combined) == 1
-    together = sum(point.report.search["checked"] for point in swept.points)
-    alone = sum(planned(people, point).search["checked"] for point in swept.points)
+    together = sum(point.report.search.checked for point in swept.points)
+    alone = sum(planned(people, point).search.checked for point in swept.points)
     assert together < alone
 
 

@@ -174,7 +174,7 @@ def test_the_report_names_the_method_and_says_why(connection):
     assert plan.report.method == "direct-cover"
     assert plan.report.loss == asked.report.loss
     assert plan.report.lower_bound == asked.report.lower_bound
-    assert plan.report.search["chosen_by"] == "auto"
+    assert plan.report.search.chosen_by == "auto"
     assert f"auto chose direct-cover: {plan.report.search['reason']}" in plan.report.notes
 
 
@@ -188,4 +188,4 @@ def test_options_reach_the_method_that_is_chosen(connection):
 def test_without_a_method_nothing_is_chosen(connection):
     report = sqlanon.plan(connection, POLICY, table="people").report
     assert report.method == "incognito"
-    assert "chosen_by" not in report.search
+    assert report.search.chosen_by is None

@@ -21,7 +21,7 @@ from sqlanon.methods.clustering import mondrian
 from sqlanon.methods.local.input import search_end
 from sqlanon.methods.registry import METHODS, OPTIONS, owners_of
 from sqlanon.publishing import planner
-from sqlanon.reports.plan import CUT_SHORT
+from sqlanon.reports.search import SearchFigures
 
 K, LIMIT, RECORDS = 3, 0.1, 45
 NAMES = ["age", "zip", "sex", "job"]
@@ -128,7 +128,7 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
         bound, loss = report.lower_bound, report.loss["lm"]
         assert bound is None or bound <= loss + 1e-9
         told = [note for note in report.notes if "time limit ended" in note]
-        assert not told or not report.search.get("proven")
+        assert not told or not report.search.proven
         assert report.is_cut or not told
         assert told or loss == pytest.approx(best)
         ended.add(bool(told))
@@ -147,7 +147,7 @@ def test_whenever_it_is_over_pools_parted_anew_satisfy_the_policy(people):
         assert report.holds
         assert not leftovers(people)
         assert report.lower_bound <= report.loss["lm"] + 1e-9
-        pools.append(report.search.get("lns", {}).get("pools", 0))
+        pools.append(report.search.to_dict().get("lns", {}).get("pools", 0))
         people.execute("DROP TABLE published")
     assert 0 == pools[0] < pools[1]
 
@@ -242,7 +242,9 @@ def ended(monkeypatch, method, *, found):
             raise TimeLimitError("the encoding")
         result = own(*given, **named)
         loss = {**result.report.loss, "lm": 1.0}
-        return replace(result, report=replace(result.report, loss=loss, search={CUT_SHORT: True}))
+        return replace(
+            result, report=replace(result.report, loss=loss, search=SearchFigures(cut_short=True))
+        )
 
     monkeypatch.setattr(home, "decide", decide)
 
@@ -261,7 +263,7 @@ def test_a_method_without_a_result_is_what_stands_first(people, monkeypatch, met
     report = plan.report
     assert report.loss["lm"] == losses[first] <= losses["incognito"]
     assert first == "incognito" or losses[first] < losses["incognito"]
-    assert (report.method, report.search["given_up"]) == (method, f"the encoding of {method}")
+    assert (report.method, report.search.given_up) == (method, f"the encoding of {method}")
     assert report.is_cut
     assert (
         f"the time limit ended the encoding of {method}: the plan is that of {first}, and a better "
@@ -278,7 +280,7 @@ def test_a_result_that_was_cut_short_loses_no_more_than_what_stands_first(
     ended(monkeypatch, method, found=True)
     report = sqlanon.plan(people, POLICY, table="people", method=method, time_limit=1e6).report
     assert report.loss["lm"] == best < 1
-    assert report.search["given_up"] == f"the search of {method}"
+    assert report.search.given_up == f"the search of {method}"
 
 
 def test_patterns_of_the_user_stay_though_they_lose_more_than_what_stands_first(
@@ -288,7 +290,7 @@ def test_patterns_of_the_user_stay_though_they_lose_more_than_what_stands_first(
     report = sqlanon.plan(
         people, POLICY, table="people", method="pattern-greedy", patterns="all", time_limit=1e6
     ).report
-    assert "given_up" not in report.search
+    assert report.search.given_up is None
     assert not any("that of mondrian" in note for note in report.notes)
 
 
@@ -310,16 +312,16 @@ def test_a_plan_in_place_of_another_is_told_by_the_loss_that_was_asked_for(peopl
     document = plan.to_dict()
     assert document["loss"]["name"] == "hdm"
     assert document["loss"]["value"] == plan.loss["hdm"]
-    assert (plan.lower_bound, plan.search["proven"]) == (None, False)
+    assert (plan.lower_bound, plan.search.proven) == (None, False)
 
 
 def test_a_choice_is_told_when_its_time_is_over(people):
     after, reading = expiring(0)
     with after, reading:
         report = sqlanon.plan(people, POLICY, table="people", method="auto", time_limit=1.0).report
-    chosen = report.search["reason"]
-    assert (report.method, report.search["chosen_by"]) == ("direct-cover", "auto")
-    assert report.search["given_up"] == "the encoding of direct-cover"
+    chosen = report.search.reason
+    assert (report.method, report.search.chosen_by) == ("direct-cover", "auto")
+    assert report.search.given_up == "the encoding of direct-cover"
     assert f"auto chose direct-cover: {chosen}" in report.notes
     assert not any("of auto" in note for note in report.notes)
 

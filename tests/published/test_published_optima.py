@@ -72,7 +72,7 @@ def test_adult_loss_is_the_published_one(adult_plans, k, limit, levels, lm, chec
 @pytest.mark.parametrize(("k", "limit", "levels", "lm", "checked"), ADULT_OPTIMA)
 def test_adult_optimum_is_proven(adult_plans, k, limit, levels, lm, checked):
     report = adult_plans(k, limit)
-    assert report.search["proven"]
+    assert report.search.proven
     assert report.lower_bound == report.loss["lm"]
 
 
@@ -82,8 +82,8 @@ def test_adult_search_checks_no_more_nodes_than_published(
     adult_plans, k, limit, levels, lm, checked
 ):
     report = adult_plans(k, limit)
-    assert report.search["nodes"] == 12_960
-    assert report.search["checked"] <= checked
+    assert report.search.nodes == 12_960
+    assert report.search.checked <= checked
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_adult_optimum_with_occupation_sensitive_is_the_published_one(
     report = sqlanon.plan(adult, policy, table="people", loss="lm").report
     assert tuple(report.levels.values()) == levels
     assert round(report.loss["lm"], 6) == lm
-    assert report.search["proven"]
+    assert report.search.proven
     assert all(result.holds for result in report.models)
 
 

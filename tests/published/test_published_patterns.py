@@ -51,7 +51,7 @@ def test_greedy_finds_the_published_row_types(adult, k, types, average, maximum)
     ).report
     found = [report.loss[name] for name in ("row_types", "average_row_type", "maximum_row_type")]
     assert [round(figure, 3) for figure in found] == [types, average, maximum]
-    useful = round(report.search["usefulness_of_values"], 3)
+    useful = round(report.search.usefulness_of_values, 3)
     assert useful == USEFULNESS.get(k, useful)
 
 
@@ -63,5 +63,5 @@ def test_usefulness_of_values_is_about_what_records_held():
     wanted = {"method": "pattern-greedy", "patterns": [["town", "age", "same"], ["town", "same"]]}
     report = sqlanon.plan(connection, policy, table="people", **wanted).report
     # b: 1/3 + 0 + 0, a: 1/3 + 4/10 + 0, and c, left over: 1/3 + 0 + 0.
-    assert report.search["usefulness_of_values"] == pytest.approx((1 + 0.4) / 3)
+    assert report.search.usefulness_of_values == pytest.approx((1 + 0.4) / 3)
     assert (report.loss["row_types"], report.loss["average_row_type"]) == (3, 5 / 3)

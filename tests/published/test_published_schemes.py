@@ -42,7 +42,7 @@ def test_the_least_discernibility_falls_with_flexibility(adult, scheme):
     """With `sps`, ages are ordered, as numbers are where it is asked for all columns."""
     settings = {"method": "scheme", "scheme": scheme, "loss": "discernibility"}
     plan = sqlanon.plan(adult, policy(), table="people", **settings)
-    assert plan.report.search["proven"]
+    assert plan.report.search.proven
     assert plan.report.loss["discernibility"] == OPTIMA[scheme]
     sqlanon.apply(adult, plan, into="released", overwrite=True)
     assert sqlanon.measure(adult, "released", policy(), table="people").loss == pytest.approx(

@@ -16,6 +16,7 @@ from sqlanon import (
     Sensitive,
     TCloseness,
 )
+from sqlanon.reports.search import SearchFigures
 
 # Nurses, clerks and bosses per ward. By the whole table some wards are too far from it; without
 # them the next one is, and without that one another: b and d are left after three rounds.
@@ -48,7 +49,7 @@ def test_three_rounds_of_suppression_leave_what_is_close_to_itself(connection):
     report = sqlanon.anonymize(connection, policy, table="people", into="out")
     kept = connection.execute("SELECT ward, count(*) FROM out GROUP BY ward ORDER BY ward")
     assert kept.fetchall() == [("b", 2), ("d", 8)]
-    assert report.search["rounds"] == 3
+    assert report.search.rounds == 3
     assert sqlanon.check(connection, policy_of(TCloseness(0.25), drop=()), table="out").holds
 
 
@@ -56,7 +57,7 @@ def test_three_rounds_of_suppression_leave_what_is_close_to_itself(connection):
 def test_rounds_are_part_of_the_plan_and_not_of_what_its_report_tells(connection, tmp_path):
     plan = sqlanon.plan(connection, policy_of(TCloseness(0.25)), table="people")
     assert plan.rounds == 3
-    told = replace(plan, report=replace(plan.report, search={}))
+    told = replace(plan, report=replace(plan.report, search=SearchFigures()))
     assert told.sql() == plan.sql() != replace(plan, rounds=2).sql()
     told.save(tmp_path / "plan.json")
     assert sqlanon.Plan.load(tmp_path / "plan.json").sql() == plan.sql()

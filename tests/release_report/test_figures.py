@@ -24,6 +24,7 @@ from sqlanon.release_report.making import Witness
 from sqlanon.release_report.page import PageViews, group_row
 from sqlanon.release_report.report import ReleaseReport
 from sqlanon.reports.bound import BoundReport
+from sqlanon.wording import is_about
 
 AGES = Hierarchy.intervals(10)
 
@@ -419,6 +420,30 @@ def test_a_plan_that_the_release_was_not_made_by_is_refused(change, fault):
     connection.execute(change)
     with pytest.raises(PolicyError, match=f"not made by this plan: .*{fault}"):
         reported(connection, policy(drop=["name"] if "name" in change else []), plan=plan)
+
+
+def test_notes_that_a_caution_tells_are_not_listed_again():
+    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
+    report = reported(connection, policy(), "people")
+    assert [is_about(note, "undemanded") for note in report.notes].count(True) == 1
+    assert [is_about(note, "disclosed") for note in report.notes].count(True) == 1
+    assert report.to_dict()["notes"] == list(report.notes)
+    assert not any("'illness'" in note for note in report.other_notes)
+
+
+def test_a_note_is_known_in_a_plan_that_is_read_back(tmp_path):
+    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
+    plan = sqlanon.plan(connection, policy(), table="people")
+    plan.save(tmp_path / "plan.json")
+    read = Plan.load(tmp_path / "plan.json")
+    assert read.notes == plan.notes
+    assert [is_about(note, "undemanded") for note in read.notes] == [
+        "does not hide 'illness'" in note for note in plan.notes
+    ]
+    assert any(is_about(note, "undemanded") for note in read.notes)
+    page = tmp_path / "page.html"
+    sqlanon.apply(connection, read, into="released", report=page)
+    assert "k-anonymity alone does not hide" not in page.read_text("utf-8")
 
 
 @pytest.mark.slow

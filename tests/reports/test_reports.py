@@ -3,6 +3,7 @@
 import json
 import statistics
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,11 +13,39 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.check import CheckReport, ModelResult
 from sqlanon.reports.plan import Report
+from sqlanon.reports.search import (
+    ClusterSearch,
+    LatticeSearch,
+    PartSearch,
+    PatternSearch,
+    SchemeSearch,
+    SearchFigures,
+    search_of,
+)
 from sqlanon.wording import key
 
 # Classes of 1, 1, 2, 4, 4 and 8 records.
 SIZES = ClassStatistics.of([(4, 2), (1, 2), (8, 1), (2, 1)])
 EMPTY = ClassStatistics.of([])
+SEARCH = LatticeSearch(
+    nodes=10, candidates=8, checked=4, combinations=20, rolled_up=0, rounds=1, proven=True
+)
+CLUSTERS = ClusterSearch(
+    candidates=0, clusters=2, blocks=1, left_out=0, proven=False, bound="columns"
+)
+PARTS = PartSearch(parts=9, combinations=7, proven=False)
+PATTERNS = PatternSearch(
+    clusters=4,
+    used_patterns=2,
+    average_cluster=5.5,
+    maximum_cluster=9,
+    usefulness_of_values=0.25,
+    left_over=0,
+    candidates=8,
+)
+STEPS = ({"schemes": {"age": "pgs"}, "loss": 14.0, "proven": True},)
+SCHEMES = SchemeSearch(combinations=7, checked=5, proven=True, less_flexible=STEPS)
+REPLACED = ["proven", "given_up", "cut_short"]
 
 
 def statistics_of(sizes):
@@ -104,7 +133,7 @@ def report(**changes):
         "statistics": ClassStatistics.of([(4, 2), (12, 1)]),
         "models": (ModelResult("k-anonymity", 4, 4, True),),
         "minimal_nodes": ({"age": 2, "sex": 0}, {"age": 1, "sex": 1}),
-        "search": {"nodes": 10, "checked": 4, "proven": True},
+        "search": SEARCH,
         "output": "people_anon",
         "notes": ("a note",),
         "seconds": {"search": 0.5, "total": 1.0},
@@ -123,13 +152,61 @@ def read_back(one):
     [
         {},
         {"minimal_nodes": None, "output": None},
-        {"lower_bound": None, "notes": (), "seconds": {}, "search": {}},
+        {"lower_bound": None, "notes": (), "seconds": {}, "search": SearchFigures()},
         {"statistics": EMPTY, "models": ()},
         {"loss": {"suppressed_cells": 12.0, "average_class_size": float("inf")}},
     ],
 )
 def test_report_is_read_back(changes):
     assert read_back(report(**changes)) == report(**changes)
+
+
+@pytest.mark.parametrize(
+    ("search", "last"),
+    [
+        (SearchFigures(), []),
+        (SEARCH, ["rounds", "proven"]),
+        (replace(SEARCH, cut_short=True), ["proven", "cut_short"]),
+        (replace(SEARCH, given_up="the encoding"), REPLACED),
+        (replace(PARTS, given_up="the encoding", reason="why"), [*REPLACED, "reason"]),
+        (replace(PARTS, cut_short=True, given_up="it"), ["proven", "cut_short", "given_up"]),
+        (replace(PARTS, cut_short=True, annealing={"kept": True}), ["cut_short", "annealing"]),
+        (SCHEMES, ["proven", "less_flexible"]),
+        (replace(SCHEMES, candidates=9, less_flexible=()), ["proven", "less_flexible"]),
+        (
+            replace(CLUSTERS, lns={"pools": 1}, chosen_by="auto", reason="why"),
+            ["lns", "chosen_by", "reason"],
+        ),
+        (
+            replace(CLUSTERS, block_bound=1.5, given_up="it"),
+            ["block_bound", "given_up", "cut_short"],
+        ),
+        (PATTERNS, ["left_over", "candidates"]),
+        (
+            replace(PATTERNS, proven=False, gap=0.5, components=2, cut_short=True),
+            ["proven", "gap", "components", "candidates", "cut_short"],
+        ),
+    ],
+)
+def test_a_search_is_read_back_by_its_family_and_keeps_the_order_of_its_keys(search, last):
+    document = search.to_dict()
+    read = search_of(json.loads(json.dumps(document)))
+    assert type(read) is type(search)
+    assert (list(read.to_dict().items()), read.is_cut) == (list(document.items()), search.is_cut)
+    assert list(document)[len(document) - len(last) :] == last
+
+
+@pytest.mark.parametrize(
+    ("search", "every", "text"),
+    [
+        (SEARCH, False, "every full-domain recoding loses at least 6"),
+        (SCHEMES, False, "every recoding by these schemes loses at least 6"),
+    ],
+)
+def test_a_bound_is_told_of_the_recodings_that_it_is_proven_of(search, every, text):
+    found = report(search=replace(search, proven=False), lower_bound=6.0)
+    assert found.bounds_every_recoding is every
+    assert text in found.to_text()
 
 
 def test_report_is_strict_json():
@@ -194,7 +271,9 @@ def test_report_holds_when_every_model_does(verdicts, holds):
     ],
 )
 def test_a_bound_is_told_where_it_says_something(least, told):
-    text = report(records_per_level={"age": {2: 20}}, lower_bound=least, search={}).to_text()
+    text = report(
+        records_per_level={"age": {2: 20}}, lower_bound=least, search=SearchFigures()
+    ).to_text()
     assert f"suppressed-cells 12 {told}" in text
 
 
@@ -206,7 +285,7 @@ def test_report_text_shows_levels_loss_and_verdict():
 
 
 def test_report_text_of_a_search_without_proof_says_best_found():
-    assert "best found" in report(search={"nodes": 10, "checked": 4, "proven": False}).to_text()
+    assert "best found" in report(search=replace(SEARCH, proven=False)).to_text()
 
 
 def checked(**changes):
@@ -259,11 +338,11 @@ def test_key_of_a_loss_has_underscores():
 @pytest.mark.parametrize(
     ("search", "said"),
     [
-        ({}, "new: 3 classes"),
-        ({"clusters": 2, "candidates": 0}, "new: 2 clusters"),
-        ({"clusters": 2, "candidates": 1}, "new: 2 clusters from 1 candidate"),
+        (SearchFigures(), "new: 3 classes"),
+        (CLUSTERS, "new: 2 clusters"),
+        (replace(CLUSTERS, candidates=1), "new: 2 clusters from 1 candidate"),
         (
-            {"clusters": 2, "candidates": 9, "blocks": 2},
+            replace(CLUSTERS, candidates=9, blocks=2),
             "new: 2 clusters from 9 candidates, in 2 blocks",
         ),
     ],

@@ -185,24 +185,18 @@ def _mended(problem: ClusteringProblem, label: Numbers) -> Clustering:
     return mend(problem, Clustering.of(problem, label))
 
 
-def annealing_document(
-    found: Annealing | None, read: EncodedRecords
-) -> dict[str, dict[str, object]]:
-    """What a report tells of annealing, under its key; nothing where nothing was annealed."""
-    if found is None:
-        return {}
+def annealing_document(found: Annealing, read: EncodedRecords) -> dict[str, object]:
+    """What a report tells of annealing."""
     names = ("clusters_of_k", "exchanged", "annealed", "ordinary")
     return {
-        "annealing": {
-            "iterations": sum(own.iterations for each in found.parts for own in each.rounds),
-            "accepted": sum(own.accepted for each in found.parts for own in each.rounds),
-            "kept": found.is_kept,
-            "loss": {
-                name: read.costs.loss(cost, read.subject.records)
-                for name, cost in zip(names, found.costs, strict=True)
-            },
-            "models": _models(found.parts, read),
-        }
+        "iterations": sum(own.iterations for each in found.parts for own in each.rounds),
+        "accepted": sum(own.accepted for each in found.parts for own in each.rounds),
+        "kept": found.is_kept,
+        "loss": {
+            name: read.costs.loss(cost, read.subject.records)
+            for name, cost in zip(names, found.costs, strict=True)
+        },
+        "models": _models(found.parts, read),
     }
 
 

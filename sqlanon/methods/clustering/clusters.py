@@ -39,7 +39,7 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
-from sqlanon.reports.plan import CUT_SHORT, GIVEN_UP
+from sqlanon.reports.search import ClusterSearch
 from sqlanon.search.clustering.assign import returned
 from sqlanon.search.clustering.effort import Effort
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
@@ -88,10 +88,10 @@ def decide_clusters(
     if annealed is not None and annealed[1].is_kept:
         clusters, told = annealed[0], ()
     annealing = None if annealed is None else annealed[1]
-    ended, extra = _ended(begun, problem, options), dict[str, object]()
+    ended, pools = _ended(begun, problem, options), None
     if searches(options):
         clusters, parted = searched(releases, begun, clusters, costs=read.costs, options=options)
-        extra["lns"] = parted.document(read.costs, problem.records)
+        pools = parted.document(read.costs, problem.records)
         told = told if parted.after == parted.before else ()
         told += (parted.note(read.costs, problem.records, loss=options.loss),)
     if ended and len(clusters.nodes) == 1:
@@ -100,25 +100,25 @@ def decide_clusters(
     proof, crosses = Proof.of(releases, begun), crosses_blocks(begun, clusters)
     if crosses:
         proof = replace(proof, of_blocks=None)  # which says nothing of these
-    search = {
-        "candidates": sum(each.first.candidates for each in begun),
-        "clusters": len(clusters.nodes),
-        "blocks": max(len(begun), 1),
-        "left_out": int((clusters.label == NOWHERE).sum()),
-        "proven": clusters.loss(problem) == proof.least and not ended,
-        **proof.document(read.costs, problem.records),
-        **annealing_document(annealing, read),
-        **extra,
-        **_given_up(begun, options),
-    }
+    search = ClusterSearch(
+        candidates=sum(each.first.candidates for each in begun),
+        clusters=len(clusters.nodes),
+        blocks=max(len(begun), 1),
+        left_out=int((clusters.label == NOWHERE).sum()),
+        proven=clusters.loss(problem) == proof.least and not ended,
+        bound=proof.by,
+        block_bound=proof.block_bound(read.costs, problem.records),
+        annealing=None if annealing is None else annealing_document(annealing, read),
+        lns=pools,
+        given_up=_given_up(begun, options),
+        cut_short=bool(ended) or proof.is_cut or (annealing is not None and annealing.is_cut),
+    )
     notes = (
         *block_notes(options, begun, crosses=crosses),
         *proof.notes(read.costs, problem.records),
     )
     notes += (*_told(begun), *told, *releases.notes(clusters))
     notes += tuple(annealing_notes(annealing, options))
-    if ended or proof.is_cut or (annealing is not None and annealing.is_cut):
-        search[CUT_SHORT] = True
     if ended:
         notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
     assigned = _assigned(read, releases, clusters)
@@ -336,10 +336,10 @@ def _told(begun: Sequence[Begun]) -> Iterator[str]:
         )
 
 
-def _given_up(begun: Sequence[Begun], options: Options[ClusterOptions]) -> dict[str, str]:
+def _given_up(begun: Sequence[Begun], options: Options[ClusterOptions]) -> str | None:
     """What of a method's own search the time limit ended, where quick cuts took its place."""
     own = [each.first.ended for each in begun if each.first.is_instead]
-    return {GIVEN_UP: f"{own[0]} of {options.method.name}"} if own else {}
+    return f"{own[0]} of {options.method.name}" if own else None
 
 
 def _ended(

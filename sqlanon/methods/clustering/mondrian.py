@@ -41,7 +41,7 @@ from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
-from sqlanon.reports.plan import CUT_SHORT
+from sqlanon.reports.search import ClusterSearch, PartSearch
 from sqlanon.search.clustering.lower_bound import leaf_bounds
 from sqlanon.search.clustering.mondrian import Dimension, Judge, Rule, may_halve
 from sqlanon.search.privacy import Demands, ValueDemand
@@ -80,9 +80,10 @@ def decide(
         annealed = by_records(engine, subject, policy=policy, options=alone)
     except (TimeLimitError, UnsatisfiableError):
         return _told(found, annealing_notes(None, options))
-    if "annealing" not in annealed.report.search:
+    search = annealed.report.search
+    if not isinstance(search, ClusterSearch) or search.annealing is None:
         return _told(found, annealing_notes(None, options))
-    return lesser(found, annealed, loss=key(options.loss))
+    return lesser(found, annealed, search.annealing, loss=key(options.loss))
 
 
 def _told(found: Decided, notes: Iterator[str]) -> Decided:
@@ -111,8 +112,9 @@ def _strict(
     told = tallied_parts(original, found.parts(subject.records))
     bound = table.bound
     proven = table.cost_of(found) == bound and not cut_short
-    search = {"parts": found.made, "combinations": len(found.node), "proven": proven}
-    search |= {CUT_SHORT: True} if cut_short else {}
+    search = PartSearch(
+        parts=found.made, combinations=len(found.node), proven=proven, cut_short=cut_short
+    )
     basis = Basis(subject, policy, table.costs, at)
     findings = Findings(bound, search, tuple(_notes(found, cut_short, proven=proven)))
     report = reported(basis, options, findings=findings, told=told)

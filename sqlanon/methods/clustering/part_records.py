@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from sqlanon.methods.options import (
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
+from sqlanon.reports.search import ClusterSearch, PartSearch
 from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 
@@ -61,12 +63,15 @@ def refuse_many(subject: Subject, options: Options[PartOptions]) -> None:
         )
 
 
-def lesser(found: Decided, annealed: Decided, *, loss: str) -> Decided:
+def lesser(
+    found: Decided, annealed: Decided, annealing: Mapping[str, Any], *, loss: str
+) -> Decided:
     """Of what is found with annealing and without it what loses less, with what annealing did."""
-    ordinary, other = found.report, annealed.report
-    told: dict[str, Any] = other.search["annealing"]
-    kept = bool(told["kept"]) and other.loss[loss] < ordinary.loss[loss]
-    losses = {**told["loss"], "ordinary": ordinary.loss[loss]}
+    ordinary, other = found.report.loss[loss], annealed.report.loss[loss]
+    kept = bool(annealing["kept"]) and other < ordinary
     best = annealed if kept else found
-    search = {**best.report.search, "annealing": {**told, "kept": kept, "loss": losses}}
+    search = best.report.search
+    assert isinstance(search, ClusterSearch | PartSearch)
+    losses = {**annealing["loss"], "ordinary": ordinary}
+    search = replace(search, annealing={**annealing, "kept": kept, "loss": losses})
     return replace(best, report=replace(best.report, search=search))

@@ -56,20 +56,17 @@ class Proof:
             return cls(max(least, total), next(iter(known)), is_cut=is_cut)
         return cls(least, "columns", total, is_cut, shares_limit=releases.problem.allowance > 0)
 
-    def document(self, costs: CellCosts, records: int) -> dict[str, object]:
-        """What `search` tells of it in a report, losses in the loss's own terms."""
-        told: dict[str, object] = {"bound": self.by}
-        if self.of_blocks is not None:
-            told["block_bound"] = costs.loss(self.of_blocks, records)
-        return told
+    def block_bound(self, costs: CellCosts, records: int) -> float | None:
+        """What clusters that stay within blocks lose at least, in the loss's own terms."""
+        return None if self.of_blocks is None else costs.loss(self.of_blocks, records)
 
     def notes(self, costs: CellCosts, records: int) -> Iterator[str]:
         """What a reader should know of it."""
-        if self.of_blocks is not None:
-            least = at_least(costs.loss(self.of_blocks, records))
+        least = self.block_bound(costs, records)
+        if least is not None:
             limit = ", with the suppression limit shared among blocks by their records"
             yield (
-                f"clusters that stay within these blocks lose at least {least}"
+                f"clusters that stay within these blocks lose at least {at_least(least)}"
                 f"{limit if self.shares_limit else ''}"
             )
         if self.is_cut:

@@ -26,7 +26,8 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import keeping_notes, policy_notes
 from sqlanon.recoding import FullDomain, Node
 from sqlanon.reports.check import model_results
-from sqlanon.reports.plan import CUT_SHORT, Report
+from sqlanon.reports.plan import Report
+from sqlanon.reports.search import LatticeSearch
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.search.lattice.incognito import Ask, SearchOutcome, Settle, best_node, best_of_known
 from sqlanon.wording import counted, key, listed
@@ -231,16 +232,16 @@ def _decided(
         suppression_tradeoff=_tradeoff(
             problem, outcome, options=options, value=loss[name], cells=cells
         ),
-        search={
-            "nodes": math.prod(tree.height + 1 for tree in subject.trees),
-            "candidates": lattice.box.size,
-            "checked": outcome.checked,
-            "combinations": problem.sets.encoded.rows,
-            "rolled_up": problem.sets.rolled_up,
-            "rounds": rounds,
-            "proven": outcome.proven,
-            **({CUT_SHORT: True} if _is_cut(outcome, options) else {}),
-        },
+        search=LatticeSearch(
+            nodes=math.prod(tree.height + 1 for tree in subject.trees),
+            candidates=lattice.box.size,
+            checked=outcome.checked,
+            combinations=problem.sets.encoded.rows,
+            rolled_up=problem.sets.rolled_up,
+            rounds=rounds,
+            proven=outcome.proven,
+            cut_short=_is_cut(outcome, options),
+        ),
         notes=(
             *subject.warnings(),
             *spelling_notes(subject),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from sqlanon.recoding import Clusters
 from sqlanon.regions import Regions
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
+from sqlanon.reports.search import SearchFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class LocalOutcome:
 
     assigned: Assigned
     bound: int | None
-    search: Mapping[str, object]
+    search: SearchFigures
     notes: tuple[str, ...] = ()
 
 
@@ -68,7 +68,7 @@ class Findings:
     """
 
     bound: int | None
-    search: Mapping[str, object]
+    search: SearchFigures
     notes: tuple[str, ...] = ()
 
 
@@ -104,7 +104,7 @@ def reported(basis: Basis, options: Options[Any], *, findings: Findings, told: T
         statistics=told.statistics,
         entity=basis.policy.entity,
         models=model_results(basis.policy, told.statistics),
-        search=dict(findings.search),
+        search=findings.search,
         notes=(*spelling_notes(subject), *policy_notes(basis.policy), *findings.notes),
     )
 

@@ -35,7 +35,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.classes import instances
 from sqlanon.query.publish.clusters import UNIT
 from sqlanon.recoding import Node
-from sqlanon.reports.plan import CUT_SHORT
+from sqlanon.reports.search import PatternSearch
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.patterns.greedy import (
     LEFT,
@@ -151,21 +151,23 @@ def decide_patterns(
     assigned = _assigned(parts, finished, aside=aside)
     # By the figures of the source: left-over records are one cluster.
     sizes, left = finished.sizes, parts.pattern < 0
-    search: dict[str, object] = {
-        "clusters": len(sizes),
-        "used_patterns": len(np.unique(parts.pattern[~left])),
-        "average_cluster": float(sizes.mean()),
-        "maximum_cluster": int(sizes.max()),
-        "usefulness_of_values": usefulness_of_values(read, parts),
-        "left_over": int(parts.count[left].sum()),
-        **dict(parts.search),
-        "candidates": len(table.nodes),
-    }
+    search = PatternSearch(
+        clusters=len(sizes),
+        used_patterns=len(np.unique(parts.pattern[~left])),
+        average_cluster=float(sizes.mean()),
+        maximum_cluster=int(sizes.max()),
+        usefulness_of_values=usefulness_of_values(read, parts),
+        left_over=int(parts.count[left].sum()),
+        proven=parts.proven,
+        gap=parts.gap,
+        components=parts.components,
+        candidates=len(table.nodes),
+        cut_short=is_over or parts.ended,
+    )
     notes = [*aside.notes, *finished.notes]
-    if is_over or parts.ended:
+    if search.cut_short:
         late = "before every pattern had its turn" if is_over else "while it was being improved"
         notes.append(f"the time limit ended the search {late}: a better recoding may exist")
-        search[CUT_SHORT] = True
     bound = table.least if parts.bound is None else parts.bound
     outcome = LocalOutcome(assigned, bound, search, tuple(notes))
     return decided(read, options, outcome=outcome)

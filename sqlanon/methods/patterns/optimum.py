@@ -106,8 +106,8 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
         if table.deadline.left() < LATER * (began - table.deadline.left()):
             raise TimeLimitError
     except TimeLimitError:
-        unproven = (("proven", False), ("gap", 1.0), ("components", 0))
-        return replace(greedy_parts(table, first), bound=table.least, search=unproven, ended=True)
+        parts = greedy_parts(table, first)
+        return replace(parts, bound=table.least, proven=False, gap=1.0, components=0, ended=True)
     apart = components(places, rows)
     alone = np.setdiff1d(np.arange(rows), places.row)
     full = table.least_left(np.arange(rows))
@@ -132,9 +132,14 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     if is_shifting(table, policy):
         bound = table.least
     gap = (cost - bound) / cost if cost else 0.0
-    proof = (("proven", cost <= bound), ("gap", gap), ("components", len(apart)))
-    ended = (late or table.deadline.expired) and cost > bound
-    return replace(best, bound=bound, search=proof, ended=ended)
+    return replace(
+        best,
+        bound=bound,
+        proven=bool(cost <= bound),
+        gap=gap,
+        components=len(apart),
+        ended=(late or table.deadline.expired) and cost > bound,
+    )
 
 
 def _cheapest(table: PatternProblem, found: list[Parts], *, policy: Policy) -> tuple[float, Parts]:

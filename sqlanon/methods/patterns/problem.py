@@ -106,7 +106,9 @@ class Parts:
         pattern: Its pattern, LEFT or NOTHING.
         group: Its class, or LEFT; two parts of one class have one pattern.
         bound: What all cells cost at least with these patterns [units]; None where not known.
-        search: What is known of the search.
+        proven: Whether nothing published by these patterns loses less; None without a solver.
+        gap: How far the solver's bound is from these parts, a share of the loss.
+        components: Parts that the solver's program fell into.
         ended: Whether the time did not suffice to improve them.
     """
 
@@ -115,7 +117,9 @@ class Parts:
     pattern: Numbers
     group: Numbers
     bound: int | None = None
-    search: tuple[tuple[str, object], ...] = ()
+    proven: bool | None = None
+    gap: float | None = None
+    components: int | None = None
     ended: bool = False
 
 

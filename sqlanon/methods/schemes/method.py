@@ -43,7 +43,8 @@ from sqlanon.progress import tell
 from sqlanon.recoding import ValueMap
 from sqlanon.reports.check import model_results
 from sqlanon.reports.groups import GroupFigures
-from sqlanon.reports.plan import CUT_SHORT, Report
+from sqlanon.reports.plan import Report
+from sqlanon.reports.search import SchemeSearch
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem
 from sqlanon.search.lattice.schemes.slices import ROOM
@@ -57,7 +58,7 @@ LARGEST_EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class SchemeSearch:
+class PreparedSearch:
     """A search over a table, ready to start.
 
     Args:
@@ -169,7 +170,7 @@ def read_search(
     *,
     policy: Policy,
     loss: str,
-) -> SchemeSearch:
+) -> PreparedSearch:
     """Reads the distinct combinations of a table.
 
     Raises:
@@ -205,11 +206,11 @@ def read_search(
     )
     simpler = simpler_problems(columns, problem, counts=counts, leaves=held.leaves)
     problem = replace(problem, simpler=tuple(simpler))
-    return SchemeSearch(subject, policy, columns, held, counts, problem)
+    return PreparedSearch(subject, policy, columns, held, counts, problem)
 
 
 def _decided(
-    search: SchemeSearch,
+    search: PreparedSearch,
     outcome: SchemeOutcome,
     *,
     options: Options[SchemeOptions],
@@ -239,21 +240,21 @@ def _decided(
         suppressed_cells=int(loss["suppressed_cells"]),
         statistics=tally.statistics,
         models=model_results(policy, tally.statistics),
-        search={
-            **({"candidates": candidates} if candidates <= LARGEST_EXACT else {}),
-            "combinations": len(search.problem.sizes),
-            "checked": outcome.checked,
-            "proven": outcome.proven,
-            **({CUT_SHORT: True} if is_cut else {}),
-            "less_flexible": [
+        search=SchemeSearch(
+            candidates=candidates if candidates <= LARGEST_EXACT else None,
+            combinations=len(search.problem.sizes),
+            checked=outcome.checked,
+            proven=outcome.proven,
+            cut_short=is_cut,
+            less_flexible=tuple(
                 {
                     "schemes": dict(zip(subject.names, step.schemes, strict=True)),
                     "loss": search.loss(step.value),
                     "proven": step.proven,
                 }
                 for step in outcome.steps
-            ],
-        },
+            ),
+        ),
         notes=(
             *spelling_notes(subject),
             *policy_notes(policy),
@@ -268,7 +269,7 @@ def _decided(
 
 
 def _figures(
-    search: SchemeSearch, columns: Sequence[GroupedColumn]
+    search: PreparedSearch, columns: Sequence[GroupedColumn]
 ) -> Iterator[tuple[GroupFigures, ...]]:
     """Per column its groups, with labels where the user wrote these values himself.
 

@@ -58,7 +58,7 @@ def test_annealing_satisfies_the_models_and_never_loses_more(people, method, mod
     )
     assert report.holds
     assert sqlanon.check(people, policy(model), table="released").holds
-    told = report.search["annealing"]
+    told = report.search.annealing
     assert told["loss"]["ordinary"] == pytest.approx(ordinary.loss["lm"])
     assert report.loss["lm"] == pytest.approx(
         min(told["loss"]["ordinary"], told["loss"]["annealed"])
@@ -115,7 +115,7 @@ def test_the_loss_keeps_no_cluster_from_the_models(pairs, weight):
         iterations=400,
         refine=False,
     ).report
-    (state,) = report.search["annealing"]["models"]
+    (state,) = report.search.annealing["models"]
     assert state["before"]["failing"] == 4
     assert state["after"]["failing"] == 0
 
@@ -132,7 +132,7 @@ def test_no_exchange_leaves_all_to_mending(people):
         iterations=0,
         refine=False,
     ).report
-    told = report.search["annealing"]
+    told = report.search.annealing
     assert (told["iterations"], told["accepted"]) == (0, 0)
     assert told["models"][0]["before"] == told["models"][0]["after"]
     assert told["loss"]["clusters_of_k"] == told["loss"]["exchanged"] < told["loss"]["annealed"]
@@ -173,8 +173,8 @@ def test_blocks_are_annealed_each_on_its_own(people):
         block_records=50,
         refine=False,
     ).report
-    assert report.search["blocks"] > 1
-    told = report.search["annealing"]
+    assert report.search.blocks > 1
+    told = report.search.annealing
     assert told["kept"] == (told["loss"]["annealed"] < told["loss"]["ordinary"])
     assert report.loss["lm"] <= told["loss"]["ordinary"] + 1e-12
 
@@ -205,7 +205,7 @@ def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
         refine=False,
         into="released",
     )
-    told = report.search["annealing"]
+    told = report.search.annealing
     assert told["iterations"] == 2
     assert told["models"][0]["after"]["failing"] > 0
     assert "the time limit ended annealing before its last iteration" in report.notes

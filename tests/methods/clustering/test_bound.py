@@ -237,6 +237,6 @@ def test_a_node_that_a_branch_repeats_costs_what_the_lowest_level_says():
     connection, policy = opened([[("1", "*")]], [(1, 1)], [1.0], [("1", 0)] * 3, 2, 0.0)
     asked = {"loss": "suppressed-cells"}
     report = sqlanon.plan(connection, policy, table="people", method="direct-cover", **asked).report
-    assert report.search["proven"]
+    assert report.search.proven
     assert report.to_dict()["loss"]["value"] == 3 == report.lower_bound
     assert sqlanon.bound(connection, policy, table="people", **asked).lower_bound == 3

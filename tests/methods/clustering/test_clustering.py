@@ -122,7 +122,7 @@ def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     report = sqlanon.anonymize(people, policy, table="people", **settings, into="released")
     assert (report.loss, report.notes) == (plan.report.loss, plan.report.notes)
     assert report.lower_bound == pytest.approx(0.2)  # of the only column, by itself
-    assert report.search["blocks"] == 2
+    assert report.search.blocks == 2
     assert "the table was cut into 2 blocks of up to 3 records, along" in report.notes[0]
 
 
@@ -135,7 +135,7 @@ def test_a_memory_limit_makes_blocks_smaller(people, tmp_path, monkeypatch):
     plan = sqlanon.plan(
         tmp_path / "people.csv", policy, method="direct-cover", memory_limit="300MB"
     )
-    assert plan.report.search["blocks"] == 2
+    assert plan.report.search.blocks == 2
     assert "3 records, as the memory limit allows" in plan.report.notes[0]
     assert "clusters from 3 candidates, in 2 blocks" in plan.report.to_text()
 
@@ -309,7 +309,7 @@ BETA = {"beta": 2.0, "block_records": 6}
 @pytest.mark.slow
 def test_what_blocks_suppress_is_noted_once_with_all_records(lonely):
     plan = sqlanon.plan(lonely[0], lonely[1], table="people", **{**ALONE, **BETA})
-    assert plan.report.search["blocks"] == 2
+    assert plan.report.search.blocks == 2
     assert [note for note in plan.report.notes if "covers" in note] == [
         "no itemset covers 8 records: all their cells are suppressed, and no suppression limit "
         "bounds how many they are"
@@ -401,7 +401,7 @@ def test_a_record_is_left_out_within_the_limit_where_that_loses_less(people):
 def test_nobody_is_left_out_where_clusters_stay_as_they_were_found(people):
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], suppression_limit=0.2)
     plan = sqlanon.plan(people, policy, table="people", method="direct-cover", refine=False)
-    assert plan.report.search["left_out"] == 0
+    assert plan.report.search.left_out == 0
 
 
 @pytest.mark.slow

@@ -219,5 +219,5 @@ def test_partial_domain_that_is_cut_short_falls_back_on_quick_cuts(people, clock
         people, DIVERSE, table="people", method="partial-domain", time_limit=1.0
     ).report
     assert found.method == "partial-domain"
-    assert found.search["given_up"] == "the cuts of groups of partial-domain"
-    assert found.search["clusters"] > 1
+    assert found.search.given_up == "the cuts of groups of partial-domain"
+    assert found.search.clusters > 1

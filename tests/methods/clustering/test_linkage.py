@@ -114,7 +114,7 @@ def test_more_combinations_than_can_be_compared_are_refused_but_not_blocks_of_th
     plan = sqlanon.plan(
         people, policy_of(3), table="people", method=method, block_records=40, refine=False
     )
-    assert plan.report.search["blocks"] > 1
+    assert plan.report.search.blocks > 1
 
 
 @pytest.mark.parametrize("method", LINKAGES)

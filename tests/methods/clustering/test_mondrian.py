@@ -228,7 +228,7 @@ def test_a_loss_at_the_bound_is_proven(people):
             report = sqlanon.plan(
                 connection, policy_of([SEX], k, drop=["job"]), table="people", method="mondrian"
             ).report
-            assert report.search["proven"] is (report.loss["lm"] == report.lower_bound)
+            assert report.search.proven is (report.loss["lm"] == report.lower_bound)
             assert report.loss["lm"] == (k > 2)
 
 
@@ -271,7 +271,7 @@ def test_annealing_is_told_and_never_loses_more(people, partitioning):
     report = sqlanon.anonymize(
         people, policy, table="people", improve="anneal", **asked, into="released"
     )
-    told = report.search["annealing"]
+    told = report.search.annealing
     assert report.holds
     assert told["loss"]["ordinary"] == pytest.approx(plain.loss["lm"])
     assert told["kept"] is (told["loss"]["annealed"] < plain.loss["lm"])

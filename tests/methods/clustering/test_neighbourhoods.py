@@ -61,7 +61,7 @@ def test_pools_parted_anew_never_lose_more(people, method, asked):
         overwrite=True,
     )
     assert report.holds
-    told = report.search["lns"]
+    told = report.search.lns
     assert told["pools"] == 5
     assert told["loss"]["refined"] == pytest.approx(ordinary.loss["lm"])
     assert told["loss"]["parted"] == pytest.approx(report.loss["lm"])
@@ -143,7 +143,7 @@ def test_a_time_limit_is_used_and_kept(people):
         people, policy(), table="people", method="direct-cover", improve="lns", time_limit=2
     ).report
     assert time.monotonic() - began < 4
-    assert report.search["lns"]["pools"] > 1
+    assert report.search.lns["pools"] > 1
 
 
 def test_the_search_is_refused_without_its_solver(people, monkeypatch):

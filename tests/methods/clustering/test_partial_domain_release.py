@@ -91,5 +91,5 @@ def test_blocks_are_generalized_each_on_its_own(people):
     report = sqlanon.plan(
         people, policy_of(LDiversity(2)), table="people", method="partial-domain", block_records=40
     ).report
-    assert report.search["blocks"] > 1
+    assert report.search.blocks > 1
     assert report.holds

@@ -72,8 +72,8 @@ def test_a_plan_proves_more_with_more_effort(people, method):
     ]
     least, quick, full = (each.lower_bound for each in found)
     assert least < quick <= full <= found[0].loss["lm"]
-    assert [each.search["bound"] for each in found[1:]] == ["quick", "full"]
-    assert found[0].search["bound"] in ("columns", "records")
+    assert [each.search.bound for each in found[1:]] == ["quick", "full"]
+    assert found[0].search.bound in ("columns", "records")
     document = found[1].to_dict()
     assert document["lower_bound"] == quick
     assert document["ratio"] == pytest.approx(document["loss"]["value"] / quick)
@@ -97,12 +97,12 @@ def test_blocks_have_a_bound_of_their_own(people):
     asked = {"method": "set-cover", "block_records": 25}
     report = sqlanon.plan(people, policy(), table="people", **asked).report
     whole = sqlanon.plan(people, policy(), table="people", method="set-cover").report
-    own = report.search["block_bound"]
-    assert report.search["bound"] == "columns"
+    own = report.search.block_bound
+    assert report.search.bound == "columns"
     assert report.lower_bound < own <= report.loss["lm"]
     assert own >= whole.lower_bound - ROUNDING
     assert any(note.startswith("clusters that stay within these blocks") for note in report.notes)
-    assert "block_bound" not in whole.search
+    assert whole.search.block_bound is None
     assert "suppression limit" not in " ".join(report.notes)
     limited = sqlanon.plan(people, policy(suppression_limit=0.1), table="people", **asked).report
     assert "suppression limit shared among blocks" in " ".join(limited.notes)
@@ -116,10 +116,10 @@ def test_what_blocks_prove_says_nothing_of_clusters_that_cross_them(people, monk
     monkeypatch.setattr("sqlanon.methods.clustering.first.cut_blocks", alternating)
     report = sqlanon.plan(people, policy(), table="people", method="forest", bound="full").report
     told = " ".join(report.notes)
-    assert report.search["blocks"] == 15
+    assert report.search.blocks == 15
     assert "classes of the best full-domain recoding" in told
     assert "first clusters do not cross them" in told
-    assert "block_bound" not in report.search
+    assert report.search.block_bound is None
     assert "stay within these blocks" not in told
 
 
@@ -139,10 +139,10 @@ def test_a_small_table_is_priced_unasked_and_a_large_one_on_request(people, monk
     def by(**asked):
         return sqlanon.plan(people, policy(), table="people", method="forest", **asked).report
 
-    assert by().search["bound"] == "full"
+    assert by().search.bound == "full"
     monkeypatch.setattr(pricing, "FEW", 10)
-    assert by().search["bound"] == "records"
-    assert by(bound="full").search["bound"] == "full"
+    assert by().search.bound == "records"
+    assert by(bound="full").search.bound == "full"
 
 
 def test_a_table_is_small_in_rows_and_in_nodes_times_patience(monkeypatch):
@@ -207,7 +207,7 @@ def test_a_chain_below_the_lowest_level_costs_what_that_level_does():
             report = sqlanon.plan(
                 connection, own, table="people", method=method, loss="tree"
             ).report
-            assert report.search["proven"]
+            assert report.search.proven
             assert report.lower_bound == pytest.approx(report.loss["tree"])
         least = sqlanon.bound(connection, own, table="people", loss="tree").lower_bound
         assert least == pytest.approx(report.loss["tree"])
@@ -219,7 +219,7 @@ def test_prices_that_the_time_limit_leaves_out_are_told(people, monkeypatch):
 
     monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
     report = sqlanon.plan(people, policy(), table="people", method="forest", bound="full").report
-    assert report.search["bound"] == "records"
+    assert report.search.bound == "records"
     assert report.is_cut
     assert any(
         note.startswith("the share of the time limit for the bound") for note in report.notes

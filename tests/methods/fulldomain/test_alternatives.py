@@ -76,7 +76,7 @@ def test_no_node_is_asked_for_twice(connection, monkeypatch):
     report = sqlanon.plan(connection, POLICY, table="people", alternatives=True).report
     assert len(asked) == len(set(asked))
     besides = sum(row["checked"] for row in report.alternatives)
-    assert len(asked) == report.search["checked"] + besides
+    assert len(asked) == report.search.checked + besides
 
 
 def test_they_are_told_in_text_and_document_and_stay_in_a_saved_plan(connection, tmp_path):

@@ -34,5 +34,5 @@ def test_costs_by_a_few_columns_at_a_time_make_the_same_plan(people, models):
         parts = sqlanon.plan(people, policy, table="people")
     assert parts.recoding == whole.recoding
     assert parts.report.loss == whole.report.loss
-    assert parts.report.search["checked"] == whole.report.search["checked"]
+    assert parts.report.search.checked == whole.report.search.checked
     assert whole.report.suppressed_records > 0

@@ -40,7 +40,7 @@ def agrees(case, best):
         report = published(connection, case)
         assert tuple(report.levels.values()) == best.node
         assert report.suppressed_records == best.released.suppressed
-        assert report.search["proven"]
+        assert report.search.proven
         assert all(model.holds for model in report.models)
         rows = connection.execute("SELECT * FROM released").fetchall()
         assert sorted(rows, key=repr) == sorted(best.released.rows.elements(), key=repr)
@@ -65,7 +65,7 @@ def test_anonymize_equals_brute_force_for_k_alone(case):
         run = {"loss": case.loss, "minimal_nodes": True}
         report = sqlanon.plan(connection, case.policy, table="people", **run).report
     assert sorted(tuple(node.values()) for node in report.minimal_nodes) == best.minimal
-    assert report.search["checked"] <= report.search["nodes"]
+    assert report.search.checked <= report.search.nodes
     loss, cells_in_all = best.released.loss, len(best.node) * len(case.records)
     if case.loss == "average-class-size":
         loss = len(case.records) / (-loss * case.k) if loss else float("inf")

@@ -207,7 +207,7 @@ def test_the_search_finds_the_node_that_brute_force_finds(case, way):
     assert report.suppressed_records == truth[best][1]
     assert report.loss["utility"] == pytest.approx(float(truth[best][0]), rel=1e-12)
     assert report.lower_bound == report.loss["utility"]
-    assert report.search["proven"]
+    assert report.search.proven
 
 
 @pytest.mark.slow
@@ -264,7 +264,7 @@ def test_a_time_limit_leaves_a_bound_below_the_loss():
         report = sqlanon.plan(
             connection, policy, table="people", loss="utility", time_limit=1e-9
         ).report
-    assert not report.search["proven"]
+    assert not report.search.proven
     assert 0 <= report.lower_bound <= report.loss["utility"]
 
 

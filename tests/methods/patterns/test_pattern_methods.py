@@ -68,7 +68,7 @@ def published(connection, policy, patterns, method="pattern-greedy", **settings)
 
 def test_records_are_published_by_the_cheapest_pattern_that_has_room(people):
     report, rows = published(people, policy_of(), [["age", "sex"], ["age"], ["sex"]])
-    assert report.search["left_over"] == 2
+    assert report.search.left_over == 2
     assert rows == [
         *[("*", "*", "*")] * 2,
         *[("1", "*", "f")] * 2,
@@ -136,7 +136,7 @@ def test_weights_decide_which_pattern_comes_first(people):
 
 def test_exact_loses_what_it_proves(people):
     report, _ = published(people, policy_of(), "all", "pattern-exact", loss="suppressed-cells")
-    assert report.search["proven"]
+    assert report.search.proven
     assert report.lower_bound == report.loss["suppressed_cells"]
     text = report.to_text()
     assert text.startswith("pattern-exact: 4 classes by 2 of 8 patterns\n")
@@ -160,7 +160,7 @@ def test_exact_proves_the_optimum_under_models(people, model):
     settings = {"loss": "suppressed-cells"}
     greedy, _ = published(people, policy, "all", **settings)
     exact, _ = published(people, policy, "all", "pattern-exact", **settings)
-    assert exact.search["proven"]
+    assert exact.search.proven
     assert exact.holds
     assert exact.loss["suppressed_cells"] <= greedy.loss["suppressed_cells"]
 
@@ -181,7 +181,7 @@ def test_exact_claims_no_bound_where_leaving_records_out_may_lose_less(model):
         connection, policy, table="people", method="pattern-exact", patterns=[["town"]]
     ).report
     assert exact.lower_bound <= 0.2 <= left_out.loss["lm"] <= exact.loss["lm"]
-    assert not exact.search["proven"]
+    assert not exact.search.proven
 
 
 @pytest.mark.parametrize("model", [AlphaAnonymity(0.5), LDiversity(2), TCloseness(0.2)])
@@ -339,7 +339,7 @@ def test_exact_never_loses_less_than_its_bound_where_a_column_has_one_value(rows
         )
     report = plan.report
     assert report.lower_bound <= report.loss["lm"] + 1e-12
-    if report.search["proven"]:
+    if report.search.proven:
         assert report.lower_bound == pytest.approx(report.loss["lm"])
 
 

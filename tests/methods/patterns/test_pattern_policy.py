@@ -180,7 +180,7 @@ def compared(records, levels, patterns, entity, limit, models, weight, *, found_
         return
     assert exact.loss["lm"] == pytest.approx(least)
     assert exact.lower_bound <= least + 1e-9
-    assert exact.search["proven"]
+    assert exact.search.proven
     if greedy is not None:
         assert greedy.lower_bound <= least + 1e-9
         assert greedy.loss["lm"] >= least - 1e-9
@@ -237,7 +237,7 @@ def test_whatever_is_left_out_or_kept_is_within_the_limit_and_the_bound_holds(
         if report is not None:
             assert report.holds
             assert report.lower_bound <= least + 1e-9 <= report.loss["lm"] + 2e-9
-            if report.search.get("proven"):
+            if report.search.proven:
                 assert report.loss["lm"] == pytest.approx(least)
 
 

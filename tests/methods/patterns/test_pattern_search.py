@@ -103,7 +103,7 @@ def test_no_program_is_begun_that_would_be_judged_too_late(monkeypatch, taken, c
     timed = replace(table, deadline=Deadline(10, lambda: now[0]))
     first = greedy(table.rows, table.masks, k=2)
     found = optimal(timed, first, policy=policy_of(2))
-    assert dict(found.search)["components"] == components
+    assert found.components == components
     assert cost(found, table) == 4
 
 
@@ -135,7 +135,7 @@ def test_exact_is_what_brute_force_finds_under_models(records, kept, k, models):
     found = exactly(table)
     least = brute_force(rows, parts, k, values, models)
     assert cost(found, table) == least
-    assert least is None or dict(found.search)["proven"]
+    assert least is None or found.proven
 
 
 def test_the_greedy_assignment_is_returned_where_there_is_no_time_under_models():
@@ -143,7 +143,7 @@ def test_the_greedy_assignment_is_returned_where_there_is_no_time_under_models()
     table = table_of(rows, [{0, 1}, {0}], 2, values, [LDiversity(2)])
     found = exactly(table, 1e-9)
     assert assignment(found, table) == assignment(greedily(table), table)
-    assert not dict(found.search)["proven"]
+    assert not found.proven
 
 
 @SEARCH
@@ -351,7 +351,7 @@ def test_exact_returns_the_start_when_time_is_over():
     table = table_of(rows, kept, 4)
     parts = exactly(table, 1e-9)
     assert assignment(parts, table) == (0, 3 * 16)
-    assert dict(parts.search)["proven"] is False
+    assert parts.proven is False
     assert parts.bound < 3 * 16
 
 

@@ -193,7 +193,7 @@ def test_cells_that_stand_for_all_held_values_say_something_where_the_file_has_m
     assert (
         made.report.loss["suppressed_cells"] == 0
     )  # no one is a Fed, and the label does not say so
-    assert (made.report.lower_bound, made.report.search["proven"]) == (0, True)
+    assert (made.report.lower_bound, made.report.search.proven) == (0, True)
 
 
 def test_a_table_of_no_records_is_never_published(connection):
@@ -219,7 +219,7 @@ def test_a_direction_tells_its_progress_and_what_less_flexible_schemes_lose(conn
     assert first == [f"search: less flexible schemes, {place} of 3" for place in (1, 2, 3)]
     assert fourth == "search: descents"
     assert fifth.startswith(f"search: {direction}, ")
-    steps = [step["schemes"]["work"] for step in found.search["less_flexible"]]
+    steps = [step["schemes"]["work"] for step in found.search.less_flexible]
     assert steps == ["bhs", "ghs", "gops"]
 
 
@@ -231,7 +231,7 @@ def test_a_direction_that_ends_at_once_has_what_descents_find(connection, monkey
     best = plan(connection, direction=direction).report
     monkeypatch.setattr(Walk, "_go_on", ended)
     found = plan(connection, direction=direction).report
-    assert not found.search["proven"]
+    assert not found.search.proven
     assert found.loss["lm"] == best.loss["lm"]
     assert found.lower_bound is None
     assert "(nothing is proven of any other recoding by these schemes)" in found.to_text()
@@ -295,7 +295,7 @@ def test_less_flexible_schemes_lose_what_they_lose_when_they_are_asked_for(
             made = sqlanon.plan(connection, policy, table="original", scheme=scheme, **asked).report
         except UnsatisfiableError:
             return
-        for step in made.search["less_flexible"]:
+        for step in made.search.less_flexible:
             own = sqlanon.plan(
                 connection, policy, table="original", scheme=step["schemes"], **asked
             )
