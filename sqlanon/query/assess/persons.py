@@ -11,16 +11,19 @@ from sqlanon.query.encoding.encode import SIZE, VALUE
 from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select, when
 
 
-def repeats(table: exp.Table, names: Sequence[str]) -> exp.Select:
-    """Two columns for each name: the records that have a value, and their distinct values.
-
-    Values are told by their hashes, since long texts take twice as long.
-    """
-    counts = []
+def estimated_values(table: exp.Table, names: Sequence[str]) -> exp.Select:
+    """Two columns for each name: the records that have a value, and about how many are distinct."""
+    counts: list[exp.Expr] = []
     for name in names:
-        value = when(is_null(column(name)).not_(), _hash(name))
-        counts += [column(name), exp.Distinct(expressions=[value])]
-    return select([bigint(exp.Count(this=each)) for each in counts], table)
+        values = exp.Anonymous(this="APPROX_COUNT_DISTINCT", expressions=[column(name)])
+        counts += [bigint(exp.Count(this=column(name))), bigint(values)]
+    return select(counts, table)
+
+
+def distinct_values(table: exp.Table, name: str) -> exp.Select:
+    """One row: the distinct values of a column, told by their hashes, since texts take longer."""
+    value = when(is_null(column(name)).not_(), _hash(name))
+    return select([bigint(exp.Count(this=exp.Distinct(expressions=[value])))], table)
 
 
 def records_of_values(
@@ -58,16 +61,16 @@ def differing(records: exp.Table, *, by: str, of: Sequence[str]) -> exp.Select:
     values = select([column(by), size, *ends], records, by=[column(by)])
     several = column(SIZE) > 1
     shares: list[exp.Expr] = []
-    told: list[exp.Expr] = [column(SIZE)]
+    differences: list[exp.Expr] = [column(SIZE)]
     for name in of:
         before = over(exp.Lag(this=column(low[name])), order=[ascending(column(by))])
-        told += [
+        differences += [
             alias(_one_if(column(low[name]).neq(column(high[name]))), high[name]),
             alias(_one_if(column(low[name]).neq(before)), low[name]),
         ]
         within = exp.Avg(this=when(several, column(high[name])))
         shares += [within, exp.Avg(this=column(low[name]))]
-    return select(shares, nested(select(told, nested(values, "held")), "told"))
+    return select(shares, nested(select(differences, nested(values, "ends")), "differences"))
 
 
 def placed(place: int) -> str:
