@@ -64,12 +64,13 @@ def plan(
     homes = options.method.home, "sqlanon.publishing.planner"
     loading = Thread(target=lambda: [import_module(home) for home in homes])
     loading.start()
-    with opened_for(*call.opened, read_only=True, **opening_of(settings)) as (opened, resolved):
+    reading = opened_for(*call.opened, read_only=True, finds_persons=True, **opening_of(settings))
+    with reading as (opened, resolved):
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
         with searching(opened.engine, options.deadline):
-            found = make_plan(opened.engine, opened.table, resolved, options)
+            found = make_plan(opened.engine, opened.table, resolved, options, finds_persons=True)
         return replace(found, report=told(opened, found.report, found.policy))
 
 
@@ -316,7 +317,9 @@ def anonymize(
         witness = _witness(call, report, overwrite=overwrite, limit=options.deadline)
     target = Target(into, in_place, file, overwrite, confirm, like, witness)
     refuse_early(call.source, target)
-    reading = opened_for(*call.opened, read_only=file is not None, complete=True, **opening)
+    reading = opened_for(
+        *call.opened, read_only=file is not None, complete=True, finds_persons=True, **opening
+    )
     with following(settings.get("progress")), reading as (opened, resolved):
         replaced = replaced_file(opened, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
@@ -328,7 +331,14 @@ def anonymize(
             if confirm is not None:
                 target = replace(target, confirm=asking(confirm, opened, rows=preview))
             known = confirm is not None or may_change(opened, settings.get("progress"))
-            found = make_plan(opened.engine, opened.table, resolved, options, fingerprinted=known)
+            found = make_plan(
+                opened.engine,
+                opened.table,
+                resolved,
+                options,
+                fingerprinted=known,
+                finds_persons=True,
+            )
             done = publish(opened.engine, found, source=opened.table, target=target, file=replaced)
         return target.result(told(opened, done, found.policy), with_report=with_report)
 

@@ -70,7 +70,10 @@ def check(
     policies = holding(call.policy, refuse=release.released) if released else call.policy
     with (
         following(progress),
-        reading(call.source, call.table, policies, **opening) as (opened, resolved),
+        reading(call.source, call.table, policies, finds_persons=not released, **opening) as (
+            opened,
+            resolved,
+        ),
     ):
         found = check_table(opened.engine, opened.table, policy=resolved)
         notes = [] if released else person_notes(opened.engine, opened.table, policy=resolved)
@@ -122,7 +125,7 @@ def risk(
     call = asked(source, policy, table=table)
     with (
         following(progress),
-        reading(*call.opened, **opening) as (opened, resolved),
+        reading(*call.opened, finds_persons=True, **opening) as (opened, resolved),
         opened_population(
             opened.engine, call.alike(population), how=beside(opened, resolved, is_alike=True)
         ) as against,

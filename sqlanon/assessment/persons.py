@@ -2,146 +2,225 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from sqlglot import exp
 
 from sqlanon.assessment.check import with_quasi_identifiers
 from sqlanon.engine.base import Engine
+from sqlanon.errors import EngineError
 from sqlanon.microdata.binding import column_types, is_unsuited
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess.persons import (
     differing,
+    distinct_values,
+    estimated_values,
     one_of_each,
     placed,
     records_of_values,
-    repeats,
 )
 from sqlanon.query.encoding.encode import VALUE
+from sqlanon.query.syntax import rows_of
 from sqlanon.sqlglot_version import type_id
 from sqlanon.wording import figure, listed
 
 REPEATED = 1.25
 """Mean records of a value from which values repeat [records]."""
+NEARLY_KEY = 10
+"""Mean records of a quasi-identifier's value up to which it is nearly a key [records]."""
+FEW = 20
+"""Values up to which an identifier rather names kinds than persons."""
+MARGIN = 1.15
+"""How far an estimate of distinct values may be off, as a factor."""
+BATCH = 8
+"""Most columns whose values are estimated by one query."""
 LOOKED_AT = 1000
 """About how many values are looked at: all records of each, chosen by a hash."""
 DIFFERING = 0.2
 """Share of the differences between values up to which those within values settle a column."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """A column whose values repeat, with its records and distinct values."""
+
+    name: str
+    records: int
+    values: int
+
+    @property
+    def mean(self) -> float:
+        """Records per value."""
+        return self.records / self.values
+
+    @property
+    def is_many(self) -> bool:
+        """Whether there are more values than records per value: no kinds, and rarely places."""
+        return self.values**2 > self.records
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether a value has several records in the mean."""
+        return self.values > 1 and self.mean >= REPEATED
+
+
 def person_notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list[str]:
-    """Notes of columns that may say whose record each is, where a policy does not say so.
+    """A note of the columns that may say whose record each is, where a policy does not say so.
 
-    Persons have several records then, and a class of k records may be one person. Looked at are all
-    columns but sensitive ones, of a table that holds what the policy drops: a released one has
-    labels in their place. Of each that has `REPEATED` records per value or more, a note is made
+    Persons have several records then, and a class of k records may be one person. Looked at are
+    identifiers, columns that are dropped by name, and quasi-identifiers. Dates and fractions say
+    nobody's name, and what an engine fails to count is not looked at. The criterion:
 
-    - of an identifier with more values than records per value: it is neither a kind nor a place;
-    - of an identifier, and of any column with so many values, that settles quasi-identifiers as a
-      person does: at least half of the others, two of which do not settle each other. A person has
-      one sex and one year of birth; a town has one state and one country, but its state settles its
-      country, and a day or a department settles neither. Where such a column is found, those that
-      it settles repeat because it does.
+    - Where an identifier has less than `REPEATED` records per value, and a value in nearly every
+      record, records are persons: nothing is noted.
+    - Identifiers are noted that have `REPEATED` records per value or more, and more than `FEW`
+      values or more than records per value; where there is none, columns that are dropped by name
+      and have more values than records per value.
+    - Where there is none, quasi-identifiers are noted that have so many values and nearly are keys
+      of persons: at least half of the other quasi-identifiers are settled by each, either a single
+      one, and a value has at most `NEARLY_KEY` records, or two of which neither settles the other.
+      A person has one sex and one year of birth; a town has one state and one country, but its
+      state settles its country.
 
     A column settles another where its values have records that differ there at most a fifth as
     often (`DIFFERING`) as two values do: some persons move, and some records are wrong.
     """
+    try:
+        return _notes(engine, table, policy=policy)
+    except EngineError:
+        return []
+
+
+def _notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list[str]:
     policy, _ = with_quasi_identifiers(engine, table, policy=policy)
     types = column_types(engine, table)
-    dropped = {*policy.identifiers, *policy.drop}
-    if policy.entity is not None or not dropped <= types.keys():
+    dropped = dict.fromkeys([*policy.identifiers, *policy.drop])
+    # A released table has labels in the place of what is dropped.
+    if policy.entity is not None or not dropped.keys() <= types.keys():
         return []
-    names = [
+    suited = [
         name
-        for name, kind in types.items()
-        if name not in policy.sensitive and type_id(kind) not in engine.UNSTORED
+        for name in [*dropped, *policy.attributes]
+        if type_id(types[name]) not in engine.UNSTORED and not is_unsuited(types[name])
     ]
-    names = [name for name in names if not is_unsuited(types[name])]
-    notes, explained = list[str](), set[str]()
-    for name, (records, values) in _repeated(engine, table, policy=policy, names=names):
-        is_many, is_identifier = values * values > records, name in policy.identifiers
-        if name in explained or not (is_many or is_identifier):
-            continue
-        others = [other for other in policy.attributes if other != name and other in names]
-        settled = _settled(engine, table, name, values, others)
-        if settled or (is_many and is_identifier):
-            notes.append(_note(policy, name, mean=records / values, settled=settled))
-            explained |= {*settled}
-    return notes
-
-
-def _repeated(
-    engine: Engine, table: exp.Table, *, policy: Policy, names: Sequence[str]
-) -> list[tuple[str, tuple[int, int]]]:
-    """The columns whose values repeat, with their records and distinct values.
-
-    Identifiers come first and quasi-identifiers last, each with those of most values first.
-    """
-    if not names:
+    named = [n for n in dropped if n in suited and not types[n].is_type(*_NAMELESS)]
+    [(total,)] = engine.rows(rows_of(table))
+    counts = _counts(engine, table, policy=policy, names=named)
+    if any(counts[name].values * REPEATED > total for name in policy.identifiers if name in counts):
         return []
-    [counts] = engine.rows(repeats(table, names))
-    every = zip(names, zip(counts[::2], counts[1::2], strict=True), strict=True)
-    found = [
-        (name, (records, values))
-        for name, (records, values) in every
-        if values > 1 and records >= REPEATED * values
+    persons = [
+        counted
+        for counted in counts.values()
+        if counted.is_clear
+        and (counted.is_many or (counted.name in policy.identifiers and counted.values > FEW))
     ]
-    return sorted(
-        found,
-        key=lambda one: (one[0] not in policy.identifiers, one[0] in policy.attributes, -one[1][1]),
-    )
+    identifiers = [one for one in persons if one.name in policy.identifiers]
+    if persons:
+        return [_note(policy, identifiers or persons)]
+    return list(_keys(engine, table, policy=policy, suited=suited))
 
 
-def _settled(
-    engine: Engine, table: exp.Table, name: str, values: int, others: Sequence[str]
-) -> list[str]:
+def _keys(
+    engine: Engine, table: exp.Table, *, policy: Policy, suited: Sequence[str]
+) -> Iterator[str]:
+    """Notes of quasi-identifiers that are nearly keys of persons."""
+    names = [name for name in policy.attributes if name in suited]
+    counts = _counts(engine, table, policy=policy, names=names).values()
+    keys = [counted for counted in counts if counted.is_clear and counted.is_many]
+    explained = set[str]()
+    for key in sorted(keys, key=lambda one: -one.values):
+        if key.name in explained:
+            continue
+        others = [other for other in names if other != key.name]
+        settled = _settled(engine, table, key, others)
+        if settled:
+            yield _note(policy, [key], settled=settled)
+            explained |= {*settled}
+
+
+def _counts(
+    engine: Engine, table: exp.Table, *, policy: Policy, names: Sequence[str]
+) -> dict[str, _Repeated]:
+    """How often values of columns repeat: estimated, and counted where that may decide."""
+    counts = {}
+    for start in range(0, len(names), BATCH):
+        batch = names[start : start + BATCH]
+        [row] = engine.rows(estimated_values(table, batch))
+        for name, records, estimate in zip(batch, row[::2], row[1::2], strict=True):
+            counts[name] = _Repeated(name, records, estimate)
+            is_identifier, most = name in policy.identifiers, estimate * MARGIN
+            may_repeat = is_identifier or estimate * REPEATED <= records * MARGIN
+            if may_repeat and (most**2 > records or (is_identifier and most > FEW)):
+                [(values,)] = engine.rows(distinct_values(table, name))
+                counts[name] = _Repeated(name, records, values)
+    return counts
+
+
+def _settled(engine: Engine, table: exp.Table, key: _Repeated, others: Sequence[str]) -> list[str]:
     """The quasi-identifiers that a column settles as a person does; none where it is no person."""
     if not others:
         return []
     with engine.workspace():
-        parts = max(1, values // LOOKED_AT)
-        query = records_of_values(table, name, beside=others, parts=parts)
+        parts = max(1, key.values // LOOKED_AT)
+        query = records_of_values(table, key.name, beside=others, parts=parts)
         records = engine.materialize("repeated", query)
-        every = list(map(placed, range(len(others))))
-        varied, settled = _parted(engine, records, by=VALUE, of=every)
-        if 2 * len(settled) < len(varied) or len(settled) < 2:
+        places = list(map(placed, range(len(others))))
+        varied, settled = _parted(engine, records, by=VALUE, of=places)
+        if not settled or 2 * len(settled) < len(varied):
             return []
-        each = engine.materialize("repeated", one_of_each(records, len(others)))
+        if len(settled) == 1 and key.mean > NEARLY_KEY:
+            return []
+        single = engine.materialize("repeated", one_of_each(records, len(others)))
         follows = {
             (one, other)
             for one in settled
-            for other in _parted(engine, each, by=one, of=[n for n in settled if n != one])[1]
+            for other in _parted(engine, single, by=one, of=[n for n in settled if n != one])[1]
         }
-    if all(follows & {(a, b), (b, a)} for a, b in combinations(settled, 2)):
+    pairs = list(combinations(settled, 2))
+    if pairs and all(follows & {(a, b), (b, a)} for a, b in pairs):
         return []
-    return [other for other, place in zip(others, every, strict=True) if place in settled]
+    return [other for other, place in zip(others, places, strict=True) if place in settled]
 
 
 def _parted(
     engine: Engine, records: exp.Table, *, by: str, of: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """The columns in which records differ, and those of them that another column settles."""
+    if not of:
+        return [], []
     [shares] = engine.rows(differing(records, by=by, of=of))
-    every = [one for one in zip(of, shares[::2], shares[1::2], strict=True) if one[2]]
+    varied = [one for one in zip(of, shares[::2], shares[1::2], strict=True) if one[2]]
     # Where each value of the other column has one record, nothing is more telling.
     settled = [
-        name for name, within, apart in every if within is None or within <= DIFFERING * apart
+        name for name, within, apart in varied if within is None or within <= DIFFERING * apart
     ]
-    return [name for name, *_ in every], settled
+    return [name for name, *_ in varied], settled
 
 
-def _note(policy: Policy, name: str, *, mean: float, settled: Sequence[str]) -> str:
-    role, instead = "dropped column" if name in policy.drop else "column", ""
-    if name in policy.identifiers:
-        role = "identifier"
-    elif name in policy.attributes:
-        role, instead = "quasi-identifier", " instead of quasi-identifier"
-    elif name in policy.keep:
-        role, instead = "kept column", " instead of keeping it"
-    agreeing = f", which agree in {listed([repr(each) for each in settled])}" if settled else ""
+def _note(policy: Policy, persons: Sequence[_Repeated], *, settled: Sequence[str] = ()) -> str:
+    first, *others = persons
+    has = [f"{_role(policy, first.name)} has {figure(round(first.mean, 1))} records per value"]
+    has += [f"{_role(policy, one.name)} {figure(round(one.mean, 1))}" for one in others]
+    agreeing = f", which agree in {listed([repr(name) for name in settled])}" if settled else ""
+    which, entity = ("one of them", "COLUMN") if others else ("it", first.name)
+    instead = " instead of quasi-identifier" if first.name in policy.attributes else ""
     return (
-        f"{role} {name!r} has {figure(round(mean, 1))} records per value{agreeing}: k counts "
-        "records, so a class may be one person; if it says whose record each is, name it as entity "
-        f"(--entity {name}){instead}"
+        f"{listed(has)}{agreeing}: k counts records, so a class may be one person; if {which} says "
+        f"whose record each is, name it as entity (--entity {entity}){instead}"
     )
+
+
+def _role(policy: Policy, name: str) -> str:
+    if name in policy.identifiers:
+        return f"identifier {name!r}"
+    return f"{'quasi-identifier' if name in policy.attributes else 'dropped column'} {name!r}"
+
+
+_NAMELESS = (
+    *exp.DataType.TEMPORAL_TYPES,
+    *exp.DataType.FLOAT_TYPES,
+    exp.DataType.Type.DECIMAL,
+    exp.DataType.Type.TIME,
+)

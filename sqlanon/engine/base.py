@@ -54,8 +54,8 @@ class Use:
         equal_alone: Columns of frames of which no more counts than which values are equal.
         as_is: Columns that are to be published as they are, and so must come back.
         dated: Columns that must be dates.
-        counted: Columns left out of which is counted how often a value repeats: a file's read as
-            its hash.
+        counted: Columns left out of which is counted how often a value repeats: where a file is
+            loaded, hashes with a key that nobody keeps.
     """
 
     left_out: frozenset[str] = frozenset()

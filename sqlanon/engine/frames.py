@@ -178,6 +178,10 @@ class FrameKind(Protocol):
         """Whether the type of a column lists its values."""
         ...
 
+    def is_nested(self, name: str) -> bool:
+        """Whether the type of a column is known to be made of others."""
+        ...
+
     def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
         """Some of its columns as an Arrow table.
 
@@ -226,6 +230,12 @@ class ArrowFrame:
 
         return bool(types.is_dictionary(self._frame.schema.field(name).type))
 
+    def is_nested(self, name: str) -> bool:
+        """Whether a column holds lists or structs."""
+        from pyarrow import types
+
+        return bool(types.is_nested(self._frame.schema.field(name).type))
+
     def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
         """Some of its columns."""
         import pyarrow
@@ -269,6 +279,13 @@ class PandasFrame:
 
         return isinstance(self._frame[name].dtype, pandas.CategoricalDtype)
 
+    def is_nested(self, name: str) -> bool:
+        """Whether a column holds lists or structs of Arrow; of objects nobody knows."""
+        from pyarrow import types
+
+        kind = getattr(self._frame[name].dtype, "pyarrow_dtype", None)
+        return kind is not None and bool(types.is_nested(kind))
+
     def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
         """Some of its columns; categories go by their texts where these are all that counts."""
         import pandas
@@ -311,6 +328,10 @@ class PolarsFrame:
         """Whether a column is categorical, or an enumeration."""
         return _is_category(self._frame.collect_schema()[name])
 
+    def is_nested(self, name: str) -> bool:
+        """Whether a column holds lists, arrays or structs."""
+        return bool(self._frame.collect_schema()[name].is_nested())
+
     def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
         """Some of its columns; categories go by their texts."""
         import polars
@@ -325,7 +346,14 @@ class PolarsFrame:
             raise SourceError(
                 f"column {opaque[0]!r} holds objects, which no table can; convert or drop it"
             )
-        return _without_long(chosen).to_arrow()
+        chosen = _without_long(chosen)
+        for name, dtype in chosen.schema.items():
+            if any(kind in str(dtype) for kind in _LONG):
+                raise SourceError(
+                    f"column {name!r} ({dtype}) holds integers of 128 bits within others, which no "
+                    "table can; convert or drop it"
+                )
+        return chosen.to_arrow()
 
     def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
         """A frame of the same kind, eager or lazy."""

@@ -29,6 +29,7 @@ def opened_for(
     *,
     read_only: bool,
     complete: bool | None = False,
+    finds_persons: bool = False,
     **opening: Unpack[Opening],
 ) -> Iterator[tuple[OpenedSource, Policy]]:
     """A source to publish, and the policy for it, which is known before a file is loaded.
@@ -41,6 +42,8 @@ def opened_for(
         policy: As for `sqlanon.check`.
         read_only: Whether a database file is opened for reading only.
         complete: Whether every column needs a role; None where a plan tells what has changed.
+        finds_persons: Whether columns that may say whose record each is are looked for, also among
+            those that the policy drops by name.
         opening: As for `sqlanon.check`.
 
     Raises:
@@ -56,8 +59,11 @@ def opened_for(
         published = made[0].published(columns)
         left_out = frozenset(columns) - {*published, made[0].entity}
         by_value, as_is = made[0].by_value(), frozenset(published) - {*made[0].attributes}
-        attributes, counted = made[0].attributes, _counted(made[0], left_out)
-        dated = frozenset(n for n, each in attributes.items() if each.hierarchy.kind == "dates")
+        attributes = made[0].attributes
+        counted = _counted(made[0]) & left_out if finds_persons else frozenset[str]()
+        dated = frozenset(
+            n for n, attribute in attributes.items() if attribute.hierarchy.kind == "dates"
+        )
         return Use(left_out, by_value, as_is - by_value, as_is, counted, dated)
 
     opened = open_source(connection, table, read_only=read_only, use=use, **opening)
@@ -72,11 +78,13 @@ def reading(
     policy: Policies,
     *,
     read_only: bool = True,
+    finds_persons: bool = False,
     **opening: Unpack[Opening],
 ) -> Iterator[tuple[OpenedSource, Policy]]:
     """A source to read as it stands, and the policy; on leaving it is still what it was.
 
-    Columns that the policy names as dropped are not loaded.
+    Columns that the policy names as dropped are not loaded; `finds_persons` is that of
+    `opened_for`.
 
     Raises:
         PolicyError: It does not fit the columns.
@@ -89,7 +97,7 @@ def reading(
         dropped = {*made[0].identifiers, *made[0].drop} - {made[0].entity}
         alone = {*columns} - {*made[0].attributes, *made[0].sensitive, *dropped}
         left_out, by_value = frozenset(dropped), made[0].by_value()
-        counted = _counted(made[0], left_out)
+        counted = _counted(made[0]) & {*columns} if finds_persons else frozenset[str]()
         return Use(left_out, by_value, frozenset(alone), counted=counted)
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
@@ -114,9 +122,9 @@ def told(source: OpenedSource, report: R, policy: Policy | None = None) -> R:
     return replace(report, **changes)  # type: ignore[type-var]
 
 
-def _counted(policy: Policy, left_out: frozenset[str]) -> frozenset[str]:
-    """The columns left out that may tell persons apart, where no other one is said to."""
-    return left_out if policy.entity is None else frozenset()
+def _counted(policy: Policy) -> frozenset[str]:
+    """The columns dropped by name, which may tell persons apart where no other one is said to."""
+    return frozenset({*policy.identifiers, *policy.drop} if policy.entity is None else ())
 
 
 @contextmanager

@@ -50,10 +50,12 @@ def make_plan(
     options: Options[Any],
     *,
     fingerprinted: bool = True,
+    finds_persons: bool = False,
 ) -> Plan:
     """Finds the recoding of least loss that satisfies a policy.
 
-    With `fingerprinted`, the plan can tell later that the table has changed.
+    With `fingerprinted`, the plan can tell later that the table has changed; with `finds_persons`,
+    its report notes columns that may say whose record each is.
 
     Raises:
         PolicyError: The policy does not fit the table or has no model.
@@ -63,7 +65,14 @@ def make_plan(
     """
     _refuse_without_search(policy, options)
     with following(options.progress):
-        return _made(engine, table, policy, options, fingerprinted=fingerprinted)
+        return _made(
+            engine,
+            table,
+            policy,
+            options,
+            fingerprinted=fingerprinted,
+            finds_persons=finds_persons,
+        )
 
 
 def _made(
@@ -73,6 +82,7 @@ def _made(
     options: Options[Any],
     *,
     fingerprinted: bool,
+    finds_persons: bool,
 ) -> Plan:
     """The plan, once nothing refuses its search from the beginning."""
     started = time.monotonic()
@@ -95,7 +105,12 @@ def _made(
         figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
         plan = replace(plan, report=figures)
     report = _with_findings(
-        engine, plan, table=table, deadline=options.deadline, kept=fingerprinted
+        engine,
+        plan,
+        table=table,
+        deadline=options.deadline,
+        kept=fingerprinted,
+        finds_persons=finds_persons,
     )
     seconds = {
         "encode": decided.encoded_at - started,
@@ -332,7 +347,13 @@ def _plan_of(
 
 
 def _with_findings(
-    engine: Engine, plan: Plan, *, table: exp.Table, deadline: Deadline, kept: bool
+    engine: Engine,
+    plan: Plan,
+    *,
+    table: exp.Table,
+    deadline: Deadline,
+    kept: bool,
+    finds_persons: bool,
 ) -> Report:
     """The report with what a plan can do without: while there is time, notes and kept columns.
 
@@ -342,24 +363,25 @@ def _with_findings(
     report, policy = plan.report, plan.policy
     entity = [] if policy.entity is None else [policy.entity]
     roles = {"sensitive": list(policy.sensitive_attributes), "entity": entity}
-    found: list[str] = []
+    notes: list[str] = []
     if any(roles.values()):
         from sqlanon.microdata.spellings import table_spelling_notes  # k alone does not need it
 
         try:
             with engine.limited(deadline):
-                found = table_spelling_notes(engine, table, columns=plan.columns, roles=roles)
+                notes = table_spelling_notes(engine, table, columns=plan.columns, roles=roles)
         except TimeLimitError:
             where = listed(_named(roles))
-            found = [f"no value in several spellings was looked for in {where} for lack of time"]
-    try:
-        with engine.limited(deadline):
-            found += person_notes(engine, table, policy=policy)
-    except TimeLimitError:
-        found.append(
-            "no column that may tell whose records are whose was looked for for lack of time"
-        )
-    report = replace(report, notes=(*report.notes, *found, *_unused_orders(policy, report)))
+            notes = [f"no value in several spellings was looked for in {where} for lack of time"]
+    if finds_persons:
+        try:
+            with engine.limited(deadline):
+                notes += person_notes(engine, table, policy=policy)
+        except TimeLimitError:
+            notes.append(
+                "no column that may tell whose records are whose was looked for for lack of time"
+            )
+    report = replace(report, notes=(*report.notes, *notes, *_unused_orders(policy, report)))
     if not kept or len(plan.columns) == len(policy.attributes):
         return report
     from sqlanon.publishing.kept import expected_kept  # most of it needs no plan

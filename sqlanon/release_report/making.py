@@ -101,7 +101,7 @@ def report(
     wanted = ReportOptions(threshold, identifying, measure)
     with (
         following(progress),
-        reading(*call.opened, **opening) as (opened, resolved),
+        reading(*call.opened, finds_persons=True, **opening) as (opened, resolved),
         second_table(
             opened.engine, call.alike(released), table=released_table, how=beside(opened, resolved)
         ) as release,

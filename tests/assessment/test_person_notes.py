@@ -3,14 +3,18 @@
 import datetime
 import random
 
+import duckdb
 import pandas
 import polars
 import pyarrow
 import pytest
 from pyarrow import parquet
+from sqlglot import exp
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.errors import SourceError
+from sqlanon.microdata.opening import reading
 
 COLUMNS = ("MRN", "birth_year", "sex", "zip", "visit_date", "diagnosis")
 QUASI = ("birth_year", "sex", "zip", "visit_date")
@@ -33,10 +37,7 @@ def visits(seed=1):
 
 VISITS = visits()
 MEAN = f"{len(VISITS) / PATIENTS:.1f}".removesuffix(".0")
-NOTE = (
-    f"identifier 'MRN' has {MEAN} records per value, which agree in 'birth_year', 'sex' and 'zip': "
-    f"{MEANT} as entity (--entity MRN)"
-)
+NOTE = f"identifier 'MRN' has {MEAN} records per value: {MEANT} as entity (--entity MRN)"
 
 
 def policy(quasi=QUASI, **roles):
@@ -106,9 +107,47 @@ def test_a_dropped_column_that_no_table_can_hold_is_still_dropped():
     assert sqlanon.check(mixed, policy(drop=["note"])).statistics.records == len(VISITS)
 
 
-def test_an_identifier_is_noted_by_its_number_of_values_where_it_settles_nothing():
-    [note] = checked(VISITS, quasi=("visit_date",), drop=["birth_year", "sex", "zip"])
-    assert note.startswith(f"identifier 'MRN' has {MEAN} records per value: k counts records")
+@pytest.mark.parametrize(
+    "quasi", [("visit_date",), ("sex", "visit_date"), ("birth_year",), ("zip", "diagnosis")]
+)
+@pytest.mark.parametrize("role", ["identifiers", "drop"])
+def test_a_column_that_is_dropped_by_name_is_noted_whatever_is_beside_it(quasi, role):
+    roles = {"identifiers": [], "sensitive": [], role: ["MRN"]}
+    [note] = checked(VISITS, quasi=quasi, others="drop", **roles)
+    assert note.endswith(NOTE.partition("'")[2])
+
+
+def test_an_identifier_of_few_persons_with_many_records_is_noted():
+    frame = pandas.DataFrame({"id": [f"p{row % 30}" for row in range(1620)], "day": range(1620)})
+    [note] = checked(frame, quasi=("day",), identifiers=["id"], sensitive=[])
+    assert note.startswith("identifier 'id' has 54 records per value: k counts records")
+
+
+def test_nothing_is_noted_where_an_identifier_is_unique_in_nearly_every_record():
+    numbered = VISITS.assign(number=[max(row, 9) for row in range(len(VISITS))])
+    roles = {"identifiers": ["number", "MRN"], "drop": ["birth_year"]}
+    assert checked(numbered, quasi=("sex", "zip"), **roles) == []
+    few = numbered.assign(number=numbered["number"].where(numbered["number"] < 100))
+    assert checked(few, quasi=("sex", "zip"), **roles) == [NOTE]
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_dates_say_whose_record_it_is_nowhere(tmp_path, kind):
+    dropped = policy(quasi=("sex", "zip"), identifiers=[], drop=["visit_date"], others="drop")
+    source = written(tmp_path, kind)
+    if kind == "parquet":
+        duckdb.sql(
+            f"COPY (SELECT * REPLACE (visit_date::DATE AS visit_date) FROM '{source}') "
+            f"TO '{tmp_path / 'dates.parquet'}'"
+        )
+        source = tmp_path / "dates.parquet"
+    assert told(sqlanon.check(source, dropped).notes) == []
+
+
+def test_what_falls_under_others_is_not_looked_at():
+    notes = checked(VISITS, quasi=("sex", "zip"), identifiers=[], others="drop")
+    assert notes == []
 
 
 def test_a_quasi_identifier_that_is_a_key_of_persons_is_noted_with_its_way_out():
@@ -117,6 +156,66 @@ def test_a_quasi_identifier_that_is_a_key_of_persons_is_noted_with_its_way_out()
         f"quasi-identifier 'MRN' has {MEAN} records per value"
     ]
     assert notes[0].endswith("as entity (--entity MRN) instead of quasi-identifier")
+
+
+def test_a_quasi_identifier_is_noted_beside_a_single_column_that_it_settles():
+    [note] = checked(VISITS, quasi=("MRN", "sex", "visit_date"), identifiers=[])
+    assert note.startswith(f"quasi-identifier 'MRN' has {MEAN} records per value, which agree in ")
+
+
+def test_several_identifiers_are_told_in_one_note():
+    named = VISITS.assign(name=VISITS["MRN"].str.replace("P0000", "P0010"))
+    [note] = checked(named, quasi=("sex", "zip"), identifiers=["MRN", "name"], drop=["birth_year"])
+    assert note.startswith(f"identifier 'MRN' has {MEAN} records per value and identifier 'name' ")
+    assert note.endswith(
+        "if one of them says whose record each is, name it as entity (--entity COLUMN)"
+    )
+
+
+def test_what_the_engine_fails_to_count_is_not_looked_at(monkeypatch):
+    monkeypatch.setattr(
+        "sqlanon.assessment.persons.estimated_values",
+        lambda table, _: exp.select(exp.cast("MRN", "DATE")).from_(table.copy()),
+    )
+    assert checked(VISITS) == []
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("command", [sqlanon.compare, sqlanon.sweep])
+def test_rows_of_a_comparison_make_no_note(command, monkeypatch):
+    monkeypatch.setattr("sqlanon.publishing.planner.person_notes", lambda *_, **__: 1 / 0)
+    made = {"methods": ["incognito"]} if command is sqlanon.compare else {"over": {"k": [5]}}
+    assert command(VISITS, policy(), **made)
+
+
+def test_dropped_columns_are_loaded_as_hashes_that_differ_from_run_to_run(tmp_path):
+    source = written(tmp_path, "csv")
+    runs = []
+    for _ in range(2):
+        with reading(source, None, policy(("sex",), drop=["zip"]), finds_persons=True) as (
+            opened,
+            _,
+        ):
+            rows = exp.select("MRN", "zip").from_(opened.table)
+            runs.append(opened.engine.rows(rows))
+    assert len({row for run in runs for row, _ in run}) == 2 * PATIENTS
+    with reading(source, None, policy()) as (opened, _):
+        assert {*opened.engine.rows(exp.select("MRN").from_(opened.table))} == {(None,)}
+
+
+@pytest.mark.parametrize("kind", [polars.List(polars.Int128), polars.Struct({"a": polars.Int128})])
+@pytest.mark.parametrize("is_lazy", [False, True])
+def test_a_nested_column_of_long_integers_can_be_dropped(kind, is_lazy):
+    value = {"a": 1} if kind == polars.Struct else [1]
+    frame = polars.DataFrame(
+        {"id": range(60), "age": [1] * 60, "x": polars.Series([value] * 60, dtype=kind)}
+    )
+    source = frame.lazy() if is_lazy else frame
+    dropped = policy(quasi=("age",), identifiers=["id"], sensitive=[], drop=["x"])
+    assert sqlanon.check(source, dropped).holds
+    kept = policy(quasi=("age",), identifiers=["id"], sensitive=[], keep=["x"])
+    with pytest.raises(SourceError, match=r"column 'x' .* convert or drop it"):
+        sqlanon.check(source, kept)
 
 
 def test_nothing_is_noted_of_one_record_per_person_or_where_persons_are_counted():

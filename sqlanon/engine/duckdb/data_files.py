@@ -94,8 +94,7 @@ def _view_parquet(engine: DuckDB, path: Path, *, table: exp.Table, how: TextRead
         raise SourceError(f"{path.name!r} is not a readable Parquet file")
     refuse_alike(path, _parquet_names(engine, path))
     use = how.use(names)
-    loaded = exp.select(*loading(names, use)).from_(scan).subquery("loaded")
-    query = exp.select(*projections(names, use)).from_(loaded)
+    query = exp.select(*projections(names, use)).from_(scan)
     engine.run(create_temporary(table.copy(), query, kind="VIEW"))
 
 

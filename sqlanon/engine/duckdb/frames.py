@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -93,25 +94,27 @@ class HeldFrame:
         names = kind.names()
         _refuse_names(names, self.title)
         used = use(names)
+        flat = frozenset(n for n in used.counted if not kind.is_nested(n))
+        used = replace(used, counted=flat)
         equal_alone = used.equal_alone | used.counted
-        held = None
+        rows = None
         with suppress(SourceError):  # of a column that is dropped, too
-            held = kind.read(used.read(names), equal_alone)
-        if held is None:
-            held = kind.read(used.kept(names), equal_alone)
-        self._types = dict(zip(held.column_names, held.schema.types, strict=True))
+            rows = kind.read(used.read(names), equal_alone)
+        if rows is None:
+            rows = kind.read(used.kept(names), equal_alone)
+        self._types = dict(zip(rows.column_names, rows.schema.types, strict=True))
         columns = {}
-        for name, column in zip(held.column_names, held.columns, strict=True):
+        for name, column in zip(rows.column_names, rows.columns, strict=True):
             if name in used.counted and not comes_back(column.type):
                 continue
             columns[name] = stored(column) if name in equal_alone else column
             if used.by_value is not None and name not in equal_alone:
                 refuse_finer(name, column)
         for name in names:
-            columns.setdefault(name, pyarrow.nulls(held.num_rows))
+            columns.setdefault(name, pyarrow.nulls(rows.num_rows))
         table = engine.register(pyarrow.table({name: columns[name] for name in names}))
         for name in used.as_is:
-            column, kind = held.column(name), self._types[name]
+            column, kind = rows.column(name), self._types[name]
             is_as_known = name in used.equal_alone or stored(column).type == kind
             if not (is_as_known and comes_back(kind)):
                 self._refuse_lossy(engine, table, name=name, column=column)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 
 from sqlglot import exp
 
@@ -57,11 +58,16 @@ def loading(names: Sequence[str], use: Use) -> list[exp.Expr]:
 
 
 def hashed(column: exp.Column, value: exp.Expr | None = None) -> exp.Expr:
-    """A number for each value of a column, or of what is made of it; NULL stays NULL."""
-    told = column if value is None else value
-    null = exp.Is(this=told.copy(), expression=exp.Null())
-    number = exp.Anonymous(this="hash", expressions=[told.copy()])
-    return exp.Case().when(exp.Not(this=null), number).as_(column.name, quoted=True)
+    """A number for each value of a column, or of what is made of it; NULL and dates become NULL.
+
+    It is made with a key that nobody keeps, so that nobody can tell which value it stands for.
+    """
+    text = exp.cast((column if value is None else value).copy(), "VARCHAR")
+    keyed = exp.DPipe(this=exp.Literal.string(token_hex(16)), expression=text, safe=True)
+    number = exp.Anonymous(this="md5_number_lower", expressions=[keyed])
+    date = exp.TryCast(this=text.copy(), to=exp.DataType.build("TIMESTAMP"))
+    is_no_date = exp.Is(this=date, expression=exp.Null())
+    return exp.Case().when(is_no_date, number).as_(column.name, quoted=True)
 
 
 # Digits that a DOUBLE would lose, or that are no quantity: 007, +49, 1234567890123456.

@@ -9,16 +9,22 @@ from sqlglot import exp
 from sqlanon.sqltext import Sql, expression, name, names, render
 
 
-def repeats(table: exp.Table, columns: Sequence[str]) -> Sql:
-    """Two figures for each column: the records that have a value, and their distinct values.
-
-    Values are told by their hashes, since long texts take twice as long.
-    """
+def estimated_values(table: exp.Table, columns: Sequence[str]) -> Sql:
+    """Two figures for each column: records with a value, and about how many values there are."""
     return expression(
         "SELECT {% for column in columns %}CAST(COUNT({{ column }}) AS BIGINT),"
-        " CAST(COUNT(DISTINCT CASE WHEN {{ column }} IS NOT NULL THEN HASH({{ column }}) END)"
-        " AS BIGINT), {% endfor %}FROM {{ table }}",
+        " CAST(APPROX_COUNT_DISTINCT({{ column }}) AS BIGINT), {% endfor %}FROM {{ table }}",
         columns=names(columns),
+        table=table,
+    )
+
+
+def distinct_values(table: exp.Table, column: str) -> Sql:
+    """One row: the distinct values of a column, told by their hashes, since texts take longer."""
+    return expression(
+        "SELECT CAST(COUNT(DISTINCT CASE WHEN {{ column }} IS NOT NULL THEN HASH({{ column }}) END)"
+        " AS BIGINT) FROM {{ table }}",
+        column=name(column),
         table=table,
     )
 
