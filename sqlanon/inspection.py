@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlanon.arguments import checked
-from sqlanon.assessment.check import check_table
+from sqlanon.assessment.check import check_table, of_records
 from sqlanon.assessment.persons import person_notes
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.engine.base import Opening, searching
@@ -72,6 +72,8 @@ def check(
         reading(call.source, call.table, policies, **opening) as (opened, resolved),
     ):
         found = check_table(opened.engine, opened.table, policy=resolved)
+        if found.entity != resolved.entity:
+            found = of_records(found)
         notes = [] if released else person_notes(opened.engine, opened.table, policy=resolved)
         return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
 
