@@ -119,6 +119,8 @@ def report(
     output.timings(run, {"report": made.found.seconds}, search={})
     if asked.output is not None:
         output.say(run, f"report written to {asked.output}")
+        if not made.holds:
+            output.say(run, made.verdict)
     if asked.output is None or run.as_json:
         output.show(run, made.to_dict(), text=made.to_text)
     if not made.holds:

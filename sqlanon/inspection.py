@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlanon.arguments import checked
-from sqlanon.assessment.check import check_table
+from sqlanon.assessment.check import check_table, of_records
 from sqlanon.assessment.persons import person_notes
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.engine.base import Opening, searching
@@ -76,6 +76,8 @@ def check(
         ),
     ):
         found = check_table(opened.engine, opened.table, policy=resolved)
+        if found.entity != resolved.entity:
+            found = of_records(found)
         notes = [] if released else person_notes(opened.engine, opened.table, policy=resolved)
         return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
 

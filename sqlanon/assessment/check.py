@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 # The entity of a published table is missing rightly, beside names as like it as patient_age (0.76).
 MISSPELT = 0.85
 SHOWN = 10  # quasi-identifiers that nobody named, as a note lists them
+OF_RECORDS = " of records"
+"""What follows the name of a model that is asked of records where the policy counts persons."""
 SKEWED = 0.5  # distance from which a class tells much of what its records hold
 
 
@@ -173,6 +175,12 @@ def table_results(
         if policy.entity is None or not joined:
             return found.results
         return _with_trajectories(engine, policy, found=found)
+
+
+def of_records(report: CheckReport) -> CheckReport:
+    """The report of a table without the entity column, whose models are named as of records."""
+    models = (replace(result, model=result.model + OF_RECORDS) for result in report.models)
+    return replace(report, models=tuple(models))
 
 
 def _counted(engine: Engine, table: exp.Table, *, policy: Policy) -> TableResults:

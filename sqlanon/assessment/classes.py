@@ -12,6 +12,7 @@ from sqlanon.assessment.wide_codes import WIDE, wide_rows
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
+from sqlanon.microdata.steadiness import change_fault
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
@@ -49,7 +50,7 @@ def class_statistics(
         coding = code_columns(engine, table, names=names).coding
         found = ClassStatistics.of(engine.rows(table_classes.coded_histogram(table, coding)))
     if found.records != records:
-        raise SourceError(CHANGED)
+        raise SourceError(change_fault(engine, table, otherwise=CHANGED))
     return found
 
 
@@ -124,7 +125,7 @@ def tabulate(
         query = table_classes.coded_rows(table, coding)
         rows, written = engine.materialize_counted("rows", query)
     if written != total:
-        raise SourceError(CHANGED)
+        raise SourceError(change_fault(engine, table, otherwise=CHANGED))
     if entity is not None:
         counted = engine.materialize("classes", table_classes.person_classes(rows, words))
         sizes = ClassStatistics.of(engine.rows(table_classes.sizes_histogram(counted)))

@@ -12,6 +12,7 @@ from sqlanon.assessment.wide_codes import WIDE, CodedColumns, wide_frequency_set
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import Field, field_masks
+from sqlanon.microdata.steadiness import change_fault
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
 
@@ -85,7 +86,7 @@ def code_table(
     words = 1 + max(field.word for field in fields)
     rows, records = engine.rows(encode.extent(base))[0]
     if records != engine.rows(encode.presence(table, []))[0][0]:
-        raise SourceError(CHANGED)
+        raise SourceError(change_fault(engine, table, otherwise=CHANGED))
     total, person, of_persons = records, None, None if entity is None else base
     if entity is not None:
         total, person = numbers[-1], encode.word(words)

@@ -46,6 +46,15 @@ FORMS: Mapping[str, tuple[str, ...]] = {
     "sql": (),
 }
 """For each kind of `Hierarchy.from_dict`, the keys that may stand beside it."""
+_VALUES: Mapping[str, str] = {
+    "rows": "a list of paths, each a list of labels",
+    "file": "its path as a text",
+    "table": "its name as a text",
+    "intervals": "a list of numbers, such as [5, 10]",
+    "prefix": "a list of numbers, such as [3, 1], and mask as a text",
+    **dict.fromkeys(("dates", "expressions", "sql"), "a list of texts"),
+}
+"""For each kind, the value that it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +268,8 @@ class Hierarchy:
         try:
             return _builders(folder)[kind](form.get(kind, True), options)
         except TypeError:
-            raise HierarchyError([f"hierarchy '{kind}' has a value of the wrong type"]) from None
+            fault = f"hierarchy '{kind}' has a value of the wrong type; give {_VALUES[kind]}"
+            raise HierarchyError([fault]) from None
 
     def to_dict(self) -> dict[str, object]:
         """The form that `from_dict` reads: JSON and TOML can carry it, rows and all."""

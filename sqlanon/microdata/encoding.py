@@ -15,6 +15,7 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import node_counts
 from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.steadiness import change_fault
 from sqlanon.microdata.trees import listing, named
 from sqlanon.policy.policy import Policy
 from sqlanon.query.classes.frequency import roll_up
@@ -296,7 +297,10 @@ def uncovered_faults(
                 f"{counted(records, 'record')} {verb}; "
                 f"add a row for each of them, or one of * for all others; {way}"
             )
-    return faults or ["the number of records changed while the table was read; try again"]
+    if not faults:
+        faults = ["the number of records changed while the table was read; try again"]
+    unsteady = change_fault(engine, subject.table, otherwise="")
+    return [unsteady] if unsteady else faults
 
 
 def _listed(found: Sequence[tuple[str | None, int]], values: int) -> str:

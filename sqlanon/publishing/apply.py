@@ -18,6 +18,7 @@ from sqlanon.engine.open import HeldFrame
 from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
+from sqlanon.microdata.steadiness import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.publishing import formats
@@ -26,7 +27,6 @@ from sqlanon.publishing.formats import Columns
 from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
-from sqlanon.publishing.promises import refuse_unsteady
 from sqlanon.publishing.target import Target, refuse_target, refuse_types
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
@@ -205,23 +205,24 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
             "make a new plan, or give a text file the --date-format and --nullstr of the old one"
         )
     now, before = engine.rows(rows_of(source))[0][0], plan.report.records
-    types = engine.columns(source)  # with their enumerations, as when the plan was made
-    own = {name: types[name] for name in seen}
     if now != before:
-        refuse_unsteady(engine, source, columns=own)
-        raise StalePlanError(
+        fault = (
             f"the table changed after the plan was made, of {counted(before, 'record')}: it has "
             f"{now:,} now; make a new plan"
         )
+        raise StalePlanError(change_fault(engine, source, otherwise=fault))
     if plan.fingerprint is None:
         return
-    kinds = (own, types)  # of older plans it is of all
-    if all(engine.rows(fingerprint(source, each))[0] != plan.fingerprint for each in kinds):
-        refuse_unsteady(engine, source, columns=own)
-        raise StalePlanError(
+    types = engine.columns(source)  # with their enumerations, as when the plan was made
+    if (
+        engine.rows(fingerprint(source, {name: types[name] for name in seen}))[0]
+        != plan.fingerprint
+    ):
+        fault = (
             f"the table changed after the plan was made: it has {counted(now, 'record')} as then, "
             "but other values; make a new plan"
         )
+        raise StalePlanError(change_fault(engine, source, otherwise=fault))
 
 
 def _changed_columns(

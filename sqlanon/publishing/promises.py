@@ -12,15 +12,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlglot import exp
-
-from sqlanon.engine.base import Engine
-from sqlanon.errors import StalePlanError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.group_labels import GroupReader
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
-from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.recoding import ColumnMap, Recoding
 from sqlanon.reports.plan import Report
 from sqlanon.wording import counted
@@ -126,15 +121,3 @@ def _digest(document: Mapping[str, Any]) -> str:
     content = {name: value for name, value in document.items() if name != DIGEST}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def refuse_unsteady(
-    engine: Engine, source: exp.Table, *, columns: Mapping[str, exp.DataType]
-) -> None:
-    """Refuses a view that gives other rows each time, by a `StalePlanError`."""
-    one, other = (engine.rows(fingerprint(source, columns)) for _ in range(2))
-    if one != other:
-        raise StalePlanError(
-            "the view gives other rows each time that it is read, as one with random() does; write "
-            "its rows into a table, and publish that"
-        )

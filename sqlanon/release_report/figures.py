@@ -20,8 +20,6 @@ from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import at_least, figure, percent, without_noise
 
 Severity = Literal["error", "warning", "info"]
-OF_RECORDS = " of records"
-"""What follows the name of a model that is asked of records where the policy counts persons."""
 FAR = 10
 """Times the bound above which a loss is so far from it that a search cut short proved nothing."""
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")

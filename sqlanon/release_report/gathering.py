@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.assessment.check import check_table, table_results
+from sqlanon.assessment.check import check_table, of_records, table_results
 from sqlanon.assessment.measure import MeasureRequest, ReadRelease, read_release
 from sqlanon.assessment.persons import person_notes
 from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifying_sets
@@ -38,7 +38,6 @@ from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.syntax import rows_of
 from sqlanon.release_report.distributions import released_columns, value_shares
 from sqlanon.release_report.figures import (
-    OF_RECORDS,
     LossFigures,
     ReleasedColumn,
     TableSide,
@@ -173,6 +172,11 @@ def gather(
     started = time.monotonic()
     if not policy.attributes:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
+    if policy.entity is not None and policy.entity not in engine.columns(original):
+        raise PolicyError(
+            f"the original has no column {policy.entity!r}, by which the policy counts persons, so "
+            "it cannot be told whether they are protected; name the entity that it has (--entity)"
+        )
     tell("counting the original")
     columns, [(records,)] = list(engine.columns(released)), engine.rows(rows_of(original))
     results, classes = table_results(engine, original, policy=policy), _classes_only(policy)
@@ -477,8 +481,7 @@ def _after(
     persons = before.persons
     if check.entity is not None or persons is None or persons.members == before.statistics.records:
         return after, None
-    models = tuple(replace(result, model=result.model + OF_RECORDS) for result in check.models)
-    return replace(after, models=models), policy.entity
+    return replace(after, models=of_records(check).models), policy.entity
 
 
 def _read(

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlanon.assessment.check import OF_RECORDS
 from sqlanon.errors import SourceError
 from sqlanon.pictures import refuse_target
 from sqlanon.release_report.figures import (
-    OF_RECORDS,
     LabelGroup,
     MethodFacts,
     ReleasedColumn,

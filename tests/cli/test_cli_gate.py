@@ -57,6 +57,7 @@ def test_a_released_column_may_be_spelt_like_the_entity_that_is_not_released(tmp
     report = sqlanon.check(release, policy, released=True)
     assert report.holds
     assert any("the table has no column 'user_id'" in note for note in report.notes)
+    assert "k-anonymity of records 2 holds" in report.to_text()
 
 
 def gate(*words):

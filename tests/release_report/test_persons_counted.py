@@ -2,6 +2,7 @@
 
 import random
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -9,6 +10,8 @@ from databases import empty_database, insert
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.cli.main import status
+from sqlanon.errors import PolicyError
 from sqlanon.wording import part_of, percent
 
 
@@ -158,3 +161,23 @@ def test_a_difference_that_one_person_makes_is_not_shown():
         connection, "released", asked, table="people", effort="none"
     ).found.columns
     assert age.groups[0].before == 66
+
+
+def test_an_original_that_cannot_tell_persons_apart_is_refused():
+    connection = people(copies_of_ten())
+    connection.execute("CREATE TABLE released AS SELECT age::TEXT AS age, sex FROM people")
+    with pytest.raises(PolicyError, match=r"^the original has no column 'patient', .* cannot be"):
+        sqlanon.report(connection, "released", replace(policy(), entity="patient"), table="people")
+
+
+@pytest.mark.slow
+def test_the_terminal_says_why_a_report_of_uncounted_persons_fails(tmp_path, capsys):
+    original, release = tmp_path / "people.csv", tmp_path / "release.csv"
+    original.write_text("pid,age\n" + "1,20\n2,20\n" * 3)
+    release.write_text("age\n" + "20\n" * 6)
+    words = ["report", str(original), "--released", str(release), "--qi", "age", "--k", "2"]
+    words += ["--entity", "pid", "-o", str(tmp_path / "r.html")]
+    assert status(words) == 1
+    told = capsys.readouterr().err
+    assert "It cannot be told whether" in told
+    assert "the table has no column 'pid'" in told

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from threading import get_ident
+from threading import Lock, get_ident
 from typing import Any, Literal, Unpack
 
 import duckdb
@@ -30,8 +30,9 @@ from sqlanon.errors import EngineError, MissingTableError, SourceError
 
 Kind = Literal["duckdb", "file", "connection", "frame"]
 
-_THREADS: dict[int, int] = {}
-"""By the connection of a caller the thread that uses it."""
+_THREADS: dict[int, tuple[int, int]] = {}
+"""By the connection of a caller the thread that uses it, and how many of its calls do."""
+_THREADS_LOCK = Lock()
 DATABASE_ENDINGS = frozenset({".duckdb", ".ddb", ".db"})
 
 
@@ -148,8 +149,11 @@ def _of_one_thread(connection: object) -> Iterator[None]:
         SourceError: Another thread holds it.
     """
     key, own = id(connection), get_ident()
-    is_new = key not in _THREADS
-    if _THREADS.setdefault(key, own) != own:
+    with _THREADS_LOCK:
+        thread, calls = _THREADS.get(key, (own, 0))
+        if thread == own:
+            _THREADS[key] = own, calls + 1
+    if thread != own:
         raise SourceError(
             "another thread uses this connection; give each thread one of its own, such as "
             "connection.cursor()"
@@ -157,8 +161,10 @@ def _of_one_thread(connection: object) -> Iterator[None]:
     try:
         yield
     finally:
-        if is_new:
-            del _THREADS[key]
+        with _THREADS_LOCK:
+            _, calls = _THREADS.pop(key)
+            if calls > 1:
+                _THREADS[key] = own, calls - 1
 
 
 def _of_frame(frame: HeldFrame, how: _How) -> Iterator[OpenedSource]:

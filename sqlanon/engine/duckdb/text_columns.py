@@ -78,6 +78,9 @@ _ISO_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9
 # A DECIMAL of 18 digits, the widest that is as fast as a number, then has some before the point.
 _MOST_DECIMALS = 15
 
+# The first year that a date of a format given may have.
+_FIRST_YEAR = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -105,9 +108,10 @@ class Kind:
         if self.form is not None:
             function = "try_strptime" if safe else "strptime"
             form = exp.Literal.string(self.form)
-            return exp.cast(
-                exp.Anonymous(this=function, expressions=[text.copy(), form]), self.type
-            )
+            read = exp.Anonymous(this=function, expressions=[text.copy(), form])
+            # %Y reads 63 and 7, too: years of two digits, and numbers that are no years.
+            late = exp.GTE(this=exp.Year(this=read), expression=exp.convert(_FIRST_YEAR))
+            return exp.cast(exp.Case().when(late, read.copy()), self.type)
         built = exp.TryCast if safe else exp.Cast
         return built(this=text.copy(), to=_type(self.type).copy())
 
@@ -115,7 +119,7 @@ class Kind:
         """The value; the query fails where a text is not spelt as all others are."""
         value = self.converted(text, safe=False)
         stop = exp.Anonymous(this="error", expressions=[exp.Literal.string("guard")])
-        respelt = exp.NEQ(this=self._spelt(value), expression=text.copy())
+        respelt = exp.NullSafeNEQ(this=self._spelt(value), expression=text.copy())
         return exp.Case().when(respelt, stop).else_(value.copy())
 
     def fits(self, text: exp.Expr) -> exp.Expr:
@@ -334,6 +338,7 @@ def _distinct(value: exp.Expr) -> exp.Count:
     return exp.Count(this=exp.Distinct(expressions=[value.copy()]))
 
 
+_DATES = {"DATE", "TIMESTAMP"}
 MOSTLY = 0.5
 """Share of a column's values from which it is meant to be dates."""
 
@@ -373,12 +378,19 @@ class _DatedColumn:
         fitting: Those of them that are such dates.
         first: The first record with one that is none, from 0 on; None where all are, or where the
             rows are in no order.
+        early: Values that would be dates of years before 1000.
     """
 
     name: str
     filled: int
     fitting: int
     first: int | None
+    early: int
+
+    @property
+    def likeness(self) -> float:
+        """Share of the values that are such dates, of whatever year."""
+        return (self.fitting + self.early) / max(1, self.filled)
 
     @property
     def is_whole(self) -> bool:
@@ -395,9 +407,10 @@ class _DatedColumn:
         others = self.filled - self.fitting
         are = "is no date" if others == 1 else "are no dates"
         first = "" if self.first is None else f", the first in {where(self.first)}"
+        early = "; years before 1000 are none, and those of two digits are %y" if self.early else ""
         return (
             f"column {self.name!r}: {others:,} of {counted(self.filled, 'value')} {are} of the "
-            f"format that is given (--date-format){first}"
+            f"format that is given (--date-format){first}{early}"
         )
 
 
@@ -429,12 +442,20 @@ def date_notes(
         where: Says in words where a record stands in the file.
 
     Raises:
-        SourceError: No column of the file is such dates, or one that must be is not.
+        SourceError: No column of the file is such dates, or some that must be are not.
     """
     if form.date_format is None:
         return []
-    names = [name for name, possible in texts.kinds.items() if possible and name not in kinds]
+    numbers = {name for name in dated if name in kinds and kinds[name].type not in _DATES}
+    names = [
+        name
+        for name, possible in texts.kinds.items()
+        if possible and (name not in kinds or name in numbers)
+    ]
     loaded = _dated(engine, table, form, names, place=exp.column("rowid"))
+    unfit = [one for one in loaded if one.name in dated and one.fitting < one.filled]
+    if unfit:
+        raise SourceError(f"{'; '.join(one.text(where) for one in unfit)}; {_WAY_OUT}")
     meant = [one for one in loaded if one.is_meant]
     is_read = any(one.is_whole for one in loaded) or any(kind.form for kind in kinds.values())
     count = exp.select(exp.Count(this=exp.Star())).from_(table.copy())
@@ -443,14 +464,12 @@ def date_notes(
         unread = TextColumns(rows, given, form.nulls).texts().subquery("texts")
         others = _dated(engine, unread, form, left_out, place=exp.Null())
         if not any(one.is_whole for one in others):
-            nearly = [f"; {one.text(where)}" for one in [*meant, *others] if one.is_meant]
+            best = max([*loaded, *others], key=lambda one: one.likeness, default=None)
+            nearly = f"; {best.text(where)}" if best is not None and best.likeness else ""
             raise SourceError(
                 f"no column of {path.name!r} has nothing but dates of the format that is given "
-                f"(--date-format); a single value that is none makes a column text{''.join(nearly)}"
+                f"(--date-format); a single value that is none makes a column text{nearly}"
             )
-    for one in meant:
-        if one.name in dated:
-            raise SourceError(f"{one.text(where)}; {_WAY_OUT}")
     return [f"{one.text(where)}, so the column is text; {_WAY_OUT}" for one in meant]
 
 
@@ -461,17 +480,27 @@ def _dated(
     [kind] = dates_as_given(form, exact=False)
     figures: list[exp.Expr] = []
     for name in names:
-        text = exp.column(name, quoted=True)
+        text = exp.cast(exp.column(name, quoted=True), "VARCHAR")
         filled = exp.NEQ(this=text, expression=exp.Literal.string(""))
         read = kind.converted(kind.bare(text), safe=True)
         none = exp.and_(filled.copy(), exp.Is(this=read, expression=exp.Null()))
         figures += [_count(filled), _count(none)]
         figures.append(exp.Min(this=exp.Case().when(none.copy(), place.copy())))
+        parsed = exp.Anonymous(
+            this="try_strptime",
+            expressions=[kind.bare(text), exp.Literal.string(form.date_format or "")],
+        )
+        figures.append(
+            _count(exp.and_(none, exp.Not(this=exp.Is(this=parsed, expression=exp.Null()))))
+        )
     if not names:
         return []
     [row] = engine.rows(exp.select(*figures).from_(source.copy()))
-    parts = zip(names, row[::3], row[1::3], row[2::3], strict=True)
-    return [_DatedColumn(name, filled, filled - none, first) for name, filled, none, first in parts]
+    parts = zip(names, row[::4], row[1::4], row[2::4], row[3::4], strict=True)
+    return [
+        _DatedColumn(name, filled, filled - none, first, early)
+        for name, filled, none, first, early in parts
+    ]
 
 
 def _count(condition: exp.Expr) -> exp.Count:

@@ -5,7 +5,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread, current_thread, main_thread
 from typing import Any
 
 import duckdb
@@ -15,6 +15,7 @@ import pytest
 from pyarrow import feather, ipc
 from sqlglot import exp
 
+from sqlanon.engine.duckdb import source as source_module
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.resources import Resources
 from sqlanon.engine.duckdb.source import OpenedSource, open_source
@@ -325,3 +326,66 @@ def test_a_connection_is_used_by_one_thread_at_a_time():
         "another thread uses this connection; give each thread one of its own, such as "
         "connection.cursor()"
     ]
+
+
+def is_refused(connection):
+    """Whether a connection is refused to another thread."""
+    faults = list[str]()
+
+    def other():
+        try:
+            with open_source(connection):
+                pass
+        except SourceError as error:
+            faults.append(str(error))
+
+    thread = Thread(target=other)
+    thread.start()
+    thread.join()
+    return bool(faults)
+
+
+def test_a_connection_is_held_until_the_last_call_of_its_thread_has_ended():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    outer, inner = open_source(connection), open_source(connection)
+    outer.__enter__()
+    inner.__enter__()
+    outer.__exit__(None, None, None)
+    assert is_refused(connection)
+    inner.__exit__(None, None, None)
+    assert not is_refused(connection)
+
+
+def test_a_thread_that_comes_while_another_leaves_does_not_hold_a_connection_for_good(monkeypatch):
+    looked, left = Event(), Event()
+
+    class Slow(dict[int, Any]):
+        """Waits after a look, until the thread that holds the connection has left or cannot."""
+
+        def get(self, *key):
+            found = super().get(*key)
+            self.wait()
+            return found
+
+        def __contains__(self, key):
+            found = super().__contains__(key)
+            self.wait()
+            return found
+
+        def wait(self):
+            if current_thread() is not main_thread():
+                looked.set()
+                left.wait(0.2)
+
+    monkeypatch.setattr(source_module, "_THREADS", Slow())
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    coming = Thread(target=is_refused, args=(connection,))
+    with open_source(connection):
+        coming.start()
+        looked.wait()
+    left.set()
+    coming.join()
+    with open_source(connection):
+        pass

@@ -65,8 +65,8 @@ def test_a_column_with_a_value_that_is_no_date_is_told_with_its_line(tmp_path):
     )
     form = {"date_format": "%d/%m/%Y"}
     path = file(tmp_path, ONE_WRONG)
-    for use in (lambda _: Use(), dated):
-        with pytest.raises(SourceError, match=rf"^no column of .* text; {told}$") as caught:
+    for use, fault in ((lambda _: Use(), rf"no column of .* text; {told}$"), (dated, told)):
+        with pytest.raises(SourceError, match=f"^{fault}") as caught:
             open_source(path, use=use, **form).__enter__()
         assert "31/02" not in str(caught.value)
     both = file(
@@ -78,6 +78,36 @@ def test_a_column_with_a_value_that_is_no_date_is_told_with_its_line(tmp_path):
         assert note.startswith(told.replace("\\", "") + ", so the column is text; correct")
     with pytest.raises(SourceError, match=rf"^{told}; correct what is none, or say .*--nullstr"):
         open_source(both, use=dated, **form).__enter__()
+
+
+def test_a_column_that_must_be_dates_is_told_however_few_it_has(tmp_path):
+    def both_dated(columns):
+        return Use(dated=frozenset(columns[:2]))
+
+    text = "d,e,f\n01/02/2000,7,01/02/2000\n" + "a,8,01/02/2000\n" * 3
+    told = r"^column 'd': 3 of 4 values are no .* in line 3; column 'e': 4 of 4 .* in line 2; corr"
+    form = {"date_format": "%d/%m/%Y"}
+    with pytest.raises(SourceError, match=told):
+        open_source(file(tmp_path, text), use=both_dated, **form).__enter__()
+    few = text.replace(",01/02/2000\n", ",x\n")
+    with pytest.raises(SourceError, match=r"text; column 'd': 3 of 4 values .* in line 3$"):
+        open_source(file(tmp_path, few), **form).__enter__()
+
+
+@pytest.mark.parametrize("late", [0, 30_000])
+def test_years_of_two_digits_are_not_read_as_years_of_four(tmp_path, late):
+    text = "d,e\n" + "01/02/2000,01/02/2000\n" * late + "01/02/63,01/02/2000\n"
+    with open_source(file(tmp_path, text), date_format="%d/%m/%Y") as source:
+        assert types(source) == ["TEXT", "DATE"]
+    told = "'d': 1 of .*; years before 1000 are none, and those of two digits are %y"
+    with pytest.raises(SourceError, match=told):
+        open_source(file(tmp_path, text), use=dated, date_format="%d/%m/%Y").__enter__()
+
+
+def test_small_numbers_are_no_years(tmp_path):
+    text = "id,d\n" + "".join(f"{number},{1990 + number % 9}\n" for number in range(300))
+    with open_source(file(tmp_path, text), date_format="%Y") as source:
+        assert types(source) == ["BIGINT", "DATE"]
 
 
 def test_a_text_with_few_dates_is_not_meant_to_be_dates(tmp_path):
