@@ -210,6 +210,8 @@ def _self_contained(
         for n in queries
         if n in needed
     ]
+    # A query may have stages of its own.
+    with_ += result.ctes
     result.set(WITH, exp.With(expressions=with_) if with_ else None)
     return result
 
