@@ -73,12 +73,19 @@ def shapes(source: exp.Table, columns: Sequence[str], *, patterns: Sequence[str]
 
 
 def outer_words(source: exp.Table, columns: Sequence[str]) -> exp.Select:
-    """For each column of texts, how many first words there are, and how many last words."""
+    """For each column of texts, how many first words there are, and how many last words.
+
+    Where a text has a comma, what stands before it comes last: Berg, Anna.
+    """
     figures = []
     for name in columns:
-        for place in (1, -1):
+        has_comma = exp.Like(this=column(name), expression=exp.Literal.string("%,%"))
+        for place, sign, turned in ((1, " ", -1), (-1, ",", 1)):
+            arguments = [column(name), exp.Literal.string(sign), number(turned)]
+            of_turned = exp.Anonymous(this="split_part", expressions=arguments)
             arguments = [column(name), exp.Literal.string(" "), number(place)]
-            figures.append(_distinct(exp.Anonymous(this="split_part", expressions=arguments)))
+            word = exp.Anonymous(this="split_part", expressions=arguments)
+            figures.append(_distinct(when(has_comma, of_turned, default=word)))
     return select(figures, source)
 
 
