@@ -67,9 +67,9 @@ def with_entity(
         named = by_naming[Naming.NUMBERED]
         if not named:
             return settled
-    unclear = _keys(engine, profile, advice)
-    settled |= {name: replace(one, naming=Naming.NOT) for name, one in unclear.items()}
     lasting = [one for one in profile.columns if _is_lasting(one) and one.distinct > 1]
+    unclear = _keys(engine, profile, advice, lasting=lasting)
+    settled |= {name: replace(one, naming=Naming.NOT) for name, one in unclear.items()}
     depending = _depending(engine, profile, named, on=[*lasting, *named])
     wanted = {one.name for one in lasting}
     numbered = {one.name for one in by_naming[Naming.NUMBERED]}
@@ -106,10 +106,19 @@ def with_entity(
 
 
 def _keys(
-    engine: Engine, profile: TableProfile, advice: Mapping[str, Advice | None]
+    engine: Engine,
+    profile: TableProfile,
+    advice: Mapping[str, Advice | None],
+    *,
+    lasting: Sequence[ColumnProfile],
 ) -> dict[str, Advice]:
-    """Advice on columns of unknown meaning that are keys beside a date, a wave or the like."""
+    """Advice on columns of unknown meaning that are keys beside a date, a wave or the like.
+
+    By chance figures are, too, so those that go with several birth years or sexes are left out.
+    """
     unknown = [one for one in profile.columns if _may_be_key(one, advice[one.name])]
+    depending = _depending(engine, profile, unknown, on=lasting)
+    unknown = [one for one in unknown if len(depending[one.name]) == len(lasting)]
     pairs = [
         (one, other)
         for one in unknown

@@ -276,3 +276,11 @@ def test_figures_that_hardly_repeat_are_no_numbers_of_persons(connection):
     suggestion = drafted(connection, columns, "range(3000)")
     assert suggestion.asked == ()
     assert "holds figures" in suggestion.reasons["figure"]
+
+
+def test_figures_and_codes_that_go_with_both_sexes_are_no_numbers_of_persons(connection):
+    columns = (
+        "range % 2 AS sex, 60 + hash(range, 2) % 140 AS hr, 'S' || hash(range, 3) % 80 "
+        "AS shelf, DATE '2020-01-01' + (hash(range, 4) % 700)::INTEGER AS seen"
+    )
+    assert drafted(connection, columns, "range(1500)").asked == ()
