@@ -21,14 +21,17 @@ from sqlanon.suggestion.profile import ColumnProfile, Form, TableProfile, in_bat
 from sqlanon.suggestion.roles import (
     MAX_KINDS,
     MAX_REPEATING,
+    MAX_REPEATING_FIGURES,
     MIN_TELLING,
     Advice,
     Naming,
     Role,
+    asked_about_key,
     each_has,
+    may_be_key,
     repeats,
 )
-from sqlanon.suggestion.vocabulary import NAME, concept_of
+from sqlanon.suggestion.vocabulary import FILE, FULL_NAME, NAME, concept_of
 from sqlanon.wording import listed
 
 MIN_AGREEING = 0.9
@@ -65,15 +68,23 @@ def with_entity(
         if not named:
             return settled
     lasting = [one for one in profile.columns if _is_lasting(one) and one.distinct > 1]
+    unclear = _keys(engine, profile, advice, lasting=lasting)
+    settled |= {name: replace(one, naming=Naming.NOT) for name, one in unclear.items()}
     depending = _depending(engine, profile, named, on=[*lasting, *named])
     wanted = {one.name for one in lasting}
     numbered = {one.name for one in by_naming[Naming.NUMBERED]}
-    fitting = [one for one in named if one.name in numbered or wanted <= depending[one.name]]
+    fitting = [
+        one
+        for one in named
+        if (one.filled >= MIN_FILLED and wanted <= depending[one.name])
+        or (one.name in numbered and (not wanted or wanted & depending[one.name]))
+    ]
     if fitting:
         best = max(
             fitting,
             key=lambda one: (
                 wanted <= depending[one.name],
+                one.filled >= MIN_FILLED,
                 one.name in numbered,
                 sum(one.name in depending[other.name] for other in fitting),
                 -one.distinct,
@@ -87,13 +98,48 @@ def with_entity(
         if keys:
             best = min(keys, key=lambda one: one.distinct)
             return settled | {best.name: _key(best, sorted(wanted))}
-    asked = [*named, *by_naming[Naming.ASKED]] or _parts_of_names(
-        engine,
-        [one for one in repeated if advice[one.name] is not None],
-        lasting,
-        table=table,
-    )
-    return settled | {one.name: _asking(one, advice[one.name]) for one in asked}
+    asked = [*named, *by_naming[Naming.ASKED]]
+    if not asked and not unclear:
+        named_by = [one for one in repeated if advice[one.name] is not None]
+        asked = _parts_of_names(engine, named_by, lasting, table=table)
+    return settled | {one.name: _asking(one, advice[one.name]) for one in asked} | unclear
+
+
+def _keys(
+    engine: Engine,
+    profile: TableProfile,
+    advice: Mapping[str, Advice | None],
+    *,
+    lasting: Sequence[ColumnProfile],
+) -> dict[str, Advice]:
+    """Advice on columns of unknown meaning that are keys beside a date, a wave or the like.
+
+    By chance figures are, too, so those that go with several birth years or sexes are left out.
+    """
+    unknown = [one for one in profile.columns if _may_be_key(one, advice[one.name])]
+    depending = _depending(engine, profile, unknown, on=lasting)
+    unknown = [one for one in unknown if len(depending[one.name]) == len(lasting)]
+    pairs = [
+        (one, other)
+        for one in unknown
+        for other in profile.columns
+        if other not in unknown and other.distinct > 1 and repeats(other)
+    ]
+    keys: dict[str, Advice] = {}
+    for batch in in_batches(pairs):
+        sets = [[one.name, other.name] for one, other in batch]
+        counts = sorted(engine.rows(set_counts(profile.table, sets)))
+        for (one, other), (_, classes, _) in zip(batch, counts, strict=True):
+            if classes >= MIN_AGREEING * profile.looked_at:
+                keys.setdefault(one.name, asked_about_key(one, other.name))
+    return keys
+
+
+def _may_be_key(profile: ColumnProfile, advice: Advice | None) -> bool:
+    if advice is None:
+        return may_be_key(profile)
+    is_open = advice.role is Role.UNDECIDED and advice.naming is Naming.NOT
+    return is_open and may_be_key(profile) and profile.uniqueness <= MAX_REPEATING_FIGURES
 
 
 def _naming(advice: Advice | None) -> Naming:
@@ -102,7 +148,7 @@ def _naming(advice: Advice | None) -> Naming:
 
 def _is_of_several(profile: ColumnProfile) -> bool:
     """Whether values may stand for persons who have several records."""
-    return repeats(profile) and profile.distinct > MAX_KINDS and profile.filled >= MIN_FILLED
+    return repeats(profile) and profile.distinct > MAX_KINDS
 
 
 def _is_of_one(profile: ColumnProfile, advice: Advice | None) -> bool:
@@ -123,6 +169,7 @@ def _is_unknown(profile: ColumnProfile, advice: Advice | None) -> bool:
     return (
         (is_open or _naming(advice) is Naming.ASKED)
         and is_fit
+        and profile.filled >= MIN_FILLED
         and profile.uniqueness >= MIN_TELLING
     )
 
@@ -159,7 +206,7 @@ def _parts_of_names(
 
     Namesakes were mostly born on other days.
     """
-    parts = [one for one in columns if concept_of(one.name) is NAME]
+    parts = [one for one in columns if concept_of(one.name) in (FULL_NAME, NAME)]
     if len(parts) < 2:
         return []
     query = set_counts(table, [[one.name for one in [*parts, *lasting]]])
@@ -187,6 +234,11 @@ def _counting(
         reason += (
             f"; {listed(apart)} may stand for other persons: where those are to be protected, name "
             "one of them as entity instead"
+        )
+    if concept_of(best.name) is FILE:
+        reason += (
+            "; a person may have several of it, and fill a class alone: does each stand for one "
+            "person? Where not, name what does as entity instead"
         )
     changed: dict[str, Advice | None] = {best.name: replace(chosen, reason=reason, is_entity=True)}
     for name in others:

@@ -14,6 +14,9 @@ from sqlanon.suggestion.profile import ColumnProfile, Form
 from sqlanon.suggestion.vocabulary import (
     ADDRESS,
     CODES,
+    FAMILY,
+    FULL_NAME,
+    IDS,
     NAME,
     PERSON,
     RECORD_WORDS,
@@ -25,6 +28,7 @@ from sqlanon.suggestion.vocabulary import (
     is_item,
     is_label,
     is_of_staff,
+    is_of_thing,
     is_record_number,
     names_staff,
     numbers_something,
@@ -82,6 +86,8 @@ MIN_ROUNDED = 0.1
 """The same from which sensitive figures are to be rounded first."""
 MAX_SPARSE = 0.05
 """Share of the records with a value up to which having one is what tells records apart."""
+MAX_REPEATING_FIGURES = 0.5
+"""The same of numbers that may as well be measurements, so that each has two records or more."""
 MAX_KINDS = 10
 """Values up to which a column that is named like an identifier is rather a kind of it."""
 MAX_LABELS = 50
@@ -379,8 +385,9 @@ def _naming(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
         if profile.looks_like(shape) or (shape == "uuid" and profile.form is Form.UUID):
             return Advice(Role.IDENTIFIER, f"its values look like {what}", Naming.NAMED)
     if _holds_names(profile, concept):
-        naming = Naming.NAMED if concept in (NAME, PERSON) else Naming.ASKED
-        naming = Naming.NOT if is_of_staff(profile.name) else naming
+        naming = Naming.NAMED if concept in (FULL_NAME, NAME, PERSON) else Naming.ASKED
+        is_of_other = concept is FAMILY or is_of_staff(profile.name)
+        naming = Naming.NOT if is_of_other else naming
         return Advice(Role.IDENTIFIER, "its values look like names of persons", naming)
     if is_kind(profile):
         return None
@@ -388,8 +395,9 @@ def _naming(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
         return Advice(Role.IDENTIFIER, "its name suggests that it names somebody")
     if concept is None or concept.hint is not Hint.NAMES:
         return None
-    is_persons = concept not in (ADDRESS, NAME, STAFF)
-    naming = Naming.NAMED if is_persons else Naming.NOT
+    is_other = concept in (ADDRESS, NAME, STAFF)
+    naming = Naming.ASKED if concept is FULL_NAME else Naming.NAMED
+    naming = Naming.NOT if is_other else naming
     return Advice(Role.IDENTIFIER, f"its name suggests {concept.title}", naming)
 
 
@@ -400,10 +408,11 @@ def _holds_names(profile: ColumnProfile, concept: Concept | None) -> bool:
     """
     if not profile.looks_like("name"):
         return False
-    if concept in (NAME, PERSON) or is_of_staff(profile.name):
+    if concept in (FULL_NAME, NAME, PERSON) or is_of_staff(profile.name):
         return True
+    is_open = concept is FAMILY or (concept is None and not is_of_thing(profile.name))
     first, last = profile.words
-    return concept is None and profile.distinct >= MIN_PERSONS and last >= MIN_LAST_WORDS * first
+    return is_open and profile.distinct >= MIN_PERSONS and last >= MIN_LAST_WORDS * first
 
 
 def is_kind(profile: ColumnProfile) -> bool:
@@ -424,9 +433,11 @@ def _person(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     is_texts = profile.form is Form.TEXT and not profile.looks_like("digit")
     if is_texts and repeats(profile) and not numbers_something(profile.name):
         return _asked(profile, reason)
-    # A plain number of which every record has its own is one of records.
-    is_person = concept is PERSON or (is_plain and repeats(profile))
-    naming = Naming.NUMBERED if is_person else Naming.NAMED
+    if is_plain and repeats(profile) and not is_number:
+        # What repeats may number persons, or the visits of each.
+        naming = Naming.ASKED if words.isdisjoint(IDS) else Naming.NUMBERED
+    else:
+        naming = Naming.NUMBERED if concept is PERSON else Naming.NAMED
     return Advice(Role.IDENTIFIER, reason, naming)
 
 
@@ -452,13 +463,43 @@ def _asked(profile: ColumnProfile, reason: str) -> Advice:
 
 
 def _numbering(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
-    """The advice for numbers of which nobody but the user knows what they are of."""
-    is_few = profile.uniqueness < MIN_TELLING or is_kind(profile)
-    if concept is not None or is_few or not repeats(profile):
+    """The advice for numbers of which nobody but the user knows what they are of.
+
+    Whatever else the name says, of health, of money or of a family, these are numbers of it.
+    """
+    is_level = concept is not None and concept.hint is Hint.KNOWN and profile.distinct <= MAX_LABELS
+    is_few = profile.uniqueness < (1 / MAX_KINDS if is_level else MIN_TELLING) or is_kind(profile)
+    is_fit = profile.is_whole or profile.form is Form.TEXT
+    if is_few or not is_fit or not numbers_something(profile.name) or _is_when(profile):
         return None
-    if not numbers_something(profile.name) or not (profile.is_whole or profile.form is Form.TEXT):
+    reason = "its name suggests that it numbers something"
+    if repeats(profile):
+        return _asked(profile, reason)
+    is_of_records = concept is None and _is_near(profile)
+    return None if is_of_records else Advice(Role.IDENTIFIER, reason, Naming.ASKED)
+
+
+def _owned(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
+    """The advice for values that are too many to count or to sort a family, or what it owns."""
+    is_fit = profile.is_whole or profile.form is Form.TEXT
+    is_many = profile.distinct > MAX_LABELS and profile.uniqueness >= MIN_TELLING
+    if concept is not FAMILY or not (is_fit and is_many) or _is_when(profile):
         return None
-    return _asked(profile, "its name suggests that it numbers something")
+    reason = f"its name suggests {concept.title}, but it has {profile.distinct} values"
+    return _asked(profile, reason) if repeats(profile) else Advice(Role.IDENTIFIER, reason)
+
+
+def asked_about_key(profile: ColumnProfile, beside: str) -> Advice:
+    """Advice on what tells records apart beside another column, as the number of a person does."""
+    return _asked(profile, f"together with {beside!r} it tells nearly all records apart")
+
+
+def may_be_key(profile: ColumnProfile) -> bool:
+    """Whether nothing but its values tells what it is, and they are many that repeat."""
+    is_fit = profile.is_whole or (profile.form is Form.TEXT and not _is_prose(profile))
+    is_open = concept_of(profile.name) is None and not is_of_thing(profile.name)
+    is_many = profile.distinct > MAX_LABELS and profile.uniqueness >= MIN_TELLING
+    return is_open and is_fit and is_many and repeats(profile) and not _is_when(profile)
 
 
 _RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
@@ -467,9 +508,10 @@ _RULES: Sequence[Callable[[ColumnProfile, Concept | None], Advice | None]] = (
     _naming,
     _person,
     _weight,
+    _numbering,
+    _owned,
     _sensitive,
     _known,
-    _numbering,
     _measured,
     _near_unique,
     _prose,

@@ -97,13 +97,16 @@ CONCEPTS = read_concepts(_DOCUMENT["concepts"])
 """By their keys; of those that both fit a name, the earlier one counts."""
 _WORDS = read_words(_DOCUMENT["words"])
 
-ADDRESS, NAME, BIRTH, POSTCODE = (CONCEPTS[key] for key in ("address", "name", "birth", "postcode"))
+ADDRESS, NAME, FULL_NAME, BIRTH, POSTCODE, FAMILY = (
+    CONCEPTS[key] for key in ("address", "name", "full_name", "birth", "postcode", "family")
+)
 PERSON, FILE, STAFF = (CONCEPTS[key] for key in ("person", "file", "staff"))
 _PERSONS, _STAFF = _WORDS["persons"], _WORDS["staff"]
 _NUMBERED = {PERSON.title: _PERSONS, FILE.title: _WORDS["files"], STAFF.title: _STAFF}
 """What concepts of numbers are about."""
 
 CODES = _WORDS["codes"]
+IDS = _WORDS["ids"]
 YEAR_NAMES = _WORDS["years"]
 RECORD_WORDS = _WORDS["ids"] | _WORDS["counts"] | _WORDS["numbers"] | _WORDS["records"]
 """Words that numbers of records are called by."""
@@ -137,7 +140,9 @@ def concept_of(name: str) -> Concept | None:
     words = words_of(name)
     whole = "".join(words)
     within = [(match[1],) for pattern in _WITHIN if (match := pattern.fullmatch(whole))]
-    return next(filter(None, map(_concept, (words, *within))), None)
+    is_person = any(whole == pattern.rstrip("*") for pattern in _PERSONS)
+    known = next(filter(None, map(_concept, (words, *within))), None)
+    return PERSON if known is None and is_person else known
 
 
 def _concept(words: Sequence[str]) -> Concept | None:
@@ -146,7 +151,9 @@ def _concept(words: Sequence[str]) -> Concept | None:
             return concept
         if any(_stands_in(phrase, words) for phrase in concept.parts_of_names):
             return concept
-        if concept is NAME and _is_name(words):
+        if concept is FULL_NAME and _is_name(words, _PERSONS):
+            return concept
+        if concept is NAME and (_is_name(words, _STAFF) or _is_birth_name(words)):
             return concept
         if concept.title in _NUMBERED and _numbers(words, _NUMBERED[concept.title]):
             return concept
@@ -162,9 +169,27 @@ def is_record_number(name: str) -> bool:
 
 
 def numbers_something(name: str) -> bool:
-    """Whether a name ends in a word for a number, as store_no and StoreNr do, or begins with id."""
+    """Whether a name is that of the number of something, or of somebody.
+
+    It ends in a word for a number or for a person, as store_no, StoreNr and next_patient do, or
+    begins with id. Plurals before a word that also counts are no numbers of one.
+    """
     words = words_of(name)
-    return len(words) > 1 and (words[-1] in _NUMBER_WORDS or words[0] in _WORDS["ids"])
+    is_glued = any(word.endswith(end) for word in words[-1:] for end in _WORDS["endings"])
+    if len(words) < 2 or is_glued:
+        return is_glued
+    if words[-1] in _WORDS["counts"]:
+        return not words[-2].endswith("s")
+    return (
+        words[-1] in _NUMBER_WORDS
+        or words[0] in _WORDS["ids"]
+        or any(words[-1] == pattern.rstrip("*") for pattern in _PERSONS)
+    )
+
+
+def is_of_thing(name: str) -> bool:
+    """Whether a name has a word for something that is no person and has a name, too."""
+    return any(_is_one_of(_WORDS["things"], word) for word in words_of(name))
 
 
 def is_of_staff(name: str) -> bool:
@@ -212,16 +237,20 @@ def _numbers(words: Sequence[str], kinds: frozenset[str]) -> bool:
     )
 
 
-def _is_name(words: Sequence[str]) -> bool:
-    """Whether a word for a name stands beside one for somebody, or for a birth."""
+def _is_name(words: Sequence[str], kinds: frozenset[str]) -> bool:
+    """Whether a word for a name stands beside one for somebody."""
     return any(
-        name in _WORDS["names"]
-        and not kind.endswith("s")
-        and (
-            _is_one_of(_PERSONS | _STAFF, kind) or (len(words) == 2 and _concept((kind,)) is BIRTH)
-        )
+        name in _WORDS["names"] and not kind.endswith("s") and _is_one_of(kinds, kind)
         for pair in pairwise(words)
         for name, kind in (pair, pair[::-1])
+    )
+
+
+def _is_birth_name(words: Sequence[str]) -> bool:
+    """Whether a word for a name stands beside one for a birth, and nothing else does."""
+    return len(words) == 2 and any(
+        name in _WORDS["names"] and _concept((kind,)) is BIRTH
+        for name, kind in (words, words[::-1])
     )
 
 

@@ -75,7 +75,8 @@ def test_visits_are_published_in_classes_of_k_patients(connection):
 
 
 MRN = "'M' || patient AS MRN"
-EMAIL = "'p' || patient || '@example.org' AS email"
+ADDRESS = "'p' || patient || '@example.org'"
+EMAIL = f"{ADDRESS} AS email"
 DEVICE = "patient * 10 + visit % 3 AS device_id"
 FAMILY = "'+49 30 ' || (1000000 + patient // 2) AS phone"
 
@@ -137,3 +138,149 @@ def test_a_place_or_a_category_is_no_person(connection):
     columns = f"zip AS area, hash(patient, 7) % 40 AS grp, {FACTS} visit_date"
     found = drafted(connection, columns)
     assert (found.entity, found.asked) == (None, ())
+
+
+# A few have most of the records, and some have one.
+LOPSIDED = """
+CREATE TABLE lopsided AS
+SELECT *, DATE '2023-01-01' + (visit * 3 + hash(patient) % 90)::INTEGER AS visit_date
+FROM (
+    SELECT patient, birth_year, sex,
+        unnest(range(1 + (hash(patient, 5) % 4)::INTEGER + if(patient % 25 = 0, 60, 0))) AS visit
+    FROM (SELECT DISTINCT patient, birth_year, sex FROM visits)
+)
+"""
+SHORT = "patient"
+LONG = "400000 + patient * 37"
+CODE = "'q' || patient"
+
+
+@pytest.fixture(scope="module")
+def lopsided(connection):
+    connection.execute(LOPSIDED)
+    return lambda columns: drafted(connection, columns, "lopsided")
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("values", [SHORT, LONG, CODE])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("asthma_clinic_no", "Impfausweisnummer", "therapy_id", "mortgage_number", "BiopsyNr"),
+        *("dosage_patient", "sibling_id", "pet_no", "citizenship_id", "Familie", "menage"),
+        *("qz", "inwoner", "anagrafica", "folk"),
+    ],
+)
+def test_numbers_that_repeat_are_asked_about_whatever_else_their_name_says(lopsided, name, values):
+    suggestion = lopsided(f'{values} AS "{name}", visit_date, visit % 3 AS mood')
+    assert (suggestion.entity, suggestion.asked) == (None, (name,))
+    assert name not in suggestion.policy.attributes
+
+
+def test_numbers_that_hardly_repeat_are_identifiers_whatever_else_their_name_says(connection):
+    suggestion = drafted(
+        connection,
+        "range * 5 // 6 AS sibling_id, 'm' || range * 5 // 6 AS mortgage_no, range % 50 AS age",
+        "range(1200)",
+    )
+    assert suggestion.policy.identifiers == ("sibling_id", "mortgage_no")
+
+
+def test_levels_of_what_others_know_are_no_numbers_of_persons(connection):
+    columns = "range % 16 AS education_num, range % 30 AS birth_place_code, range % 50 AS age"
+    suggestion = drafted(connection, columns, "range(1000)")
+    assert suggestion.asked == ()
+
+
+def test_a_key_of_unknown_meaning_is_no_quasi_identifier_beside_the_entity(lopsided):
+    suggestion = lopsided(f"patient AS mrn, {LONG} AS qz, visit_date")
+    assert (suggestion.entity, suggestion.asked) == ("mrn", ())
+    assert suggestion.undecided == ("qz",)
+
+
+@pytest.mark.parametrize("name", ["rownum", "lfd_nr", "sequence", "ref"])
+def test_the_number_of_a_visit_is_no_person(lopsided, name):
+    number = f'visit AS "{name}", birth_year, sex, visit_date'
+    suggestion = lopsided(number)
+    assert (suggestion.entity, suggestion.asked) == (None, (name,))
+    assert lopsided(f"{LONG} AS alias, {number}").entity == "alias"
+    assert lopsided(f'patient AS "{name}", birth_year, sex').entity == name
+
+
+def test_what_has_persons_born_in_other_years_is_asked_about_whatever_its_name(lopsided):
+    suggestion = lopsided("visit AS patient_no, birth_year, sex, visit_date")
+    assert (suggestion.entity, suggestion.asked) == (None, ("patient_no",))
+    noisy = "birth_year, if(visit % 2 = 0, 'f', 'm') AS sex, visit_date"
+    assert lopsided(f"patient AS patient_no, {noisy}").entity == "patient_no"
+
+
+@pytest.mark.parametrize("percent", [11, 40, 70])
+def test_a_number_of_a_person_that_many_lack_is_the_entity(lopsided, percent):
+    lacking = f"if(hash(patient, 8) % 100 < {percent}, NULL, {{}})"
+    suggestion = lopsided(f"{lacking.format(LONG)} AS MRN, birth_year, visit_date")
+    assert suggestion.entity == "MRN"
+    suggestion = lopsided(f"{lacking.format(ADDRESS)} AS contact_1, visit_date")
+    assert (suggestion.entity, suggestion.asked) == (None, ("contact_1",))
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("name", ["Names", "full_name", "name_of_student", "Nombre completo"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "'anna b' || patient",
+        "'A. Bauer' || patient",
+        "'Bau' || chr(97 + patient % 26) || chr(97 + patient // 26)",
+        "chr(20000 + patient) || '伟'",
+        "'Dr. med. Anna B' || chr(97 + patient % 26) || chr(97 + patient // 26)",
+    ],
+)
+def test_names_that_look_like_none_are_asked_about(lopsided, name, written):
+    written = written.replace("patient", "patient::INTEGER")
+    suggestion = lopsided(f'{written} AS "{name}", visit_date')
+    assert (suggestion.entity, suggestion.asked) == (None, (name,))
+    assert lopsided(f'{written} AS "{name}", birth_year, sex').entity == name
+
+
+PART = "chr(97 + (patient % 26)::INTEGER) || chr(97 + (patient // 26)::INTEGER)"
+
+
+@pytest.mark.parametrize("name", ["x7", "spouse", "parent"])
+def test_last_names_before_first_names_are_names_of_persons(lopsided, name):
+    suggestion = lopsided(
+        f"'B' || {PART} || ', An' || chr(97 + (patient % 9)::INTEGER) AS {name}, visit_date"
+    )
+    assert suggestion.policy.identifiers == (name,)
+
+
+def test_names_of_things_are_not_asked_about(lopsided):
+    suggestion = lopsided(f"'Blue B' || {PART} AS brand, visit_date, visit % 3 AS mood")
+    assert suggestion.asked == ()
+
+
+@pytest.mark.parametrize("name", ["alumno", "Nutzer", "étudiant", "Bewohner", "personne"])
+def test_a_bare_word_for_a_person_is_one_in_every_language(lopsided, name):
+    suggestion = lopsided(f'{LONG} AS "{name}", visit_date')
+    assert suggestion.entity == name
+
+
+def test_a_case_that_is_the_entity_is_told_to_be_one_of_several_perhaps(lopsided):
+    suggestion = lopsided("patient AS Vorgangsnr, visit_date")
+    assert "a person may have several of it" in suggestion.reasons["Vorgangsnr"]
+    suggestion = lopsided("patient AS customer_no, visit_date")
+    assert "may have several" not in suggestion.reasons["customer_no"]
+
+
+def test_figures_that_hardly_repeat_are_no_numbers_of_persons(connection):
+    columns = "hash(range) % 5000 AS figure, 20 + range % 50 AS age"
+    suggestion = drafted(connection, columns, "range(3000)")
+    assert suggestion.asked == ()
+    assert "holds figures" in suggestion.reasons["figure"]
+
+
+def test_figures_and_codes_that_go_with_both_sexes_are_no_numbers_of_persons(connection):
+    columns = (
+        "range % 2 AS sex, 60 + hash(range, 2) % 140 AS hr, 'S' || hash(range, 3) % 80 "
+        "AS shelf, DATE '2020-01-01' + (hash(range, 4) % 700)::INTEGER AS seen"
+    )
+    assert drafted(connection, columns, "range(1500)").asked == ()

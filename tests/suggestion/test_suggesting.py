@@ -353,8 +353,8 @@ def test_of_many_columns_those_that_tell_most_are_quasi_identifiers(connection):
 
 
 def test_numbers_of_a_panel_are_persons(connection):
-    found = of(connection, "SELECT range // 5 AS nr, range % 5 AS wave FROM range(1000)")
-    assert found["nr"].is_entity
+    found = of(connection, "SELECT range // 5 AS id, range % 5 AS wave FROM range(1000)")
+    assert found["id"].is_entity
     assert not of(connection, "SELECT range % 5 AS code FROM range(1000)")["code"].is_entity
 
 

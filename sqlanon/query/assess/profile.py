@@ -85,11 +85,18 @@ def shapes(source: exp.Table, columns: Sequence[str], *, patterns: Sequence[str]
 
 
 def outer_words(source: exp.Table, columns: Sequence[str]) -> Sql:
-    """For each column of texts, how many first words there are, and how many last words."""
+    """For each column of texts, how many first words there are, and how many last words.
+
+    Where a text has a comma, what stands before it comes last: Berg, Anna.
+    """
     return expression(
         "SELECT {% for column in columns %}"
-        "CAST(COUNT(DISTINCT SPLIT_PART({{ column }}, ' ', 1)) AS BIGINT),"
-        " CAST(COUNT(DISTINCT SPLIT_PART({{ column }}, ' ', -1)) AS BIGINT), {% endfor %}"
+        "CAST(COUNT(DISTINCT CASE WHEN {{ column }} LIKE '%,%'"
+        " THEN SPLIT_PART({{ column }}, ' ', -1)"
+        " ELSE SPLIT_PART({{ column }}, ' ', 1) END) AS BIGINT),"
+        " CAST(COUNT(DISTINCT CASE WHEN {{ column }} LIKE '%,%'"
+        " THEN SPLIT_PART({{ column }}, ',', 1)"
+        " ELSE SPLIT_PART({{ column }}, ' ', -1) END) AS BIGINT), {% endfor %}"
         "FROM {{ source }}",
         columns=names(columns),
         source=source,
