@@ -327,7 +327,7 @@ def _unfinished(outcome: SearchOutcome, options: Options[Any]) -> list[str]:
     if _is_cut(outcome, options):
         notes.append(
             f"the time limit ended the search of the lattice after "
-            f"{counted(outcome.checked, 'node')}: a better recoding may exist, see the bound"
+            f"{counted(len(outcome.checks), 'node')}: a better recoding may exist, see the bound"
         )
     if getattr(options.own, "minimal_nodes", False) and outcome.minimal_nodes is None:
         notes.append("the time limit came before every minimal node was found; none are listed")
