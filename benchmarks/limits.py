@@ -91,12 +91,11 @@ def written(connection, kind):
 
 def planned(source, policy, run, limit):
     """The figures of a plan, or why there is none."""
-    method, own = RUNS[run]
+    (people, table), (method, own) = source, RUNS[run]
     if "pattern" in method:
         own = own | {"patterns": patterns(len(policy.attributes))}
     try:
-        place, table = source
-        plan = sqlanon.plan(place, policy, table=table, method=method, time_limit=limit, **own)
+        plan = sqlanon.plan(people, policy, table=table, method=method, time_limit=limit, **own)
     except TimeLimitError as error:
         return f"no plan: {error.phase}"
     except SqlanonError as error:

@@ -49,7 +49,7 @@ PROVING = ("scheme", "pattern-exact")
 """Methods that search on long after they have a result, until nothing better is left."""
 SHARE, LONGER = 5.0, 4.0
 """What each of these has where no time limit is given [seconds of the processor], and how many
-times as much it has next where that is too little for any result."""
+times as much it has once more where that is too little for a result of its own."""
 LEAST = 5.0
 """What a bound that nobody asked for has at least; else as long as the rows took [seconds]."""
 BRIEF, POOLS = 8, 100
@@ -327,22 +327,22 @@ class _Runner:
             progress=lambda line: self._tell(ProgressLine(f"{where}: {line}", where.share)),
             shared=self.shared,
         )
-        share = SHARE
-        while True:
-            has_share = self.limit is None and asked.method in PROVING
-            if has_share:
-                options = replace(options, deadline=Deadline.of_processor(share))
-            try:
-                with searching(self.engine, options.deadline):
-                    report = make_plan(self.engine, self.table, policy, options).report
-                if report.search.given_up is not None:
-                    raise TimeLimitError(report.search.given_up)
-            except TimeLimitError:
-                if not has_share:
-                    raise
-                share *= LONGER
-            else:
-                return report
+        if self.limit is None and asked.method in PROVING:
+            with suppress(TimeLimitError):
+                report = self._made(policy, options, Deadline.of_processor(SHARE))
+                if report.search.given_up is None:
+                    return report
+            return self._made(policy, options, Deadline.of_processor(LONGER * SHARE))
+        report = self._made(policy, options, options.deadline)
+        if report.search.given_up is not None:
+            raise TimeLimitError(report.search.given_up)
+        return report
+
+    def _made(self, policy: Policy, options: Options[Any], deadline: Deadline) -> Report:
+        """What a plan reports that is made until a deadline."""
+        with searching(self.engine, deadline):
+            asked = replace(options, deadline=deadline)
+            return make_plan(self.engine, self.table, policy, asked).report
 
     def _tell(self, line: str) -> None:
         told = self.request.settings.get("progress")

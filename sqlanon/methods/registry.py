@@ -53,6 +53,8 @@ class First:
     replaces: bool = True
 
 
+NODES = First("incognito")
+"""Full-domain recodings alone."""
 CUTS = First("mondrian")
 """Whatever lasts longer than cuts from the top has no result in time either, so these have all."""
 QUICK = 0.25
@@ -145,7 +147,7 @@ METHODS: Mapping[str, Method] = {
             SchemeOptions,
             "global",
             (*GROUP_LOSSES, "discernibility"),
-            first=First("incognito", QUICK),
+            first=NODES,
         ),
         Method(
             "set-cover",
@@ -318,9 +320,9 @@ class Options(Generic[Own_co]):
         memory: Memory for a search outside the database, about [bytes]; None for no limit.
         deadline: When every phase ends, and the best found so far is the result.
         lend: Finds the best full-domain recoding under the same policy, as far as that is quick,
-            for methods that recode record by record: until a deadline, and in a share of the time
-            that is left once the table is encoded; None where nobody lends one. Where the method
-            then finds nothing in its time, that recoding is the result.
+            for methods that recode record by record, until a deadline; None where nobody lends one.
+            Under a time limit it has been found before the method begins. Where the method then
+            finds nothing in its time, that recoding is the result.
         shared: What other searches of the same table by the same policy and loss have found.
 
     Raises:
@@ -334,7 +336,7 @@ class Options(Generic[Own_co]):
     progress: Callable[[str], None] | None = None
     memory: int | None = None
     deadline: Deadline = NEVER
-    lend: Callable[[Deadline, float], Node | None] | None = None
+    lend: Callable[[Deadline], Node | None] | None = None
     shared: SharedWork = field(default_factory=SharedWork, compare=False)
 
     def __post_init__(self) -> None:

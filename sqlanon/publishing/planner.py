@@ -16,8 +16,19 @@ from sqlanon.assessment.persons import person_notes
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError, TimeLimitError, UnsatisfiableError
+from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.measures import refuse_inapplicable
-from sqlanon.methods.registry import CHOICE, DEFAULT, METHODS, Decided, Options, owners_of
+from sqlanon.methods.registry import (
+    CHOICE,
+    CUTS,
+    DEFAULT,
+    METHODS,
+    NODES,
+    Decided,
+    Options,
+    owners_of,
+)
+from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
@@ -33,6 +44,9 @@ from sqlanon.wording import key, listed
 
 GRACE = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
+LENDING = 0.3
+"""Share of the time for the full-domain recoding that is found before anything else, at most: of
+what is left once the table is encoded for it."""
 FIGURES = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
 STEERING = "lm"
@@ -121,11 +135,28 @@ def _made(
         report,
         seconds=seconds,
         provenance=Provenance(source_sha256=known[1]),
-        notes=(*report.notes, *role_notes(policy, list(plan.columns))),
+        notes=(
+            *report.notes,
+            *_local_notes(report, policy, options),
+            *role_notes(policy, list(plan.columns)),
+        ),
     )
     # What is not read in one transaction must be the same from here to its publication.
     held = fingerprinted or options.deadline.is_limited
     return replace(plan, report=report, fingerprint=known if held else None)
+
+
+def _local_notes(report: Report, policy: Policy, options: Options[Any]) -> list[str]:
+    """A note on methods that keep more cells, where one level for each column keeps few."""
+    few = 2 * report.suppressed_cells < len(report.levels) * report.records
+    if options.method is not DEFAULT or options.loss not in CELL_LOSSES or report.is_cut or few:
+        return []
+    if report.records < 2 * policy.k:
+        return []
+    return [
+        "most cells are suppressed, since each column has one level for all records; a method that "
+        "recodes part by part keeps more of most tables (`--method mondrian`)"
+    ]
 
 
 def _room(engine: Engine, options: Options[Any]) -> AbstractContextManager[None]:
@@ -202,54 +233,75 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
 
 
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
-    """What the method decides, or what stood first where the time limit ended something better."""
-    home = import_module(options.method.home)  # no other method is loaded
-    known: list[Node] = []
+    """What the method decides, or what loses less where the time limit ended its search.
 
-    def lend(deadline: Deadline, share: float) -> Node | None:
+    That is what stood first, or a full-domain recoding: the best that is known, which is sought
+    further in what is left of the time.
+    """
+    home = import_module(options.method.home)  # no other method is loaded
+    kept = SharedWork(stored={} if options.deadline.is_limited else None)
+    known: list[Node | None] = []
+
+    def lend(deadline: Deadline) -> Node | None:
         if not known:
             asked = replace(options, deadline=deadline)
-            node = _lent(engine, subject, policy=policy, options=asked, share=share)
-            known.extend([] if node is None else [node])
-        return known[0] if known else None
+            known.append(_lent(engine, subject, policy=policy, options=asked, kept=kept))
+        return known[0]
 
-    own = replace(options, lend=lend)
+    own, standing = replace(options, lend=lend), options.method.first
     first = _first(engine, subject, policy=policy, options=own)
+    results = list[tuple[Decided, str]]()
     try:
         with _room(engine, options):
             found: Decided = home.decide(engine, subject, policy=policy, options=own)
-        if not _is_outdone(found, first, options):
+        if standing is None or not standing.replaces or not found.report.is_cut:
             return found
+        results.append((found, ""))
         ended = found.report.search.given_up or f"the search of {options.method.name}"
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
+    if first is not None:
+        results.append((first, f"the plan is that of {CUTS.method}"))
+    best = subject.high if not known or known[0] is None else known[0]
+    # What has a result is compared to nodes that are not compared to it already.
+    is_open = not options.deadline.expired or standing == NODES
+    if not results or (best != subject.high and is_open):
+        results.append(
+            _instead(engine, subject, policy=policy, options=options, kept=kept, known=best)
+        )
+    name = key(options.loss)
+    least, told = min(results, key=lambda result: result[0].report.loss[name])
+    if not told:
+        return least
     options.tell(f"the time limit ended {ended}")
-    if first is not None and options.method.first is not None:
-        found, told = first, f"the plan is that of {options.method.first.method}"
-    else:
-        best = known[0] if known else subject.high
-        found, told = _instead(engine, subject, policy=policy, options=options, known=best)
     note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
-    search = replace(found.report.search, proven=False, given_up=ended)
+    search = replace(least.report.search, proven=False, given_up=ended)
     return replace(
-        found, report=replace(found.report, search=search, notes=(*found.report.notes, note))
+        least, report=replace(least.report, search=search, notes=(*least.report.notes, note))
     )
 
 
 def _first(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
 ) -> Decided | None:
-    """What stands first under a time limit, told as the result of the method; None without any."""
-    first = options.method.first
-    if first is None or not options.deadline.is_limited:
+    """What stands first under a time limit, told as the result of the method; None without any.
+
+    Before that the full-domain recoding is found that it begins from, as the method itself does.
+    """
+    first, lend = options.method.first, options.lend
+    if not options.deadline.is_limited or options.method is DEFAULT or lend is None:
         return None
-    method = METHODS[first.method]
-    if options.loss not in method.losses:
-        return None
-    asked = replace(options, own=method.options(), deadline=options.deadline.share(first.share))
-    # What it refuses may be what the method itself can do.
+    deadline = options.deadline if first is None else options.deadline.share(first.share)
+    # What they refuse may be what the method itself can do.
     with suppress(TimeLimitError, PolicyError, HierarchyError, UnsatisfiableError):
-        options.deadline.check()
+        deadline.check()
+        if options.loss in DEFAULT.losses:
+            lend(deadline)
+        if first in (None, NODES) or options.loss not in METHODS[CUTS.method].losses:
+            return None
+        deadline.check()
+        method = METHODS[CUTS.method]
+        asked = replace(options, own=method.options(), deadline=deadline)
         with engine.workspace():
             found: Decided = import_module(method.home).decide(
                 engine, subject, policy=policy, options=asked
@@ -258,32 +310,20 @@ def _first(
     return None
 
 
-def _is_outdone(found: Decided, first: Decided | None, options: Options[Any]) -> bool:
-    """Whether what stood first loses less than a result that was cut short."""
-    own = options.method.first
-    if first is None or own is None or not own.replaces or not found.report.is_cut:
-        return False
-    name = key(options.loss)
-    return first.report.loss[name] < found.report.loss[name]
-
-
 def _lent(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], share: float
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], kept: SharedWork
 ) -> Node | None:
     """The best full-domain node that is found quickly, for methods that recode single records."""
     full_domain = import_module(DEFAULT.home)
     asked = Options(
-        DEFAULT,
-        DEFAULT.options(),
-        options.loss,
-        deadline=options.deadline,
+        DEFAULT, DEFAULT.options(), options.loss, deadline=options.deadline, shared=kept
     )
 
     def search() -> tuple[Node | None, bool]:
         options.tell(f"{DEFAULT.name}: a recoding to start from")
-        with engine.workspace():
+        with _room(engine, asked):
             found: tuple[Node | None, bool] = full_domain.lent_node(
-                engine, subject, policy=policy, options=asked, share=share
+                engine, subject, policy=policy, options=asked, share=LENDING
             )
         return found
 
@@ -299,19 +339,28 @@ def _lent(
 
 
 def _instead(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], known: Node
+    engine: Engine,
+    subject: Subject,
+    *,
+    policy: Policy,
+    options: Options[Any],
+    kept: SharedWork,
+    known: Node,
 ) -> tuple[Decided, str]:
     """A full-domain recoding, and which one.
 
-    That is the best that was found in the time of the method, where it is not the highest node;
-    else what there is time for, at worst that node.
+    That is the best there is time to find, further than what is known of others already; else the
+    one that is known, at worst the highest.
     """
     full_domain, asked = import_module(DEFAULT.home), options.loss
     options = options if asked in DEFAULT.losses else replace(options, loss=STEERING)
-    if options.method is not DEFAULT and known == subject.high:
-        with suppress(TimeLimitError), engine.workspace():
+    # Checks by k alone are kept from one search to the next: others begin anew.
+    is_further = known == subject.high or not (policy.demands or policy.entity)
+    if options.method is not DEFAULT and is_further:
+        further = replace(options, shared=kept)
+        with suppress(TimeLimitError), _room(engine, further):
             options.deadline.check()
-            found = full_domain.decide(engine, subject, policy=policy, options=options)
+            found = full_domain.decide(engine, subject, policy=policy, options=further)
             told = f"the plan is the best of {DEFAULT.name} in the time that was left"
             return _measured_by(found, asked), told
     found = full_domain.decide_at(engine, subject, policy=policy, options=options, node=known)

@@ -38,7 +38,7 @@ def lent_clusters(releases: Releases, options: Options[Any]) -> Clustering | Non
         TimeLimitError: The problem's deadline came before all classes were looked at.
     """
     ended = options.deadline.share(LENDING)
-    node = None if options.lend is None else options.lend(ended, 1.0)
+    node = None if options.lend is None else options.lend(ended)
     if node is None:
         return None
     whole = releases.whole

@@ -47,9 +47,6 @@ from sqlanon.search.clustering.mondrian import Dimension, Judge, Rule, may_halve
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted, key
 
-LENDING = 0.3
-"""Share of the time for the full-domain recoding that is found before anything else, at most: of
-what is left once the table is encoded for it."""
 PROMISING = 0.5
 """Share of what the highest levels lose up to which cuts begin from a node under a time limit."""
 BATCH = 500_000
@@ -98,7 +95,7 @@ def _strict(
     refuse_mixed_labels(subject)
     node = None
     if options.lend is not None:
-        node = options.lend(reading_end(options.deadline), LENDING)
+        node = options.lend(options.deadline)
     started = time.monotonic()
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         table = _Table.of(engine, subject, policy=policy, loss=options.loss)

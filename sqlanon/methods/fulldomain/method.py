@@ -15,7 +15,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
-from sqlanon.methods.fulldomain.node_release import local_notes, node_release, says_little
+from sqlanon.methods.fulldomain.node_release import node_release, says_little
 from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
@@ -29,13 +29,23 @@ from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import LatticeSearch
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.search.lattice.incognito import Ask, SearchOutcome, Settle, best_node, best_of_known
+from sqlanon.search.lattice.incognito import (
+    LARGEST_BOX,
+    Ask,
+    SearchOutcome,
+    Settle,
+    best_node,
+    best_of_known,
+)
 from sqlanon.wording import counted, key, listed
 
 LENT, FEWEST = 20_000_000, 20
 """Nodes times distinct combinations of a search whose result is lent, and the fewest nodes."""
 STATEMENT = 20_000
 """Distinct combinations that take about as long to count as a statement that counts none."""
+OTHERS = 20.0
+"""Times as long as the encoding takes that other methods need for a table whose lattice is too
+large for any search: with less time for them they lose more than nodes do."""
 _OVER = Deadline(-math.inf)
 """No time for a search: the highest node alone is looked at."""
 
@@ -101,19 +111,24 @@ def lent_node(
 
     The second says whether a longer search finds the same.
 
-    It ends with the share of the time that is left once the table is encoded. Without a limit it
-    looks at so many nodes that those times the distinct combinations are `LENT` at most, at as many
-    of a small table as of one of `STATEMENT`, so that it takes seconds whatever the table.
+    It ends with the share of the time that is left once the table is encoded, or with all of it
+    where that is too little for anything else. Without a limit it looks at so many nodes that those
+    times the distinct combinations are `LENT` at most, at as many of a small table as of one of
+    `STATEMENT`, so that it takes seconds whatever the table.
 
     Raises:
         HierarchyError: As `decide`.
         TimeLimitError: The time limit came before the table was encoded.
     """
-    with engine.limited(options.deadline), phase("the encoding"):
+    deadline, started = options.deadline, options.deadline.clock()
+    with engine.limited(deadline), phase("the encoding"):
         problem = problem_of(engine, subject, policy=policy, options=options)
-    limited = options.deadline.is_limited
+    limited, encoding = deadline.is_limited, deadline.clock() - started
     most = None if limited else max(FEWEST, LENT // max(problem.sets.encoded.rows, STATEMENT))
-    ended = replace(options, deadline=options.deadline.share(share))
+    if problem.lattice.box.size > LARGEST_BOX and deadline.left() < OTHERS * encoding:
+        # What then is found is measured, which takes about as long as half the encoding.
+        share, deadline = 1.0, deadline.reserving(encoding / 2)
+    ended = replace(options, deadline=deadline.share(share))
     found = _search(problem, ended, most=most)
     # Of nodes that lose as little another one may come first where the search was ended.
     is_ended = ended.deadline.expired or (most is not None and problem.sets.asked >= most)
@@ -247,7 +262,6 @@ def _decided(
             *spelling_notes(subject),
             *policy_notes(policy),
             *keeping,
-            *local_notes(subject, cells, k=policy.k, loss=options.loss),
             *_unfinished(outcome, options),
         ),
     )
@@ -314,7 +328,7 @@ def _unfinished(outcome: SearchOutcome, options: Options[Any]) -> list[str]:
     if _is_cut(outcome, options):
         notes.append(
             f"the time limit ended the search of the lattice after "
-            f"{counted(outcome.checked, 'node')}: a better recoding may exist, see the bound"
+            f"{counted(len(outcome.checks), 'node')}: a better recoding may exist, see the bound"
         )
     if getattr(options.own, "minimal_nodes", False) and outcome.minimal_nodes is None:
         notes.append("the time limit came before every minimal node was found; none are listed")

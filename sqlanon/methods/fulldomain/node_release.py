@@ -12,7 +12,6 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
-from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, coded
@@ -232,13 +231,3 @@ class _Counted:
 def says_little(subject: Subject, cells: int) -> bool:
     """Whether so many cells say nothing that they are half of them or more."""
     return 2 * cells >= len(subject.names) * subject.records
-
-
-def local_notes(subject: Subject, cells: int, *, k: int, loss: str) -> list[str]:
-    """A note on methods that keep more cells, where one level for each column keeps few."""
-    if not says_little(subject, cells) or subject.records < 2 * k or loss not in CELL_LOSSES:
-        return []
-    return [
-        "most cells are suppressed, since each column has one level for all records; a method that "
-        "recodes part by part keeps more of most tables (--method mondrian)"
-    ]

@@ -330,6 +330,8 @@ def best_of_known(
         if search.checks[lattice.high].fewest_below > lattice.allowance:
             bound = UNKNOWN
         else:
+            if lattice.box.size > LARGEST_BOX:
+                descend(search)
             bound = branch(search, OPTIMUM)
     new = {node: check for node, check in search.checks.items() if check is not known.get(node)}
     proven, bound = bound >= search.value, min(bound, search.value)
