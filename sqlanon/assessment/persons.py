@@ -31,7 +31,7 @@ REPEATED = 1.25
 NEARLY_KEY = 10
 """Mean records of a quasi-identifier's value up to which it is nearly a key [records]."""
 FEW = 20
-"""Values up to which an identifier rather names kinds than persons."""
+"""Values up to which a column rather names kinds than persons."""
 MARGIN = 1.15
 """How far an estimate of distinct values may be off, as a factor."""
 BATCH = 8
@@ -78,11 +78,11 @@ def person_notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list[st
     - Identifiers are noted that have `REPEATED` records per value or more, and more than `FEW`
       values or more than records per value; where there is none, columns that are dropped by name
       and have more values than records per value.
-    - Where there is none, quasi-identifiers are noted that have so many values and nearly are keys
-      of persons: at least half of the other quasi-identifiers are settled by each, either a single
-      one, and a value has at most `NEARLY_KEY` records, or two of which neither settles the other.
-      A person has one sex and one year of birth; a town has one state and one country, but its
-      state settles its country.
+    - Where there is none, quasi-identifiers are noted that have more than `FEW` values, more values
+      than records per value, and nearly are keys of persons: at least half of the other
+      quasi-identifiers are settled by each, either a single one, and a value has at most
+      `NEARLY_KEY` records, or two of which neither settles the other. A person has one sex and one
+      year of birth; a town has one state and one country, but its state settles its country.
 
     A column settles another where its values have records that differ there at most a fifth as
     often (`DIFFERING`) as two values do: some persons move, and some records are wrong.
@@ -128,7 +128,8 @@ def _keys(
     """Notes of quasi-identifiers that are nearly keys of persons."""
     names = [name for name in policy.attributes if name in suited]
     counts = _counts(engine, table, policy=policy, names=names).values()
-    keys = [counted for counted in counts if counted.is_clear and counted.is_many]
+    # Few values settle another column by chance.
+    keys = [c for c in counts if c.is_clear and c.is_many and c.values > FEW]
     explained = set[str]()
     for key in sorted(keys, key=lambda one: -one.values):
         if key.name in explained:

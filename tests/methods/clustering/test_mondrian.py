@@ -239,7 +239,8 @@ def test_records_left_out_at_other_levels_than_the_highest_are_told_so(people):
     policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"], suppression_limit=0.05)
     report = sqlanon.plan(people, policy, table="people", method="mondrian").report
     assert report.suppressed_records == 4
-    assert report.notes[-2].startswith("4 records in classes that fail even at the levels that cut")
+    left_out = "4 records in classes that fail even at the levels that cut"
+    assert any(note.startswith(left_out) for note in report.notes)
 
 
 def test_batches_share_the_time_that_is_left(people, monkeypatch):
