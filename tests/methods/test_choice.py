@@ -175,7 +175,7 @@ def test_the_report_names_the_method_and_says_why(connection):
     assert plan.report.loss == asked.report.loss
     assert plan.report.lower_bound == asked.report.lower_bound
     assert plan.report.search.chosen_by == "auto"
-    assert f"auto chose direct-cover: {plan.report.search['reason']}" in plan.report.notes
+    assert f"auto chose direct-cover: {plan.report.search.reason}" in plan.report.notes
 
 
 def test_options_reach_the_method_that_is_chosen(connection):

@@ -485,12 +485,13 @@ def test_kept_columns_and_spellings_are_looked_at_while_there_is_time(people, me
         assert not leftovers(people)
         return len(told)
 
-    few, many, seen = 0, 1_000, {untold(1_000)}
-    while seen != {0, 1, 2} and many - few > 1:  # how many looks all takes differs by method
+    few, many, seen = 0, 1_000, {untold(0), untold(1_000)}
+    while seen <= {0, 3} and many - few > 1:  # how many looks all takes differs by method
         looks = (few + many) // 2
         seen.add(found := untold(looks))
-        few, many = (looks, many) if found == 2 else (few, looks)
-    assert seen == {0, 1, 2}
+        few, many = (looks, many) if found == 3 else (few, looks)
+    # Spellings, persons and kept columns: some of them may be looked at, and others not.
+    assert {0, 3} < seen
 
 
 @pytest.mark.slow

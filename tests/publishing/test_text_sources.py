@@ -84,7 +84,7 @@ def test_an_ambiguous_date_is_not_generalized_unasked(people, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("opened", [reading, opened_for])
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet", "arrow"])
-def test_a_column_that_is_dropped_is_loaded_as_hashes_alone(people, tmp_path, opened, ending):
+def test_nothing_of_a_column_that_is_dropped_is_loaded(people, tmp_path, opened, ending):
     path = tmp_path / f"people.{ending}"
     if ending == "arrow":
         from pyarrow import feather
@@ -95,14 +95,12 @@ def test_a_column_that_is_dropped_is_loaded_as_hashes_alone(people, tmp_path, op
     with opened(path, None, policy(), read_only=True) as (source, _):
         connection = source.engine.connection
         assert list(source.engine.columns(source.table)) == HEADER
-        assert connection.execute("SELECT DISTINCT typeof(name) FROM people").fetchall() == [
-            ("UBIGINT",)
-        ]
+        assert connection.execute("SELECT COUNT(name) FROM people").fetchone() == (0,)
         stored = connection.execute(
             "SELECT data_type FROM duckdb_columns() JOIN duckdb_tables() USING (table_name)"
             " WHERE column_name = 'name'"
         )
-        assert {*stored.fetchall()} <= {("UBIGINT",)}
+        assert stored.fetchall() == []
 
 
 def test_the_entity_is_loaded_though_it_is_dropped(people):

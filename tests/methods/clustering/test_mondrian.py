@@ -333,10 +333,10 @@ def test_a_time_limit_leaves_parts_as_they_are(people, monkeypatch):
         for method in ("mondrian", "incognito")
     ]
     assert plans[0].report.statistics == plans[1].report.statistics
-    assert plans[0].report.notes[-2:] == (
+    assert {
         "these are the classes of the best full-domain recoding, cut further",
         "the time limit ended the partition: a better recoding may exist",
-    )
+    } <= {*plans[0].report.notes}
 
 
 def test_models_that_not_even_the_whole_table_satisfies_are_named(people):
