@@ -574,7 +574,7 @@ def test_integers_of_128_bits_of_polars_come_back():
         assert public.schema["x"] == polars.Int128
         assert sorted(public["x"]) == sorted(values)
     dropped = Policy(["a"], drop=["x"], models=[KAnonymity(2)])
-    long = frame.with_columns(x=polars.lit(2**127 - 1, dtype=polars.Int128))
+    long = frame.with_columns(x=polars.Series([2**127 - 1] * 4, dtype=polars.Int128))
     assert sqlanon.anonymize(long, dropped).columns == ["a"]
     with pytest.raises(SourceError, match=r"column 'x' \(Int128\) .* more than 38 digits"):
         sqlanon.anonymize(long, policy)
