@@ -47,7 +47,7 @@ from sqlanon.reports.plan import Report
 
 PROVING = ("scheme", "pattern-exact")
 """Methods that search on long after they have a result, until nothing better is left."""
-SHARE, LONGER = 5.0, 4.0
+SHARE, LONGER = 3.0, 4.0
 """What each of these has where no time limit is given [seconds of the processor], and how many
 times as much it has once more where that is too little for a result of its own."""
 LEAST = 5.0
