@@ -14,7 +14,6 @@ from __future__ import annotations
 from sqlglot import exp
 
 FROM, WITH = ("from_", "with_") if "from_" in exp.Select.arg_types else ("from", "with")
-EXCEPT = "except_" if "except_" in exp.Star.arg_types else "except"
 """Parts that are called by a word of Python, as the arguments of their trees call them."""
 TELLS_NULLS = "ignore_nulls" in exp.Greatest.arg_types
 """Whether GREATEST and LEAST say what they make of NULL, which differs between dialects."""

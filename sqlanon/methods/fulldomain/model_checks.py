@@ -227,7 +227,7 @@ class _Classes:
         return Figures(self._rows(CLASS_SIZE), [])
 
     def persons(self) -> Sql:
-        """PERSONS of every class."""
+        """The `persons` of every class."""
         return violations.persons(self._rows(SIZE, {ENTITY: ENTITY}), self.keys)
 
     def figures(self, asked: _Asked) -> Figures:

@@ -93,7 +93,7 @@ def _furthest(distances: Sql, shown: Sequence[Sql]) -> Sql:
 
 
 def held_values(spread: exp.Table, furthest: exp.Table, *, columns: int) -> Sql:
-    """Each value's records: rows of VALUE, RECORDS (all) and HELD (those of the furthest class)."""
+    """Each value's records: rows of VALUE, records (all) and held (those of the furthest class)."""
     keys = names(labels(columns))
     return render("assess/furthest_values", spread=spread, furthest=furthest, labels=keys)
 
@@ -108,7 +108,7 @@ def totals(values: exp.Table) -> Sql:
 
 
 def frequent(values: exp.Table, kind: exp.DataType, *, most: int) -> Sql:
-    """The most frequent values: rows of text, RECORDS and HELD."""
+    """The most frequent values: rows of text, records and held."""
     return expression(
         "SELECT {{ text }}, records, held FROM {{ rows }}"
         " ORDER BY records DESC NULLS LAST, value LIMIT {{ most }}",
@@ -121,10 +121,10 @@ def frequent(values: exp.Table, kind: exp.DataType, *, most: int) -> Sql:
 def in_parts(values: exp.Table, kind: exp.DataType, *, parts: int) -> Sql:
     """Values in order, cut into parts of about as many records each.
 
-    Rows of the least and the greatest value as texts, RECORDS and HELD; NULL is a part by itself.
+    Rows of the least and the greatest value as texts, records and held; NULL is a part by itself.
 
     Args:
-        values: Rows of VALUE, RECORDS and HELD.
+        values: Rows of VALUE, records and held.
         kind: The column's type.
         parts: How many parts besides that of NULL.
     """

@@ -18,7 +18,6 @@ from sqlanon.query.encoding.encode import word
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 ENTITY = "entity"
-PERSONS = "persons"
 
 Keys = Sequence[str]
 Condition: TypeAlias = "tuple[Fragment, Fragment]"
@@ -106,7 +105,7 @@ def violating(parts: Sequence[Figures], keys: Keys) -> Sql:
 
 
 def persons(rows: Fragment, keys: Keys) -> Sql:
-    """PERSONS per class, of rows that tell them apart; records without one are one person's."""
+    """The `persons` per class, of rows that tell them apart; those without one are one person's."""
     return expression(
         "SELECT {{ keys }}, CAST(COUNT(*) AS BIGINT) AS persons FROM {{ rows }} AS rows"
         " GROUP BY {{ keys }}",

@@ -8,13 +8,10 @@ from sqlglot import exp
 
 from sqlanon.sqltext import Fragment, Sql, expression, render
 
-RECORDS = "records"
-REACHED = "reached"
 DISTINCT_VALUES = "distinct_values"
 COUNTED = "counted"
 LARGEST = "largest"
 ENTROPY = "entropy"
-BELOW = "below"
 EXCEEDING = "exceeding"
 FAVOURED = "favoured"
 RATIO = "ratio"
@@ -36,11 +33,6 @@ def distance(name: str) -> str:
 def node(level: int) -> str:
     """Name of the column of a value's node at a level of the attribute's hierarchy."""
     return f"node_{level}"
-
-
-def node_records(level: int) -> str:
-    """Name of the column of the records under that node."""
-    return f"node_{level}_records"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +109,8 @@ def reference(
 ) -> Sql:
     """The distribution of an attribute over a table: one row per value that it holds.
 
-    Rows of VALUE, RANK (0 to m - 1 in the values' order), RECORDS, REACHED (records up to and
-    with this value), BELOW (the sum of REACHED over the values before), and per inner level of
+    Rows of VALUE, RANK (0 to m - 1 in the values' order), records, reached (records up to and
+    with this value), below (the sum of reached over the values before), and per inner level of
     the hierarchy, 1 to height - 1, the value's node and the records under it.
 
     Args:
