@@ -16,21 +16,20 @@ COLUMNS = (
     "native_country", "income",
 )  # fmt: skip
 TABLE = [
-    (2, 14589, 2.232, 16),
-    (3, 9208, 3.536, 18),
-    (4, 6670, 4.882, 25),
-    (5, 5199, 6.263, 31),
-    (6, 4315, 7.546, 42),
-    (7, 3669, 8.875, 53),
-    (8, 3193, 10.198, 53),
-    (9, 2832, 11.498, 52),
-    (10, 2559, 12.724, 56),
-    (25, 1046, 31.129, 161),
-    (50, 537, 60.635, 317),
-    (75, 354, 91.980, 317),
-    (100, 274, 118.836, 317),
+    (2, 14589, 2.232, 16, 2.062),
+    (3, 9208, 3.536, 18, 2.290),
+    (4, 6670, 4.882, 25, 2.470),
+    (5, 5199, 6.263, 31, 2.615),
+    (6, 4315, 7.546, 42, 2.738),
+    (7, 3669, 8.875, 53, 2.851),
+    (8, 3193, 10.198, 53, 2.942),
+    (9, 2832, 11.498, 52, 3.026),
+    (10, 2559, 12.724, 56, 3.106),
+    (25, 1046, 31.129, 161, 3.840),
+    (50, 537, 60.635, 317, 4.462),
+    (75, 354, 91.980, 317, 4.873),
+    (100, 274, 118.836, 317, 5.151),
 ]
-USEFULNESS = {2: 2.062, 3: 2.290, 10: 3.106, 100: 5.151}
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +41,8 @@ def adult():
 
 @pytest.mark.slow
 @pytest.mark.every_row
-@pytest.mark.parametrize(("k", "types", "average", "maximum"), TABLE)
-def test_greedy_finds_the_published_row_types(adult, k, types, average, maximum):
+@pytest.mark.parametrize(("k", "types", "average", "maximum", "useful"), TABLE)
+def test_greedy_finds_the_published_row_types(adult, k, types, average, maximum, useful):
     # The source suppresses fewer than k records all the same; they are left out here.
     policy = Policy(COLUMNS, models=[KAnonymity(k)], suppression_limit=0.01)
     report = sqlanon.plan(
@@ -51,8 +50,7 @@ def test_greedy_finds_the_published_row_types(adult, k, types, average, maximum)
     ).report
     found = [report.loss[name] for name in ("row_types", "average_row_type", "maximum_row_type")]
     assert [round(figure, 3) for figure in found] == [types, average, maximum]
-    useful = round(report.search.usefulness_of_values, 3)
-    assert useful == USEFULNESS.get(k, useful)
+    assert round(report.search.usefulness_of_values, 3) == useful
 
 
 def test_usefulness_of_values_is_about_what_records_held():
