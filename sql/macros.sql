@@ -49,38 +49,42 @@ UNION ALL
 {% endfor %}
 {% endmacro %}
 
--- A word of a code, to which each column adds what its code map says.
-{% macro sum_of_words(maps, w) %}
-{% for map in maps %}
-{% if not loop.first %} + {% endif %}map_{{ loop.index0 }}.word_{{ w }}
+-- A word, to which others add up. A plain 0 in GROUP BY would be the place of a column.
+{% macro word_of(parts) %}
+{% if not parts %}CAST(0 AS BIGINT){% endif %}
+{% for part in parts %}
+{% if not loop.first %} + {% endif %}{{ part }}
 {% endfor %}
 {% endmacro %}
 
--- The code maps of columns, each joined by its value.
-{% macro join_words(maps) %}
-{% for column, rows, nullable in maps %}
-{% set relation = loop.index0 %}
-JOIN {{ rows }} AS map_{{ relation }}
+-- What is known of the values of columns, each joined to the source by its value.
+{% macro left_join(maps) %}
+{% for column, rows, relation, nullable in maps %}
+LEFT JOIN {{ rows }} AS {{ relation }}
   {% if nullable %}
-  ON source.{{ column }} IS NOT DISTINCT FROM map_{{ relation }}.value
+  ON source.{{ column }} IS NOT DISTINCT FROM {{ relation }}.value
   {% else %}
-  ON source.{{ column }} = map_{{ relation }}.value
+  ON source.{{ column }} = {{ relation }}.value
   {% endif %}
 {% endfor %}
 {% endmacro %}
 
--- Columns of published records: a value, or what the level of a record's node makes of it.
-{% macro published_columns(published) %}
-{% for column, level, texts, value in published %}
-{% if texts %}
-CASE sqlanon_nodes.{{ level }}
-  {% for at, text in texts %}
-  WHEN {{ at }} THEN {{ text }}
-  {% endfor %}
-END AS {{ column }},
-{% else %}
+-- Columns of published records, of which suppressed ones that are kept have a label instead.
+{% macro published_cells(cells) %}
+{% for column, value, is_suppressed, label in cells %}
+{% if label is None %}
 {{ value }} AS {{ column }},
+{% else %}
+CASE WHEN {{ is_suppressed }} THEN {{ label }} ELSE {{ value }} END AS {{ column }},
 {% endif %}
+{% endfor %}
+{% endmacro %}
+
+-- The labels of columns, each joined to the records by its value.
+{% macro join_labels(labels) %}
+{% for column, relation, rows in labels %}
+JOIN {{ rows }} AS {{ relation }}
+  ON record.{{ column }} IS NOT DISTINCT FROM {{ relation }}.value
 {% endfor %}
 {% endmacro %}
 

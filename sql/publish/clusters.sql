@@ -6,9 +6,7 @@
 -- Holes: source (the table), by (the columns that tell units apart), needed (these and the
 -- published ones), unit and position (names that none of these has), order (by what records of a
 -- unit are placed), assigned (runs of positions and their nodes), nodes (the levels of nodes),
--- labels (per generalized column its name, a relation, and rows of a value and its labels),
--- published (per published column its name, its level, its text at each, and else its value),
--- sorted_by (the names of these, or none).
+-- labels, cells and sorted_by (as in by_value).
 WITH sqlanon_records AS (
   SELECT
     *,
@@ -25,17 +23,14 @@ WITH sqlanon_records AS (
 sqlanon_assigned AS {{ assigned }},
 sqlanon_nodes AS {{ nodes }}
 SELECT
-  {{ published_columns(published) }}
+  {{ published_cells(cells) }}
 FROM sqlanon_records AS record
 JOIN sqlanon_assigned
   ON record.{{ unit }} = sqlanon_assigned.sqlanon_unit
   AND record.{{ position }} BETWEEN sqlanon_assigned.first AND sqlanon_assigned.last
 JOIN sqlanon_nodes
   ON sqlanon_assigned.node = sqlanon_nodes.node
-{% for column, relation, rows in labels %}
-JOIN {{ rows }} AS {{ relation }}
-  ON record.{{ column }} IS NOT DISTINCT FROM {{ relation }}.value
-{% endfor %}
+{{ join_labels(labels) }}
 {% if sorted_by %}
 ORDER BY {{ listed(sorted_by) }}
 {% endif %}

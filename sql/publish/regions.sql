@@ -4,18 +4,14 @@
 -- the sum of the places of some columns, multiplied. Combinations are numbered by their keys, and a
 -- run of them with one node is known by its first combination.
 --
--- Holes: source (the table), parted (per quasi-identifier its name, the relations of its values and
--- as that is joined, rows of its values and their places, rows of labels, and their columns), keys
--- (names, with the relation and the factor of each place), names (of the keys), runs (the first
--- combination and the node of each), nodes (the levels of nodes), number_of_nodes, published (per
--- published column its name, its level, its text at each, and else its value), sorted_by (the
--- names of these, or none).
+-- Holes: source (the table), parted (per quasi-identifier the relation of its values, rows of these
+-- and their places, rows of labels, and their columns), joined (as labels in by_value: the columns
+-- and these relations), keys (names, with the relation and the factor of each place), names (of the
+-- keys), runs (the first combination and the node of each), nodes (the levels of nodes),
+-- number_of_nodes, cells and sorted_by (as in by_value).
 {% macro placed() %}
 {{ source }} AS record
-{% for column, values, relation, places, rows, labels in parted %}
-JOIN {{ values }} AS {{ relation }}
-  ON record.{{ column }} IS NOT DISTINCT FROM {{ relation }}.value
-{% endfor %}
+{{ join_labels(joined) }}
 {% endmacro %}
 {% macro key_of(places) %}
 (
@@ -25,7 +21,7 @@ JOIN {{ values }} AS {{ relation }}
 )
 {% endmacro %}
 WITH
-{% for column, values, relation, places, rows, labels in parted %}
+{% for values, places, rows, labels in parted %}
 {% if labels %}
 {{ values }} AS (
   SELECT
@@ -77,7 +73,7 @@ sqlanon_assigned AS (
 ),
 sqlanon_nodes AS {{ nodes }}
 SELECT
-  {{ published_columns(published) }}
+  {{ published_cells(cells) }}
 FROM {{ placed() }}
 JOIN sqlanon_assigned
   ON

@@ -53,7 +53,7 @@ def code_columns(
         fields.append(Field(1 + max(field.word for field in fields), 0, WORD_BITS))
     words = 1 + max(field.word for field in fields)
     maps = {
-        name: risk.code_map(values, field, words=words)
+        name: risk.code_map(values, field)
         for name, values, field in zip(columns, held, fields, strict=True)
     }
     coding = Coding(maps, frozenset(nullable), words)

@@ -324,7 +324,7 @@ def _labels(
 
 def _is_published(engine: Engine, labels: Mapping[str, str | None]) -> bool:
     """Whether anybody of these labels is in the published table; then everybody is."""
-    query = exp.select(syntax.count_all()).from_(syntax.table(PUBLISHED))
+    query = exp.select(exp.Count(this=exp.Star())).from_(syntax.table(PUBLISHED))
     for name, label in labels.items():
         same = exp.NullSafeEQ(this=varchar(syntax.column(name)), expression=exp.convert(label))
         query = query.where(same)

@@ -16,15 +16,14 @@ from sqlanon.hierarchy.layout import Layout
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, Maps, coded, uncovered_faults
 from sqlanon.policy.policy import Policy
-from sqlanon.query.arithmetic import over
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.query.encoding.encode import SIZE, Carried, word
-from sqlanon.query.publish import clusters
-from sqlanon.query.syntax import alias, bigint, column, select, star
+from sqlanon.query.publish import runs
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.packing import leaf_numbers, packed_codes
 from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.sqltext import expression
 
 if TYPE_CHECKING:
     from sqlanon.microdata.sensitive_codes import SensitiveCodes
@@ -109,16 +108,21 @@ def distinct_combinations(
 
         attributes, carried = ranked(engine, subject, policy=policy, valued=valued)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
-    table = engine.materialize("combinations", clusters.units(subject.table, by))
+    table = engine.materialize("combinations", runs.units(subject.table, by))
     words = layout.words
-    unit, size = clusters.free(clusters.UNIT, by), clusters.free(SIZE, by)
-    own = {clusters.UNIT: Carried(unit), COUNT: Carried(size)}
+    unit, size = runs.free(runs.UNIT, by), runs.free(SIZE, by)
+    own = {runs.UNIT: Carried(unit), COUNT: Carried(size)}
     query = coded(engine, subject, source=table, coding=coding, carried=own | carried)
     coded_rows = engine.materialize("coded", query)
-    by_unit = exp.Ordered(this=column(clusters.UNIT))
     is_counted = carried.pop(ENTITY, None) is not None
-    figures = [star(), _person()] if is_counted else [star()]
-    rows = engine.fetch(select(figures, coded_rows).order_by(by_unit, copy=False))
+    # Records without a person are one person's.
+    in_order = expression(
+        "SELECT *{% if is_counted %}, CAST(DENSE_RANK() OVER (ORDER BY entity) AS BIGINT)"
+        " AS person_number{% endif %} FROM {{ rows }} ORDER BY sqlanon_unit",
+        is_counted=is_counted,
+        rows=coded_rows,
+    )
+    rows = engine.fetch(in_order)
     if any(rows.column(word(w)).null_count for w in range(words)):
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
     codes = np.stack([whole_numbers(rows.column(word(w))) for w in range(words)], axis=1)
@@ -134,12 +138,6 @@ def distinct_combinations(
         whole_numbers(rows.column(PERSON)) if is_counted else None,
         policy.k,
     )
-
-
-def _person() -> exp.Expr:
-    """The number of a combination's person; records without one are one person's."""
-    order = [exp.Ordered(this=column(ENTITY))]
-    return alias(bigint(over(exp.DenseRank(), order=order)), PERSON)
 
 
 def whole_numbers(values: object) -> Numbers:

@@ -21,6 +21,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.encoding import encode
 from sqlanon.query.text import TEXT
+from sqlanon.sqltext import Sql
 from sqlanon.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def coded(
     source: exp.Table,
     coding: tuple[Layout, Maps],
     carried: Mapping[str, Carried] | None = None,
-) -> exp.Select:
+) -> Sql:
     """The query of distinct combinations, as `encode.encoded`; many columns are joined in stages.
 
     Args:

@@ -19,7 +19,7 @@ from sqlanon.query.classes import parts
 from sqlanon.query.classes.violations import ENTITY, value_of
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import Carried, word
-from sqlanon.query.publish.regions import factors, places
+from sqlanon.query.publish.runs import factors, places
 from sqlanon.query.syntax import column, select
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.mondrian import PartRows

@@ -24,7 +24,8 @@ from sqlanon.publishing.promises import (
     sealed,
     smaller_classes,
 )
-from sqlanon.query.publish.statement import Publication, published_rows
+from sqlanon.query.publish.recode import Publication
+from sqlanon.query.publish.statement import published_rows
 from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.text import is_zoned
 from sqlanon.recoding import Clusters, FullDomain, Recoding, ValueMap

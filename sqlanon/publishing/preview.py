@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from sqlglot import exp
-
 from sqlanon.arguments import checked, is_whole_number
 from sqlanon.engine.base import Opening
 from sqlanon.engine.open import OpenedSource
@@ -16,10 +14,7 @@ from sqlanon.microdata.calls import asked
 from sqlanon.microdata.opening import opened_for, told
 from sqlanon.publishing.apply import policy_of, refuse_stale, table_named
 from sqlanon.publishing.plan import Plan
-from sqlanon.query.arithmetic import over
-from sqlanon.query.publish.clusters import free
-from sqlanon.query.syntax import alias, column, select
-from sqlanon.query.text import varchar
+from sqlanon.query.publish.runs import free
 from sqlanon.sqltext import expression, name, names
 from sqlanon.wording import in_columns, shown
 
@@ -133,14 +128,22 @@ def _previewed(source: OpenedSource, plan: Plan, *, rows: int) -> tuple[Previewe
     is_read = {*published, plan.policy.entity} if source.kind == "file" else {*columns}
     before_names = [name for name in columns if name in is_read]
     number = free("sqlanon_number", columns)
-    every = [column(name) for name in columns]
-    place = alias(over(exp.RowNumber(), order=[]), number)
-    numbered = engine.materialize("previewed", select([*every, place], source.table))
-    first = exp.LTE(this=column(number), expression=exp.convert(rows))
-    texts = [alias(varchar(column(name)), name) for name in before_names]
-    before = engine.rows(
-        select([*texts, column(number)], numbered).where(first, copy=False).order_by(column(number))
+    numbering = expression(
+        "SELECT {{ listed(columns) }}, ROW_NUMBER() OVER () AS {{ number }} FROM {{ source }}",
+        columns=names(columns),
+        number=name(number),
+        source=source.table,
     )
+    numbered = engine.materialize("previewed", numbering)
+    first = expression(
+        "SELECT {% for column in columns %}CAST({{ column }} AS VARCHAR), {% endfor %}{{ number }}"
+        " FROM {{ numbered }} WHERE {{ number }} <= {{ rows }} ORDER BY {{ number }}",
+        columns=names(before_names),
+        number=name(number),
+        numbered=numbered,
+        rows=rows,
+    )
+    before = engine.rows(first)
     # Last, so that it decides nothing that the published columns do not.
     recoded = plan.recoded([*published, number], numbered, ordered=False)
     query = expression(

@@ -10,7 +10,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding.encode import confused
-from sqlanon.query.publish.sort_keys import MOST_PLACES, distinct_roughly
+from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
 from sqlanon.recoding import Levels
 
 WIDEST_KEY = 32

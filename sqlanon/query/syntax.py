@@ -1,19 +1,17 @@
-"""Small pieces of syntax trees: quoted names, literals, counts."""
+"""Small pieces of syntax trees with quoted names, for what is no file of `sql/`.
+
+A tree may stand in several places: no builder changes one that it was given. Builders of sqlglot
+copy all of a query at every step unless told not to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Iterable
 
 from sqlglot import exp
 
-from sqlanon.sqlglot_version import FROM, TELLS_NULLS
-
-_IGNORING_NULL = {"ignore_nulls": True} if TELLS_NULLS else {}
-
-# A tree may stand in several places: no builder changes one that it was given, and `render` copies
-# each statement once, 3 % of the time of a run of the demo. Builders of sqlglot copy all of a query
-# at every step unless told not to: 6 % of that run, up to 20 % of a plan with privacy models.
+from sqlanon.sqlglot_version import FROM
+from sqlanon.sqltext import Sql, expression
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
@@ -29,31 +27,14 @@ def alias(expression: exp.Expr, name: str) -> exp.Expr:
     return exp.Alias(this=expression, alias=exp.Identifier(this=name, quoted=True))
 
 
-def named(relation: exp.Table, name: str) -> exp.Table:
-    """A table under a quoted alias."""
-    result = relation.copy()
-    result.set("alias", exp.TableAlias(this=exp.Identifier(this=name, quoted=True)))
-    return result
-
-
 def nested(query: exp.Query, name: str) -> exp.Subquery:
     """A query as a relation under a quoted alias."""
     return query.subquery(exp.Identifier(this=name, quoted=True), copy=False)
 
 
-def select(
-    figures: Iterable[exp.Expr], rows: exp.Expr, *, by: Sequence[exp.Expr] = ()
-) -> exp.Select:
-    """SELECT figures FROM rows GROUP BY by."""
-    group = exp.Group(expressions=list(by)) if by else None
-    parts = {"expressions": list(figures), FROM: exp.From(this=rows), "group": group}
-    return exp.Select(**parts)
-
-
-def star(of: str | None = None) -> exp.Expr:
-    """All columns, of one relation where it is given."""
-    every = exp.Star()
-    return every if of is None else exp.Column(this=every, table=exp.to_identifier(of, quoted=True))
+def select(figures: Iterable[exp.Expr], rows: exp.Expr) -> exp.Select:
+    """SELECT figures FROM rows."""
+    return exp.Select(**{"expressions": list(figures), FROM: exp.From(this=rows)})
 
 
 def table(name: str) -> exp.Table:
@@ -62,41 +43,13 @@ def table(name: str) -> exp.Table:
 
 
 def bigint(expression: exp.Expr) -> exp.Cast:
-    """A count as BIGINT: sums of BIGINT are wider and arrive as decimals."""
+    """A whole number as BIGINT."""
     return exp.Cast(this=expression, to=exp.DataType(this=exp.DataType.Type.BIGINT))
 
 
-def count_all() -> exp.Count:
-    """COUNT(*)."""
-    return exp.Count(this=exp.Star())
-
-
-def when(condition: exp.Expr, value: exp.Expr, *, default: exp.Expr | None = None) -> exp.Case:
-    """CASE WHEN condition THEN value ELSE default END."""
-    return exp.Case(ifs=[exp.If(this=condition, true=value)], default=default)
-
-
-def added(expressions: Sequence[exp.Expr]) -> exp.Expr:
-    """The sum of one or more expressions within a row, 0 for none."""
-    if not expressions:
-        return exp.Literal.number(0)
-    return reduce(lambda left, right: exp.Add(this=left, expression=right), expressions)
-
-
-def greatest(*expressions: exp.Expr) -> exp.Expr:
-    """The greatest of some values within a row."""
-    first, *others = expressions
-    return exp.Greatest(this=first, expressions=others, **_IGNORING_NULL) if others else first
-
-
-def masked(name: str, mask: int, *, table: str | None = None) -> exp.BitwiseAnd:
-    """The bits of a word that a mask lets through."""
-    return exp.BitwiseAnd(this=column(name, table), expression=exp.Literal.number(mask))
-
-
-def rows_of(name: exp.Table) -> exp.Select:
+def rows_of(table: exp.Table) -> Sql:
     """Number of rows of a table."""
-    return select([bigint(count_all())], name)
+    return expression("SELECT CAST(COUNT(*) AS BIGINT) FROM {{ table }}", table=table)
 
 
 def is_same(one: exp.Table, other: exp.Table) -> bool:

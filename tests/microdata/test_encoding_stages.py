@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import pytest
 from databases import empty_database
+from sqlglot import exp
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
@@ -14,7 +15,7 @@ from sqlanon.errors import HierarchyError
 from sqlanon.microdata import encoding
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject, encode_top
-from sqlanon.query.syntax import select, star
+from sqlanon.query.syntax import select
 
 WIDTH = 7
 
@@ -46,7 +47,7 @@ def encoded(engine, policy, joined):
             engine, bind(engine, engine.resolve("people"), policy=policy), policy
         )
     tables = [found.table, *([found.details.table] if found.details else [])]
-    return found.counts, [sorted(engine.rows(select([star()], each))) for each in tables]
+    return found.counts, [sorted(engine.rows(select([exp.Star()], each))) for each in tables]
 
 
 @pytest.mark.parametrize("models", [[KAnonymity(2)], [KAnonymity(2), LDiversity(2)]])

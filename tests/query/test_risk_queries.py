@@ -55,8 +55,8 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "code_map",
-        risk.code_map(table("numbered"), Field(1, 3, 2), words=2),
-        [(None, 0, 0), ("f", 0, 8), ("m", 0, 16)],
+        risk.code_map(table("numbered"), Field(1, 3, 2)),
+        [(None, 0), ("f", 8), ("m", 16)],
     ),
     Snapshot(
         "single_class_persons",

@@ -10,12 +10,12 @@ from snapshots import (  # noqa: F401
 )
 
 from sqlanon.hierarchy.layout import Field
-from sqlanon.query.arithmetic import summed
 from sqlanon.query.assess import wide
 from sqlanon.query.classes import column_sets, trajectories
 from sqlanon.query.encoding.spellings import spelling_counts
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import table
+from sqlanon.sqltext import expression
 
 TABLES = """
 CREATE TABLE visits (who VARCHAR, place VARCHAR, card VARCHAR, cost DOUBLE);
@@ -73,7 +73,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "trajectories by sizes",
-        trajectories.trajectories(CODED, 2, person="entity", records=summed("size")),
+        trajectories.trajectories(CODED, 2, person="entity", records=expression("SUM(size)")),
         [(None, 1), ("ann", 2), ("cid", 2), ("bob", 3)],
     ),
     Snapshot("trajectory_histogram", trajectories.trajectory_histogram(PERSONS), [(1, 2), (2, 1)]),

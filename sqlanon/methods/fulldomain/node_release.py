@@ -20,6 +20,7 @@ from sqlanon.query.assess import measure
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import VALUE, Carried, word
 from sqlanon.recoding import Node
+from sqlanon.sqltext import Sql
 
 
 def node_release(
@@ -209,7 +210,7 @@ class _Counted:
 
                 yield details.table, value_of(order.index(name)), nulls
 
-    def _coded(self, name: str) -> exp.Select:
+    def _coded(self, name: str) -> Sql:
         """The codes of the node's classes, of the columns it keeps, with another column's values.
 
         The column is named VALUE.

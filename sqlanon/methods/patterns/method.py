@@ -33,7 +33,7 @@ from sqlanon.microdata.distinct import COUNT, DistinctCombinations
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
 from sqlanon.query.classes import instances
-from sqlanon.query.publish.clusters import UNIT
+from sqlanon.query.publish.runs import UNIT
 from sqlanon.recoding import Node
 from sqlanon.reports.search import PatternSearch
 from sqlanon.search.arrays import Flags, Numbers

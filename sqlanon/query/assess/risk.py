@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.hierarchy.layout import Field
-from sqlanon.query.arithmetic import number, times
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram
 from sqlanon.query.classes.violations import words as keys_of
 from sqlanon.query.encoding.encode import VALUE, word
@@ -38,13 +37,10 @@ def numbered_values(source: exp.Table, attribute: str) -> Sql:
     )
 
 
-def code_map(values: exp.Table, field: Field, *, words: int) -> exp.Select:
-    """The codes of a column's `numbered_values` at its bits: rows of `value` and the words."""
-    code = times(column(CODE), number(1 << field.offset))
-    codes = [code if w == field.word else number(0) for w in range(words)]
-    return select(
-        [column(VALUE), *(alias(bigint(code), word(w)) for w, code in enumerate(codes))], values
-    )
+def code_map(values: exp.Table, field: Field) -> exp.Select:
+    """The codes of a column's `numbered_values` at its bits: rows of `value` and its word."""
+    code = bigint(column(CODE) * (1 << field.offset))
+    return select([column(VALUE), alias(code, word(field.word))], values)
 
 
 def single_class_persons(source: exp.Table, words: int) -> Sql:

@@ -17,6 +17,8 @@ from sqlglot import exp
 from sqlanon.query.classes.frequency import histogram
 from sqlanon.query.classes.violations import ENTITY, value_of
 from sqlanon.query.classes.violations import words as keys
+from sqlanon.query.encoding import encode
+from sqlanon.query.encoding.encode import Carried
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 
@@ -86,29 +88,21 @@ def coded_rows(source: exp.Table, coding: Coding) -> Sql:
 
     A sensitive value without a rank, a NULL that is no value, becomes NULL.
     """
-    return render(
-        "classes/coded_rows",
-        source=source,
-        maps=_maps(coding),
-        words=coding.words,
-        carried=[] if coding.entity is None else [(name(ENTITY), name(coding.entity))],
-        ranks=[
-            (name(column), ranks, name(value_of(number)))
-            for number, (column, ranks) in enumerate(coding.ranks.items())
-        ],
+    ranked = enumerate(coding.ranks.items())
+    carried = {value_of(number): Carried(own, ranks) for number, (own, ranks) in ranked}
+    if coding.entity is not None:
+        carried[ENTITY] = Carried(coding.entity)
+    return encode.coded_rows(
+        source, coding.maps, keys(coding.words), nullable=coding.nullable, carried=carried
     )
 
 
 def coded_histogram(source: exp.Table, coding: Coding) -> Sql:
     """As `size_histogram`, by codes."""
-    words = coding.words
+    classes = encode.encoded(source, coding.maps, nullable=coding.nullable, words=coding.words)
     return histogram(
-        render("classes/coded_classes", source=source, maps=_maps(coding), words=words)
+        expression("SELECT size AS class_size FROM {{ classes }} AS coded", classes=classes)
     )
-
-
-def _maps(coding: Coding) -> list[tuple[Sql, Fragment, bool]]:
-    return [(name(column), rows, column in coding.nullable) for column, rows in coding.maps.items()]
 
 
 def larger_classes(rows: exp.Table, words: int) -> Sql:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.query.syntax import (
-    added,
     alias,
-    bigint,
     column,
-    count_all,
-    masked,
-    named,
     nested,
     select,
 )
@@ -149,14 +144,13 @@ def encoded(
     source: exp.Table,
     leaves: Mapping[str, exp.Select],
     *,
-    nullable: set[str],
+    nullable: Collection[str],
     words: int,
     carried: Mapping[str, Carried] | None = None,
-) -> exp.Select:
+) -> Sql:
     """One row per distinct combination of quasi-identifier values: its code and its size.
 
-    Records with a value that no leaf covers have no code. The joins are outer ones, which DuckDB
-    takes as they stand: looking for a better order of more than ten takes it longer than they do.
+    Records with a value that no leaf covers have no code.
 
     Args:
         source: The table.
@@ -165,24 +159,19 @@ def encoded(
         words: Number of words of the code.
         carried: Other columns that tell rows apart, by their names in the result.
     """
-    maps, joins = _leaf_joins(leaves, nullable)
-    held = {each: _words_of(rows) for each, rows in zip(maps, leaves.values(), strict=True)}
-    parts = [[column(own, each) for each in maps if own in held[each]] for own in _names(words)]
-    # A number in GROUP BY would be the place of a column.
-    codes = [added(each) if each else bigint(exp.Literal.number(0)) for each in parts]
-    query = _grouped(source, codes, carried=carried or {})
-    query.set("joins", [*joins, *query.args.get("joins", [])])
-    return query
+    return coded_rows(
+        source, leaves, _names(words), nullable=nullable, carried=carried or {}, is_sized=True
+    )
 
 
 def joined(
     source: exp.Table,
     leaves: Mapping[str, exp.Select],
     *,
-    nullable: set[str],
+    nullable: Collection[str],
     begun: Sequence[str],
     kept: Mapping[str, str],
-) -> exp.Select:
+) -> Sql:
     """The records with some of their columns encoded, and others as they are.
 
     Args:
@@ -192,74 +181,60 @@ def joined(
         begun: The words that the source holds; what these columns add to them is added.
         kept: Columns to carry on, by their new names.
     """
-    maps, joins = _leaf_joins(leaves, nullable)
-    parts: dict[str, list[exp.Expr]] = {own: [column(own, "source")] for own in begun}
-    for map_, leaf_rows in zip(maps, leaves.values(), strict=True):
-        for own in _words_of(leaf_rows):
-            parts.setdefault(own, []).append(column(own, map_))
-    figures = [alias(added(each), own) for own, each in parts.items()]
-    figures += [alias(column(origin, "source"), own) for own, origin in kept.items()]
-    query = select(figures, named(source, "source"))
-    query.set("joins", joins)
-    return query
+    carried = {own: Carried(origin) for own, origin in kept.items()}
+    return coded_rows(source, leaves, begun, nullable=nullable, carried=carried, begun=begun)
 
 
 def grouped(
     joined_rows: exp.Table, words: int, *, carried: Mapping[str, Carried] | None = None
-) -> exp.Select:
+) -> Sql:
     """As `encoded`, of records whose columns are all encoded."""
-    codes = [column(own, "source") for own in _names(words)]
-    return _grouped(joined_rows, codes, carried=carried or {})
+    own = _names(words)
+    return coded_rows(joined_rows, {}, own, carried=carried or {}, begun=own, is_sized=True)
 
 
-def _leaf_joins(
-    leaves: Mapping[str, exp.Select], nullable: set[str]
-) -> tuple[list[str], list[exp.Join]]:
-    """Names for the leaf maps of columns, and the outer joins with them."""
-    maps, joins = [f"map_{number}" for number in range(len(leaves))], []
-    for own, (origin, leaf_rows) in zip(maps, leaves.items(), strict=True):
-        same = same_value(column(origin, "source"), column(VALUE, own), origin in nullable)
-        joins.append(exp.Join(this=nested(leaf_rows, own), side="LEFT", on=same))
-    return maps, joins
-
-
-def _words_of(leaf_rows: exp.Select) -> list[str]:
-    """The words that a leaf map has: those where its column has bits."""
-    return leaf_rows.named_selects[1:]
-
-
-def _grouped(
-    source: exp.Table, codes: Sequence[exp.Expr], *, carried: Mapping[str, Carried]
-) -> exp.Select:
-    """Codes, what is carried, and the records that have them."""
-    details = {
-        own: column(item.origin, "source") if item.ranks is None else column(RANK, own)
-        for own, item in carried.items()
-    }
-    figures = [
-        *(alias(code, word(w)) for w, code in enumerate(codes)),
-        *(alias(value, own) for own, value in details.items()),
-        alias(bigint(count_all()), SIZE),
-    ]
-    query = select(figures, named(source, "source"), by=[*codes, *details.values()])
+def coded_rows(
+    source: exp.Table,
+    leaves: Mapping[str, exp.Select],
+    words: Sequence[str],
+    *,
+    nullable: Collection[str] = (),
+    carried: Mapping[str, Carried],
+    begun: Collection[str] = (),
+    is_sized: bool = False,
+) -> Sql:
+    """The records as codes, or where `is_sized` the distinct ones; the source has `begun` words."""
+    parts = {own: [column(own, "source")] if own in begun else [] for own in words}
+    maps, ranks = [], []
+    for number, (origin, rows) in enumerate(leaves.items()):
+        relation = f"map_{number}"
+        maps.append((name(origin), rows, name(relation), origin in nullable))
+        for own in rows.named_selects[1:]:
+            parts.setdefault(own, []).append(column(own, relation))
+    values = []
     for own, item in carried.items():
-        if item.ranks is not None:
-            same = same_value(column(item.origin, "source"), column(VALUE, own), item.nulls)
-            query.join(named(item.ranks, own), on=same, join_type="left", copy=False)
-    return query
+        if item.ranks is None:
+            values.append((name(own), column(item.origin, "source")))
+        else:
+            values.append((name(own), column(RANK, own)))
+            ranks.append((name(item.origin), item.ranks, name(own), item.nulls))
+    return render(
+        "encoding/coded_rows",
+        source=source,
+        maps=maps,
+        ranks=ranks,
+        words=[(name(own), each) for own, each in parts.items()],
+        carried=values,
+        is_sized=is_sized,
+    )
 
 
 def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
     """A leaf map with the codes of a lattice node, which are the bits of the masks."""
-    bits, held = dict(zip(_names(len(masks)), masks, strict=True)), _words_of(leaves)
-    words = [alias(masked(own, bits[own]), own) for own in held]
+    bits, held = dict(zip(_names(len(masks)), masks, strict=True)), leaves.named_selects[1:]
+    masked = [exp.BitwiseAnd(this=column(w), expression=exp.convert(bits[w])) for w in held]
+    words = map(alias, masked, held)
     return select([column(VALUE), *words], nested(leaves, "leaves"))
-
-
-def same_value(left: exp.Expr, right: exp.Expr, nullable: bool) -> exp.Expr:
-    """Equality that also pairs NULL with NULL, where there are any."""
-    kind = exp.NullSafeEQ if nullable else exp.EQ
-    return kind(this=left, expression=right)
 
 
 def uncovered(source: exp.Table, attribute: str, *, leaves: Fragment) -> Sql:

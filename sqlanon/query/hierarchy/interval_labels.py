@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.rules import DIGITS, Intervals
-from sqlanon.query.arithmetic import divided, double, number
 from sqlanon.query.syntax import bigint
 from sqlanon.query.text import NOT_FINITE, between, case, joined, not_null, type_name, varchar
 
@@ -97,7 +96,7 @@ def interval_labels(
             ]
         )
     _check_decimals(rule, column_type, subject=subject)
-    value = double(column) if column_type.this is _Type.FLOAT else column
+    value = exp.cast(column, _Type.DOUBLE) if column_type.this is _Type.FLOAT else column
     grid = _grid(rule, column_type)
     units = _units(value, column_type, scale=grid.scale)
     ends = [*_outer_ends(value, column_type, grid=grid), *_inner_ends(units, grid)]
@@ -149,7 +148,7 @@ def _units(value: exp.Expr, column_type: exp.DataType, *, scale: int) -> exp.Exp
     # The product is rounded, so its nearest whole number is the count, or one too high.
     nearest = exp.Floor(this=value * factor + exp.Literal.number("0.5"))
     # Both sides are exact in a double, so the quotient is the double nearest to the border.
-    border = divided(nearest, double(number(factor)))
+    border = nearest / exp.cast(exp.Literal.number(factor), _Type.DOUBLE)
     excess = exp.Case(
         ifs=[case(value < border, exp.Literal.number(1))], default=exp.Literal.number(0)
     )
@@ -184,7 +183,7 @@ def _outer_ends(value: exp.Expr, column_type: exp.DataType, *, grid: _Grid) -> l
 
 def _as_wide(value: int, kind: object) -> exp.Expr:
     """The number as a literal; an unsigned type wider than HUGEINT compares inexactly with one."""
-    literal = number(value)
+    literal = exp.Literal.number(value)
     return exp.cast(literal, _Type.UINT128) if kind is _Type.UINT128 else literal
 
 

@@ -15,7 +15,6 @@ from sqlglot import exp
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Path, Rows, Table
-from sqlanon.query.arithmetic import ascending
 from sqlanon.query.syntax import alias, column, select
 from sqlanon.query.text import TEXT, varchar
 
@@ -175,4 +174,4 @@ def _table(name: str) -> exp.Table:
 
 def _first(name: str, table: str | None = None) -> exp.Ordered:
     """Ascending, NULL first, in every dialect."""
-    return ascending(column(name, table), nulls_first=True)
+    return exp.Ordered(this=column(name, table), desc=False, nulls_first=True)

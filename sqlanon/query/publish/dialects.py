@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.query.encoding.encode import LEAF, VALUE
-from sqlanon.query.syntax import alias, column, nested, select, table, when
+from sqlanon.query.syntax import alias, column, nested, select, table
+from sqlanon.query.text import case
 from sqlanon.sqlglot_version import FROM, TELLS_NULLS, WITH
 
 SOURCE = "sqlanon_source"
@@ -251,11 +252,10 @@ def _finite_part(part: exp.Extract) -> exp.Expr:
     value: exp.Expr = part
     if part.name.upper() == "YEAR":
         shifted = exp.Add(this=part.copy(), expression=exp.Literal.number(1))
-        value = when(
-            exp.LT(this=part.copy(), expression=exp.Literal.number(0)), shifted, default=part
-        )
+        is_before = exp.LT(this=part.copy(), expression=exp.Literal.number(0))
+        value = exp.Case(ifs=[case(is_before, shifted)], default=part)
     is_finite = exp.Anonymous(this="ISFINITE", expressions=[part.expression.copy()])
-    return exp.Paren(this=when(is_finite, value.copy()))
+    return exp.Paren(this=exp.Case(ifs=[case(is_finite, value.copy())]))
 
 
 def _for_spark(node: exp.Expr) -> exp.Expr:

@@ -13,9 +13,10 @@ from typing import Literal
 
 from sqlglot import exp
 
-from sqlanon.query.syntax import alias, bigint, column, count_all, nested, select
+from sqlanon.query.syntax import column
 from sqlanon.query.text import TEXT, is_nested, is_unknown, is_zoned, text_of, varchar
 from sqlanon.sqlglot_version import type_id
+from sqlanon.sqltext import Sql, expression, name
 
 Manner = Literal["itself", "decimal", "text"]
 
@@ -130,13 +131,16 @@ def _conditions(value: exp.Expr, kind: exp.DataType, *, ending: str) -> list[exp
     return conditions
 
 
-def merged(source: exp.Table, name: str, *, kind: exp.DataType) -> exp.Select:
+def merged(source: exp.Table, own: str, *, kind: exp.DataType) -> Sql:
     """Number of texts that stand for more than one value of a column."""
-    values = select([alias(column(name), "value")], source).distinct(copy=False)
-    texts = select([alias(text_of(column("value"), kind), "text")], nested(values, "held"))
-    repeated = select([column("text")], nested(texts, "texts"), by=[column("text")])
-    repeated.having(count_all() > 1, copy=False)
-    return select([bigint(count_all())], nested(repeated, "repeated"))
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT text FROM (SELECT {{ text }} AS text"
+        " FROM (SELECT DISTINCT {{ column }} AS value FROM {{ source }}) AS held) AS texts"
+        " GROUP BY text HAVING COUNT(*) > 1) AS repeated",
+        text=text_of(column("value"), kind),
+        column=name(own),
+        source=source,
+    )
 
 
 def may_merge(kind: exp.DataType) -> bool:

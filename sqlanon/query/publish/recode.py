@@ -1,281 +1,236 @@
-"""Recode: the statement that publishes a table, for any engine that speaks SQL."""
+"""Recode: what becomes of the values of a column in a statement that publishes a table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sqlglot import exp
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encoding.encode import (
-    LEAF,
-    SIZE,
-    VALUE,
-    distinct_values,
-    same_value,
-    values_of,
-)
+from sqlanon.query.encoding.encode import LEAF, VALUE, distinct_values, values_of
 from sqlanon.query.hierarchy.value_labels import level_labels
-from sqlanon.query.publish.suppression import SuppressionQuery, is_published, is_suppressed
-from sqlanon.query.syntax import (
-    alias,
-    bigint,
-    column,
-    count_all,
-    named,
-    nested,
-    select,
-    table,
-    when,
-)
+from sqlanon.query.publish.suppression import SuppressionQuery
+from sqlanon.query.syntax import alias, column, nested, select
 from sqlanon.query.text import text_of, varchar
-from sqlanon.sqltext import Sql, Statement, expression
+from sqlanon.recoding import ColumnMap
+from sqlanon.sqltext import Fragment, Sql, Statement, expression, name, names, render, value
 
-LABEL = "label"
-RECORD = "record"
-SMALL = "small"
-_MARK = "is_listed"
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """The columns, hierarchies and suppression to publish, whatever the recoding.
+
+    Args:
+        source: The table.
+        columns: The published columns, in order, with a type where one is to be cast to.
+        hierarchies: The hierarchy and the type of each quasi-identifier.
+        suppressed: Which classes are suppressed; None where there are none.
+        few: Columns of few labels, which records are sorted by the places of.
+        label: What every cell of a suppressed record has, where a recoding says of single records
+            which are suppressed; None where these are dropped.
+        ordered: Whether the rows are sorted.
+    """
+
+    source: exp.Table
+    columns: Mapping[str, exp.DataType | None]
+    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]]
+    suppressed: SuppressionQuery | None = None
+    few: Collection[str] = ()
+    label: str | None = None
+    ordered: bool = True
+
+    @property
+    def sorted_by(self) -> list[Sql]:
+        """All columns, whose order is deterministic and tells nothing that they do not; or none."""
+        return names(self.columns) if self.ordered else []
+
+    def recodes(self, levels: Iterable[Sequence[int]]) -> dict[str, Recode]:
+        """How each quasi-identifier is recoded to levels of its hierarchy, ascending."""
+        parts = zip(self.hierarchies.items(), levels, strict=True)
+        return {
+            own: recode(self.source, own, hierarchy=hierarchy, levels=at, kind=kind)
+            for (own, (hierarchy, kind)), at in parts
+        }
+
+
+Cell: TypeAlias = "tuple[Sql, Fragment, Sql | None, Fragment | None]"
+"""A published column: its name, its value, and when this gives way to which label, if to any."""
+
+
+def label(at: int) -> str:
+    """The column of a value's label at a level."""
+    return f"label_{at}"
 
 
 @dataclass(frozen=True, slots=True)
 class Recode:
-    """The recoding of one quasi-identifier: each of its values has one label.
+    """The recoding of one quasi-identifier to levels of its hierarchy.
 
     Args:
         name: The column.
-        constant: The label that every value becomes, as at the top.
-        labels: A query of `value` and `label`, where values have several; None for the original
-            values.
+        kind: Its type.
+        levels: The levels of its records, ascending.
+        constants: The labels of levels at which all values become one.
+        rows: A query of `value` and its `label` at each varying level; None where there is none.
     """
 
     name: str
-    constant: str | None = None
-    labels: exp.Select | None = None
+    kind: exp.DataType
+    levels: tuple[int, ...]
+    constants: Mapping[int, str]
+    rows: Fragment | None
 
-    def published(self, kind: exp.DataType | None = None) -> exp.Expr:
-        """The published value of a record of the source, an original one cast to a type."""
-        if self.labels is not None:
-            return column(LABEL, labels_of(self.name))
-        if self.constant is not None:
-            return constant_text(self.constant)
-        return as_published(column(self.name, RECORD), kind)
+    @property
+    def varying(self) -> list[int]:
+        """The levels above 0 at which values have several labels."""
+        return [at for at in self.levels if at and at not in self.constants]
 
-    def text(self, value: exp.Expr, kind: exp.DataType | None) -> exp.Expr:
-        """A published value of a record as text, an original one of a type."""
-        is_original = self.labels is None and self.constant is None
-        return text_of(value, kind) if is_original and kind is not None else varchar(value)
+    @property
+    def constant(self) -> str | None:
+        """The label that every value becomes, as at the top."""
+        return self.constants.get(self.levels[0]) if len(self.levels) == 1 else None
+
+    @property
+    def relation(self) -> str:
+        """The relation of the labels."""
+        return f"{self.name} labels"
+
+    def published(
+        self, cast: exp.DataType | None, *, level: Fragment | None = None, as_text: bool = False
+    ) -> Fragment:
+        """The value of a record, which depends on its level where there are several.
+
+        Args:
+            cast: The type that an original value is cast to, if any.
+            level: The records' levels, where there are several.
+            as_text: Whether an original value has to be text.
+        """
+        original = as_published(column(self.name, "record"), cast)
+        if self.levels == (0,) and not as_text:
+            return original
+        texts = [(at, self._text(at, original)) for at in self.levels]
+        if len(texts) == 1:
+            return texts[0][1]
+        return expression(
+            "CASE {{ level }}{% for at, text in texts %} WHEN {{ at }} THEN {{ text }}{% endfor %}"
+            " END",
+            level=level,
+            texts=texts,
+        )
+
+    def _text(self, at: int, original: exp.Expr) -> Fragment:
+        if at == 0:
+            return text_of(original, self.kind)
+        if at in self.constants:
+            return varchar(exp.Literal.string(self.constants[at]))
+        return column(label(at), self.relation)
+
+
+def as_published(original: exp.Column, kind: exp.DataType | None) -> exp.Expr:
+    """A value of the source; minus zero, which counts as zero, is published as zero."""
+    if kind is None:
+        return original
+    if kind.this in exp.DataType.FLOAT_TYPES:
+        return exp.cast(exp.Add(this=original, expression=exp.Literal.number("0.0")), kind)
+    return exp.cast(original, kind)
+
+
+def joined_labels(recodes: Mapping[str, Recode]) -> list[tuple[Sql, Sql, Fragment]]:
+    """Labels that records are joined to: per column its name, the relation, and its rows."""
+    return [
+        (name(own), name(recode.relation), recode.rows)
+        for own, recode in recodes.items()
+        if recode.rows is not None
+    ]
 
 
 def recode(
-    source: exp.Table, name: str, *, hierarchy: Hierarchy, level: int, column_type: exp.DataType
+    source: exp.Table, name: str, *, hierarchy: Hierarchy, levels: Sequence[int], kind: exp.DataType
 ) -> Recode:
-    """The recoding of a column to a level of its hierarchy, in [0, height].
+    """The recoding of a column of a type to levels of its hierarchy, ascending.
 
     A rule is written as an expression over the values, so that no value of the table stands in the
     statement.
     """
-    if level == 0:
-        return Recode(name)
-    found = labelled(
-        source, name, hierarchy=hierarchy, levels={level: LABEL}, column_type=column_type
-    )
-    return Recode(name, found.constants.get(level), found.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """Generalized values of a column at some levels of its hierarchy.
-
-    Args:
-        constants: Levels at which all values become one label.
-        rows: A query of `value` and a column of labels for each other level; None where there is
-            none.
-    """
-
-    constants: Mapping[int, str]
-    rows: exp.Select | None
-
-
-def labelled(
-    source: exp.Table,
-    name: str,
-    *,
-    hierarchy: Hierarchy,
-    levels: Mapping[int, str],
-    column_type: exp.DataType,
-) -> Labelled:
-    """Generalized values of a column at levels above the leaves, in columns of the given names."""
+    above = [at for at in levels if at]
     if hierarchy.rows is not None:
-        top = {hierarchy.height: hierarchy.rows[0][-1]} if hierarchy.height in levels else {}
-        others = {at: own for at, own in levels.items() if at not in top}
-        rows = listed_labels(hierarchy.rows, others, column_type=column_type) if others else None
-        if rows is not None and hierarchy.others is not None:
-            common = {own: hierarchy.others[at - 1] for at, own in others.items()}
-            rows = _with_unlisted(source, name, rows=rows, labels=common)
-        return Labelled({at: str(text) for at, text in top.items()}, rows)
-    every = level_labels(hierarchy, column(VALUE), column_type=column_type, name=name)
-    labels = {at: every[at - 1] for at in levels}
-    constants = {at: own.this for at, own in labels.items() if isinstance(own, exp.Literal)}
-    varying = [alias(own, levels[at]) for at, own in labels.items() if at not in constants]
-    if not varying:
-        return Labelled(constants, None)
+        top = hierarchy.rows[0][-1]
+        constants = {at: str(top) for at in above if at == hierarchy.height}
+        others = [at for at in above if at not in constants]
+        if not others:
+            return Recode(name, kind, tuple(levels), constants, None)
+        listed: Fragment = listed_labels(hierarchy.rows, others, kind=kind)
+        if hierarchy.others is not None:
+            common = {label(at): hierarchy.others[at - 1] for at in others}
+            listed = _with_unlisted(source, name, rows=listed, labels=common)
+        return Recode(name, kind, tuple(levels), constants, listed)
+    every = level_labels(hierarchy, column(VALUE), column_type=kind, name=name) if above else []
+    labels = {at: every[at - 1] for at in above}
+    constants = {at: str(own.this) for at, own in labels.items() if isinstance(own, exp.Literal)}
+    varying = [alias(own, label(at)) for at, own in labels.items() if at not in constants]
     values = nested(distinct_values(source, name), "held")
-    return Labelled(constants, select([column(VALUE), *varying], values))
+    rows = select([column(VALUE), *varying], values) if varying else None
+    return Recode(name, kind, tuple(levels), constants, rows)
+
+
+def recode_by_map(name: str, groups: ColumnMap, *, kind: exp.DataType) -> Recode:
+    """The recoding of a column to groups of its values; those that stay keep their type.
+
+    Otherwise every value is listed with its label: a group of any values has no other name.
+    """
+    if groups.is_original:
+        return Recode(name, kind, (0,), {}, None)
+    if len(groups.groups) == 1:
+        return Recode(name, kind, (1,), {1: str(groups.groups[0].label)}, None)
+    rows = [(value, group.label) for group in groups.groups for value in group.values]
+    return Recode(name, kind, (1,), {}, listed_labels(rows, [1], kind=kind))
 
 
 def listed_labels(
-    rows: Sequence[Sequence[str | None]], levels: Mapping[int, str], *, column_type: exp.DataType
+    rows: Sequence[Sequence[str | None]], levels: Sequence[int], *, kind: exp.DataType
 ) -> exp.Select:
-    """The labels that explicit rows list: rows of `value` and a column for each level named."""
+    """The labels that explicit rows list: rows of `value` and a `label` of each level."""
     kept = [(row[0], *(row[at] for at in levels)) for row in rows]
     if all(row[0] is not None for row in kept):
         kept.append((None,) * (len(levels) + 1))
-    names = list(levels.values())
+    labels = list(map(label, levels))
     listed = exp.values(
-        [tuple(map(exp.convert, row)) for row in kept], alias="listed", columns=[LEAF, *names]
+        [tuple(map(exp.convert, row)) for row in kept], alias="listed", columns=[LEAF, *labels]
     )
-    return values_of(listed, column_type, carried=names)
+    return values_of(listed, kind, carried=labels)
 
 
 def _with_unlisted(
-    source: exp.Table, name: str, *, rows: exp.Select, labels: Mapping[str, str]
-) -> exp.Select:
+    source: exp.Table, own: str, *, rows: Fragment, labels: Mapping[str, str]
+) -> Sql:
     """The labels that are listed, and those that all other values of the column have in common.
 
     The statement names none of these values.
     """
-    value = column(VALUE, "held")
-    same = same_value(value, column(VALUE, "known"), nullable=True)
-    listed = [column(VALUE), *map(column, labels), alias(exp.true(), _MARK)]
-    marked = nested(select(listed, nested(rows, "listed")), "known")
-    is_other = exp.and_(column(_MARK, "known").is_(exp.null()), value.is_(exp.null()).not_())
-    figures = [
-        alias(when(is_other, exp.Literal.string(text), default=column(own, "known")), own)
-        for own, text in labels.items()
-    ]
-    query = select([value, *figures], nested(distinct_values(source, name), "held"))
-    return query.join(marked, on=same, join_type="left", copy=False)
-
-
-def constant_text(text: str) -> exp.Expr:
-    """A label that all values become."""
-    return varchar(exp.Literal.string(text))
-
-
-def published(
-    source: exp.Table,
-    columns: Mapping[str, exp.DataType | None],
-    *,
-    recodes: Mapping[str, Recode],
-    suppressed: SuppressionQuery | None,
-    ordered: bool = True,
-) -> exp.Select:
-    """The rows to publish: generalized, without suppressed classes, in an order that tells nothing.
-
-    Sorting by every published column is deterministic, and tells nothing that the columns do not.
-    Columns come in order, with a type where one is to be cast to.
-    """
-    query = generalized(source, recodes)
-    values = {
-        name: recodes.get(name, Recode(name)).published(kind) for name, kind in columns.items()
-    }
-    if suppressed is not None:
-        query = with_suppressed(query, source, recodes=recodes, suppressed=suppressed)
-        if suppressed.label is not None:
-            gone, label = is_suppressed(SMALL), exp.Literal.string(suppressed.label)
-            texts = {n: item.text(values[n], columns.get(n)) for n, item in recodes.items()}
-            values |= {n: when(gone, label, default=text) for n, text in texts.items()}
-    query.select(*(alias(value, name) for name, value in values.items()), copy=False)
-    if not ordered:
-        return query
-    return query.order_by(*(exp.Ordered(this=column(name)) for name in columns), copy=False)
-
-
-def with_suppressed(
-    query: exp.Select,
-    source: exp.Table,
-    *,
-    recodes: Mapping[str, Recode],
-    suppressed: SuppressionQuery,
-) -> exp.Select:
-    """The query joined to the suppressed classes, or without these where they are dropped.
-
-    It is the query given that is changed, as the builders of sqlglot do.
-    """
-    # A column with one label tells no classes apart, unless there is no other.
-    varying = [item for item in recodes.values() if item.constant is None]
-    parts = {
-        f"key_{place}": item.published()
-        for place, item in enumerate(varying or list(recodes.values())[:1])
-    }
-    carried = {value_of(n): column(name, RECORD) for n, name in enumerate(suppressed.sensitive)}
-    if suppressed.entity is not None:
-        carried[ENTITY] = column(suppressed.entity, RECORD)
-    grouped = {**parts, **carried}
-    details = (
-        generalized(source, recodes)
-        .select(*(alias(value, name) for name, value in grouped.items()), copy=False)
-        .select(alias(bigint(count_all()), SIZE), copy=False)
-        .group_by(*grouped.values(), copy=False)
+    return render(
+        "publish/with_unlisted",
+        source=source,
+        column=name(own),
+        listed_labels=rows,
+        labels=[(name(own), value(text)) for own, text in labels.items()],
     )
-    statements = suppressed.statements(details, list(parts))
-    for name, statement in statements:
-        query.with_(exp.to_identifier(name, quoted=True), as_=statement, copy=False)
-    same = [same_value(column(key, SMALL), value, nullable=True) for key, value in parts.items()]
-    last = named(table(statements[-1][0]), SMALL)
-    query.join(last, on=exp.and_(*same, copy=False), join_type="left", copy=False)
-    return query.where(is_published(SMALL), copy=False) if suppressed.label is None else query
-
-
-def as_published(value: exp.Column, kind: exp.DataType | None) -> exp.Expr:
-    """A value of the source; minus zero, which counts as zero, is published as zero."""
-    if kind is None:
-        return value
-    if kind.this in exp.DataType.FLOAT_TYPES:
-        return exp.cast(exp.Add(this=value, expression=exp.Literal.number("0.0")), kind)
-    return exp.cast(value, kind)
-
-
-def generalized(source: exp.Table, recodes: Mapping[str, Recode]) -> exp.Select:
-    """The records of a table, each joined to its labels."""
-    query = exp.Select().from_(named(source, RECORD))
-    return with_labels(query, {item.name: item.labels for item in recodes.values()})
-
-
-def with_labels(query: exp.Select, labels: Mapping[str, exp.Select | None]) -> exp.Select:
-    """The query of records, changed to join each to its labels, by column."""
-    for name, rows in labels.items():
-        if rows is not None:
-            relation = labels_of(name)
-            same = same_value(column(name, RECORD), column(VALUE, relation), nullable=True)
-            query.join(nested(rows, relation), on=same, copy=False)
-    return query
-
-
-def labels_of(name: str) -> str:
-    """The relation of a column's labels."""
-    return f"{name} labels"
 
 
 def create_table(target: exp.Table, rows: Statement, *, temporary: bool = False) -> Statement:
     """CREATE TABLE target AS the rows."""
-    if isinstance(rows, Sql):
-        return expression(
-            "CREATE {% if temporary %}TEMPORARY {% endif %}TABLE {{ target }} AS {{ rows }}",
-            target=target,
-            rows=rows,
-            temporary=temporary,
-        )
-    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
-    return exp.Create(this=target, kind="TABLE", expression=rows, properties=properties)
-
-
-def rename_table(table: exp.Table, name: str) -> exp.Alter:
-    """ALTER TABLE table RENAME TO name."""
-    return exp.Alter(
-        this=table,
-        kind="TABLE",
-        actions=[exp.AlterRename(this=exp.Table(this=exp.to_identifier(name, quoted=True)))],
+    if isinstance(rows, exp.Expression):
+        properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
+        return exp.Create(this=target, kind="TABLE", expression=rows, properties=properties)
+    return expression(
+        "CREATE {% if temporary %}TEMPORARY {% endif %}TABLE {{ target }} AS {{ rows }}",
+        target=target,
+        rows=rows,
+        temporary=temporary,
     )
+
+
+def rename_table(table: exp.Table, new: str) -> Sql:
+    """ALTER TABLE table RENAME TO the new name."""
+    return expression("ALTER TABLE {{ table }} RENAME TO {{ new }}", table=table, new=name(new))

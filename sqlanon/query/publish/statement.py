@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query.publish import recode
-from sqlanon.query.publish.suppression import SuppressionQuery
+from sqlanon.query.classes.violations import ENTITY, value_of
+from sqlanon.query.encoding.encode import VALUE
+from sqlanon.query.publish.recode import (
+    Cell,
+    Publication,
+    Recode,
+    as_published,
+    joined_labels,
+    label,
+    recode_by_map,
+)
+from sqlanon.query.publish.runs import clusters, regions
+from sqlanon.query.syntax import column
 from sqlanon.recoding import Clusters, FullDomain, Recoding, ValueMap
 from sqlanon.regions import Regions
-from sqlanon.sqltext import Sql, Statement
+from sqlanon.sqltext import Fragment, Sql, Statement, expression, name, names, render, value
 
+MOST_PLACES = 4096
+"""Labels of a column that records are sorted by the place of: a list is copied time and again."""
 
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """The columns, hierarchies and suppression to publish, whatever the recoding.
-
-    Args:
-        source: The table.
-        columns: The published columns, in order, with a type where one is to be cast to.
-        hierarchies: The hierarchy and the type of each quasi-identifier.
-        suppressed: Which classes are suppressed; None where there are none.
-        few: Columns of few labels, which records are sorted by the places of.
-        label: What every cell of a suppressed record has, where a recoding says of single records
-            which are suppressed; None where these are dropped.
-        ordered: Whether the rows are sorted.
-    """
-
-    source: exp.Table
-    columns: Mapping[str, exp.DataType | None]
-    hierarchies: Mapping[str, tuple[Hierarchy, exp.DataType]]
-    suppressed: SuppressionQuery | None = None
-    few: Collection[str] = ()
-    label: str | None = None
-    ordered: bool = True
+_SUPPRESSED = expression("small.required IS NOT NULL")
+_GONE, _KNOWN = 0, 1  # places count from 1
 
 
 def published_rows(recoding: Recoding, publication: Publication) -> Statement:
@@ -52,72 +44,169 @@ def published_rows(recoding: Recoding, publication: Publication) -> Statement:
     return STATEMENTS[recoding.kind](recoding, publication)
 
 
-def _of_node(recoding: FullDomain, publication: Publication) -> exp.Select:
-    source = publication.source
-    parts = zip(publication.hierarchies.items(), recoding.node, strict=True)
-    recodes = {
-        name: recode.recode(source, name, hierarchy=hierarchy, level=level, column_type=kind)
-        for (name, (hierarchy, kind)), level in parts
-    }
-    return _recoded(recodes, publication)
+def _of_node(recoding: FullDomain, publication: Publication) -> Sql:
+    return _by_value(publication.recodes((level,) for level in recoding.node), publication)
 
 
-def _of_map(recoding: ValueMap, publication: Publication) -> exp.Select:
-    from sqlanon.query.publish.value_map import recode_by_map  # nodes do not need it
-
+def _of_map(recoding: ValueMap, publication: Publication) -> Sql:
     parts = zip(publication.hierarchies.items(), recoding.columns, strict=True)
-    recodes = {name: recode_by_map(name, own, column_type=kind) for (name, (_, kind)), own in parts}
-    return _recoded(recodes, publication)
+    return _by_value(
+        {own: recode_by_map(own, groups, kind=kind) for (own, (_, kind)), groups in parts},
+        publication,
+    )
 
 
-def _recoded(recodes: Mapping[str, recode.Recode], publication: Publication) -> exp.Select:
+def _by_value(recodes: Mapping[str, Recode], publication: Publication) -> Sql:
     """The rows to publish, where values alone decide what becomes of them."""
-    source = publication.source
-    columns, suppressed = publication.columns, publication.suppressed
-    if not publication.few:
-        return recode.published(
-            source,
-            columns,
-            recodes=recodes,
-            suppressed=suppressed,
-            ordered=publication.ordered,
+    every = {own: _as_it_is(own) for own in publication.columns} | dict(recodes)
+    few = [own for own in every if own in publication.few and every[own].constant is None]
+    if few:
+        return _by_place(recodes, publication, every=every, few=few)
+    cells: list[Cell] = []
+    for own, cast in publication.columns.items():
+        kept = _kept(publication) if own in recodes else None
+        text = every[own].published(cast, as_text=kept is not None)
+        cells.append((name(own), text, _SUPPRESSED, kept))
+    return _records(recodes, publication, every=every, cells=cells, order=publication.sorted_by)
+
+
+def _as_it_is(own: str) -> Recode:
+    """A column that is published as it is, whatever its type."""
+    return Recode(own, exp.DataType(this=exp.DataType.Type.UNKNOWN), (0,), {}, None)
+
+
+def _kept(publication: Publication) -> Sql | None:
+    """The label that suppressed records are kept under; None where they are dropped, if any."""
+    query = publication.suppressed
+    return None if query is None or query.label is None else value(query.label)
+
+
+def _records(
+    recodes: Mapping[str, Recode],
+    publication: Publication,
+    *,
+    every: Mapping[str, Recode],
+    cells: Sequence[Cell],
+    order: Sequence[Sql],
+) -> Sql:
+    """The records with cells, joined to labels and to the suppressed classes of their recoding."""
+    suppressed = publication.suppressed
+    # A column with one label tells no classes apart, unless there is no other.
+    telling = [every[own] for own in recodes if every[own].constant is None]
+    telling = telling or [every[own] for own in list(recodes)[:1]]
+    keys = {f"key_{place}": item.published(None) for place, item in enumerate(telling)}
+    carried: dict[str, Fragment] = {}
+    steps: list[tuple[str, Sql]] = []
+    if suppressed is not None:
+        carried = {value_of(n): column(o, "record") for n, o in enumerate(suppressed.sensitive)}
+        if suppressed.entity is not None:
+            carried[ENTITY] = column(suppressed.entity, "record")
+        steps = suppressed.steps(list(keys))
+    return render(
+        "publish/by_value",
+        source=publication.source,
+        labels=joined_labels(every),
+        cells=cells,
+        keys=[(name(key), own) for key, own in keys.items()],
+        carried=[(name(own), each) for own, each in carried.items()],
+        steps=[(name(step), query) for step, query in steps],
+        last=name(steps[-1][0]) if steps else None,
+        is_kept=suppressed is not None and suppressed.label is not None,
+        sorted_by=order,
+    )
+
+
+def distinct_roughly(source: exp.Table, columns: Sequence[str]) -> Sql:
+    """Distinct values per column, in one row, a few in a hundred more or less than there are."""
+    return expression(
+        "SELECT {% for column in columns %}CAST(APPROX_COUNT_DISTINCT({{ column }}) AS BIGINT),"
+        " {% endfor %}FROM {{ source }}",
+        columns=names(columns),
+        source=source,
+    )
+
+
+def _by_place(
+    recodes: Mapping[str, Recode],
+    publication: Publication,
+    *,
+    every: Mapping[str, Recode],
+    few: Sequence[str],
+) -> Sql:
+    """The rows sorted by the places of labels, where columns have few.
+
+    Sorting rows of text spills to disk where rows of whole numbers fit in memory. So where columns
+    have few labels, records are sorted by the places of their labels among all labels of a column,
+    and the labels come back after the sort. Three million generated records with seven published
+    columns are published in half the time and half the processor time, in 4 GB.
+
+    The places of a column are in the order of its labels, NULL last. Suppressed records that are
+    kept share a place before all others, whatever they held, so that the order of rows is a
+    function of the published values alone. The few columns have at most MOST_PLACES labels, and are
+    text where they are not generalized.
+    """
+    places = {own: name(f"sqlanon_places_{number}") for number, own in enumerate(few)}
+    ranked = [
+        (relation, _labels(publication.source, every[own], cast=publication.columns[own]))
+        for own, relation in places.items()
+    ]
+    placed = {
+        own: replace(item, levels=(1,), constants={}, rows=_places(places[own]))
+        if own in places
+        else item
+        for own, item in every.items()
+    }
+    inner: list[Cell] = []
+    outer: list[Cell] = []
+    for own, cast in publication.columns.items():
+        item, cell = placed[own], name(own)
+        kept = _kept(publication) if own in recodes else None
+        after: Fragment = column(own, "sorted")
+        if own not in places and item.constant is None:
+            inner.append((cell, item.published(cast, as_text=kept is not None), _SUPPRESSED, kept))
+            outer.append((cell, after, None, None))
+            continue
+        before = item.published(None)
+        if item.constant is not None:
+            before, after = _KNOWN, before
+            kept = kept if value(item.constant) != kept else None
+        else:
+            after = expression("{{ p }}.labels[{{ place }}]", p=places[own], place=after)
+        if own in places or kept is not None:
+            inner.append((cell, before, _SUPPRESSED, None if kept is None else _GONE))
+        gone = expression("{{ place }} = {{ gone }}", place=column(own, "sorted"), gone=_GONE)
+        outer.append((cell, after, gone, kept))
+    rows = _records(
+        recodes, publication, every=placed, cells=inner, order=[cell for cell, *_ in inner]
+    )
+    return render("publish/by_place", places=ranked, rows=rows, cells=outer)
+
+
+def _labels(source: exp.Table, item: Recode, *, cast: exp.DataType | None) -> Fragment:
+    """Rows of a value and its label, which is itself where the column stays as it is."""
+    if item.rows is None:
+        return expression(
+            "SELECT value, {{ published }} AS label_1"
+            " FROM (SELECT DISTINCT {{ column }} AS value FROM {{ source }}) AS held",
+            published=as_published(column(VALUE), cast),
+            column=name(item.name),
+            source=source,
         )
-    from sqlanon.query.publish.sort_keys import published_by_place  # small tables do not need it
-
-    return published_by_place(
-        publication.few, source, columns=columns, recodes=recodes, suppressed=suppressed
+    return expression(
+        "SELECT value, {{ label }} AS label_1 FROM {{ rows }} AS labelled",
+        label=name(label(item.levels[0])),
+        rows=item.rows,
     )
 
 
-def _of_clusters(recoding: Clusters, publication: Publication) -> Sql:
-    from sqlanon.query.publish import clusters  # recodings at one level do not need it
-
-    return clusters.published(
-        publication.source,
-        publication.columns,
-        hierarchies=publication.hierarchies,
-        recoding=recoding,
-        suppressed=publication.label,
-        ordered=publication.ordered,
-    )
+def _places(relation: Sql) -> Sql:
+    """Rows of a value and its place, by the name of a label."""
+    return expression("SELECT value, place AS label_1 FROM {{ places }}", places=relation)
 
 
-def _of_regions(recoding: Regions, publication: Publication) -> Sql:
-    from sqlanon.query.publish import regions  # recodings at one level do not need it
-
-    return regions.published(
-        publication.source,
-        publication.columns,
-        hierarchies=publication.hierarchies,
-        recoding=recoding,
-        suppressed=publication.label,
-        ordered=publication.ordered,
-    )
-
-
-STATEMENTS: Mapping[str, Callable[[Any, Publication], Statement]] = {
+STATEMENTS: Mapping[str, Callable[[Any, Publication], Sql]] = {
     FullDomain.kind: _of_node,
     ValueMap.kind: _of_map,
-    Clusters.kind: _of_clusters,
-    Regions.kind: _of_regions,
+    Clusters.kind: clusters,
+    Regions.kind: regions,
 }

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from sqlglot import exp
 
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
-from sqlanon.query.classes.frequency import REQUIRED
 from sqlanon.query.privacy import models, sensitive
 from sqlanon.query.privacy.figures import Needed, Reference, reference
-from sqlanon.query.syntax import column, table
+from sqlanon.query.syntax import table
 from sqlanon.sqltext import Fragment, Sql, expression, names, value
 
 _DETAILS = "sqlanon_details"
-Step: TypeAlias = "tuple[str, exp.Query]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +63,12 @@ class SuppressionQuery:
     rounds: int = 1
     label: str | None = None
 
-    def statements(self, details: exp.Select, keys: Sequence[str]) -> list[Step]:
+    def steps(self, keys: Sequence[str]) -> list[tuple[str, Sql]]:
         """Named queries, each from those before; the last one has a row per suppressed class.
 
-        Args:
-            details: Rows of the keys, a value per attribute, the person where records have one,
-                and SIZE.
-            keys: What tells classes apart.
+        The first look at `sqlanon_details`: rows of the keys, which tell classes apart, a value per
+        attribute, the person where records have one, and SIZE.
         """
-        return [(_DETAILS, details), *((name, sql.tree()) for name, sql in self._steps(keys))]
-
-    def _steps(self, keys: Sequence[str]) -> list[tuple[str, Sql]]:
-        """The queries from the details on."""
         rows = table(_DETAILS)
         parts = [violations.small(rows, keys, k=self.k)]
         if self.entity is not None:
@@ -130,16 +121,6 @@ class SuppressionQuery:
             conditions = [models.violates(model) for model in asked]
             failing.append(violations.failing(figures, keys, conditions=conditions))
         return references, failing
-
-
-def is_published(relation: str) -> exp.Expr:
-    """Whether a record that was joined to the suppressed classes met none."""
-    return exp.Is(this=column(REQUIRED, relation), expression=exp.null())
-
-
-def is_suppressed(relation: str) -> exp.Expr:
-    """Whether a record that was joined to the suppressed classes met one."""
-    return exp.Not(this=is_published(relation))
 
 
 def _suppressed(number: int) -> str:
