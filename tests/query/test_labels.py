@@ -316,10 +316,7 @@ def test_units_nest_on_any_timestamps(units, values):
     ("column_type", "expected"),
     [
         ("TIMESTAMP WITH TIME ZONE", "time zone; cast the column to TIMESTAMP"),
-        (
-            "VARCHAR",
-            "not TEXT; cast the column to DATE, or name the --date-format",
-        ),
+        ("VARCHAR", "not TEXT; cast the column to DATE, or name the --date-format"),
         ("INTEGER", "not INT"),
         ("TIME", "not TIME"),
     ],

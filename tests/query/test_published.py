@@ -6,17 +6,7 @@ import pytest
 from databases import insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from snapshots import (  # noqa: F401
-    INTEGER,
-    PEOPLE,
-    TEXT,
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-    test_query_is_plain_enough_for_spark,
-    test_query_is_the_sql_beside_it,
-    text,
-)
+from snapshots import INTEGER, PEOPLE, TEXT, Snapshot, text
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy

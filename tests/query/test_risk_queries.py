@@ -1,12 +1,7 @@
 """Every query builder of risk, and what DuckDB answers to it."""
 
-from dataclasses import dataclass
+from snapshots import Snapshot
 
-import pytest
-from databases import empty_database
-from sqlglot import exp, parse_one
-
-from sqlanon.engine.base import render
 from sqlanon.hierarchy.layout import Field
 from sqlanon.query.assess import risk
 from sqlanon.query.syntax import table
@@ -34,24 +29,9 @@ INSERT INTO persons VALUES
 PEOPLE, EVERYBODY, RECORDS, PERSONS = map(table, ("people", "everybody", "records", "persons"))
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """A query as built, and its rows in any order."""
-
-    name: str
-    query: exp.Expression
-    rows: list[tuple[object, ...]]
-    parameters: tuple[int, ...] = ()
-
-    def __repr__(self):
-        return self.name
-
-
 SNAPSHOTS = [
     Snapshot(
-        "numbered_values",
-        risk.numbered_values(PEOPLE, "sex"),
-        [(None, 0), ("f", 1), ("m", 2)],
+        "numbered_values", risk.numbered_values(PEOPLE, "sex"), [(None, 0), ("f", 1), ("m", 2)]
     ),
     Snapshot(
         "code_map",
@@ -64,9 +44,7 @@ SNAPSHOTS = [
         [(0, 0, 1), (0, 1, 1), (1, 1, 2), (2, 0, 1)],
     ),
     Snapshot(
-        "class_histogram of records",
-        risk.class_histogram(RECORDS, 2),
-        [(1, 3), (2, 1), (4, 1)],
+        "class_histogram of records", risk.class_histogram(RECORDS, 2), [(1, 3), (2, 1), (4, 1)]
     ),
     Snapshot(
         "class_histogram of persons",
@@ -74,9 +52,7 @@ SNAPSHOTS = [
         [(1, 3), (2, 1)],
     ),
     Snapshot(
-        "person_histogram",
-        risk.person_histogram(PERSONS, 1, person="word_2"),
-        [(1, 1), (2, 2)],
+        "person_histogram", risk.person_histogram(PERSONS, 1, person="word_2"), [(1, 1), (2, 2)]
     ),
     Snapshot(
         "subset_counts of records",
@@ -115,39 +91,6 @@ SNAPSHOTS = [
         [(1, 2, 2, 3, 1, 1, 2), (2, 1, 1, 4, 0, 1, 4)],
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def connection():
-    with empty_database() as opened:
-        opened.execute(TABLES)
-        yield opened
-
-
-def text(query, dialect="duckdb"):
-    return render(query, dialect)
-
-
-@pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)
-def test_query_answers_the_rows_beside_it(snapshot, connection):
-    rows = connection.execute(text(snapshot.query), list(snapshot.parameters)).fetchall()
-    assert sorted(rows, key=repr) == sorted(snapshot.rows, key=repr)
-
-
-@pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)
-def test_query_is_plain_enough_for_spark(snapshot):
-    parse_one(text(snapshot.query, "spark"), dialect="spark")
-
-
-@pytest.mark.parametrize("snapshot", SNAPSHOTS, ids=repr)
-def test_counts_arrive_as_integers_not_as_decimals(snapshot, connection):
-    types = connection.execute(text(snapshot.query), list(snapshot.parameters)).description
-    assert not {str(column[1]) for column in types} & {"HUGEINT", "DECIMAL", "DOUBLE"}
-
-
-def test_builders_leave_the_tables_they_are_given_as_they_are():
-    tables = (PEOPLE, EVERYBODY, RECORDS, PERSONS)
-    assert [text(each) for each in tables] == [text(table(each.name)) for each in tables]
 
 
 def test_every_builder_has_a_snapshot():

@@ -1,14 +1,12 @@
 """Queries about sensitive attributes, and what DuckDB answers."""
 
 import math
-from dataclasses import dataclass
 
 import pytest
-from databases import empty_database
+from snapshots import Snapshot
 from sqlglot import exp, parse_one
 
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
-from sqlanon.engine.base import render
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.table_classes import Coding
@@ -56,30 +54,19 @@ WHOLE = Reference(table("reference"), 6, 4, 2)
 TEXT = exp.DataType.build("VARCHAR")
 GRADES = [("low", 0, 0), ("mid", 1, 0), ("top", 2, 1), (None, 3, 2)]
 CODING = Coding(
-    {"town": exp.select("*").from_("towns"), "age": exp.select("*").from_("ages")},
+    {name: exp.select("value", "word_0").from_(f"{name}s") for name in ("town", "age")},
     frozenset({"age"}),
     1,
     {"grade": table("grades"), "pay": table("pays")},
     "person",
 )
+UNFIT, DIALECTS = set(), ("spark", "postgres")
 VALUES_0 = column(value_of(0))
 MODELS = [LDiversity(2), TCloseness(0.3)]
 
 
 def of(needed, reference=WHOLE):
     return sensitive.class_figures(SOURCE, ["class"], needed=needed, reference=reference)
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A query as built, and its rows."""
-
-    name: str
-    query: exp.Expression
-    rows: list[tuple[object, ...]]
-
-    def __repr__(self):
-        return self.name
 
 
 SNAPSHOTS = [
@@ -180,11 +167,7 @@ SNAPSHOTS = [
         table_classes.coded_rows(PEOPLE, CODING),
         [(0, 0, 0, 1), (0, 1, 1, 1), (0, 0, 1, 1), (1, 2, None, 2), (3, 0, 0, None)],
     ),
-    Snapshot(
-        "coded_histogram",
-        table_classes.coded_histogram(PEOPLE, CODING),
-        [(3, 1), (1, 2)],
-    ),
+    Snapshot("coded_histogram", table_classes.coded_histogram(PEOPLE, CODING), [(3, 1), (1, 2)]),
     Snapshot("larger_classes", table_classes.larger_classes(CODES, 1), [(0, 3)]),
     Snapshot("person_classes", table_classes.person_classes(CODES, 1), [(0, 1), (1, 1), (3, 1)]),
     Snapshot("sizes_histogram", table_classes.sizes_histogram(table("larger")), [(3, 1)]),
@@ -231,32 +214,8 @@ SNAPSHOTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def connection():
-    with empty_database() as opened:
-        opened.execute(TABLES)
-        yield opened
-
-
 def tree(sql):
     return parse_one(sql, dialect="duckdb")
-
-
-def by_text(rows):
-    return sorted(rows, key=repr)
-
-
-@pytest.mark.parametrize("case", SNAPSHOTS, ids=repr)
-def test_query_answers_the_rows_beside_it(case, connection):
-    found = connection.execute(render(case.query, "duckdb")).fetchall()
-    for row, wanted in zip(by_text(found), by_text(case.rows), strict=True):
-        assert row == pytest.approx(wanted, abs=1e-8)
-
-
-@pytest.mark.parametrize("dialect", ["spark", "postgres"])
-@pytest.mark.parametrize("case", SNAPSHOTS, ids=repr)
-def test_query_is_plain_enough_for_other_engines(case, dialect):
-    parse_one(render(case.query, dialect), dialect=dialect)
 
 
 def test_names_of_columns_tell_figures_apart():
@@ -268,10 +227,7 @@ def test_names_of_columns_tell_figures_apart():
     ("model", "sql"),
     [
         (LDiversity(3), '"distinct_values" < 3'),
-        (
-            LDiversity(1, "entropy"),
-            '"entropy" < CAST(-1e-12 AS DOUBLE) OR "counted" = 0',
-        ),
+        (LDiversity(1, "entropy"), '"entropy" < CAST(-1e-12 AS DOUBLE) OR "counted" = 0'),
         (
             LDiversity(3, "recursive", c=1.5),
             'CAST("largest" AS DECIMAL(38, 0)) * 2 >= CAST("tail_3" AS DECIMAL(38, 0)) * 3',

@@ -2,14 +2,7 @@
 
 import pytest
 from databases import insert
-from snapshots import (  # noqa: F401
-    PEOPLE,
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-    test_query_is_plain_enough_for_spark,
-    text,
-)
+from snapshots import PEOPLE, Snapshot, text
 from sqlglot import exp
 
 from sqlanon.query.classes import table_classes
@@ -18,15 +11,9 @@ from sqlanon.query.syntax import rows_of, table
 
 SNAPSHOTS = [
     Snapshot(
-        "size_histogram",
-        table_classes.size_histogram(PEOPLE, ["sex", "age"]),
-        [(1, 2), (3, 1)],
+        "size_histogram", table_classes.size_histogram(PEOPLE, ["sex", "age"]), [(1, 2), (3, 1)]
     ),
-    Snapshot(
-        "records",
-        rows_of(PEOPLE),
-        [(5,)],
-    ),
+    Snapshot("records", rows_of(PEOPLE), [(5,)]),
 ]
 
 

@@ -1,12 +1,6 @@
 """Ranks of sensitive values: every query, and what DuckDB answers."""
 
-from snapshots import (  # noqa: F401
-    PEOPLE,
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-    test_query_is_plain_enough_for_spark,
-)
+from snapshots import PEOPLE, Snapshot
 
 from sqlanon.query.privacy import value_ranks
 from sqlanon.query.syntax import table
@@ -29,9 +23,5 @@ SNAPSHOTS = [
         value_ranks.by_rank(REFERENCE, 2),
         [(0, 0, 4, 4, 0, "x", 6), (1, 1, 2, 6, 4, "x", 6)],
     ),
-    Snapshot(
-        "rank_counts",
-        value_ranks.rank_counts(REFERENCE, 2),
-        [(0, 4, "x"), (1, 2, "x")],
-    ),
+    Snapshot("rank_counts", value_ranks.rank_counts(REFERENCE, 2), [(0, 4, "x"), (1, 2, "x")]),
 ]

@@ -1,12 +1,6 @@
 """Frequency sets: every query, and what DuckDB answers."""
 
-from snapshots import (  # noqa: F401
-    CODES,
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-    test_query_is_plain_enough_for_spark,
-)
+from snapshots import CODES, Snapshot
 from sqlglot import exp
 
 from sqlanon.query.classes import frequency
@@ -16,11 +10,7 @@ from sqlanon.query.syntax import table
 JOINED = Prices({0: [0]}, tables={0: table("prices")})
 
 SNAPSHOTS = [
-    Snapshot(
-        "roll_up",
-        frequency.roll_up(CODES, [4, 1]),
-        [(0, 0, 5), (4, 1, 3)],
-    ),
+    Snapshot("roll_up", frequency.roll_up(CODES, [4, 1]), [(0, 0, 5), (4, 1, 3)]),
     Snapshot(
         "roll_up of details",
         frequency.roll_up(table("valued"), [3], carried=["value_0"]),

@@ -1,11 +1,6 @@
 """Instances of patterns: every query, and what DuckDB answers."""
 
-from snapshots import (  # noqa: F401
-    CODES,
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-)
+from snapshots import CODES, Snapshot
 
 from sqlanon.query.classes import instances
 from sqlanon.query.syntax import table

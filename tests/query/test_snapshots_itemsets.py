@@ -1,14 +1,6 @@
 """Itemsets: every query, and what DuckDB answers."""
 
-import pytest
-from databases import empty_database
-from snapshots import (  # noqa: F401
-    TABLES,
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-    test_query_is_plain_enough_for_spark,
-)
+from snapshots import TABLES, Snapshot
 from sqlglot import exp
 
 from sqlanon.query.itemsets import extension, itemsets
@@ -17,7 +9,7 @@ from sqlanon.query.syntax import table
 
 # Two attributes: bits 1 and 2 tell values 1 and 2 from others below a top; the third bit the only
 # frequent value of the second.
-RELATIONS = """
+TABLES += """
 CREATE TABLE item_values (
     attribute BIGINT, word_0 BIGINT, word_1 BIGINT, every_0 BIGINT, some_0 BIGINT
 );
@@ -49,13 +41,7 @@ ITEMSETS, EXTENDED, WIDE = table("itemsets"), table("extended_members"), table("
 TOP = Depth(above=(0,), path=(0,), below=(3,))
 DEEPEST = Depth(above=(3,), path=(3,), below=(0,))
 FIRST = Step(
-    attribute=0,
-    k=2,
-    depths=(TOP, DEEPEST),
-    bits=(3,),
-    before=(0,),
-    rest=(4,),
-    closed=((1,), (2,)),
+    attribute=0, k=2, depths=(TOP, DEEPEST), bits=(3,), before=(0,), rest=(4,), closed=((1,), (2,))
 )
 LAST = Step(
     attribute=1,
@@ -71,14 +57,6 @@ FREQUENT = Step(
 )
 
 
-@pytest.fixture(scope="module")
-def connection():
-    """A connection with the tables of the snapshots, and these."""
-    with empty_database() as opened:
-        opened.execute(TABLES + RELATIONS)
-        yield opened
-
-
 SNAPSHOTS = [
     Snapshot(
         "compacted",
@@ -90,16 +68,8 @@ SNAPSHOTS = [
         itemsets.compacted(CODES, VALUES, masks={}, words=1),
         [(0, 0, 0, 8)],
     ),
-    Snapshot(
-        "whole",
-        itemsets.whole(MEMBERS, 5, words=1),
-        [(0, 0, 7, 6)],
-    ),
-    Snapshot(
-        "whole table of less than k records",
-        itemsets.whole(MEMBERS, 7, words=1),
-        [],
-    ),
+    Snapshot("whole", itemsets.whole(MEMBERS, 5, words=1), [(0, 0, 7, 6)]),
+    Snapshot("whole table of less than k records", itemsets.whole(MEMBERS, 7, words=1), []),
     Snapshot(
         "extended",
         extension.extended(PREFIXES, MEMBERS, step=FIRST),
@@ -121,21 +91,10 @@ SNAPSHOTS = [
         [(5, 4, 6, 2), (1, 0, 6, 1), (6, 4, 6, 3), (4, 4, 7, 5), (0, 1, 5, 1)],
     ),
     Snapshot(
-        "finished",
-        itemsets.finished(exp.select("*").from_(ITEMSETS), 1),
-        [(0, 6), (1, 3), (2, 3)],
+        "finished", itemsets.finished(exp.select("*").from_(ITEMSETS), 1), [(0, 6), (1, 3), (2, 3)]
     ),
-    Snapshot(
-        "ordered",
-        itemsets.ordered(WIDE, 2),
-        [(2, 1, 7), (3, 1, 6), (1, 2, 5)],
-        ordered=True,
-    ),
-    Snapshot(
-        "totals",
-        itemsets.totals(WIDE),
-        [(3, 18)],
-    ),
+    Snapshot("ordered", itemsets.ordered(WIDE, 2), [(2, 1, 7), (3, 1, 6), (1, 2, 5)], ordered=True),
+    Snapshot("totals", itemsets.totals(WIDE), [(3, 18)]),
     Snapshot(
         "labelled",
         itemsets.labelled(ITEMSETS, table("labels"), columns={"age": (3,), "sex": (4,)}),

@@ -1,13 +1,6 @@
 """Queries that judge a table as it stands: what DuckDB answers."""
 
-import pytest
-from databases import empty_database
-from snapshots import (  # noqa: F401
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-    test_query_is_plain_enough_for_spark,
-)
+from snapshots import Snapshot
 
 from sqlanon.hierarchy.layout import Field
 from sqlanon.query.assess import wide
@@ -116,10 +109,3 @@ SNAPSHOTS = [
     ),
     Snapshot("all_labelled", all_labelled(VISITS, ["place", "who"], label="x"), [(0,)]),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def connection():
-    with empty_database() as opened:
-        opened.execute(TABLES)
-        yield opened

@@ -1,13 +1,7 @@
 """Which classes the published statement suppresses, and what DuckDB answers."""
 
 import pytest
-from snapshots import (  # noqa: F401
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-    test_query_is_plain_enough_for_spark,
-    text,
-)
+from snapshots import Snapshot, text
 from sqlglot import parse_one
 
 from sqlanon.policy.privacy import LDiversity, TCloseness
@@ -31,15 +25,9 @@ KEYS = ["word_0", "word_1"]
 
 
 SNAPSHOTS = [
+    Snapshot("small classes", statement(SuppressionQuery(5), KEYS), [(1, 0, 0)]),
     Snapshot(
-        "small classes",
-        statement(SuppressionQuery(5), KEYS),
-        [(1, 0, 0)],
-    ),
-    Snapshot(
-        "few persons",
-        statement(SuppressionQuery(3, entity="person"), KEYS),
-        [(1, 0, 0), (5, 1, 0)],
+        "few persons", statement(SuppressionQuery(3, entity="person"), KEYS), [(1, 0, 0), (5, 1, 0)]
     ),
 ]
 

@@ -1,13 +1,6 @@
 """The order of sensitive values: every query, and what DuckDB answers."""
 
-from snapshots import (  # noqa: F401
-    INTEGER,
-    PEOPLE,
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-    test_query_is_plain_enough_for_spark,
-)
+from snapshots import INTEGER, PEOPLE, Snapshot
 from sqlglot import exp
 
 from sqlanon.query.encoding import value_order
@@ -21,19 +14,9 @@ RANKS = value_order.listed([("45", 0), ("31", 1)], INTEGER, levels=[])
 
 
 SNAPSHOTS = [
+    Snapshot("listed", LISTED, [(31, 0, 7), (45, 1, 8), (None, 3, 9)]),
+    Snapshot("ruled", RULED, [(31, 1, 1), (45, 2, 5)]),
     Snapshot(
-        "listed",
-        LISTED,
-        [(31, 0, 7), (45, 1, 8), (None, 3, 9)],
-    ),
-    Snapshot(
-        "ruled",
-        RULED,
-        [(31, 1, 1), (45, 2, 5)],
-    ),
-    Snapshot(
-        "reordered",
-        value_order.reordered(RANKS, LISTED, levels=[1]),
-        [(31, 1, 7), (45, 0, 8)],
+        "reordered", value_order.reordered(RANKS, LISTED, levels=[1]), [(31, 1, 7), (45, 0, 8)]
     ),
 ]

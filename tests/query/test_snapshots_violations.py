@@ -1,13 +1,6 @@
 """Violations: every query, and what DuckDB answers."""
 
-from snapshots import (  # noqa: F401
-    DETAILS,
-    GONE,
-    Snapshot,
-    test_counts_arrive_as_integers_not_as_decimals,
-    test_query_answers_the_rows_beside_it,
-    test_query_is_plain_enough_for_spark,
-)
+from snapshots import DETAILS, GONE, Snapshot
 from sqlglot import exp
 
 from sqlanon.query.classes import violations
@@ -35,16 +28,8 @@ SNAPSHOTS = [
         violations.spread_rows(DETAILS, KEYS, attribute=0, entity=True),
         [(1, 0, 0, 1), (1, 0, 0, 1), (1, 0, 1, 1), (5, 1, 0, 1), (5, 1, None, 1)],
     ),
-    Snapshot(
-        "small",
-        violations.small(DETAILS, KEYS, k=5),
-        [(1, 0, 0)],
-    ),
-    Snapshot(
-        "few_persons",
-        violations.few_persons(DETAILS, KEYS, k=3),
-        [(1, 0, 0), (5, 1, 0)],
-    ),
+    Snapshot("small", violations.small(DETAILS, KEYS, k=5), [(1, 0, 0)]),
+    Snapshot("few_persons", violations.few_persons(DETAILS, KEYS, k=3), [(1, 0, 0), (5, 1, 0)]),
     Snapshot(
         "failing",
         violations.failing(
@@ -65,10 +50,7 @@ SNAPSHOTS = [
         "violating",
         violations.violating(
             [
-                Figures(
-                    SIZES,
-                    [(column("class_size") < 5, column("class_size"))],
-                ),
+                Figures(SIZES, [(column("class_size") < 5, column("class_size"))]),
                 Figures(
                     exp.select("*").from_(table("figures")),
                     [(column("distinct_values") < 2, exp.Literal.number(9))],

@@ -182,7 +182,8 @@ def joined(
         kept: Columns to carry on, by their new names.
     """
     carried = {own: Carried(origin) for own, origin in kept.items()}
-    return coded_rows(source, leaves, begun, nullable=nullable, carried=carried, begun=begun)
+    words = [*begun, *(own for rows in leaves.values() for own in rows.named_selects[1:])]
+    return coded_rows(source, leaves, words, nullable=nullable, carried=carried, begun=begun)
 
 
 def grouped(
@@ -210,7 +211,8 @@ def coded_rows(
         relation = f"map_{number}"
         maps.append((name(origin), rows, name(relation), origin in nullable))
         for own in rows.named_selects[1:]:
-            parts.setdefault(own, []).append(column(own, relation))
+            if own in parts:
+                parts[own].append(column(own, relation))
     values = []
     for own, item in carried.items():
         if item.ranks is None:
