@@ -27,8 +27,4 @@ WHERE classes.small
 {% else %}
 WHERE NOT counted.small
 {% endif %}
-GROUP BY
-  bits.attribute
-  {% for mask in names %}
-  , counted.word_{{ loop.index0 }} & bits.{{ mask }}
-  {% endfor %}
+GROUP BY ALL

@@ -34,8 +34,4 @@ JOIN classes
 
 JOIN overall
   ON spread.value IS NOT DISTINCT FROM overall.value
-GROUP BY
-  {% for label in labels %}
-  spread.{{ label }},
-  {% endfor %}
-  classes.class_size
+GROUP BY ALL

@@ -20,10 +20,7 @@ FROM (
     {% endfor %}
     CAST(SUM(size) AS BIGINT) AS class_size,
   FROM {{ source }}
-  GROUP BY
-    {% for bits in masks %}
-    {% if not loop.first %}, {% endif %}word_{{ loop.index0 }} & {{ bits }}
-    {% endfor %}
+  GROUP BY ALL
 ) AS classes
 {% if suppressed is not None %}
 LEFT JOIN {{ suppressed }} AS gone

@@ -14,8 +14,5 @@ SELECT
   word_{{ loop.index0 }} & {{ bits }},
   {% endfor %}
 FROM {{ parts }}
-GROUP BY
-  {% for bits in masks %}
-  {% if not loop.first %}, {% endif %}word_{{ loop.index0 }} & {{ bits }}
-  {% endfor %}
+GROUP BY ALL
 {% endfor %}

@@ -17,7 +17,4 @@ FROM (
     {% endfor %}
   FROM {{ source }}
 ) AS members
-GROUP BY
-  {% for column in columns %}
-  {% if not loop.first %}, {% endif %}key_{{ loop.index0 }}
-  {% endfor %}
+GROUP BY ALL

@@ -12,8 +12,4 @@ FROM {{ source }} AS source
 {% if not nulls %}
 WHERE {{ attribute }} IS NOT NULL
 {% endif %}
-GROUP BY
-  {% for column in columns %}
-  {{ column }},
-  {% endfor %}
-  {{ attribute }}
+GROUP BY ALL

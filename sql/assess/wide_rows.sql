@@ -27,8 +27,5 @@ LEFT JOIN {{ rows }} AS {{ carried }}
   ON source.{{ cell }} IS NOT DISTINCT FROM {{ carried }}.value
 {% endfor %}
 {% if is_sized %}
-GROUP BY
-  {% for word, part, held in words %}
-  {% if not loop.first %}, {% endif %}{{ part }}.{{ held }}
-  {% endfor %}
+GROUP BY ALL
 {% endif %}

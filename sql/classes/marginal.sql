@@ -15,12 +15,5 @@ FROM {{ state }}
 {% if parts is not None %}
 WHERE part IN ({{ listed(parts) }})
 {% endif %}
-GROUP BY
-  part
-  {% for w, mask in bits %}
-  , word_{{ w }} & {{ mask }}
-  {% endfor %}
-  {% for column in carried %}
-  , {{ column }}
-  {% endfor %}
+GROUP BY ALL
 ORDER BY part

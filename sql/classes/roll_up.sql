@@ -11,10 +11,4 @@ SELECT
   {% endfor %}
   {{ total("size") }} AS size
 FROM {{ source }} AS source
-GROUP BY
-  {% for bits in masks %}
-  {% if not loop.first %}, {% endif %}word_{{ loop.index0 }} & {{ bits }}
-  {% endfor %}
-  {% for column in carried %}
-  , {{ column }}
-  {% endfor %}
+GROUP BY ALL

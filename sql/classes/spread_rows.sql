@@ -1,9 +1,18 @@
 -- Rows of the keys, value and size of one sensitive attribute; a person with several records of a
 -- class and value counts once.
 --
--- Holes: details (rows of the keys, values, size, and the person where there is any), keys,
--- attribute (the column of its values), entity (whether persons are counted).
-{% if entity %}
+-- Holes: source (rows of the keys and values), keys, attribute (the column of its values, or an
+-- expression of them), size (the records of a row), entity (the column of persons; None where
+-- records are counted).
+{% if entity is None %}
+SELECT
+  {% for key in keys %}
+  {{ key }},
+  {% endfor %}
+  {{ attribute }} AS value,
+  {{ size }} AS size
+FROM {{ source }} AS source
+{% else %}
 SELECT
   {% for key in keys %}
   {{ key }},
@@ -16,15 +25,7 @@ FROM (
     {{ key }},
     {% endfor %}
     {{ attribute }} AS value,
-    entity
-  FROM {{ details }}
+    {{ entity }} AS entity
+  FROM {{ source }} AS source
 ) AS persons
-{% else %}
-SELECT
-  {% for key in keys %}
-  {{ key }},
-  {% endfor %}
-  {{ attribute }} AS value,
-  size
-FROM {{ details }}
 {% endif %}

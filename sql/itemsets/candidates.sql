@@ -8,29 +8,11 @@
 -- from their siblings its number and bits), prefix (per word the bits of an itemset with such a
 -- node), k.
 {% if is_top %}
-SELECT
-  {% for w in range(words) %}
-  prefix.code_{{ w }},
-  {% endfor %}
-  {% for w in range(words) %}
-  prefix.every_{{ w }},
-  {% endfor %}
-  {% for w in range(words) %}
-  prefix.some_{{ w }},
-  {% endfor %}
-  prefix.support
+SELECT *
 FROM {{ itemsets }} AS prefix
 {% elif is_alone %}
 SELECT
-  {% for w in range(words) %}
-  member.code_{{ w }},
-  {% endfor %}
-  {% for w in range(words) %}
-  member.every_{{ w }},
-  {% endfor %}
-  {% for w in range(words) %}
-  member.some_{{ w }},
-  {% endfor %}
+  member.* EXCLUDE (size),
   member.size AS support
 FROM {{ members }} AS member
 WHERE
@@ -57,9 +39,6 @@ WHERE
   {% if not loop.first %} AND {% endif %}(member.code_{{ w }} & {{ bits }}) <> 0
   {% endfor %}
 {% endif %}
-GROUP BY
-  {% for bits in prefix %}
-  {% if not loop.first %}, {% endif %}member.code_{{ loop.index0 }} & {{ bits }}
-  {% endfor %}
+GROUP BY ALL
 HAVING SUM(member.size) >= {{ k }}
 {% endif %}

@@ -33,12 +33,4 @@ JOIN {{ item_values }} AS value_{{ attribute }}
   AND (source.word_{{ w }} & {{ bits }}) = value_{{ attribute }}.word_{{ w }}
   {% endfor %}
 {% endfor %}
-{% if masks %}
-GROUP BY
-  {% for w in range(words) %}
-  {% if not loop.first %}, {% endif %}{{ added("every", w) }}
-  {% endfor %}
-  {% for w in range(words) %}
-  , {{ added("some", w) }}
-  {% endfor %}
-{% endif %}
+GROUP BY ALL

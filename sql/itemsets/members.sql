@@ -5,30 +5,18 @@
 -- Holes: itemsets, members, words, above and prefix as in candidates; is_deepest (whether the nodes
 -- are the deepest), kept (per word the bits of a member of such an itemset).
 SELECT
+  {% if is_deepest %}
+  member.*
+  {% else %}
   {% for bits in kept %}
-  {% if is_deepest %}
-  member.code_{{ loop.index0 }},
-  {% else %}
   member.code_{{ loop.index0 }} & {{ bits }} AS code_{{ loop.index0 }},
-  {% endif %}
   {% endfor %}
   {% for w in range(words) %}
-  {% if is_deepest %}
-  member.every_{{ w }},
-  {% else %}
   BIT_AND(member.every_{{ w }}) AS every_{{ w }},
-  {% endif %}
   {% endfor %}
   {% for w in range(words) %}
-  {% if is_deepest %}
-  member.some_{{ w }},
-  {% else %}
   BIT_OR(member.some_{{ w }}) AS some_{{ w }},
-  {% endif %}
   {% endfor %}
-  {% if is_deepest %}
-  member.size
-  {% else %}
   {{ total("member.size") }} AS size
   {% endif %}
 FROM {{ members }} AS member
@@ -45,8 +33,5 @@ WHERE
   {% endfor %}
 {% endif %}
 {% if not is_deepest %}
-GROUP BY
-  {% for bits in kept %}
-  {% if not loop.first %}, {% endif %}member.code_{{ loop.index0 }} & {{ bits }}
-  {% endfor %}
+GROUP BY ALL
 {% endif %}

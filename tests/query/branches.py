@@ -94,7 +94,7 @@ CHANGED = [
     ("assess/equal_distances", {"labels": []}),
     ("privacy/class_figures", {"grouped": True}),
     ("encoding/spelling_counts", {"texts": []}),
-    ("classes/classes_side_by_side", {"below": 3}),
+    ("encoding/coded_rows", {"words": [(name("w"), [])]}),
     ("assess/mapped", {"words": [(0, [])]}),
     ("assess/risk_classes", {"keys": [], "masks": None, "person": None}),
     ("privacy/class_figures", {"needed": HIERARCHICAL, "reference": T, "levels": []}),

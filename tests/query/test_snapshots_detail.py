@@ -11,7 +11,7 @@ SNAPSHOTS = [
     Snapshot(
         "held by records",
         value_ranks.held(PEOPLE, "job", entity=None),
-        [("boss", 1), ("clerk", 1), ("nurse", 3)],
+        [("boss", 1), ("clerk", 1), *[("nurse", 1)] * 3],
     ),
     Snapshot(
         "held by persons",

@@ -65,10 +65,11 @@ SNAPSHOTS = [
         inner=True,
     ),
     Snapshot(
-        "classes_side_by_side by value",
-        frequency.classes_side_by_side(
+        "class_rows by value side by side",
+        frequency.class_rows(
             table("valued"),
-            [[0], [3]],
+            1,
+            masks=[[0], [3]],
             selected=Selected({"size": "size"}, ["word_0"], {"value": "value_0"}),
         ),
         [(0, 0, 0, 8), (0, 0, 1, 1), (1, 1, 0, 4), (1, 1, 1, 1), (1, 2, 0, 4)],

@@ -15,17 +15,17 @@ SIZES = exp.select(column("word_0"), column("counted").as_("class_size", quoted=
 SNAPSHOTS = [
     Snapshot(
         "spread_rows of records",
-        violations.spread_rows(DETAILS, KEYS, attribute=0, entity=False),
+        violations.attribute_rows(DETAILS, KEYS, attribute=0, persons=False),
         [(1, 0, 0, 1), (1, 0, 0, 2), (1, 0, 1, 1), (5, 1, 0, 3), (5, 1, None, 1), (5, 1, None, 1)],
     ),
     Snapshot(
         "spread_rows of no keys",
-        violations.spread_rows(DETAILS, (), attribute=1, entity=True),
+        violations.attribute_rows(DETAILS, (), attribute=1, persons=True),
         [(0, 1), (1, 1), (1, 1), (2, 1), (2, 1), (2, 1)],
     ),
     Snapshot(
         "spread_rows of persons",
-        violations.spread_rows(DETAILS, KEYS, attribute=0, entity=True),
+        violations.attribute_rows(DETAILS, KEYS, attribute=0, persons=True),
         [(1, 0, 0, 1), (1, 0, 0, 1), (1, 0, 1, 1), (5, 1, 0, 1), (5, 1, None, 1)],
     ),
     Snapshot("small", violations.small(DETAILS, KEYS, k=5), [(1, 0, 0)]),

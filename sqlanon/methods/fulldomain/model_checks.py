@@ -27,7 +27,6 @@ from sqlanon.query.classes.frequency import (
     Selected,
     added_up,
     class_rows,
-    classes_side_by_side,
     with_nodes,
 )
 from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
@@ -249,9 +248,7 @@ class _Classes:
 
     def _rows(self, size: str, by: Mapping[str, str] | None = None) -> Sql:
         selected = Selected({size: SIZE}, violations.words(self.words), by or {})
-        if self.masks is None:
-            return class_rows(self.details, self.words, selected=selected)
-        return classes_side_by_side(self.details, self.masks, selected=selected)
+        return class_rows(self.details, self.words, selected=selected, masks=self.masks)
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 The nodes of a query are rows of a relation of their own, filled from parameters: one grouping by
 node and class serves them all, the database plans it once, and its text is written once. A query
 with a subquery for each node spends nearly all of its time on planning. In a large set grouping
-costs more than planning, and literal masks side by side are faster (`classes_side_by_side`).
+costs more than planning, and literal masks side by side are faster.
 """
 
 from __future__ import annotations
@@ -103,51 +103,34 @@ def class_rows(
     words: int,
     *,
     selected: Selected,
-    nodes: Fragment | None = None,
+    masks: Sequence[Masks] | None = None,
     below: int | None = None,
 ) -> Sql:
-    """The classes of the nodes of the query: NUMBER of the node, and what is selected.
+    """The classes of nodes: NUMBER of the node, and what is selected.
 
-    They are counted from a frequency set, of `nodes`, a relation called NODES, or of all; only
-    classes of fewer than `below` records count.
+    They are counted from a frequency set, of the nodes of the query, or of `masks`, numbered from
+    0; only classes of fewer than `below` records count.
     """
+    parts: list[tuple[Fragment, list[Fragment], list[Fragment]]] = []
+    if masks is None:
+        code: list[Fragment] = [
+            expression("source.word_{{ w }} & nodes.mask_{{ w }}", w=w) for w in range(words)
+        ]
+        number = expression("nodes.number")
+        parts.append((number, code, [number, *code]))
+    for place, own in enumerate(masks or ()):
+        code = [expression("source.word_{{ w }} & {{ x }}", w=w, x=x) for w, x in enumerate(own)]
+        # A set needs one key, be it the same for all.
+        keys = [each for each, bits in zip(code, own, strict=True) if bits] or code[:1]
+        parts.append((place, code, keys))
     return render(
         "classes/class_rows",
         source=source,
-        words=words,
-        nodes=name(NODES) if nodes is None else nodes,
+        parts=parts,
+        nodes=name(NODES) if masks is None else None,
         below=below,
         **selected.holes,
     )
-
-
-def classes_side_by_side(
-    source: exp.Table, nodes: Sequence[Masks], *, selected: Selected, below: int | None = None
-) -> Sql:
-    """As `class_rows`, of nodes whose masks stand in the text, numbered from 0."""
-    # A set needs one key, be it the same for all.
-    keys = [[(w, bits) for w, bits in enumerate(masks) if bits] or [(0, 0)] for masks in nodes]
-    return render(
-        "classes/classes_side_by_side",
-        source=source,
-        nodes=list(zip(nodes, keys, strict=True)),
-        below=below,
-        **selected.holes,
-    )
-
-
-def _classes(
-    source: exp.Table,
-    words: int,
-    *,
-    selected: Selected,
-    masks: Sequence[Masks] | None,
-    below: int | None = None,
-) -> Sql:
-    """The classes of nodes by their bits, or by parameters where there are none."""
-    if masks is None:
-        return class_rows(source, words, selected=selected, below=below)
-    return classes_side_by_side(source, masks, selected=selected, below=below)
 
 
 def class_counts(
@@ -161,10 +144,10 @@ def class_counts(
     """Counts of the classes of the nodes, one row per node in any order.
 
     Each row holds the node's NUMBER, its classes, those smaller than k, the records in them, and,
-    with `squares`, squared sizes of all classes and of the small ones. With `masks`, the nodes of
-    `classes_side_by_side`, the query has no parameters.
+    with `squares`, squared sizes of all classes and of the small ones. With `masks`, the query has
+    no parameters.
     """
-    classes = _classes(source, words, selected=Selected({CLASS_SIZE: "size"}), masks=masks)
+    classes = class_rows(source, words, selected=Selected({CLASS_SIZE: "size"}), masks=masks)
     query = render("classes/class_counts", classes=classes, k=k, squares=squares)
     return with_nodes(query, words) if masks is None else query
 
@@ -174,7 +157,7 @@ def small_classes(
 ) -> Sql:
     """The classes of the nodes that are smaller than k, with what tells their costs."""
     sizes = Selected({CLASS_SIZE: "size"}, cost_keys(words, prices))
-    return _classes(source, words, selected=sizes, masks=masks, below=k)
+    return class_rows(source, words, selected=sizes, masks=masks, below=k)
 
 
 def cost_keys(words: int, prices: Prices | None) -> list[str]:

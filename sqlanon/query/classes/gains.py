@@ -17,7 +17,6 @@ from sqlanon.query.classes.frequency import (
     Masks,
     Selected,
     class_rows,
-    classes_side_by_side,
 )
 from sqlanon.sqltext import Sql, expression, listed, name, names, render, value
 
@@ -51,18 +50,14 @@ def of_nodes(
 ) -> Sql:
     """The gains of one sensitive attribute or more at nodes, from the details of a frequency set.
 
-    `masks` are the nodes of `frequency.classes_side_by_side`, None stands for those of the query.
+    `masks` are the nodes, None stands for those of the query.
     """
     keys = violations.words(words)
     parts = []
     for each in attributes:
         by = {"rank": violations.value_of(each.number)}
         selected = Selected({"held": "size"}, keys, by)
-        values = (
-            class_rows(details, words, selected=selected)
-            if masks is None
-            else classes_side_by_side(details, masks, selected=selected)
-        )
+        values = class_rows(details, words, selected=selected, masks=masks)
         parts.append(_summed(values, [NUMBER, *keys], attribute=each, k=k, by=[NUMBER]))
     return expression(
         "SELECT number, {{ total('every') }} AS every, {{ total('positive') }} AS positive,"

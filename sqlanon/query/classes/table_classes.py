@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.query.classes.frequency import histogram
-from sqlanon.query.classes.violations import ENTITY, value_of
+from sqlanon.query.classes.violations import ENTITY, spread_rows, value_of
 from sqlanon.query.classes.violations import words as keys
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import Carried
@@ -148,17 +148,12 @@ def sized_rows(rows: exp.Table, larger: exp.Table, *, words: int) -> Sql:
 
 def attribute_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """Rows of the words, VALUE and SIZE."""
-    return expression(
-        "SELECT {{ words }}, {{ value }} AS value, 1 AS size FROM {{ rows }}",
-        rows=rows,
-        words=_words(words),
-        value=value,
-    )
+    return spread_rows(rows, keys(words), attribute=value, size=1)
 
 
 def person_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """As `attribute_rows`; a person counts once for each class and value."""
-    return render("classes/person_rows", rows=rows, words=names(keys(words)), value=value)
+    return spread_rows(rows, keys(words), attribute=value, entity=name(ENTITY))
 
 
 def shared_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:

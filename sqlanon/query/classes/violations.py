@@ -18,6 +18,7 @@ from sqlanon.query.encoding.encode import word
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 ENTITY = "entity"
+_SIZE = name("size")
 
 Keys = Sequence[str]
 Condition: TypeAlias = "tuple[Fragment, Fragment]"
@@ -34,18 +35,32 @@ def words(count: int) -> list[str]:
     return [word(w) for w in range(count)]
 
 
-def spread_rows(rows: Fragment, keys: Keys, *, attribute: int, entity: bool) -> Sql:
+def spread_rows(
+    rows: Fragment,
+    keys: Keys,
+    *,
+    attribute: Fragment,
+    entity: Fragment | None = None,
+    size: Fragment = _SIZE,
+) -> Sql:
     """Rows of the keys, VALUE and SIZE of one sensitive attribute.
 
-    A person with several records of a class and value counts once, where the details have any.
+    A person of `entity` with several records of a class and value counts once.
     """
     return render(
         "classes/spread_rows",
-        details=rows,
+        source=rows,
         keys=names(keys),
-        attribute=name(value_of(attribute)),
+        attribute=attribute,
         entity=entity,
+        size=size,
     )
+
+
+def attribute_rows(rows: Fragment, keys: Keys, *, attribute: int, persons: bool) -> Sql:
+    """`spread_rows` of details, by the number of the attribute, and whether persons are counted."""
+    entity = name(ENTITY) if persons else None
+    return spread_rows(rows, keys, attribute=name(value_of(attribute)), entity=entity)
 
 
 def small(rows: Fragment, keys: Keys, *, k: int) -> Sql:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from sqlanon.query.classes.violations import spread_rows
 from sqlanon.query.privacy.figures import node
 from sqlanon.sqltext import Sql, expression, listed, name, names, render
 
 
 def held(source: exp.Table, attribute: str, *, entity: str | None) -> Sql:
     """Rows of VALUE and SIZE of a column; a person of `entity` counts once for each value."""
-    return render(
-        "privacy/held_values",
-        source=source,
-        attribute=name(attribute),
-        entity=None if entity is None else name(entity),
-    )
+    person = None if entity is None else name(entity)
+    return spread_rows(source, (), attribute=name(attribute), entity=person, size=1)
 
 
 def as_one_class(held: Sql) -> Sql:

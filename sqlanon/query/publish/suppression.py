@@ -99,8 +99,8 @@ class SuppressionQuery:
             if not asked:
                 continue
             name = f"sqlanon_reference_{place}_{number}"
-            counted = violations.spread_rows(
-                rows, (), attribute=attribute.number, entity=attribute.persons
+            counted = violations.attribute_rows(
+                rows, (), attribute=attribute.number, persons=attribute.persons
             )
             counts = reference(
                 counted,
@@ -109,8 +109,8 @@ class SuppressionQuery:
                 height=attribute.height,
             )
             references.append((name, counts))
-            spread = violations.spread_rows(
-                rows, keys, attribute=attribute.number, entity=attribute.persons
+            spread = violations.attribute_rows(
+                rows, keys, attribute=attribute.number, persons=attribute.persons
             )
             figures = sensitive.class_figures(
                 spread,
