@@ -17,8 +17,8 @@ from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness, 
 from sqlanon.query.classes.table_classes import pair_value
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encoding.encode import presence
-from sqlanon.query.privacy import models, sensitive, worst
-from sqlanon.query.privacy.figures import Needed, Reference
+from sqlanon.query.privacy import models
+from sqlanon.query.privacy.figures import Needed, Reference, class_figures
 from sqlanon.query.syntax import column
 from sqlanon.reports.check import ModelResult, SensitiveFigures
 
@@ -56,7 +56,7 @@ def rank_attribute(
     The temporary tables stay until the engine's workspace ends.
     """
     values, by_rank = rank_values(engine, table, asked=bound, entity=entity)
-    records, count = engine.rows(worst.extent(values))[0]
+    records, count = engine.rows(models.extent(values))[0]
     return Ranked(bound, values, Reference(by_rank, records, count, bound.height), count)
 
 
@@ -85,7 +85,7 @@ def attribute_figures(
 
 def _given_away(engine: Engine, table: Tabulated, *, number: int, found: Row) -> int:
     """Records in classes of one value or none, or persons, each once however many classes."""
-    records: int = found[worst.HOMOGENEOUS] + table.singles
+    records: int = found[models.HOMOGENEOUS] + table.singles
     if not table.has_persons or not records:
         return records
     persons: int = engine.rows(table.persons_given_away(column(value_of(number))))[0][0]
@@ -107,7 +107,7 @@ def _results(bound: BoundSensitive, found: Row) -> tuple[ModelResult, ...]:
             model.describe(),
             model.threshold,
             models.found(model, found),
-            found[worst.violations(n)] == 0,
+            found[models.violations(n)] == 0,
             bound.name,
         )
         for n, model in enumerate(bound.models)
@@ -130,9 +130,9 @@ def joint_diversity(
             continue
         value = pair_value(one, other, values=second.count)
         counts = [
-            engine.rows(
-                worst.fewest(sensitive.class_figures(part, table.keys, needed=Needed(nulls=False)))
-            )[0][0]
+            engine.rows(models.fewest(class_figures(part, table.keys, needed=Needed(nulls=False))))[
+                0
+            ][0]
             for part in table.parts(value)
         ]
         found[names] = min(count for count in counts if count is not None)
@@ -153,10 +153,8 @@ def _worst(
     needed = models.needed_by([*asked, *reported], nulls=False)
     rows = []
     for part in table.parts(column(value_of(number))):
-        figures = sensitive.class_figures(
-            part, table.keys, needed=needed, reference=attribute.reference
-        )
-        query = worst.worst(figures, needed, models=asked)
+        figures = class_figures(part, table.keys, needed=needed, reference=attribute.reference)
+        query = models.worst(figures, needed, models=asked)
         rows += engine.fetch(query).to_pylist()
     return rows
 

@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.query.classes import column_sets
+from sqlanon.query.classes import table_classes
 from sqlanon.query.syntax import rows_of
 from sqlanon.reports.kept import KeptColumn, KeptColumns, KeptPair
 
@@ -80,13 +80,13 @@ def with_joined(
 ) -> KeptColumns:
     """The figures with the records that each column joins as an entity column of the table does."""
     names = [one.name for one in found.columns]
-    persons, joinable = engine.rows(column_sets.records_of_several(table, entity))[0]
+    persons, joinable = engine.rows(table_classes.records_of_several(table, entity))[0]
     if not joinable:
         return replace(found, entity=entity)
     joined: dict[str, tuple[int, ...]] = {}
     for start in range(0, len(names), BATCH):
         batch = names[start : start + BATCH]
-        rows = engine.rows(column_sets.joined_records(table, batch, entity=entity))
+        rows = engine.rows(table_classes.joined_records(table, batch, entity=entity))
         joined |= {batch[place]: tuple(figures) for place, *figures in rows}
     columns = [
         replace(
@@ -118,7 +118,7 @@ class _Counter:
         found = [(0, 0)] * len(sets)
         at_once = BATCH if self.records < LARGE else 1
         for start in range(0, len(sets), at_once):
-            query = column_sets.set_counts(self.table, sets[start : start + at_once])
+            query = table_classes.set_counts(self.table, sets[start : start + at_once])
             for place, classes, unique in self.engine.rows(query):
                 found[start + place] = classes, unique
         return found

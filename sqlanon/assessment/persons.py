@@ -13,7 +13,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import EngineError
 from sqlanon.microdata.binding import column_types, is_unsuited
 from sqlanon.policy.policy import Policy
-from sqlanon.query.assess.persons import (
+from sqlanon.query.assess.profile import (
     differing,
     distinct_values,
     estimated_values,

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.loss.release import Spread
-from sqlanon.query.assess import measure, release
+from sqlanon.query.assess import release
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ def class_spread(
         table, sensitive.by, sensitive=sensitive.name, suppressed=suppressed
     )
     if not sensitive.nulls:
-        every, kept = measure.without_null(every), measure.without_null(kept)
-    [(records, squares)] = engine.rows(measure.value_squares(every))
-    rows = engine.rows(measure.spread(kept, label_keys(sensitive.by)))
+        every, kept = release.without_null(every), release.without_null(kept)
+    [(records, squares)] = engine.rows(release.value_squares(every))
+    rows = engine.rows(release.spread(kept, label_keys(sensitive.by)))
     return Spread(rows, records, squares)
 
 
 def label_keys(names: Sequence[str]) -> list[str]:
     """The columns that hold the labels of quasi-identifiers."""
-    return list(map(measure.label, range(len(names))))
+    return list(map(release.label, range(len(names))))

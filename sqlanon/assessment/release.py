@@ -20,7 +20,7 @@ from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded
-from sqlanon.query.assess import measure, release
+from sqlanon.query.assess import release
 from sqlanon.query.encoding import encode
 from sqlanon.query.text import TEXT
 from sqlanon.wording import counted
@@ -84,7 +84,7 @@ class Published:
         if not varying:
             return {constant: self.statistics.records} if self.statistics.records else {}
         sized = dict.fromkeys(varying)
-        rows = self.engine.rows(measure.products(self.classes, self.read, columns=sized))
+        rows = self.engine.rows(release.products(self.classes, self.read, columns=sized))
         return {constant * product: records for product, records in rows}
 
     def spread(self, name: str, *, nulls: bool) -> Spread:
@@ -103,7 +103,7 @@ class Published:
         values = release.class_values(
             self.table, self.subject.names, sensitive=name, suppressed=self.suppressed
         )
-        query = measure.majority(values, label_keys(self.subject.names))
+        query = release.majority(values, label_keys(self.subject.names))
         count: int = self.engine.rows(query)[0][0]
         return count
 
@@ -187,12 +187,12 @@ def _place_words(words: int) -> list[str]:
 
 def _read(engine: Engine, columns: Sequence[Labels], codes: Sequence[list[Words]]) -> exp.Table:
     """The node that each label stands for, by its first leaf, and its leaves, as a table."""
-    names = (encode.ATTRIBUTE, measure.LABEL, measure.LEAVES, *_place_words(len(codes[0][0])))
+    names = (encode.ATTRIBUTE, release.LABEL, release.LEAVES, *_place_words(len(codes[0][0])))
     rows: list[tuple[object, ...]] = []
     for number, (labels, own) in enumerate(zip(columns, codes, strict=True)):
         runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
         rows += [(number, label, n, *own[first]) for label, (first, n) in runs.items()]
-    return engine.load_rows("read", by_column(names, rows), {measure.LABEL: TEXT})
+    return engine.load_rows("read", by_column(names, rows), {release.LABEL: TEXT})
 
 
 def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:
@@ -273,6 +273,6 @@ def read_published(
 
 def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, int]:
     """The classes that are published, by size, and the records that are not."""
-    rows = engine.rows(measure.class_histogram(classes))
+    rows = engine.rows(release.class_histogram(classes))
     kept = ClassStatistics.of((size, number) for size, small, number in rows if not small)
     return kept, sum(size * number for size, small, number in rows if small)

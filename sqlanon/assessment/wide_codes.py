@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.assessment.column_codes import code_columns
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import WORD_BITS, Field, packed
-from sqlanon.query.assess import wide
+from sqlanon.query.assess import risk
 from sqlanon.query.classes import table_classes
 
 WIDE = 32
@@ -91,7 +91,7 @@ def wide_frequency_set(
     for part in written.parts:
         fields += [replace(field, word=field.word + words) for field in part.fields]
         words += part.words
-    query = wide.sized(written.numbered, written.tables)
+    query = risk.sized(written.numbered, written.tables)
     values = tuple(chain.from_iterable(part.values for part in written.parts))
     return CodedColumns(engine.materialize("frequency", query), values, tuple(fields))
 
@@ -113,7 +113,7 @@ def wide_rows(
     first = len(names)
     places = {first + place: held for place, held in enumerate(ranks.values())}
     person = None if entity is None else first + len(ranks)
-    query = wide.carrying(written.numbered, written.tables, ranks=places, entity=person)
+    query = risk.carrying(written.numbered, written.tables, ranks=places, entity=person)
     return engine.materialize("rows", query), written.words
 
 
@@ -121,7 +121,7 @@ def _written(
     engine: Engine, table: exp.Table, *, names: Sequence[str], carried: Sequence[str]
 ) -> _Parts:
     """The columns in parts; those carried are only numbered, behind them."""
-    query = wide.numbered_records(table, [*names, *carried])
+    query = risk.numbered_records(table, [*names, *carried])
     numbered, records = engine.materialize_counted("numbered", query)
     write = _ranked if records <= RANKED else _joined
     starts = range(0, len(names), TOGETHER)
@@ -131,17 +131,17 @@ def _written(
 
 def _ranked(engine: Engine, numbered: exp.Table, part: Sequence[int]) -> _Part:
     """Columns as the ranks of their values, which need no join."""
-    ranks = engine.materialize("ranks", wide.ranked_columns(numbered, part))
-    values = engine.rows(wide.highest_ranks(ranks, part))[0]
+    ranks = engine.materialize("ranks", risk.ranked_columns(numbered, part))
+    values = engine.rows(risk.highest_ranks(ranks, part))[0]
     fields = tuple(packed(values))
-    words = engine.materialize("words", wide.packed_ranks(ranks, part, fields=fields))
+    words = engine.materialize("words", risk.packed_ranks(ranks, part, fields=fields))
     engine.drop(ranks)
     return _Part(words, values, fields)
 
 
 def _joined(engine: Engine, numbered: exp.Table, part: Sequence[int]) -> _Part:
     """Columns as the numbers of their values, joined by value."""
-    codes = code_columns(engine, numbered, names=[wide.cell(number) for number in part])
-    coding = replace(codes.coding, entity=wide.RECORD)
+    codes = code_columns(engine, numbered, names=[risk.cell(number) for number in part])
+    coding = replace(codes.coding, entity=risk.RECORD)
     words = engine.materialize("words", table_classes.coded_rows(numbered, coding))
     return _Part(words, codes.values, codes.fields)

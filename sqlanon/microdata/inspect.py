@@ -188,7 +188,7 @@ def _made_up(hierarchy: Hierarchy) -> list[Labels]:
             return []
     literals = [(exp.cast(exp.Literal.string(value), kind),) for value in values]
     rows = exp.values(literals, alias="made_up", columns=[encode.VALUE])
-    labels = level_labels(hierarchy, encode.value(), column_type=literals[0][0].to)
-    leaf = exp.cast(encode.value(), exp.DataType.Type.VARCHAR)
+    labels = level_labels(hierarchy, encode.labelled_value(), column_type=literals[0][0].to)
+    leaf = exp.cast(encode.labelled_value(), exp.DataType.Type.VARCHAR)
     with Resources(threads=1).connect() as engine:
         return engine.rows(exp.select(leaf, *labels).from_(rows))

@@ -17,8 +17,8 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.query.encoding import encode
-from sqlanon.query.encoding import value_order as values
 from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
+from sqlanon.query.privacy import figures as values
 from sqlanon.query.privacy.figures import Needed
 from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute
@@ -160,7 +160,7 @@ def value_order(
         return _hierarchy_order(attribute.hierarchy, name, kind=kind, table=table)
     ends_with = [] if None in attribute.order else [None]
     texts = enumerate([*attribute.order, *ends_with])
-    order = values.listed([(text, rank) for rank, text in texts], kind, levels=[])
+    order = values.listed_order([(text, rank) for rank, text in texts], kind, levels=[])
     if attribute.hierarchy is None:
         return order, 0
     nodes, height = _hierarchy_order(attribute.hierarchy, name, kind=kind, table=table)
@@ -178,7 +178,7 @@ def _hierarchy_order(
             ]
         )
     if hierarchy.rows is None:
-        labels = level_labels(hierarchy, encode.value(), column_type=kind, name=name)
+        labels = level_labels(hierarchy, encode.labelled_value(), column_type=kind, name=name)
         return values.ruled(table, name, labels=labels), len(labels)
     own = hierarchy.name, hierarchy.lines
     tree = Tree.grow(name, list(hierarchy.rows), with_null=True, name=own[0], lines=own[1])
@@ -187,7 +187,7 @@ def _hierarchy_order(
         (leaf, rank, *(tree.nodes[level][rank] for level in inner))
         for rank, leaf in enumerate(tree.leaves)
     ]
-    return values.listed(rows, kind, levels=inner), tree.height
+    return values.listed_order(rows, kind, levels=inner), tree.height
 
 
 def _refuse_zoned(attribute: Sensitive, name: str, *, kind: exp.DataType) -> None:

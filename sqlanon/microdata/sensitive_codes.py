@@ -19,7 +19,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
 from sqlanon.query.encoding.encode import Carried
-from sqlanon.query.privacy import value_ranks
+from sqlanon.query.privacy import figures
 from sqlanon.query.privacy.figures import Needed, Reference, reference
 
 
@@ -142,13 +142,13 @@ def rank_values(
     The temporary tables, by value and by rank, stay until the engine's workspace ends.
     """
     query = reference(
-        value_ranks.held(table, asked.name, entity=entity),
+        figures.held(table, asked.name, entity=entity),
         nulls=asked.needed.nulls,
         order=asked.order,
         height=asked.height,
     )
     values = engine.materialize("values", query)
-    return values, engine.materialize("reference", value_ranks.by_rank(values, asked.height))
+    return values, engine.materialize("reference", figures.by_rank(values, asked.height))
 
 
 def _coded(
@@ -170,7 +170,7 @@ def _coded(
 def _referring(engine: Engine, attribute: SensitiveCodes, *, table: exp.Table) -> SensitiveCodes:
     """The attribute with another distribution to refer to."""
     height = attribute.reference.height
-    rows = sorted(engine.rows(value_ranks.rank_counts(table, height)))
+    rows = sorted(engine.rows(figures.rank_counts(table, height)))
     _, counts, *levels = zip(*rows, strict=True) if rows else ((), ())
     numbers = [{label: n for n, label in enumerate(dict.fromkeys(level))} for level in levels]
     return replace(

@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.microdata.binding import Subject
-from sqlanon.query.encoding.encode import distinct_values
-from sqlanon.query.encoding.spellings import spelling_counts
+from sqlanon.query.encoding.encode import distinct_values, spelling_counts
 from sqlanon.query.syntax import column, nested, select
 from sqlanon.query.text import varchar
 from sqlanon.wording import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.query.encoding.fingerprint import fingerprint
+from sqlanon.query.encoding.encode import fingerprint
 
 _UNSTEADY = "the view gives other rows each time that it is read; store its rows in a table first"
 

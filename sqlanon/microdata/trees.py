@@ -47,7 +47,7 @@ def grow(
                 counts.append(None)
             else:
                 labels = level_labels(
-                    hierarchy, encode.value(), column_type=columns[name], name=name
+                    hierarchy, encode.labelled_value(), column_type=columns[name], name=name
                 )
                 paths = engine.rows(
                     encode.distinct_paths(table, name, labels=labels, kind=columns[name])

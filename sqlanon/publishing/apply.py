@@ -28,7 +28,7 @@ from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broke
 from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.target import Target, refuse_target, refuse_types
-from sqlanon.query.encoding.fingerprint import fingerprint
+from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import rows_of

@@ -12,7 +12,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
-from sqlanon.query.encoding.fingerprint import fingerprint
+from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.publish import formats
 from sqlanon.query.publish.formats import Written
 from sqlanon.query.syntax import alias, column, nested, select

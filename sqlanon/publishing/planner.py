@@ -35,7 +35,7 @@ from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan
-from sqlanon.query.encoding.fingerprint import fingerprint
+from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED

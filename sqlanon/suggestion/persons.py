@@ -15,7 +15,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.query.classes.column_sets import joined_records, set_counts
+from sqlanon.query.classes.table_classes import joined_records, set_counts
 from sqlanon.query.syntax import rows_of
 from sqlanon.suggestion.profile import ColumnProfile, Form, TableProfile, in_batches
 from sqlanon.suggestion.roles import (

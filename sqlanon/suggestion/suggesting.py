@@ -23,7 +23,7 @@ from sqlanon.microdata.opening import told
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
 from sqlanon.query.assess.profile import commonest, misfits
-from sqlanon.query.classes.column_sets import set_counts
+from sqlanon.query.classes.table_classes import set_counts
 from sqlanon.suggestion.hierarchies import draft_hierarchy
 from sqlanon.suggestion.persons import with_entity
 from sqlanon.suggestion.profile import (

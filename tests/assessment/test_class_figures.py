@@ -12,8 +12,7 @@ from oracles.models import ALL, DATABASE, class_figures, figures_of, grouped, tr
 from sqlglot import exp
 
 from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.query.encoding.value_order import listed
-from sqlanon.query.privacy.figures import Needed
+from sqlanon.query.privacy.figures import Needed, listed_order
 from sqlanon.query.privacy.models import needed_by, violates
 from sqlanon.sqltext import expression
 
@@ -30,7 +29,7 @@ PATHS = {
     None: ("none", "many", "*"),
 }
 INTEGER = exp.DataType.build("INTEGER")
-TREE = listed(
+TREE = listed_order(
     [
         (None if value is None else str(value), rank, *PATHS[value][:2])
         for rank, value in enumerate(ORDER)
@@ -185,7 +184,7 @@ def test_hierarchical_ground_distance_of_li_2007():
         "stomach cancer": ("stomach disease", "digestive", "*"),
     }
     rows = [(name, rank, *path[:2]) for rank, (name, path) in enumerate(paths.items())]
-    tree = listed(rows, exp.DataType.build("VARCHAR"), levels=range(1, 3))
+    tree = listed_order(rows, exp.DataType.build("VARCHAR"), levels=range(1, 3))
     for other, apart in (("bronchitis", 1), ("pulmonary embolism", 2), ("stomach cancer", 3)):
         found = class_figures(
             [("a", "flu"), ("b", other)],

@@ -33,7 +33,7 @@ from sqlanon.loss.measures import FORMULAS, measured
 from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.query.assess.measure import node_classes as classes_query
+from sqlanon.query.assess.release import node_classes as classes_query
 
 SETTINGS = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -20,7 +20,7 @@ from sqlanon.policy.privacy import (
     LDiversity,
     TCloseness,
 )
-from sqlanon.query.privacy import figures, sensitive
+from sqlanon.query.privacy import figures
 from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import table
 
@@ -226,7 +226,7 @@ def class_figures(records, *, kind="INTEGER", needed, order=None, height=0, keep
     DATABASE.execute("CREATE OR REPLACE TEMP TABLE reference AS " + render(query, "duckdb"))
     records, values = DATABASE.execute("SELECT sum(records), count(*) FROM reference").fetchone()
     reference = Reference(table("reference"), int(records or 0), values, height)
-    query = sensitive.class_figures(table("source"), ["class"], needed=needed, reference=reference)
+    query = figures.class_figures(table("source"), ["class"], needed=needed, reference=reference)
     DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE {keep} AS " + render(query, "duckdb"))
     answer = DATABASE.execute(f"FROM {keep}")
     names = [column[0] for column in answer.description]

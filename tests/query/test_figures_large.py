@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 from databases import empty_database, insert
 
-from sqlanon.query.privacy import sensitive
 from sqlanon.query.privacy.figures import (
     EXCEEDING,
     FAVOURED,
     Needed,
     Reference,
+    class_figures,
     distance,
     reference,
 )
@@ -48,7 +48,7 @@ def figures(connection, needed):
     insert(connection, "whole", whole)
     counts = reference(table("whole")).text
     connection.execute(f"CREATE TABLE reference AS {counts}")
-    query = sensitive.class_figures(
+    query = class_figures(
         table("source"),
         ["class"],
         needed=needed,

@@ -37,15 +37,6 @@ SNAPSHOTS = [
 ]
 
 
-def test_every_builder_has_a_snapshot():
-    public = {
-        name
-        for name, one in vars(profile).items()
-        if getattr(one, "__module__", "") == profile.__name__ and not name.startswith("_")
-    }
-    assert {snapshot.name for snapshot in SNAPSHOTS} == public
-
-
 def test_a_sample_is_the_same_whatever_the_order_of_the_rows(connection):
     connection.execute("CREATE OR REPLACE TABLE many AS SELECT range AS n FROM range(5000)")
     connection.execute("CREATE OR REPLACE TABLE turned AS FROM many ORDER BY n DESC")

@@ -91,9 +91,3 @@ SNAPSHOTS = [
         [(1, 2, 2, 3, 1, 1, 2), (2, 1, 1, 4, 0, 1, 4)],
     ),
 ]
-
-
-def test_every_builder_has_a_snapshot():
-    public = {name for name, one in vars(risk).items() if getattr(one, "__module__", "") ==
-              risk.__name__ and not name.startswith("_")}  # fmt: skip
-    assert {snapshot.name.split(" ")[0] for snapshot in SNAPSHOTS} == public

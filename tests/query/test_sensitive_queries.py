@@ -11,9 +11,8 @@ from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.table_classes import Coding
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.encoding import value_order
 from sqlanon.query.encoding.encode import VALUE, word
-from sqlanon.query.privacy import figures, models, sensitive, worst
+from sqlanon.query.privacy import figures, models
 from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import alias, column, table
 
@@ -66,7 +65,7 @@ MODELS = [LDiversity(2), TCloseness(0.3)]
 
 
 def of(needed, reference=WHOLE):
-    return sensitive.class_figures(SOURCE, ["class"], needed=needed, reference=reference)
+    return figures.class_figures(SOURCE, ["class"], needed=needed, reference=reference)
 
 
 SNAPSHOTS = [
@@ -78,7 +77,10 @@ SNAPSHOTS = [
     Snapshot(
         "reference_in_order",
         figures.reference(
-            SOURCE, nulls=False, order=value_order.listed(GRADES[::-1], TEXT, levels=[1]), height=2
+            SOURCE,
+            nulls=False,
+            order=figures.listed_order(GRADES[::-1], TEXT, levels=[1]),
+            height=2,
         ),
         [("low", 0, 3, 0, 3, 4, 0), ("mid", 1, 1, 0, 4, 4, 3), ("top", 2, 1, 1, 5, 1, 7)],
     ),
@@ -144,11 +146,11 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "reordered",
-        value_order.reordered(
+        figures.reordered(
             exp.select(alias(column("value"), VALUE), alias(-column("rank"), "rank")).from_(
                 "grades"
             ),
-            value_order.listed(GRADES, TEXT, levels=[1]),
+            figures.listed_order(GRADES, TEXT, levels=[1]),
             levels=[1],
         ),
         [("low", 0, 0), ("mid", -1, 0), ("top", -2, 1)],
@@ -204,13 +206,13 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "worst",
-        worst.worst(
+        models.worst(
             of(Needed(True, (2,), ("equal",))), Needed(True, (2,), ("equal",)), models=MODELS
         ),
         [(1, 1, 1.0, 0.0, 2.0, 1, 8 / 12, 1, 3)],
     ),
-    Snapshot("fewest", worst.fewest(of(Needed(), None)), [(1,)]),
-    Snapshot("extent", worst.extent(table("reference")), [(6, 4)]),
+    Snapshot("fewest", models.fewest(of(Needed(), None)), [(1,)]),
+    Snapshot("extent", models.extent(table("reference")), [(6, 4)]),
 ]
 
 

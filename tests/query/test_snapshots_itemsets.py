@@ -3,8 +3,8 @@
 from snapshots import TABLES, Snapshot
 from sqlglot import exp
 
-from sqlanon.query.itemsets import extension, itemsets
-from sqlanon.query.itemsets.extension import Depth, Step
+from sqlanon.query import itemsets
+from sqlanon.query.itemsets import Depth, Step
 from sqlanon.query.syntax import table
 
 # Two attributes: bits 1 and 2 tell values 1 and 2 from others below a top; the third bit the only
@@ -72,22 +72,22 @@ SNAPSHOTS = [
     Snapshot("whole table of less than k records", itemsets.whole(MEMBERS, 7, words=1), []),
     Snapshot(
         "extended",
-        extension.extended(PREFIXES, MEMBERS, step=FIRST),
+        itemsets.extended(PREFIXES, MEMBERS, step=FIRST),
         [(0, 0, 7, 6), (1, 0, 6, 3), (2, 4, 6, 3)],
     ),
     Snapshot(
         "extended by the last attribute, which has no top",
-        extension.extended(ITEMSETS, EXTENDED, step=LAST),
+        itemsets.extended(ITEMSETS, EXTENDED, step=LAST),
         [(5, 0, 6, 2), (6, 0, 6, 3), (4, 0, 7, 5)],
     ),
     Snapshot(
         "extended whether closed or not",
-        extension.extended(PREFIXES, MEMBERS, step=FREQUENT),
+        itemsets.extended(PREFIXES, MEMBERS, step=FREQUENT),
         [(0, 0, 7, 6)],
     ),
     Snapshot(
         "extended_members",
-        extension.extended_members(ITEMSETS, MEMBERS, step=FIRST),
+        itemsets.extended_members(ITEMSETS, MEMBERS, step=FIRST),
         [(5, 4, 6, 2), (1, 0, 6, 1), (6, 4, 6, 3), (4, 4, 7, 5), (0, 1, 5, 1)],
     ),
     Snapshot(

@@ -3,9 +3,9 @@
 from snapshots import Snapshot
 
 from sqlanon.hierarchy.layout import Field
-from sqlanon.query.assess import wide
-from sqlanon.query.classes import column_sets, trajectories
-from sqlanon.query.encoding.spellings import spelling_counts
+from sqlanon.query.assess import risk
+from sqlanon.query.classes import table_classes
+from sqlanon.query.encoding.encode import spelling_counts
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import table
 from sqlanon.sqltext import expression
@@ -48,31 +48,31 @@ PARTS = [(table("part"), 2), (table("other"), 1)]
 SNAPSHOTS = [
     Snapshot(
         "set_counts",
-        column_sets.set_counts(VISITS, [["who"], ["card"], ["who", "card"]]),
+        table_classes.set_counts(VISITS, [["who"], ["card"], ["who", "card"]]),
         [(0, 4, 3), (1, 3, 1), (2, 4, 3)],
     ),
     Snapshot(
         "joined_records",
         # Ann alone has c1, and has it twice; each place is of one record. Nobody has none.
-        column_sets.joined_records(VISITS, ["card", "place"], entity="who"),
+        table_classes.joined_records(VISITS, ["card", "place"], entity="who"),
         [(0, 2, 3, 2), (1, 3, 3, 0)],
     ),
-    Snapshot("records_of_several", column_sets.records_of_several(VISITS, "who"), [(3, 2)]),
+    Snapshot("records_of_several", table_classes.records_of_several(VISITS, "who"), [(3, 2)]),
     Snapshot(
         "trajectories by rows",
-        trajectories.trajectories(CODED, 2, person="entity"),
+        table_classes.trajectories(CODED, 2, person="entity"),
         # Told by text: "1.1.1" of nobody's and bob's rows, then both of the others.
         [(None, 1), ("bob", 1), ("ann", 2), ("cid", 2)],
     ),
     Snapshot(
         "trajectories by sizes",
-        trajectories.trajectories(CODED, 2, person="entity", records=expression("SUM(size)")),
+        table_classes.trajectories(CODED, 2, person="entity", records=expression("SUM(size)")),
         [(None, 1), ("ann", 2), ("cid", 2), ("bob", 3)],
     ),
-    Snapshot("trajectory_histogram", trajectories.trajectory_histogram(PERSONS), [(1, 2), (2, 1)]),
+    Snapshot("trajectory_histogram", table_classes.trajectory_histogram(PERSONS), [(1, 2), (2, 1)]),
     Snapshot(
         "with_trajectories",
-        trajectories.with_trajectories(CODED, PERSONS, words=2, person="entity"),
+        table_classes.with_trajectories(CODED, PERSONS, words=2, person="entity"),
         [
             (1, 1, "ann", 1, 3), (11, 0, "ann", 1, 3), (1, 1, "bob", 2, 2), (11, 0, "cid", 1, 3),
             (1, 1, "cid", 1, 3), (1, 1, None, 1, 1),
@@ -80,26 +80,26 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "numbered_records",
-        wide.numbered_records(VISITS, ["who", "card"]),
+        risk.numbered_records(VISITS, ["who", "card"]),
         [(1, "ann", "c1"), (2, "ann", "c1"), (3, "bob", "c2"), (4, "cid", "c2"), (5, None, None)],
     ),
     Snapshot(
-        "ranked_columns", wide.ranked_columns(NUMBERED, [0, 1]), [(1, 2, 1), (2, 1, 1), (3, 2, 2)]
+        "ranked_columns", risk.ranked_columns(NUMBERED, [0, 1]), [(1, 2, 1), (2, 1, 1), (3, 2, 2)]
     ),
-    Snapshot("highest_ranks", wide.highest_ranks(RANKS, [0, 1]), [(2, 2)]),
+    Snapshot("highest_ranks", risk.highest_ranks(RANKS, [0, 1]), [(2, 2)]),
     Snapshot(
         "packed_ranks",
-        wide.packed_ranks(RANKS, [0, 1], fields=[Field(0, 0, 1), Field(0, 1, 1)]),
+        risk.packed_ranks(RANKS, [0, 1], fields=[Field(0, 0, 1), Field(0, 1, 1)]),
         [(1, 1), (2, 0), (3, 3)],
     ),
     Snapshot(
         "sized",
-        wide.sized(NUMBERED, PARTS),
+        risk.sized(NUMBERED, PARTS),
         [(1, 0, 5, 2), (0, 0, 6, 1)],
     ),
     Snapshot(
         "carrying",
-        wide.carrying(NUMBERED, PARTS, ranks={2: HELD}, entity=1),
+        risk.carrying(NUMBERED, PARTS, ranks={2: HELD}, entity=1),
         [(1, 0, 5, 0, 7), (0, 0, 6, None, 7), (1, 0, 5, 1, 9)],
     ),
     Snapshot(

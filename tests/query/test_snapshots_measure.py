@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from snapshots import INTEGER, Snapshot
 
-from sqlanon.query.assess import measure, release
+from sqlanon.query.assess import release
 from sqlanon.query.syntax import table
 
 TABLES = """
@@ -75,31 +75,31 @@ CODES, NODE, CLASSES, MAPPED = table("codes"), table("node"), table("classes"), 
 SNAPSHOTS = [
     Snapshot(
         "node_classes",
-        measure.node_classes(CODES, (3, 0), k=2),
+        release.node_classes(CODES, (3, 0), k=2),
         [(1, 0, 3, False), (2, 0, 2, False)],
     ),
     Snapshot(
         "node_classes_without",
-        measure.node_classes(CODES, (3, 0), k=2, suppressed=table("gone")),
+        release.node_classes(CODES, (3, 0), k=2, suppressed=table("gone")),
         [(1, 0, 3, False), (2, 0, 2, True)],
     ),
     Snapshot(
-        "node_cells", measure.node_cells(NODE, [(1, 0), (0, 0)]), [(0, 1, 0, 3, 1), (1, 0, 0, 3, 1)]
+        "node_cells", release.node_cells(NODE, [(1, 0), (0, 0)]), [(0, 1, 0, 3, 1), (1, 0, 0, 3, 1)]
     ),
     Snapshot(
         "suppressed_values",
-        measure.suppressed_values(CODES, (3, 0), classes=NODE, columns=[(7, 0)]),
+        release.suppressed_values(CODES, (3, 0), classes=NODE, columns=[(7, 0)]),
         [(0, 2, 0, 1, 1), (0, 6, 0, 1, 1)],
     ),
     Snapshot(
         "kept_values",
-        measure.kept_values(CODES, (3, 0), classes=NODE, column="value_0"),
+        release.kept_values(CODES, (3, 0), classes=NODE, column="value_0"),
         [("flu", 2, 1, 0), (None, 1, 1, 0)],
     ),
-    Snapshot("class_histogram", measure.class_histogram(NODE), [(3, False, 1), (2, True, 1)]),
+    Snapshot("class_histogram", release.class_histogram(NODE), [(3, False, 1), (2, True, 1)]),
     Snapshot(
         "products by words",
-        measure.products(NODE, table("sizes"), columns={0: (3, 0), 1: (0, 0)}),
+        release.products(NODE, table("sizes"), columns={0: (3, 0), 1: (0, 0)}),
         [(12.0, 3)],
         sql="""
         SELECT "product", CAST(COALESCE(SUM("class_size"), 0) AS BIGINT)
@@ -123,19 +123,19 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "products by labels",
-        measure.products(CLASSES, table("read"), columns={0: None}),
+        release.products(CLASSES, table("read"), columns={0: None}),
         [(5.0, 2), (1.0, 2)],
     ),
     Snapshot(
         "spread",
-        measure.spread(
-            measure.kept_values(CODES, (3, 0), classes=NODE, column="value_0"), ["word_0", "word_1"]
+        release.spread(
+            release.kept_values(CODES, (3, 0), classes=NODE, column="value_0"), ["word_0", "word_1"]
         ),
         [(3, 1, 5)],
     ),
     Snapshot(
         "majority",
-        measure.majority(
+        release.majority(
             release.class_values(table("people"), ["sex"], sensitive="value", suppressed=None),
             ["label_0"],
         ),
@@ -143,8 +143,8 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "value_squares without NULL",
-        measure.value_squares(
-            measure.without_null(release.column_values(table("people"), "value"))
+        release.value_squares(
+            release.without_null(release.column_values(table("people"), "value"))
         ),
         [(3, 5)],
     ),

@@ -31,8 +31,8 @@ from sqlanon.query.classes.frequency import (
 )
 from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
 from sqlanon.query.encoding.encode import SIZE, VALUE
-from sqlanon.query.privacy import models, sensitive
-from sqlanon.query.privacy.figures import Needed
+from sqlanon.query.privacy import models
+from sqlanon.query.privacy.figures import Needed, class_figures
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.sqltext import Fragment, Sql, expression, name
@@ -237,7 +237,7 @@ class _Classes:
             values = violations.each_once(persons, self.keys)
         else:
             values = self._rows(SIZE, by)
-        figures = sensitive.class_figures(
+        figures = class_figures(
             values,
             self.keys,
             needed=asked.needed,

@@ -16,7 +16,7 @@ from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, coded
 from sqlanon.policy.policy import Policy
-from sqlanon.query.assess import measure
+from sqlanon.query.assess import release
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import VALUE, Carried, word
 from sqlanon.recoding import Node
@@ -43,7 +43,7 @@ def node_release(
         suppressed: The words of its suppressed classes; None where those smaller than k are.
     """
     masks = encoded.layout.node_masks(node)
-    query = measure.node_classes(encoded.table, masks, k=policy.k, suppressed=suppressed)
+    query = release.node_classes(encoded.table, masks, k=policy.k, suppressed=suppressed)
     classes = engine.materialize("classes", query)
     counted = _Counted(engine, subject, encoded, node, classes)
     kept = counted.published()
@@ -77,7 +77,7 @@ class _Counted:
 
     def published(self) -> ClassStatistics:
         """The classes that are not suppressed, by size."""
-        rows = self.engine.rows(measure.class_histogram(self.classes))
+        rows = self.engine.rows(release.class_histogram(self.classes))
         return ClassStatistics.of((size, number) for size, small, number in rows if not small)
 
     def columns(self, kept: ClassStatistics) -> tuple[Column, ...]:
@@ -109,7 +109,7 @@ class _Counted:
         places = list(map(self._places, range(len(self.node))))
         cells: list[dict[Place, tuple[int, int]]] = [{} for _ in self.node]
         for number, *words, records, classes in self.engine.rows(
-            measure.node_cells(self.classes, masks)
+            release.node_cells(self.classes, masks)
         ):
             place = self.node[number], places[number][tuple(words)]
             cells[number][place] = records, classes
@@ -146,7 +146,7 @@ class _Counted:
         leaves = [
             layout.node_codes(number, self.subject.trees[number], level=0) for number in columns
         ]
-        query = measure.suppressed_values(
+        query = release.suppressed_values(
             self.encoded.table, layout.node_masks(self.node), classes=self.classes, columns=masks
         )
         return [
@@ -161,19 +161,19 @@ class _Counted:
         varying = [number for number, each in enumerate(sizes) if len(set(each)) > 1]
         if not varying or not kept.classes:
             return {constant: kept.records}
-        columns: dict[str, list[int]] = {encode.ATTRIBUTE: [], measure.LEAVES: []}
+        columns: dict[str, list[int]] = {encode.ATTRIBUTE: [], release.LEAVES: []}
         words = [word(w) for w in range(self.encoded.layout.words)]
         columns |= {name: [] for name in words}
         for number in varying:
             for code, place in self._places(number).items():
                 columns[encode.ATTRIBUTE].append(number)
-                columns[measure.LEAVES].append(sizes[number][place])
+                columns[release.LEAVES].append(sizes[number][place])
                 for name, bits in zip(words, code, strict=True):
                     columns[name].append(bits)
         table = self.engine.load_rows("sizes", columns)
         layout = self.encoded.layout
         sized = {number: layout.column_masks(number, self.node[number]) for number in varying}
-        rows = self.engine.rows(measure.products(self.classes, table, columns=sized))
+        rows = self.engine.rows(release.products(self.classes, table, columns=sized))
         return {constant * product: records for product, records in rows}
 
     def spreads(self, policy: Policy) -> list[Spread]:
@@ -182,12 +182,12 @@ class _Counted:
         keys = [word(w) for w in range(len(masks))]
         spreads = []
         for source, name, nulls in self._valued(policy):
-            every = measure.coded_values(source, name)
-            kept = measure.kept_values(source, masks, classes=self.classes, column=name)
+            every = release.coded_values(source, name)
+            kept = release.kept_values(source, masks, classes=self.classes, column=name)
             if not nulls:
-                every, kept = measure.without_null(every), measure.without_null(kept)
-            [(records, squares)] = self.engine.rows(measure.value_squares(every))
-            rows = self.engine.rows(measure.spread(kept, keys))
+                every, kept = release.without_null(every), release.without_null(kept)
+            [(records, squares)] = self.engine.rows(release.value_squares(every))
+            rows = self.engine.rows(release.spread(kept, keys))
             spreads.append(Spread(rows, records, squares))
         return spreads
 

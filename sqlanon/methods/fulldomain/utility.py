@@ -24,7 +24,7 @@ from sqlanon.loss.objectives import CellObjective, ClassCounts, Gains, Objective
 from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch
 from sqlanon.microdata.encoding import Encoded
 from sqlanon.policy.policy import Policy
-from sqlanon.query.assess import measure
+from sqlanon.query.assess import release
 from sqlanon.query.classes import gains, violations
 from sqlanon.query.classes.frequency import with_nodes
 from sqlanon.query.classes.gains import Valued
@@ -110,9 +110,9 @@ class GainCounter:
         table, counted = encoded.details.table, {}
         numbers = {each.number for each in encoded.details.attributes}
         for number in sorted(numbers):
-            rows = measure.coded_values(table, violations.value_of(number))
-            rows = measure.without_null(rows)
-            counted[number] = engine.rows(measure.value_squares(rows))[0]
+            rows = release.coded_values(table, violations.value_of(number))
+            rows = release.without_null(rows)
+            counted[number] = engine.rows(release.value_squares(rows))[0]
         part = Fraction(ONE, len(numbers))
         attributes, highest, relief = [], Fraction(0), Fraction(0)
         for number, (records, squares) in counted.items():

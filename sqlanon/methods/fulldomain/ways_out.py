@@ -14,7 +14,8 @@ from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_value
 from sqlanon.policy.policy import least_share
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
-from sqlanon.query.privacy import models, sensitive, value_ranks, worst
+from sqlanon.query.privacy import models
+from sqlanon.query.privacy.figures import as_one_class, class_figures, held
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Box
 from sqlanon.search.lattice.incognito import SearchOutcome
@@ -127,11 +128,9 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
         nulls = policy.sensitive_attributes[demand.column].nulls == "value"
         needed = replace(models.needed_by([model], nulls=nulls), entropy=True)
         for entity in {policy.entity, None}:
-            rows = value_ranks.as_one_class(
-                value_ranks.held(problem.subject.table, demand.column, entity=entity)
-            )
-            figures = sensitive.class_figures(rows, [encode.word(0)], needed=needed)
-            [row] = engine.rows(worst.worst(figures, needed, models=[model]))
+            rows = as_one_class(held(problem.subject.table, demand.column, entity=entity))
+            figures = class_figures(rows, [encode.word(0)], needed=needed)
+            [row] = engine.rows(models.worst(figures, needed, models=[model]))
             if row[-1]:
                 return False
     return True

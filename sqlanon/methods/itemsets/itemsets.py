@@ -12,8 +12,8 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.methods.itemsets.codes import ItemCodes
+from sqlanon.query import itemsets
 from sqlanon.query.encoding.encode import ATTRIBUTE
-from sqlanon.query.itemsets import itemsets
 from sqlanon.query.text import TEXT
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy

@@ -18,7 +18,7 @@ from sqlanon.microdata.encoding import encode_subject
 from sqlanon.microdata.places import place_of, try_place
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
-from sqlanon.query.itemsets.itemsets import SUPPORT
+from sqlanon.query.itemsets import SUPPORT
 from sqlanon.query.publish.recode import create_table
 from sqlanon.reports.itemsets import MiningReport
 

@@ -5,7 +5,7 @@ is frequent with a support of k records or more, and closed where no lower nodes
 support. So the closed frequent itemsets are the classes that a local recoding may choose from.
 Sources: Kenig 2009, chapter 7; Park and Shim 2007, sections 4.3 and 4.4, for suppression.
 
-Attributes are taken one after the other by the statements of `query.itemsets.extension`. Records
+Attributes are taken one after the other by the statements of `extended`. Records
 are rows of the encoded table, so that those alike are counted once with their size. Nothing but
 the codes of values goes to the database, and nothing comes back until it is fetched.
 """
@@ -26,9 +26,9 @@ from sqlanon.methods.itemsets.codes import Forest, ItemCodes
 from sqlanon.methods.itemsets.itemsets import Itemsets, taxonomy_of
 from sqlanon.microdata.encoding import Encoded
 from sqlanon.progress import ProgressLine
+from sqlanon.query import itemsets
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
-from sqlanon.query.itemsets import extension, itemsets
-from sqlanon.query.itemsets.extension import Depth, Step
+from sqlanon.query.itemsets import Depth, Step
 from sqlanon.sqltext import Fragment
 from sqlanon.wording import counted
 
@@ -99,17 +99,17 @@ class _Mining:
         for step in steps[:-1]:
             self._tell(step, prefixes)
             longer = self.engine.materialize(
-                "prefixes", extension.extended(prefixes, members, step=step)
+                "prefixes", itemsets.extended(prefixes, members, step=step)
             )
             wider = self.engine.materialize(
-                "members", extension.extended_members(longer, members, step=step)
+                "members", itemsets.extended_members(longer, members, step=step)
             )
             self._drop(prefixes, members)
             prefixes, members = longer, wider
         query: Fragment = prefixes
         for step in steps[-1:]:
             self._tell(step, prefixes)
-            query = extension.extended(prefixes, members, step=step)
+            query = itemsets.extended(prefixes, members, step=step)
         table = self.engine.materialize("itemsets", itemsets.finished(query, self.codes.words))
         self._drop(prefixes, members)
         count, memberships = self.engine.rows(itemsets.totals(table))[0]

@@ -32,7 +32,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import COUNT, DistinctCombinations
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
-from sqlanon.query.classes import instances
+from sqlanon.query.classes import frequency
 from sqlanon.query.publish.runs import UNIT
 from sqlanon.recoding import Node
 from sqlanon.reports.search import PatternSearch
@@ -85,9 +85,9 @@ class InstanceQueries:
             self._ask.clear()
         coded = self.combinations.coded
         if self.combinations.persons is None:
-            query = instances.among(coded, words, unit=UNIT, records=COUNT, k=self.k)
+            query = frequency.among(coded, words, unit=UNIT, records=COUNT, k=self.k)
         else:
-            query = instances.persons_among(coded, words, unit=UNIT)
+            query = frequency.persons_among(coded, words, unit=UNIT)
         self._rows = self.engine.materialize("rows", query, parameters=[bits.tobytes().decode()])
 
     def frequent(self, patterns: Numbers) -> Flags:
@@ -96,7 +96,7 @@ class InstanceQueries:
         parts = GROUPINGS if len(patterns) >= DIVIDED else 1
         if parts not in self._ask:
             of_persons = self.combinations.persons is not None
-            counted = instances.frequent_persons if of_persons else instances.frequent
+            counted = frequency.frequent_persons if of_persons else frequency.frequent
             query = counted(self._rows, self.masks.shape[1], k=self.k, parts=parts)
             self._ask[parts] = self.engine.prepare(query)
         masks = self.masks[patterns].T.tolist()

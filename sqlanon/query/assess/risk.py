@@ -7,16 +7,20 @@ records, the last word says whose record a row is, and no mask touches it.
 Everywhere `source` is a frequency set, with a row per class and person where persons are counted,
 `words` the number of words that tell its classes apart, and `person` the word that says whose
 record a row is, None where records are counted.
+
+Wide tables turn a few columns at a time into words: `numbered` has the rows of `numbered_records`,
+and a part is the numbers of some of its columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from sqlanon.hierarchy.layout import Field
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram
+from sqlanon.query.classes.violations import value_of
 from sqlanon.query.classes.violations import words as keys_of
 from sqlanon.query.encoding.encode import VALUE, word
 from sqlanon.query.syntax import alias, bigint, column, select
@@ -143,3 +147,108 @@ def _sized(source: exp.Table, columns: Sequence[str], *, entity: str | None, siz
         entity=None if entity is None else name(entity),
         size=name(size),
     )
+
+
+RECORD = "record"
+
+
+def cell(place: int) -> str:
+    """Name of a numbered column."""
+    return f"cell_{place}"
+
+
+def numbered_records(source: exp.Table, columns: Sequence[str]) -> Sql:
+    """The records of a table with a number each: `record`, `cell_0`, `cell_1`, ..."""
+    return expression(
+        "SELECT ROW_NUMBER() OVER () AS record"
+        "{% for column in columns %}, {{ column }} AS cell_{{ loop.index0 }}{% endfor %}"
+        " FROM {{ source }}",
+        columns=names(columns),
+        source=source,
+    )
+
+
+def ranked_columns(numbered: exp.Table, part: Sequence[int]) -> Sql:
+    """The columns of a part as ranks from 1 on, values alike of one rank: `entity`, cells."""
+    return expression(
+        "SELECT record AS entity{% for cell in cells %},"
+        " DENSE_RANK() OVER (ORDER BY {{ cell }} NULLS FIRST) AS {{ cell }}{% endfor %}"
+        " FROM {{ numbered }}",
+        cells=names(map(cell, part)),
+        numbered=numbered,
+    )
+
+
+def highest_ranks(ranks: exp.Table, part: Sequence[int]) -> Sql:
+    """How many distinct values each column of a part has, in one row."""
+    return expression(
+        "SELECT {% for cell in cells %}CAST(COALESCE(MAX({{ cell }}), 0) AS BIGINT), {% endfor %}"
+        "FROM {{ ranks }}",
+        cells=names(map(cell, part)),
+        ranks=ranks,
+    )
+
+
+def packed_ranks(ranks: exp.Table, part: Sequence[int], *, fields: Sequence[Field]) -> Sql:
+    """The words of a part: `entity`, the words."""
+    words: list[list[tuple[Sql, int]]] = [[] for _ in range(1 + max(each.word for each in fields))]
+    for place, field in zip(part, fields, strict=True):
+        words[field.word].append((name(cell(place)), 1 << field.offset))
+    return expression(
+        "SELECT entity{% for codes in words %}, CAST("
+        "{% for cell, factor in codes %}{% if not loop.first %} + {% endif %}"
+        "({{ cell }} - 1) * {{ factor }}{% endfor %} AS BIGINT) AS word_{{ loop.index0 }}"
+        "{% endfor %} FROM {{ ranks }}",
+        words=words,
+        ranks=ranks,
+    )
+
+
+def sized(numbered: exp.Table, parts: Sequence[tuple[exp.Table, int]]) -> Sql:
+    """The frequency set of parts, which have so many words each: the words and `size`."""
+    return _joined(numbered, parts, ranks={}, entity=None, is_sized=True)
+
+
+def carrying(
+    numbered: exp.Table,
+    parts: Sequence[tuple[exp.Table, int]],
+    *,
+    ranks: Mapping[int, exp.Table],
+    entity: int | None,
+) -> Sql:
+    """The words of parts, a rank for each of some numbered columns, and the entity.
+
+    Args:
+        numbered: The numbered records.
+        parts: The parts, and how many words each has.
+        ranks: Rows of VALUE and RANK by the number of the column.
+        entity: The number of the column that says whose record it is.
+    """
+    return _joined(numbered, parts, ranks=ranks, entity=entity, is_sized=False)
+
+
+def _joined(
+    numbered: exp.Table,
+    parts: Sequence[tuple[exp.Table, int]],
+    *,
+    ranks: Mapping[int, exp.Table],
+    entity: int | None,
+    is_sized: bool,
+) -> Sql:
+    held = [(place, w) for place, (_, words) in enumerate(parts) for w in range(words)]
+    return render(
+        "assess/wide_rows",
+        numbered=numbered,
+        parts=[(_part(place), rows) for place, (rows, _) in enumerate(parts)],
+        words=[(name(word(w)), _part(p), name(word(own))) for w, (p, own) in enumerate(held)],
+        ranks=[
+            (name(value_of(number)), rows, name(cell(place)))
+            for number, (place, rows) in enumerate(ranks.items())
+        ],
+        entity=None if entity is None else name(cell(entity)),
+        is_sized=is_sized,
+    )
+
+
+def _part(place: int) -> Sql:
+    return name(f"part_{place}")

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.assess.measure import label
-from sqlanon.query.privacy.figures import Needed, Reference
-from sqlanon.query.privacy.sensitive import class_figures
+from sqlanon.query.assess.release import label
+from sqlanon.query.privacy.figures import Needed, Reference, class_figures
 from sqlanon.query.syntax import column
 from sqlanon.query.text import text_of
 from sqlanon.sqltext import Sql, expression, name, names, render

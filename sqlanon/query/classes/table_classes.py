@@ -5,6 +5,11 @@ these takes half the time of one of the columns themselves.
 
 Everywhere `rows` are those of `coded_rows` or `sized_rows`, `words` is the number of words, and
 `value` an expression over the columns of the rows.
+
+Where a published column says whose record it is, all records of a person can be joined, so a person
+is told apart by all of them together, the trajectory: the bag of their combinations of
+quasi-identifiers. It is written as one text of whole numbers, its classes sorted: equal texts are
+equal bags, exactly and on every engine.
 """
 
 from __future__ import annotations
@@ -189,3 +194,71 @@ def pair_value(one: int, other: int, *, values: int) -> Sql:
 
 def _words(count: int) -> Sql:
     return listed(names(keys(count)))
+
+
+def set_counts(source: exp.Table, sets: Sequence[Sequence[str]]) -> Sql:
+    """Classes of each set of columns: rows of its place, classes, and records alone in one.
+
+    NULL is a value; no set is empty.
+    """
+    return render("classes/set_counts", source=source, sets=[names(own) for own in sets])
+
+
+def joined_records(source: exp.Table, columns: Sequence[str], *, entity: str) -> Sql:
+    """Records that a column joins as the entity column does, for each of some columns.
+
+    Rows of its place; values; pairs of a value and a person; the records of values that one person
+    has in several records, and nobody else in any. NULL joins nothing, and is nobody.
+    """
+    return render(
+        "classes/joined_records", source=source, columns=names(columns), entity=name(entity)
+    )
+
+
+def records_of_several(source: exp.Table, entity: str) -> Sql:
+    """Persons, and the records of those who have several; NULL is nobody."""
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('CASE WHEN size > 1 THEN size END') }}"
+        " FROM (SELECT CAST(COUNT(*) AS BIGINT) AS size FROM {{ source }}"
+        " WHERE {{ entity }} IS NOT NULL GROUP BY {{ entity }}) AS persons",
+        source=source,
+        entity=name(entity),
+    )
+
+
+def trajectories(
+    rows: exp.Table, words: int, *, person: str, records: Fragment | None = None
+) -> Sql:
+    """Every person with the number of their trajectory: `person`, `trajectory`.
+
+    Args:
+        rows: The words and the person, several rows for a person and class or one.
+        words: The number of words.
+        person: The column that says whose a row is; NULL is one person.
+        records: How many records a class of rows has; one for each row where left out.
+    """
+    return render(
+        "classes/trajectories",
+        rows=rows,
+        words=names(keys(words)),
+        person=name(person),
+        records=records or expression("COUNT(*)"),
+    )
+
+
+def trajectory_histogram(persons: exp.Table) -> Sql:
+    """Persons who share a trajectory, and how many trajectories so many share."""
+    sizes = "SELECT COUNT(*) AS class_size FROM {{ persons }} GROUP BY trajectory"
+    return histogram(expression(sizes, persons=persons))
+
+
+def with_trajectories(rows: exp.Table, persons: exp.Table, *, words: int, person: str) -> Sql:
+    """The rows with their person's trajectory as one more word."""
+    return expression(
+        "SELECT rows.*, persons.trajectory AS word_{{ words }} FROM {{ rows }} AS rows"
+        " JOIN {{ persons }} AS persons ON rows.{{ person }} IS NOT DISTINCT FROM persons.person",
+        rows=rows,
+        persons=persons,
+        words=words,
+        person=name(person),
+    )

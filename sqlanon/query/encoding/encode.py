@@ -1,4 +1,4 @@
-"""Encode: from the records of a table to packed codes and class sizes."""
+"""Encode: from the records of a table to packed codes and class sizes, and what tells it apart."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sqlanon.query.syntax import (
     nested,
     select,
 )
-from sqlanon.query.text import TEXT, text_of, varchar
-from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
+from sqlanon.query.text import TEXT, is_nested, is_zoned, text_of, varchar
+from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render, value
 
 ATTRIBUTE = "attribute"
 LEAF = "leaf"
@@ -295,6 +295,59 @@ def extent(encoded_table: exp.Table, words: int = 1) -> Sql:
     )
 
 
-def value() -> exp.Column:
+def labelled_value() -> exp.Column:
     """The column under which `distinct_paths` hands a value to its labels."""
     return column(VALUE)
+
+
+def spelling_counts(
+    source: exp.Table, texts: Sequence[str], *, reals: Sequence[str], digits: int
+) -> Sql:
+    """Rows of place, values that have several spellings, and values with letters beyond ASCII.
+
+    Texts that differ in case and blanks alone are one value, and real numbers that differ after so
+    many digits. Letters beyond ASCII may have several forms, which this does not know.
+    """
+    columns = list(enumerate(names([*texts, *reals])))
+    return render(
+        "encoding/spelling_counts",
+        source=source,
+        texts=columns[: len(texts)],
+        reals=columns[len(texts) :],
+        form=value(f"%.{digits}g"),
+    )
+
+
+_REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
+
+
+def fingerprint(table: exp.Expr, columns: Mapping[str, exp.DataType]) -> Sql:
+    """Records, and one order-free digest of all cells; DuckDB only.
+
+    It has no key, so whoever knows all records but a few can try out what those hold. SHA-256
+    keeps the digests of two tables from telling in which records they differ: the exclusive or
+    and the sum would. The sum tells apart what the exclusive or alone does not, a record that is
+    there twice.
+    """
+    cells = [part for own, kind in columns.items() for part in _told_apart(column(own), kind)]
+    # HASH of several arguments is linear in each; hashed once more, records no longer cancel out.
+    digest = expression("HASH(HASH({{ cells }}))", cells=listed(cells or [0]))
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT), SHA256(CONCAT_WS(' ', BIT_XOR({{ digest }}),"
+        " SUM(CAST({{ digest }} AS INT128)))) FROM {{ table }}",
+        digest=digest,
+        table=table,
+    )
+
+
+def _told_apart(value: exp.Expr, kind: exp.DataType) -> list[exp.Expr]:
+    """A value, with what HASH takes for one: -0.0 and 0.0, 1 month and 30 days, [] and NULL.
+
+    Texts of instants depend on the session's time zone, so nested ones go without.
+    """
+    if kind.this in _REAL:
+        return [value, exp.Anonymous(this="SIGNBIT", expressions=[value.copy()])]
+    nested = is_nested(kind) and not any(map(is_zoned, kind.find_all(exp.DataType)))
+    if nested or kind.this == exp.DataType.Type.INTERVAL:
+        return [value, varchar(value.copy())]
+    return [value]

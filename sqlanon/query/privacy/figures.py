@@ -1,12 +1,19 @@
-"""Figures of a sensitive attribute: which are needed, and the distribution they refer to."""
+"""Figures of a sensitive attribute: how the values of each class are spread.
+
+Here is, too, the distribution of the table that they refer to, and the order of the values: a
+relation of VALUE, RANK and the nodes of a hierarchy.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.sqltext import Fragment, Sql, expression, render
+from sqlanon.query.classes.violations import spread_rows
+from sqlanon.query.encoding.encode import LEAF, RANK, values_of
+from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 DISTINCT_VALUES = "distinct_values"
 COUNTED = "counted"
@@ -122,3 +129,107 @@ def reference(
     """
     levels = range(1, height)
     return render("privacy/reference", source=source, nulls=nulls, value_order=order, levels=levels)
+
+
+_BIGINT = 1 << 62
+_NO_REFERENCE = Reference(0, 0, 0)
+
+
+def class_figures(
+    source: Fragment,
+    keys: Sequence[str],
+    *,
+    needed: Needed,
+    reference: Reference | None = None,
+    grouped: bool = False,
+) -> Sql:
+    """Figures of one attribute's values in every class: one row per class.
+
+    Rows of the keys, CLASS_SIZE (records, NULLs of the attribute included), COUNTED (n),
+    DISTINCT_VALUES, LARGEST (r_1), and as needed ENTROPY [nats], `tail(l)` (n without the l - 1
+    largest counts), `distance(name)`, EXCEEDING and FAVOURED. A class without any value that counts
+    has zeros.
+
+    Args:
+        source: Rows of the keys, VALUE and SIZE [records].
+        keys: Columns that tell classes apart, at least one.
+        needed: Which figures are.
+        reference: The distribution over the table that is looked at; only distances need it.
+        grouped: Whether the source has one row per class and value.
+    """
+    whole = reference or _NO_REFERENCE
+    records, values = whole.records, whole.values
+    fits = isinstance(records, int) and isinstance(values, int) and values * records**2 < _BIGINT
+    return render(
+        "privacy/class_figures",
+        source=source,
+        keys=names(keys),
+        needed=needed,
+        grouped=grouped,
+        reference=whole.table,
+        records=records,
+        all_values=values,
+        levels=whole.levels,
+        height=max(whole.height, 1),
+        is_wide=not fits,
+    )
+
+
+def held(source: exp.Table, attribute: str, *, entity: str | None) -> Sql:
+    """Rows of VALUE and SIZE of a column; a person of `entity` counts once for each value."""
+    person = None if entity is None else name(entity)
+    return spread_rows(source, (), attribute=name(attribute), entity=person, size=1)
+
+
+def as_one_class(held: Sql) -> Sql:
+    """Rows of `held` with a word that is the same for all."""
+    return expression(
+        "SELECT CAST(0 AS BIGINT) AS word_0, value, size FROM {{ held }} AS held", held=held
+    )
+
+
+def by_rank(reference: exp.Table, height: int) -> Sql:
+    """A reference whose values are their ranks."""
+    return render("privacy/by_rank", reference=reference, levels=range(1, height))
+
+
+def rank_counts(reference: exp.Table, height: int) -> Sql:
+    """Rows of rank, records, and the node of each inner level of a hierarchy."""
+    columns = listed(names(["rank", "records", *map(node, range(1, height))]))
+    return expression("SELECT {{ columns }} FROM {{ rows }}", columns=columns, rows=reference)
+
+
+Row = tuple[str | int | None, ...]
+
+
+def listed_order(rows: Sequence[Row], kind: exp.DataType, *, levels: Sequence[int]) -> exp.Select:
+    """The order that the user's own texts say: rows of text, rank and the node of each level."""
+    carried = [RANK, *(node(level) for level in levels)]
+    texts = exp.values(
+        [tuple(map(exp.convert, row)) for row in rows], alias="listed", columns=[LEAF, *carried]
+    )
+    return values_of(texts, kind, carried=carried)
+
+
+def ruled(source: exp.Table, column: str, *, labels: Sequence[exp.Expr]) -> Sql:
+    """The order of the type, with a rule's labels of VALUE as nodes; the top is left out."""
+    return expression(
+        "SELECT value, CAST(ROW_NUMBER() OVER (ORDER BY value) AS BIGINT) AS rank"
+        "{% for node, label in nodes %}, {{ label }} AS {{ node }}{% endfor %}"
+        " FROM (SELECT DISTINCT {{ column }} AS value FROM {{ source }}) AS held",
+        nodes=[(name(node(level)), label) for level, label in enumerate(labels[:-1], start=1)],
+        column=name(column),
+        source=source,
+    )
+
+
+def reordered(order: Fragment, nodes: Fragment, *, levels: Sequence[int]) -> Sql:
+    """The ranks of one order with the nodes of another, at some levels."""
+    return expression(
+        "SELECT ranked.value, ranked.rank{% for node in nodes %}, tree.{{ node }}{% endfor %}"
+        " FROM {{ order }} AS ranked JOIN {{ tree }} AS tree"
+        " ON ranked.value IS NOT DISTINCT FROM tree.value",
+        nodes=names(map(node, levels)),
+        order=order,
+        tree=nodes,
+    )

@@ -1,4 +1,7 @@
-"""Models: the figures of a class that each looks at, its violation, and the worst of a table."""
+"""Models: the figures of a class that each looks at, its violation, and the worst of a table.
+
+The worst of all classes in every figure of a sensitive attribute decides what holds.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from sqlglot import exp
 
 from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import (
@@ -20,7 +25,7 @@ from sqlanon.policy.privacy import (
     ValueModel,
 )
 from sqlanon.query.privacy.figures import INVERSE, RATIO, SURPLUS, Needed, distance, tail
-from sqlanon.sqltext import Sql, expression, name, value
+from sqlanon.sqltext import Sql, expression, name, render, value
 
 FEWEST = "fewest"
 LEAST_ENTROPY = "least_entropy"
@@ -210,3 +215,44 @@ _MODELS = ByForm(
         **{("t", name): _CLOSENESS for name in DISTANCES},
     },
 )
+
+
+HOMOGENEOUS = "homogeneous"
+
+
+def violations(number: int) -> str:
+    """Name of the column of the number of classes that violate a model."""
+    return f"violations_{number}"
+
+
+def worst(figures: Sql, needed: Needed, *, models: Sequence[ValueModel]) -> Sql:
+    """One row: the worst figures of all classes, NULL or 0 where there is none.
+
+    FEWEST distinct values, GREATEST_SHARE, the HOMOGENEOUS records whose class has at most one
+    value, LEAST_ENTROPY where it is needed, `ratio(l)`, `tailless(l)`, `furthest(name)`, and
+    `violations(number)` of each model.
+
+    Args:
+        figures: Rows of `sensitive.class_figures`.
+        needed: Which figures these are.
+        models: The models.
+    """
+    return render(
+        "privacy/worst",
+        figures=figures,
+        needed=needed,
+        distances=[(name(distance(d)), name(furthest(d))) for d in needed.distances],
+        violations=list(map(violates, models)),
+    )
+
+
+def fewest(figures: Sql) -> Sql:
+    """The fewest distinct values of any class, in one row; NULL where there is none."""
+    return expression("SELECT MIN(distinct_values) FROM {{ rows }} AS figures", rows=figures)
+
+
+def extent(reference: exp.Table) -> Sql:
+    """Records that count and values of a distribution, in one row."""
+    return expression(
+        "SELECT {{ total('records') }}, CAST(COUNT(*) AS BIGINT) FROM {{ rows }}", rows=reference
+    )

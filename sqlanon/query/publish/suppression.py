@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
-from sqlanon.query.privacy import models, sensitive
-from sqlanon.query.privacy.figures import Needed, Reference, reference
+from sqlanon.query.privacy import models
+from sqlanon.query.privacy.figures import Needed, Reference, class_figures, reference
 from sqlanon.query.syntax import table
 from sqlanon.sqltext import Fragment, Sql, expression, names, value
 
@@ -112,7 +112,7 @@ class SuppressionQuery:
             spread = violations.attribute_rows(
                 rows, keys, attribute=attribute.number, persons=attribute.persons
             )
-            figures = sensitive.class_figures(
+            figures = class_figures(
                 spread,
                 keys,
                 needed=attribute.needed,

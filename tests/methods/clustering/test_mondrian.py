@@ -63,7 +63,7 @@ def test_combinations_that_take_several_numbers_keep_their_order(monkeypatch):
     policy = policy_of(trees, 4, keep=["job"])
     with connected(records) as connection:
         _, rows = published(connection, policy)
-        monkeypatch.setattr("sqlanon.query.publish.regions._WIDEST", 9)
+        monkeypatch.setattr("sqlanon.query.publish.runs._WIDEST", 9)
         report, again = published(connection, policy)
     assert report.holds
     assert Counter(again) == Counter(rows)

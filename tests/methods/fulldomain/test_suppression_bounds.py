@@ -25,16 +25,14 @@ from sqlanon.policy.privacy import (
     LDiversity,
     TCloseness,
 )
-from sqlanon.query.encoding.value_order import listed
-from sqlanon.query.privacy import sensitive
-from sqlanon.query.privacy.figures import Reference, reference
+from sqlanon.query.privacy.figures import Reference, class_figures, listed_order, reference
 from sqlanon.query.privacy.models import needed_by, violates
 from sqlanon.query.syntax import table
 from sqlanon.sqltext import expression
 
 JOBS = ("nurse", "clerk", "boss")
 NODES = {job: number for number, job in enumerate(JOBS)} | {"boss": 1}  # clerk and boss share one
-TREE = listed(
+TREE = listed_order(
     [(job, rank, NODES[job]) for rank, job in enumerate(JOBS)],
     exp.DataType.build("VARCHAR"),
     levels=[1],
@@ -76,7 +74,7 @@ def by_figures(own, others, model, scope):
         counted = reference(table("source"), order=TREE, height=2)
         connection.execute(f"CREATE TABLE reference AS {counted.text}")
         needed = scope.needed(codes)
-        figures = sensitive.class_figures(
+        figures = class_figures(
             table("source"), ["class"], needed=needed, reference=codes.reference
         )
         query = expression(

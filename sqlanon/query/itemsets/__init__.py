@@ -1,1 +1,0 @@
-"""Queries that mine generalized itemsets."""
