@@ -11,10 +11,9 @@ from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.table_classes import Coding
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.encoding.encode import VALUE, word
 from sqlanon.query.privacy import figures, models
 from sqlanon.query.privacy.figures import Needed, Reference
-from sqlanon.query.syntax import alias, column, table
+from sqlanon.query.syntax import column, table
 
 TABLES = """
 CREATE TABLE people (town VARCHAR, age INTEGER, grade VARCHAR, pay INTEGER, person INTEGER);
@@ -145,17 +144,6 @@ SNAPSHOTS = [
         ],
     ),
     Snapshot(
-        "reordered",
-        figures.reordered(
-            exp.select(alias(column("value"), VALUE), alias(-column("rank"), "rank")).from_(
-                "grades"
-            ),
-            figures.listed_order(GRADES, TEXT, levels=[1]),
-            levels=[1],
-        ),
-        [("low", 0, 0), ("mid", -1, 0), ("top", -2, 1)],
-    ),
-    Snapshot(
         "class_figures_of_ratios",
         of(Needed(tails=(1, 3), distances=("inverse-ratio", "ratio", "surplus"), left=4)),
         [
@@ -218,11 +206,6 @@ SNAPSHOTS = [
 
 def tree(sql):
     return parse_one(sql, dialect="duckdb")
-
-
-def test_names_of_columns_tell_figures_apart():
-    names = [word(0), figures.tail(2), figures.distance("scaled-literal"), models.ratio(2)]
-    assert names == ["word_0", "tail_2", "distance_scaled_literal", "ratio_2"]
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ from sqlglot import exp
 
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding.encode import fingerprint
-from sqlanon.query.syntax import rows_of, table
+from sqlanon.query.syntax import table
 
 SNAPSHOTS = [
     Snapshot(
         "size_histogram", table_classes.size_histogram(PEOPLE, ["sex", "age"]), [(1, 2), (3, 1)]
     ),
-    Snapshot("records", rows_of(PEOPLE), [(5,)]),
 ]
 
 

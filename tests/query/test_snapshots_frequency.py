@@ -9,23 +9,13 @@ from sqlanon.query.syntax import table
 
 JOINED = Prices({0: [0]}, tables={0: table("prices")})
 
+
 SNAPSHOTS = [
     Snapshot("roll_up", frequency.roll_up(CODES, [4, 1]), [(0, 0, 5), (4, 1, 3)]),
     Snapshot(
         "roll_up of details",
         frequency.roll_up(table("valued"), [3], carried=["value_0"]),
         [(1, 0, 4), (1, 1, 1), (2, 0, 4)],
-    ),
-    Snapshot(
-        "class_counts",
-        frequency.class_counts(CODES, 2, k=2),
-        [(0, 4, 2, 2), (1, 2, 0, 0)],
-        parameters=([0, 1], [3, 4], [1, 1]),
-    ),
-    Snapshot(
-        "class_counts of one node",
-        frequency.class_counts(CODES, 2, k=2, masks=[[4, 0]]),
-        [(0, 2, 0, 0)],
     ),
     Snapshot(
         "class_counts of two nodes by their masks",
@@ -37,18 +27,6 @@ SNAPSHOTS = [
         frequency.class_counts(CODES, 2, k=4, squares=True),
         [(0, 4, 3, 4, 22, 6), (1, 2, 1, 3, 34, 9)],
         parameters=([0, 1], [3, 4], [1, 1]),
-    ),
-    Snapshot(
-        "class_rows with the words",
-        frequency.with_nodes(
-            frequency.class_rows(
-                CODES, 2, selected=Selected({"class_size": "size"}, ["word_0", "word_1"])
-            ),
-            2,
-        ),
-        [(0, 1, 0, 1), (0, 1, 1, 2), (0, 2, 0, 4), (0, 2, 1, 1), (1, 0, 0, 5), (1, 4, 1, 3)],
-        parameters=([0, 1], [3, 4], [1, 1]),
-        inner=True,
     ),
     Snapshot(
         "class_rows by value",
@@ -109,9 +87,34 @@ SNAPSHOTS = [
         ),
         [(1, 2), (2, 1), (4, 1)],
     ),
+    Snapshot(
+        "among",
+        frequency.among(table("rowed"), 1, unit="row", records="size", k=3),
+        [(1, 1), (2, 3)],
+        parameters=("0101",),
+    ),
+    Snapshot(
+        "frequent",
+        frequency.frequent(CODES, 2, k=5, parts=1),
+        [(1,), (2,)],
+        parameters=([0, 1, 2], [1, 4, 3], [1, 0, 0]),
+    ),
+    Snapshot(
+        "persons among",
+        frequency.persons_among(table("personal"), 1, unit="row"),
+        [(1, 1), (5, 2), (2, 3)],
+        parameters=("11011",),
+    ),
+    Snapshot(
+        "frequent persons",
+        frequency.frequent_persons(table("personal"), 1, k=2, parts=1),
+        [(1,)],
+        parameters=([0, 1], [7, 1]),
+    ),
+    Snapshot(
+        "frequent in two groupings",
+        frequency.frequent(CODES, 2, k=5, parts=2),
+        [(1,), (2,)],
+        parameters=([0, 1, 2], [1, 4, 3], [1, 0, 0]),
+    ),
 ]
-
-
-def test_node_columns_are_in_the_order_of_the_parameters():
-    assert frequency.node_columns(2) == ["number", "mask_0", "mask_1"]
-    assert frequency.node_columns(1, JOINED) == ["number", "mask_0", "level_0", "mask_0_0"]

@@ -28,8 +28,6 @@ SNAPSHOTS = [
         violations.attribute_rows(DETAILS, KEYS, attribute=0, persons=True),
         [(1, 0, 0, 1), (1, 0, 0, 1), (1, 0, 1, 1), (5, 1, 0, 1), (5, 1, None, 1)],
     ),
-    Snapshot("small", violations.small(DETAILS, KEYS, k=5), [(1, 0, 0)]),
-    Snapshot("few_persons", violations.few_persons(DETAILS, KEYS, k=3), [(1, 0, 0), (5, 1, 0)]),
     Snapshot(
         "failing",
         violations.failing(
