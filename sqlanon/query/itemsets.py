@@ -215,9 +215,7 @@ def extended_members(itemsets: exp.Table, members: exp.Table, *, step: Step) -> 
 def _narrowed(rows: Sql, step: Step, *, depth: Depth, count: str) -> Sql:
     """Rows of which `every` and `some` keep only the field below their node of the attribute."""
     fields = [
-        (before | rest | below, None if below else 1 << bits.bit_length() - 1)
-        if bits
-        else (None, None)
+        (before | rest | below, 0 if below else 1 << bits.bit_length() - 1) if bits else (-1, 0)
         for bits, before, rest, below in zip(
             step.bits, step.before, step.rest, depth.below, strict=True
         )

@@ -96,7 +96,6 @@ CHANGED = [
     ("encoding/spelling_counts", {"texts": []}),
     ("encoding/coded_rows", {"words": [(name("w"), [])]}),
     ("assess/mapped", {"words": [(0, [])]}),
-    ("assess/risk_classes", {"keys": [], "masks": None, "person": None}),
     ("privacy/class_figures", {"needed": HIERARCHICAL, "reference": T, "levels": []}),
     ("privacy/class_figures", {"needed": HIERARCHICAL, "reference": T, "levels": [1, 2]}),
     ("privacy/worst", {"needed": Needed(), "distances": []}),
@@ -105,7 +104,6 @@ CHANGED = [
     ("itemsets/candidates", {"is_top": False, "above": []}),
     ("itemsets/candidates", {"is_top": False, "above": [(0, 1), (1, 1)]}),
     ("itemsets/members", {"above": [(0, 1), (1, 1)]}),
-    ("itemsets/narrowed", {"fields": [(None, None)]}),
     ("itemsets/closed", {"fields": [(1, 1), (2, 2)]}),
     ("itemsets/labelled", {"order": [0, 1]}),
 ]

@@ -17,9 +17,7 @@ from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import (
     DISTANCES,
     AlphaAnonymity,
-    BetaLikeness,
     ByForm,
-    DeltaDisclosure,
     LDiversity,
     TCloseness,
     ValueModel,
@@ -152,18 +150,6 @@ def _too_frequent(model: AlphaAnonymity) -> Sql:
     )
 
 
-def _gains(model: BetaLikeness) -> Sql:
-    return _above({RATIO: model.most_ratio})
-
-
-def _gains_enhanced(model: BetaLikeness) -> Sql:
-    return _above({RATIO: model.most_ratio, SURPLUS: 1 + TOLERANCE})
-
-
-def _discloses(model: DeltaDisclosure) -> Sql:
-    return _above({RATIO: model.most_ratio, INVERSE: model.most_ratio})
-
-
 def _above(limits: Mapping[str, float]) -> Sql:
     """Whether any of several distances is above its limit."""
     return expression(
@@ -173,13 +159,9 @@ def _above(limits: Mapping[str, float]) -> Sql:
     )
 
 
-def _far(model: TCloseness) -> Sql:
-    return _above({model.distance: model.t + TOLERANCE})
-
-
 _CLOSENESS = Judged(
     lambda model: Needed(distances=(model.distance,)),
-    _far,
+    lambda model: _above({model.distance: model.t + TOLERANCE}),
     _greatest_distance,
 )
 _MODELS = ByForm(
@@ -200,16 +182,18 @@ _MODELS = ByForm(
             lambda _, worst: float(worst[GREATEST_SHARE] or 0.0),  # a class may have no value
         ),
         ("beta_likeness", "basic"): Judged(
-            lambda _: Needed(distances=(RATIO,)), _gains, lambda _, worst: _greatest_gain(worst)
+            lambda _: Needed(distances=(RATIO,)),
+            lambda model: _above({RATIO: model.most_ratio}),
+            lambda _, worst: _greatest_gain(worst),
         ),
         ("beta_likeness", "enhanced"): Judged(
             lambda _: Needed(distances=(RATIO, SURPLUS)),
-            _gains_enhanced,
+            lambda model: _above({RATIO: model.most_ratio, SURPLUS: 1 + TOLERANCE}),
             lambda _, worst: _greatest_enhanced_gain(worst),
         ),
         ("delta_disclosure",): Judged(
             lambda _: Needed(distances=(RATIO, INVERSE)),
-            _discloses,
+            lambda model: _above({RATIO: model.most_ratio, INVERSE: model.most_ratio}),
             lambda _, worst: _greatest_logarithm(worst),
         ),
         **{("t", name): _CLOSENESS for name in DISTANCES},
