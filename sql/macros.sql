@@ -10,8 +10,9 @@ CAST(COALESCE(SUM({{ expression }}), 0) AS BIGINT)
 CAST(COUNT(CASE WHEN {{ condition }} THEN 1 END) AS BIGINT)
 {% endmacro %}
 
--- Whether rows of two relations agree in some columns, of which NULL is a value like others.
+-- Whether rows of two relations agree in columns, if any, of which NULL is a value like others.
 {% macro same(one, other, columns) %}
+{% if not columns %}TRUE{% endif %}
 {% for column in columns %}
 {% if not loop.first %} AND {% endif %}
 {{ one }}.{{ column }} IS NOT DISTINCT FROM {{ other }}.{{ column }}

@@ -9,9 +9,7 @@ WITH classes AS (
     {% endfor %}
     CAST(SUM(size) AS BIGINT) AS class_size
   FROM {{ spread }} AS spread
-  {% if labels %}
-  GROUP BY {{ listed(labels) }}
-  {% endif %}
+  GROUP BY ALL
 ),
 overall AS (
   SELECT
@@ -30,8 +28,11 @@ SELECT
   ) / (CAST(classes.class_size AS DOUBLE) * {{ records }}) AS distance
 FROM {{ spread }} AS spread
 JOIN classes
-  ON {% if labels %}{{ same("spread", "classes", labels) }}{% else %}TRUE{% endif %}
-
+  ON {{ same("spread", "classes", labels) }}
 JOIN overall
   ON spread.value IS NOT DISTINCT FROM overall.value
-GROUP BY ALL
+GROUP BY
+  {% for label in labels %}
+  spread.{{ label }},
+  {% endfor %}
+  classes.class_size

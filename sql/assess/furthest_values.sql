@@ -8,6 +8,5 @@ SELECT
   {{ total("CASE WHEN furthest.class_size IS NOT NULL THEN spread.size END") }} AS held
 FROM {{ spread }} AS spread
 LEFT JOIN {{ furthest }} AS furthest
-  ON {% if labels %}{{ same("spread", "furthest", labels) }}{% else %}TRUE{% endif %}
-
+  ON {{ same("spread", "furthest", labels) }}
 GROUP BY spread.value

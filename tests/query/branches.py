@@ -84,14 +84,12 @@ WHOLE = {
         "attribute": name("a"),
         "nulls": True,
     },
-    "assess/equal_distances": {"spread": T, "labels": names("l"), "records": 5},
 }
 CHANGED = [
     ("classes/parted", {"bits": [(0, 1), (1, 1)]}),
     ("classes/marginal", {"parts": [1, 2]}),
     ("assess/furthest_values", {"labels": []}),
     ("assess/value_counts", {"nulls": False}),
-    ("assess/equal_distances", {"labels": []}),
     ("privacy/class_figures", {"grouped": True}),
     ("encoding/spelling_counts", {"texts": []}),
     ("encoding/coded_rows", {"words": [(name("w"), [])]}),

@@ -81,7 +81,7 @@ TEXT, INTEGER, DATE = (exp.DataType.build(name) for name in ("VARCHAR", "INTEGER
 class Snapshot:
     """A query as built, its rows where their order matters or as a set, and SQL of a few.
 
-    One query of each family of builders shows its text; what a query answers holds for all.
+    What is published shows its text; what a query answers holds for all.
 
     An inner one is part of others, so that its sums need not be cast yet.
     """

@@ -101,25 +101,6 @@ SNAPSHOTS = [
         "products by words",
         release.products(NODE, table("sizes"), columns={0: (3, 0), 1: (0, 0)}),
         [(12.0, 3)],
-        sql="""
-        SELECT "product", CAST(COALESCE(SUM("class_size"), 0) AS BIGINT)
-        FROM (
-            SELECT
-                CAST("size_0"."leaves" AS DOUBLE) * CAST("size_1"."leaves" AS DOUBLE) AS "product",
-                "classes"."class_size"
-            FROM "node" AS "classes"
-            JOIN "sizes" AS "size_0"
-                ON "size_0"."attribute" = 0
-                AND ("classes"."word_0" & 3) = "size_0"."word_0"
-                AND ("classes"."word_1" & 0) = "size_0"."word_1"
-            JOIN "sizes" AS "size_1"
-                ON "size_1"."attribute" = 1
-                AND ("classes"."word_0" & 0) = "size_1"."word_0"
-                AND ("classes"."word_1" & 0) = "size_1"."word_1"
-            WHERE NOT "classes"."small"
-        ) AS "products"
-        GROUP BY "product"
-        """,
     ),
     Snapshot(
         "products by labels",
