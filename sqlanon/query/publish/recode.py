@@ -98,8 +98,8 @@ class Recode:
         return f"{self.name} labels"
 
     def published(
-        self, cast: exp.DataType | None, *, level: Fragment | None = None, as_text: bool = False
-    ) -> Fragment:
+        self, cast: exp.DataType | None, *, level: exp.Column | None = None, as_text: bool = False
+    ) -> exp.Expr:
         """The value of a record, which depends on its level where there are several.
 
         Args:
@@ -113,14 +113,10 @@ class Recode:
         texts = [(at, self._text(at, original)) for at in self.levels]
         if len(texts) == 1:
             return texts[0][1]
-        return expression(
-            "CASE {{ level }}{% for at, text in texts %} WHEN {{ at }} THEN {{ text }}{% endfor %}"
-            " END",
-            level=level,
-            texts=texts,
-        )
+        ifs = [exp.If(this=exp.convert(at), true=text) for at, text in texts]
+        return exp.Case(this=level, ifs=ifs)
 
-    def _text(self, at: int, original: exp.Expr) -> Fragment:
+    def _text(self, at: int, original: exp.Expr) -> exp.Expr:
         if at == 0:
             return text_of(original, self.kind)
         if at in self.constants:

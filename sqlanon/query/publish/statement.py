@@ -166,7 +166,7 @@ def _by_place(
             inner.append((cell, item.published(cast, as_text=kept is not None), _SUPPRESSED, kept))
             outer.append((cell, after, None, None))
             continue
-        before = item.published(None)
+        before: Fragment = item.published(None)
         if item.constant is not None:
             before, after = _KNOWN, before
             kept = kept if value(item.constant) != kept else None
