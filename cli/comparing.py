@@ -23,8 +23,7 @@ from .progress import progress
 from .search_options import WantedOfAll, method_settings
 
 if TYPE_CHECKING:
-    from sqlanon.comparison.report import Comparison
-    from sqlanon.comparison.sweep_report import Sweep
+    from sqlanon.comparison.report import Comparison, Sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class ComparedOptions:
     chart: list[Path] = repeatable(
         "FILE",
         "Draw loss and time by method, against k if there are several: a .svg file, or an .html "
-        "file with the tables beside the charts.",
+        "file with bars beside the tables.",
         panel=OUTPUT,
     )
     overwrite: Overwrite = False
@@ -66,7 +65,7 @@ def compare(
     import sqlanon
 
     document = policy_document(wanted.policy.policy)
-    charts = tried_charts(compared.chart, overwrite=compared.overwrite)
+    charts = tried_charts(compared.chart, overwrite=compared.overwrite, bars=True)
     maker = PolicyMaker(document, wanted.policy, wanted.publishing)
     methods = _parted(compared.methods, "--methods")
     how: dict[str, Any] = method_settings(document, wanted.search, methods) | {"seed": run.seed}
@@ -130,11 +129,11 @@ def _numbers(given: list[str]) -> list[int]:
         raise PolicyError("--ks takes whole numbers parted by commas, such as 5,10,50") from None
 
 
-def tried_charts(charts: list[Path], *, overwrite: bool) -> list[Path]:
-    """The files to draw, each tried before any search."""
+def tried_charts(charts: list[Path], *, overwrite: bool, bars: bool = False) -> list[Path]:
+    """The files to draw, each tried before any search; pages with bars need nothing that draws."""
     if charts:
         from sqlanon.comparison.drawing import refuse_chart  # most comparisons draw none
 
         for path in charts:
-            refuse_chart(path, overwrite=overwrite)
+            refuse_chart(path, overwrite=overwrite, bars=bars)
     return charts

@@ -2,9 +2,9 @@ from sqlanon.api import anonymize as anonymize
 from sqlanon.api import apply as apply
 from sqlanon.api import plan as plan
 from sqlanon.comparison.comparing import compare as compare
+from sqlanon.comparison.comparing import sweep as sweep
 from sqlanon.comparison.report import Comparison as Comparison
-from sqlanon.comparison.sweep_report import Sweep as Sweep
-from sqlanon.comparison.sweeping import sweep as sweep
+from sqlanon.comparison.report import Sweep as Sweep
 from sqlanon.errors import SqlanonError as SqlanonError
 from sqlanon.errors import UnsatisfiableError as UnsatisfiableError
 from sqlanon.errors import VerificationError as VerificationError

@@ -1,28 +1,43 @@
-"""Comparing: methods run one after the other on one table, each result or failure a row.
+"""Comparing: searches run one after the other on one table, each with a result or a reason.
 
-They share a process: the table is opened once, no connection of a caller goes along into another
-process, and the kernel lets a peak of memory begin anew for each row.
+`compare` runs several methods. They share a process: the table is opened once, no connection of a
+caller goes along into another process, and the kernel lets a peak of memory begin anew for each
+row. Without a time limit a first look is bounded by passes, not by seconds: a short deadline would
+end methods wherever a busy machine lets them come, and quick cuts would then stand for most.
 
-Without a time limit a first look is bounded by passes, not by seconds: a short deadline would end
-methods wherever a busy machine lets them come, and quick cuts would then stand for most of them.
+`sweep` runs one method over a grid of figures of the policy. The table is read and encoded once. A
+full-domain search keeps the codes, the frequency sets and what it has checked: what a node
+suppresses at one k is the same at every suppression limit. A point is a plan as any other, searched
+to its end; rows of `compare`, which have few passes for a first look, would mix the loss against k
+with how hard was searched.
 """
 
 from __future__ import annotations
 
+import gc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
 from typing import Any, Unpack, cast
 
 from sqlglot import exp
 
 from sqlanon.arguments import checked_by, is_whole_number
-from sqlanon.comparison.memory import begin_peak, held, peak
-from sqlanon.comparison.report import TO_NODES, Asked, ComparedRow, Comparison, Failure
+from sqlanon.comparison.report import (
+    TO_NODES,
+    Asked,
+    ComparedRow,
+    Comparison,
+    Failure,
+    Sweep,
+    SweptPoint,
+)
 from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Engine, searching
-from sqlanon.engine.open import OpenedSource
+from sqlanon.engine.open import OpenedSource, Resources
 from sqlanon.errors import (
     HierarchyError,
     PolicyError,
@@ -31,6 +46,7 @@ from sqlanon.errors import (
     TimeLimitError,
     UnsatisfiableError,
 )
+from sqlanon.methods import options as method_options
 from sqlanon.methods.choice import Choice, Situation, choose
 from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
 from sqlanon.methods.shared import SharedWork
@@ -39,9 +55,16 @@ from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import opened_for, told
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.varied import LIMIT, Variation, variation
 from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
-from sqlanon.publishing.settings import Settings, completed_for, most_shared, opening_of, options_of
+from sqlanon.publishing.settings import (
+    Settings,
+    completed,
+    completed_for,
+    opening_of,
+    options_of,
+)
 from sqlanon.reports.bound import BoundReport
 from sqlanon.reports.plan import Report
 
@@ -55,6 +78,12 @@ LEAST = 5.0
 BRIEF, POOLS = 8, 100
 """Passes of a refinement and pools of a large neighbourhood search, where neither these nor a time
 limit are given, so that what is lost does not depend on what else the machine does."""
+MAX_POINTS = 1000
+"""Points of a grid at most."""
+
+_STATUS = Path("/proc/self/status")
+_PEAK = Path("/proc/self/clear_refs")
+_RESET = "5"  # proc(5): the peak resident set becomes the present one
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +202,7 @@ def compare(
         request = replace(request, ks=request.ks or (resolved.k,))
         runner = _Runner(opened.engine, opened.table, resolved, request)
         rows = tuple(runner.rows())
-        runner.refuse_none_done()
+        _refuse_none_done(runner.errors, rows)
         found = Comparison(
             name_of(opened),
             rows,
@@ -216,17 +245,13 @@ class _Runner:
             for k in self.request.ks:
                 yield from self._section(loss, k)
 
-    def refuse_none_done(self) -> None:
-        """Raises what refused the first method where every one is refused."""
-        request = self.request
-        asked = len(request.methods) * len(request.losses) * len(request.ks)
-        if len(self.errors) >= asked and all(each.exit_code == 2 for each in self.errors):
-            raise self.errors[0]
-
     def _section(self, loss: str, k: int) -> Iterator[ComparedRow]:
         """A row for each method, of one loss and one k."""
         policy = _with_k(self.policy, k)
-        self.shared = SharedWork(self._most_shared)
+        # Under a time limit nothing is shared, so that a row shows what a method makes of it alone.
+        self.shared = SharedWork(
+            0 if self.limit is not None else _most_shared(self.request.settings)
+        )
         choice = self._choice(policy, loss)
         named = [
             choice.method if name == AUTO and choice is not None else name
@@ -248,14 +273,6 @@ class _Runner:
         """What each row has; None for no limit [seconds]."""
         return self.request.settings.get("time_limit")
 
-    @property
-    def _most_shared(self) -> int:
-        """Most records of what rows share, as many as a cover has in memory [records].
-
-        Nothing under a time limit for each row, which shows what a method makes of that by itself.
-        """
-        return 0 if self.limit is not None else most_shared(self.request.settings)
-
     def _bound(self, rows: Sequence[ComparedRow], policy: Policy) -> None:
         """Bounds what every recoding into nodes loses, where a row is one and no cover did so.
 
@@ -270,7 +287,7 @@ class _Runner:
         known = [row for row in rows if row.report is not None and row.recoding in TO_NODES]
         if effort == "columns" or not known or any(row.bounds_by_itemsets for row in known):
             return
-        self._tell(f"{asked.loss}, k = {asked.k}: the lower bound")
+        _tell(self.request.settings, f"{asked.loss}, k = {asked.k}: the lower bound")
         from sqlanon.methods.clustering import bound  # most comparisons need none
 
         deadline = Deadline.after(seconds)
@@ -295,24 +312,20 @@ class _Runner:
 
     def _row(self, asked: Asked, policy: Policy, *, where: ProgressLine) -> ComparedRow:
         """The result of one method, or why there is none."""
-        self._tell(where)
+        _tell(self.request.settings, where)
         row = ComparedRow(asked, method_named(asked.method).recoding)
-        known, before, started = begin_peak(), held(), time.monotonic()
+        known, before, started = begin_peak(), memory("VmRSS"), time.monotonic()
         borrowed = self.shared.borrowed
-        try:
-            report = self._planned(asked, policy, where=where)
-        except SourceError:  # no other method would fare better
-            raise
-        except SqlanonError as error:
-            self.errors.append(error)
-            failure = Failure(type(error).__name__, str(error), error.exit_code)
-            return replace(row, failure=failure, seconds=time.monotonic() - started)
+        made = _tried(lambda: self._planned(asked, policy, where=where), self.errors)
+        seconds = time.monotonic() - started
+        if isinstance(made, Failure):
+            return replace(row, failure=made, seconds=seconds)
         return replace(
             row,
-            report=report,
-            seconds=time.monotonic() - started,
+            report=made,
+            seconds=seconds,
             shared_seconds=self.shared.borrowed - borrowed,
-            peak_memory=peak() if known else None,
+            peak_memory=memory("VmHWM") if known else None,
             memory_before=before if known else None,
         )
 
@@ -324,7 +337,7 @@ class _Runner:
         """
         options = replace(
             self.request.options(asked),
-            progress=lambda line: self._tell(ProgressLine(f"{where}: {line}", where.share)),
+            progress=_within(self.request.settings, where),
             shared=self.shared,
         )
         if self.limit is None and asked.method in PROVING:
@@ -344,10 +357,63 @@ class _Runner:
             asked = replace(options, deadline=deadline)
             return make_plan(self.engine, self.table, policy, asked).report
 
-    def _tell(self, line: str) -> None:
-        told = self.request.settings.get("progress")
-        if told is not None:
-            told(line)
+
+def begin_peak() -> bool:
+    """Has the peak of memory begin at what is held now; whether the kernel can do that."""
+    gc.collect()
+    try:
+        _PEAK.write_text(_RESET)
+    except OSError:
+        return False
+    return memory("VmHWM") is not None
+
+
+def memory(name: str) -> int | None:
+    """What the process holds (VmRSS), or held most (VmHWM) [bytes]; None where unknown."""
+    try:
+        lines = _STATUS.read_text().splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key == name:
+            return int(value.split()[0]) * 1024  # the kernel counts in kB
+    return None
+
+
+def _tried(made: Callable[[], Report], errors: list[SqlanonError]) -> Report | Failure:
+    """What a search reports, or why it has no result; its error goes to the others."""
+    try:
+        return made()
+    except SourceError:  # no other search would fare better
+        raise
+    except SqlanonError as error:
+        errors.append(error)
+        return Failure(type(error).__name__, str(error), error.exit_code)
+
+
+def _refuse_none_done(errors: Sequence[SqlanonError], asked: Sequence[object]) -> None:
+    """Raises what refused the first search where every one is refused."""
+    if len(errors) == len(asked) and all(error.exit_code == 2 for error in errors):
+        raise errors[0]
+
+
+def _tell(settings: Settings, line: str) -> None:
+    tell = settings.get("progress")
+    if tell is not None:
+        tell(line)
+
+
+def _within(settings: Settings, line: ProgressLine) -> Callable[[str], None]:
+    """What tells of a search, after the line that says which it is."""
+    return lambda inner: _tell(settings, ProgressLine(f"{line}: {inner}", line.share))
+
+
+def _most_shared(settings: Settings) -> int:
+    """Most records of what searches may share, as many as a cover has in memory [records]."""
+    most = settings.get("block_records", method_options.BLOCK_RECORDS)
+    limit = Resources(memory_limit=settings.get("memory_limit")).memory
+    return most if limit is None else min(most, limit // method_options.RECORD_BYTES)
 
 
 def _brief(request: ComparisonRequest, rows: Sequence[ComparedRow]) -> int | None:
@@ -379,4 +445,175 @@ def _notes(rows: Sequence[ComparedRow]) -> Iterator[str]:
         yield (
             "the operating system does not tell how much memory a method takes, so peaks are "
             "left out"
+        )
+
+
+@checked_by(Settings)
+def sweep(
+    source: Source | Frame,
+    policy: AnyPolicy,
+    *,
+    table: Any = None,
+    over: Mapping[str, Iterable[Any]],
+    **settings: Unpack[Settings],
+) -> Sweep:
+    """What a method makes of one table at each point of a grid of the policy; writes nothing.
+
+    Each point is what `plan` would report with that policy. One that no recoding satisfies, or that
+    the time limit ends before it has a result, is a point with the reason.
+
+    Args:
+        source: As for `check`.
+        policy: What the published table must satisfy besides, as for `plan`.
+        table: As for `check`.
+        over: Values by figure of the policy: `k`, the key of another model (`l`, `t`, ...), or
+            `suppression_limit`, each a number or a text as the command line takes it, such as
+            `entropy:3`. The last figure varies fastest.
+        settings: As for `plan`, but for `minimal_nodes` and `alternatives`, which are about one
+            plan; `time_limit` is that of each point.
+
+    Raises:
+        SqlanonError: The source or the policy is at fault, a figure is not known or cannot have a
+            value; where every point is refused, what refused the first.
+    """
+    started = time.monotonic()
+    _refuse_single(settings)
+    axes = _axes(over)
+    call = asked(source, policy, table=table)
+    settings = completed(settings, call.said)
+    options = options_of(settings)
+    with opened_for(*call.opened, read_only=True, **opening_of(settings)) as (opened, resolved):
+        points = [_varied(resolved, each) for each in product(*axes)]
+        sweeper = _Sweeper(opened.engine, opened.table, settings)
+        with searching(opened.engine, options.deadline), opened.engine.workspace():
+            found = tuple(sweeper.points(points))
+        _refuse_none_done(sweeper.errors, found)
+        swept = Sweep(
+            name_of(opened),
+            {own[0].key: own for own in axes},
+            found,
+            options.method.name,
+            options.loss,
+            seconds=time.monotonic() - started,
+        )
+        return told(opened, swept, resolved)
+
+
+def _refuse_single(settings: Settings) -> None:
+    """Refuses, by a `PolicyError`, what a sweep does not show."""
+    for name in ("minimal_nodes", "alternatives"):
+        if settings.get(name):
+            raise PolicyError(
+                f"{name} is about one plan, and a sweep makes several; choose a point, and plan it"
+            )
+
+
+def _axes(over: Mapping[str, Iterable[Any]]) -> list[tuple[Variation, ...]]:
+    """The values of each figure.
+
+    Raises:
+        PolicyError: A figure is not known, has no values, one twice or one that it cannot have, or
+            there are too many points.
+    """
+    if not over:
+        raise PolicyError("nothing is swept; name figures with their values, such as k: [2, 5, 10]")
+    axes, points = list[tuple[Variation, ...]](), 1
+    for key, values in over.items():
+        own = tuple(variation(str(key), value) for value in _listed(values))
+        if not own:
+            raise PolicyError(f"{key} has no list of values to sweep; give some, such as 2, 5, 10")
+        labels = [each.label for each in own]
+        twice = [each for each in dict.fromkeys(labels) if labels.count(each) > 1]
+        if twice:
+            raise PolicyError(f"{key} is swept over {twice[0]} twice; name each value once")
+        if any(own[0].key == other[0].key for other in axes):
+            raise PolicyError(f"{own[0].key} is swept twice; put all of its values in one list")
+        axes.append(own)
+        points *= len(own)
+    if points > MAX_POINTS:
+        raise PolicyError(
+            f"the grid has {points:,} points, and at most {MAX_POINTS:,} are swept; name fewer "
+            "values"
+        )
+    return axes
+
+
+def _listed(values: object) -> list[Any]:
+    """The values of a list, an array or anything else that has some; none of a single value."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        return []
+    try:
+        return list(values)
+    except TypeError:  # an array of numpy without a dimension
+        return []
+
+
+def _varied(policy: Policy, point: Sequence[Variation]) -> tuple[Sequence[Variation], Policy]:
+    for each in point:
+        policy = each.policy(policy)
+    return point, policy
+
+
+def _models(values: Sequence[Variation]) -> tuple[str, ...]:
+    """What tells points apart that differ in more than the suppression limit."""
+    return tuple(each.label for each in values if each.key != LIMIT)
+
+
+@dataclass(slots=True)
+class _Sweeper:
+    """Plans for one policy after the other.
+
+    Args:
+        engine: Where the table lives.
+        table: The table.
+        settings: Options of the search.
+        stored: What full-domain searches leave in the database for the next.
+        shared: What the searches by the last models leave outside the database, by these.
+        errors: What refused or ended searches, in their order.
+    """
+
+    engine: Engine
+    table: exp.Table
+    settings: Settings
+    stored: dict[Any, Any] | None = None
+    shared: dict[Sequence[str], SharedWork] = field(default_factory=dict)
+    errors: list[SqlanonError] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if method_named(options_of(self.settings).method.name).takes("minimal_nodes"):
+            self.stored = {}
+
+    def points(self, points: Sequence[tuple[Sequence[Variation], Policy]]) -> Iterator[SweptPoint]:
+        """The result of each point, those that differ in the limit alone one after the other."""
+        groups = list(dict.fromkeys(_models(values) for values, _ in points))
+        order = sorted(range(len(points)), key=lambda at: groups.index(_models(points[at][0])))
+        found = dict[int, SweptPoint]()
+        for number, at in enumerate(order):
+            values, policy = points[at]
+            shown = ", ".join(f"{each.key} {each.label}" for each in values)
+            line = f"sweep: {number + 1} of {len(points)}, {shown}"
+            told_as = ProgressLine(line, number / len(points))
+            found[at] = self._point(values, policy, line=told_as)
+        return (found[at] for at in range(len(points)))
+
+    def _point(
+        self, values: Sequence[Variation], policy: Policy, *, line: ProgressLine
+    ) -> SweptPoint:
+        _tell(self.settings, line)
+        started, models = time.monotonic(), _models(values)
+        if models not in self.shared:
+            self.shared = {models: SharedWork(_most_shared(self.settings), self.stored)}
+        options = replace(  # its time runs from now on
+            options_of(self.settings),
+            shared=self.shared[models],
+            progress=_within(self.settings, line),
+        )
+        made = _tried(
+            lambda: make_plan(self.engine, self.table, policy, options).report, self.errors
+        )
+        return SweptPoint(
+            {each.key: each for each in values},
+            report=None if isinstance(made, Failure) else made,
+            failure=made if isinstance(made, Failure) else None,
+            seconds=time.monotonic() - started,
         )

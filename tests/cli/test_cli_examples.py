@@ -58,7 +58,6 @@ def test_every_example_can_be_read(name):
 def folder(tmp_path, monkeypatch):
     """The folder of a small demo, to work in; charts, which take longest, are not drawn."""
     monkeypatch.setattr("sqlanon.comparison.drawing.svg", lambda *_: "<svg/>")
-    monkeypatch.setattr("sqlanon.comparison.sweep_drawing._picture", lambda *_: "<svg/>")
     home = tmp_path / "sqlanon-demo"
     assert status(["demo", str(home), "--records", "500", "--quiet"]) == 0
     monkeypatch.chdir(home)
