@@ -152,7 +152,7 @@ def plan(
     if written.preview is not None and written.sql and not run.as_json:
         raise PolicyError("--sql prints the statement alone; leave --preview out, or add --json")
     if written.dialect is not None:
-        from sqlanon.publishing.printed import refuse_dialect  # no other plan needs it so early
+        from sqlanon.publishing.plan import refuse_dialect  # no other plan needs it so early
 
         refuse_dialect(written.dialect)
     if written.save is not None:

@@ -1,6 +1,7 @@
 from sqlanon.api import anonymize as anonymize
 from sqlanon.api import apply as apply
 from sqlanon.api import plan as plan
+from sqlanon.api import rewrite as rewrite
 from sqlanon.comparison.comparing import compare as compare
 from sqlanon.comparison.comparing import sweep as sweep
 from sqlanon.comparison.report import Comparison as Comparison
@@ -23,10 +24,9 @@ from sqlanon.policy.privacy import LDiversity as LDiversity
 from sqlanon.policy.privacy import TCloseness as TCloseness
 from sqlanon.policy.roles import QuasiIdentifier as QuasiIdentifier
 from sqlanon.policy.roles import Sensitive as Sensitive
-from sqlanon.publishing.anonymized import Anonymized as Anonymized
 from sqlanon.publishing.plan import Plan as Plan
 from sqlanon.publishing.preview import preview as preview
-from sqlanon.publishing.rewriting import rewrite as rewrite
+from sqlanon.publishing.target import Anonymized as Anonymized
 from sqlanon.release_report.making import report as report
 from sqlanon.release_report.report import ReleaseReport as ReleaseReport
 from sqlanon.reports.bound import BoundReport as BoundReport

@@ -22,12 +22,12 @@ from sqlanon.microdata.steadiness import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.publishing import formats
-from sqlanon.publishing.expected import expected_results
+from sqlanon.publishing.expected import expected_results, published_kept
 from sqlanon.publishing.formats import Columns
 from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
-from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
-from sqlanon.publishing.target import Target, refuse_target, refuse_types
+from sqlanon.publishing.promises import refuse_misfits
+from sqlanon.publishing.target import Target, refuse_target
 from sqlanon.query.encoding.fingerprint import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.publish.suppression import all_labelled
@@ -125,12 +125,9 @@ def _carry_out(
     staging: AbstractContextManager[_Staged],
 ) -> _Published:
     """Publishes through a staging table: on entering written, on leaving where it belongs."""
-    refuse_types(engine, source, policy=plan.policy, target=target)
+    formats.refuse_types(engine, source, policy=plan.policy, output=target.output)
     refuse_stale(engine, plan, source=source)
-    if plan.recoding.columns:
-        from sqlanon.publishing.rule_groups import refuse_misfits  # only maps of values need it
-
-        refuse_misfits(engine, plan, source=source)
+    refuse_misfits(engine, plan.policy, plan.recoding, source=source)
     engine.refuse_changed()
     notes = tuple(lost_and_kept(engine, plan, table=source)) if target.in_place else ()
     if target.confirm is not None:
@@ -147,7 +144,10 @@ def _carry_out(
             told = formats.notes_of(engine, table, output=target.output, written=staged.columns)
             notes = (*notes, *told)
         if plan.policy.entity is not None:
-            results = _of_persons(engine, plan, source=source)
+            # Whom records are of the original alone can tell.
+            with engine.workspace():
+                results, _ = expected_results(engine, plan, table=source)
+            _refuse_failed(results)
         kept = published_kept(engine, plan, source=source, table=table)
         seconds = {"check": time.monotonic() - written}
         sha256 = ""
@@ -322,18 +322,6 @@ def _verified(engine: Engine, plan: Plan, *, table: exp.Table) -> TableResults:
         )
     _refuse_more_suppressed(engine, plan, table=table)
     results = demanded_results(engine, table, policy=plan.policy, columns=declared)
-    _refuse_failed(results)
-    return results
-
-
-def _of_persons(engine: Engine, plan: Plan, *, source: exp.Table) -> TableResults:
-    """Classes and models of a published table by persons, whom only the original can tell.
-
-    Raises:
-        VerificationError: A model does not hold.
-    """
-    with engine.workspace():
-        results = expected_results(engine, plan, table=source)
     _refuse_failed(results)
     return results
 

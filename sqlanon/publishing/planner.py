@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -35,7 +35,9 @@ from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan
+from sqlanon.query.encoding.encode import confused
 from sqlanon.query.encoding.fingerprint import fingerprint
+from sqlanon.query.publish.sort_keys import MOST_PLACES, distinct_roughly
 from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
@@ -55,6 +57,18 @@ MOST = 0.5
 """Share of the time for a search that is set apart for these figures at most."""
 SORTED_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
+WIDEST_KEY = 32
+"""Bytes of a sort key up to which DuckDB sorts numbers faster than text; beyond it, slower."""
+
+_Type = exp.DataType.Type
+_WIDTHS = {
+    **dict.fromkeys((_Type.BOOLEAN, _Type.TINYINT, _Type.UTINYINT), 2),
+    **dict.fromkeys((_Type.SMALLINT, _Type.USMALLINT), 3),
+    **dict.fromkeys((_Type.INT, _Type.UINT, _Type.DATE, _Type.FLOAT), 5),
+    **dict.fromkeys((_Type.BIGINT, _Type.UBIGINT, _Type.DOUBLE, _Type.TIMESTAMP), 9),
+}
+"""Bytes of a column in a sort key, one of which says whether it is NULL."""
+_PLACE_WIDTH, _FLAG_WIDTH, _OTHER_WIDTH = 3, 5, WIDEST_KEY + 1
 
 
 def make_plan(
@@ -79,71 +93,51 @@ def make_plan(
     """
     _refuse_without_search(policy, options)
     with following(options.progress):
-        return _made(
+        started = time.monotonic()
+        tell("reading: the table")
+        subject, policy, known = _read(engine, table, policy=policy, options=options)
+        options.shared.read_from(known)
+        taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
+        # To measure what is published takes about half as long as to read what it is made of.
+        reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
+        ended = options.deadline.reserving(*reserved)
+        with _room(engine, options):
+            asked = replace(options, deadline=ended)
+            decided = _chosen(engine, subject, policy=policy, options=asked)
+        engine.refuse_changed()
+        plan = _plan_of(engine, table, decided, subject=subject, policy=policy)
+        # Where nobody looks at the plan, the published table is judged itself.
+        if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
+            from sqlanon.publishing.expected import expected_report  # k alone does not need it
+
+            figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
+            plan = replace(plan, report=figures)
+        report = _with_findings(
             engine,
-            table,
-            policy,
-            options,
-            fingerprinted=fingerprinted,
+            plan,
+            table=table,
+            deadline=options.deadline,
+            kept=fingerprinted,
             finds_persons=finds_persons,
         )
-
-
-def _made(
-    engine: Engine,
-    table: exp.Table,
-    policy: Policy,
-    options: Options[Any],
-    *,
-    fingerprinted: bool,
-    finds_persons: bool,
-) -> Plan:
-    """The plan, once nothing refuses its search from the beginning."""
-    started = time.monotonic()
-    tell("reading: the table")
-    subject, policy, known = _read(engine, table, policy=policy, options=options)
-    options.shared.read_from(known)
-    taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
-    # To measure what is published takes about half as long as to read what it is made of.
-    reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
-    ended = options.deadline.reserving(*reserved)
-    with _room(engine, options):
-        asked = replace(options, deadline=ended)
-        decided = _chosen(engine, subject, policy=policy, options=asked)
-    engine.refuse_changed()
-    plan = _plan_of(engine, table, decided, subject=subject, policy=policy)
-    # Where nobody looks at the plan, the published table is judged itself.
-    if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
-        from sqlanon.publishing.expected import expected_report  # k alone does not need it
-
-        figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
-        plan = replace(plan, report=figures)
-    report = _with_findings(
-        engine,
-        plan,
-        table=table,
-        deadline=options.deadline,
-        kept=fingerprinted,
-        finds_persons=finds_persons,
-    )
-    seconds = {
-        "encode": decided.encoded_at - started,
-        "search": decided.searched_at - decided.encoded_at,
-        "total": time.monotonic() - started,
-    }
-    report = replace(
-        report,
-        seconds=seconds,
-        provenance=Provenance(source_sha256=known[1]),
-        notes=(
-            *report.notes,
-            *_local_notes(report, policy, options),
-            *role_notes(policy, list(plan.columns)),
-        ),
-    )
-    # What is not read in one transaction must be the same from here to its publication.
-    held = fingerprinted or options.deadline.is_limited
-    return replace(plan, report=report, fingerprint=known if held else None)
+        seconds = {
+            "encode": decided.encoded_at - started,
+            "search": decided.searched_at - decided.encoded_at,
+            "total": time.monotonic() - started,
+        }
+        report = replace(
+            report,
+            seconds=seconds,
+            provenance=Provenance(source_sha256=known[1]),
+            notes=(
+                *report.notes,
+                *_local_notes(report, policy, options),
+                *role_notes(policy, list(plan.columns)),
+            ),
+        )
+        # What is not read in one transaction must be the same from here to its publication.
+        held = fingerprinted or options.deadline.is_limited
+        return replace(plan, report=report, fingerprint=known if held else None)
 
 
 def _local_notes(report: Report, policy: Policy, options: Options[Any]) -> list[str]:
@@ -390,7 +384,7 @@ def _plan_of(
         enumerated=enumerated(engine, table),
         recoding=decided.recoding,
         rounds=decided.rounds,
-        few=_few(engine, subject, policy=policy, recoding=decided.recoding),
+        few=_few_labels(engine, subject, policy=policy, recoding=decided.recoding),
         report=decided.report,
     )
 
@@ -420,7 +414,7 @@ def _with_findings(
             with engine.limited(deadline):
                 notes = table_spelling_notes(engine, table, columns=plan.columns, roles=roles)
         except TimeLimitError:
-            where = listed(_named(roles))
+            where = listed([f"{role} column {n!r}" for role, names in roles.items() for n in names])
             notes = [f"no value in several spellings was looked for in {where} for lack of time"]
     if finds_persons:
         try:
@@ -433,7 +427,7 @@ def _with_findings(
     report = replace(report, notes=(*report.notes, *notes, *_unused_orders(policy, report)))
     if not kept or len(plan.columns) == len(policy.attributes):
         return report
-    from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
+    from sqlanon.publishing.expected import expected_kept  # most plans keep no columns
 
     try:
         with engine.limited(deadline):
@@ -458,16 +452,39 @@ def _unused_orders(policy: Policy, report: Report) -> list[str]:
     ]
 
 
-def _named(roles: Mapping[str, Sequence[str]]) -> list[str]:
-    return [f"{role} column {name!r}" for role, names in roles.items() for name in names]
-
-
-def _few(
+def _few_labels(
     engine: Engine, subject: Subject, *, policy: Policy, recoding: Recoding
 ) -> tuple[str, ...]:
-    """The columns that records had better be sorted by the places of."""
+    """Columns that records had better be sorted by the places of: none, or all that are long.
+
+    These are the quasi-identifiers that are generalized or are text, and all other published text
+    without a collation, which may take one spelling for another. One long column that is left
+    spoils the gain.
+    """
     if recoding.records is not None or subject.records < SORTED_BY_PLACES:
         return ()
-    from sqlanon.publishing.sort_columns import few_labels  # small tables do not need it
+    parts = list(zip(subject.trees, recoding.levels, strict=True))
+    constant = {tree.column for tree, own in parts if own == (tree.height,)}
+    varying = [(tree, own) for tree, own in parts if own[-1] and tree.column not in constant]
+    generalized = [tree.column for tree, own in varying if tree.nodes[own[0]][-1] < MOST_PLACES]
+    changed = constant | {tree.column for tree, _ in varying}
+    published = policy.published(list(subject.columns))
+    original = [name for name in published if name not in changed]
+    few = (*generalized, *_few_texts(engine, subject, names=original))
+    keeping = policy.suppressed == "keep"
+    widths = dict.fromkeys(subject.names, _OTHER_WIDTH) if keeping else {}  # the label kept is text
+    widths = {n: _WIDTHS.get(subject.columns[n].this, _OTHER_WIDTH) for n in original} | widths
+    widths |= dict.fromkeys(constant, _FLAG_WIDTH if keeping else 0)
+    widths |= dict.fromkeys(few, _PLACE_WIDTH)
+    return few if sum(widths.get(n, _OTHER_WIDTH) for n in published) <= WIDEST_KEY else ()
 
-    return few_labels(engine, subject, policy=policy, levels=recoding.levels)
+
+def _few_texts(engine: Engine, subject: Subject, *, names: list[str]) -> Iterator[str]:
+    texts = [n for n in names if subject.columns[n].this in exp.DataType.TEXT_TYPES]
+    if not texts:
+        return
+    counts = engine.rows(distinct_roughly(subject.table, texts))[0]
+    collated = engine.rows(confused(subject.table, texts))[0]
+    for name, count, is_one in zip(texts, counts, collated, strict=True):
+        if count <= MOST_PLACES and not is_one:
+            yield name

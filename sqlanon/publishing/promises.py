@@ -12,8 +12,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.errors import VerificationError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.group_labels import GroupReader
+from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.recoding import ColumnMap, Recoding
@@ -90,6 +95,50 @@ def _misfits(attribute: QuasiIdentifier, own: ColumnMap, *, tree: Tree) -> int:
             is_named = reader.read(label) == frozenset(leaves)
         wrong += not (is_named and attribute.min_level <= low and top <= high)
     return wrong
+
+
+def refuse_misfits(
+    engine: Engine, policy: Policy, recoding: Recoding, *, source: exp.Table
+) -> None:
+    """Refuses groups of values of a rule that the policy does not allow.
+
+    The policy does not list these values, so what the rule makes of them shows in the table alone.
+
+    Raises:
+        HierarchyError: A rule does not fit its column.
+        VerificationError: Groups finer or coarser than the policy allows, or with other labels.
+    """
+    attributes = policy.attributes
+    own = {
+        name: column
+        for name, column in zip(attributes, recoding.columns, strict=False)
+        if not attributes[name].hierarchy.is_listed
+    }
+    if not own:
+        return
+    from sqlanon.microdata.trees import grow  # only maps of values need it
+
+    trees, _ = grow(
+        engine,
+        source,
+        attributes={name: attributes[name] for name in own},
+        columns=column_types(engine, source),
+        nullable=frozenset(
+            name
+            for name, column in own.items()
+            if any(None in group.values for group in column.groups)
+        ),
+    )
+    faults = [
+        fault
+        for tree, (name, column) in zip(trees, own.items(), strict=True)
+        for fault in misfits_of(attributes[name], column, tree=tree)
+    ]
+    if faults:
+        raise VerificationError(
+            f"the plan cannot be carried out: {'; '.join(faults)}; make a new plan with the policy "
+            "that is meant"
+        )
 
 
 def _level_faults(policy: Policy, recoding: Recoding) -> Iterator[str]:
