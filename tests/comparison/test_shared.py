@@ -105,14 +105,6 @@ def test_under_a_time_limit_each_row_finds_everything_by_itself(connection, monk
 
 
 @pytest.mark.slow
-def test_blocks_are_not_kept_beyond_their_size(connection, monkeypatch):
-    calls = counting(monkeypatch)
-    methods = ["set-cover", "direct-cover"]
-    sqlanon.compare(connection, policy(), table="people", methods=methods, block_records=25)
-    assert calls["itemsets"] > 4
-
-
-@pytest.mark.slow
 def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
     monkeypatch.setattr("sqlanon.methods.options.RECORD_BYTES", 10**9)
     calls, methods = counting(monkeypatch), ["set-cover", "direct-cover"]

@@ -88,20 +88,6 @@ def test_objects_that_use_other_columns_or_tables_are_in_nobodys_way(database):
         assert connection.sql("FROM counted").fetchall() == [(0,)]
 
 
-def test_a_table_that_others_refer_to_is_refused_before_the_search(tmp_path, monkeypatch):
-    path = tmp_path / "parents.duckdb"
-    execute(
-        path,
-        "CREATE TABLE parent (id INTEGER PRIMARY KEY, sex VARCHAR)",
-        "INSERT INTO parent SELECT range, 'F' FROM range(9)",
-        "CREATE TABLE child (id INTEGER REFERENCES parent (id))",
-    )
-    monkeypatch.setattr(planner, "Plan", None)
-    policy = Policy(["sex"], keep=["id"], models=[KAnonymity(3)])
-    with pytest.raises(SourceError, match="by a foreign key: 'child'"):
-        sqlanon.anonymize(path, policy, table="parent", in_place=True)
-
-
 @pytest.mark.slow
 def test_generated_columns_checks_and_indexes_that_go_are_named(tmp_path):
     path = tmp_path / "own.duckdb"

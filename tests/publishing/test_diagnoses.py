@@ -7,13 +7,11 @@ import sys
 
 import duckdb
 import pytest
-from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
-from sqlanon.cli.main import status
 from sqlanon.engine.duckdb.errors import fault
-from sqlanon.errors import EngineError, HierarchyError, SourceError, VerificationError
+from sqlanon.errors import EngineError, SourceError, VerificationError
 from sqlanon.publishing import apply
 
 POLICY = Policy({"age": Hierarchy.intervals(10)}, others="keep", models=[KAnonymity(5)])
@@ -185,36 +183,3 @@ def test_a_table_that_arrives_changed_is_not_published(database, monkeypatch):
         sqlanon.anonymize(database, policy, table="people", into="out")
     with duckdb.connect(str(database)) as connection:
         assert connection.sql("SHOW TABLES").fetchall() == [("people",)]
-
-
-def test_a_kind_has_its_article():
-    with pytest.raises(SourceError, match=r"^an int is not a source"):
-        sqlanon.check(3, POLICY)
-
-
-def test_one_reference_is_one():
-    with empty_database() as connection:
-        connection.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS b")
-        policy = Policy({"a": Hierarchy.from_spec("sql:b + 1")}, models=[KAnonymity(1)])
-        with pytest.raises(HierarchyError, match="1 reference to"):
-            sqlanon.plan(connection, policy, table="t")
-
-
-def test_a_hierarchy_file_is_called_no_column(tmp_path, capsys):
-    path = tmp_path / "age.csv"
-    path.write_text("1;a\n1;a\n")
-    assert status(["hierarchy", "show", str(path)]) == 2
-    said = capsys.readouterr().err
-    assert "hierarchy 'age.csv' has 1 duplicate leaf" in said
-    assert "column" not in said
-
-
-def test_one_record_is_one_record():
-    with empty_database() as connection:
-        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
-        plan = sqlanon.plan(
-            connection, Policy(["a"], models=[KAnonymity(1)], others="keep"), table="t"
-        )
-        assert "1 of 1 record in 1 class" in plan.to_text()
-        mined = sqlanon.mine(connection, Policy(["a"], models=[KAnonymity(1)]), table="t")
-        assert "1 record;" in mined.to_text()

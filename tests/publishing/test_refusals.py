@@ -76,30 +76,6 @@ def test_a_label_for_records_that_are_left_out_is_refused(connection, tmp_path, 
     assert status(["plan", str(table), "--policy", str(file), "--suppressed", "keep"]) == 0
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"quasi_identifiers": "age"},
-        {"quasi_identifiers": {"age": "intervals:5"}},
-        {"quasi_identifiers": ["a"], "sensitive": "a"},
-        {"quasi_identifiers": ["a"], "models": KAnonymity(2)},
-        {"quasi_identifiers": ["a"], "models": [2]},
-    ],
-)
-def test_arguments_of_the_wrong_kind_are_policy_errors(wrong):
-    with pytest.raises(PolicyError):
-        Policy(**wrong)
-
-
-def test_a_hierarchy_file_never_replaces_the_table_it_is_made_from(tmp_path, capsys):
-    table = tmp_path / "t.csv"
-    table.write_text("zip\n12\n34\n")
-    command = ["hierarchy", "make", str(table), "--column", "zip", "--hierarchy", "suppress"]
-    assert status([*command, "--output", str(table), "--overwrite"]) == 2
-    assert table.read_text() == "zip\n12\n34\n"
-    assert "holds the original" in capsys.readouterr().err
-
-
 def test_only_a_database_stores_hierarchies(tmp_path, capsys):
     table = tmp_path / "t.csv"
     table.write_text("zip\n12\n34\n")
