@@ -70,12 +70,12 @@ from sqlanon.reports.plan import Report
 
 PROVING = ("scheme", "pattern-exact")
 """Methods that search on long after they have a result, until nothing better is left."""
-SHARE, LONGER = 3.0, 4.0
+PROVING_SECONDS, PROVING_AGAIN = 3.0, 4.0
 """What each of these has where no time limit is given [seconds of the processor], and how many
 times as much it has once more where that is too little for a result of its own."""
-LEAST = 5.0
+MIN_BOUND_SECONDS = 5.0
 """What a bound that nobody asked for has at least; else as long as the rows took [seconds]."""
-BRIEF, POOLS = 8, 100
+BRIEF_PASSES, BRIEF_POOLS = 8, 100
 """Passes of a refinement and pools of a large neighbourhood search, where neither these nor a time
 limit are given, so that what is lost does not depend on what else the machine does."""
 MAX_POINTS = 1000
@@ -142,9 +142,9 @@ class ComparisonRequest:
         """
         row = method_named(asked.method)
         # What auto is told of leaves it those methods alone that take it.
-        brief = {"passes": BRIEF} if self.is_brief and asked.method != AUTO else {}
+        brief = {"passes": BRIEF_PASSES} if self.is_brief and asked.method != AUTO else {}
         if self.settings.get("improve") == "lns" and self.settings.get("time_limit") is None:
-            brief["pools"] = POOLS
+            brief["pools"] = BRIEF_POOLS
         given = {**brief, **self.settings}
         own = {n: v for n, v in given.items() if n not in OPTIONS or row.takes(n)}
         lns = own.get("improve") == "lns" and not row.takes("pools")
@@ -282,7 +282,7 @@ class _Runner:
         asked, effort = rows[0].asked, self.request.settings.get("bound")
         seconds = self.limit
         if effort is None and seconds is None:
-            seconds = max(LEAST, sum(row.seconds for row in rows))
+            seconds = max(MIN_BOUND_SECONDS, sum(row.seconds for row in rows))
         effort = effort or "quick"
         known = [row for row in rows if row.report is not None and row.recoding in TO_NODES]
         if effort == "columns" or not known or any(row.bounds_by_itemsets for row in known):
@@ -342,10 +342,12 @@ class _Runner:
         )
         if self.limit is None and asked.method in PROVING:
             with suppress(TimeLimitError):
-                report = self._made(policy, options, Deadline.of_processor(SHARE))
+                report = self._made(policy, options, Deadline.of_processor(PROVING_SECONDS))
                 if report.search.given_up is None:
                     return report
-            return self._made(policy, options, Deadline.of_processor(LONGER * SHARE))
+            return self._made(
+                policy, options, Deadline.of_processor(PROVING_AGAIN * PROVING_SECONDS)
+            )
         report = self._made(policy, options, options.deadline)
         if report.search.given_up is not None:
             raise TimeLimitError(report.search.given_up)
@@ -419,7 +421,7 @@ def _most_shared(settings: Settings) -> int:
 def _brief(request: ComparisonRequest, rows: Sequence[ComparedRow]) -> int | None:
     """The passes of refinements, where these were few and a method refined."""
     done = any(row.report and method_named(row.asked.method).takes("passes") for row in rows)
-    return BRIEF if request.is_brief and done else None
+    return BRIEF_PASSES if request.is_brief and done else None
 
 
 def _with_k(policy: Policy, k: int) -> Policy:

@@ -245,25 +245,22 @@ class Comparison(SelfShown):
         }
 
     def headline(self) -> str:
-        """What was compared."""
-        return self.title
+        """What was compared, in a line."""
+        done = f"{len(self.done)} of {counted(len(self.rows), 'search', more='searches')} done"
+        return f"{_source(self.table, self.done)}: {done} in {self.seconds:.1f} s"
 
     def shown_tables(self) -> list[ShownTable]:
         """The results, loss by loss and k by k."""
-        return [
-            ShownTable(
-                [self.cells(row) for row in self.section(loss, k) if row.report is not None],
-                self.heads(loss),
-                self.caption(loss, k),
-            )
-            for loss, k in self.sections
-        ]
+        return [self.section_table(loss, k) for loss, k in self.sections]
 
     def to_text(self) -> str:
         """A page for a reader."""
-        lines = [self.title]
-        for loss, k in self.sections:
-            lines += ["", *self._section_lines(loss, k)]
+        lines = [self.headline()]
+        for table in self.shown_tables():
+            lines += ["", table.caption]
+            if table.rows:
+                aligned = "<" + ">" * (len(table.heads) - 1)
+                lines += in_columns([table.heads, *table.rows], aligned)
         ends = self.lines()
         return page([*lines, *([""] if ends else []), *ends], self.notes)
 
@@ -271,14 +268,6 @@ class Comparison(SelfShown):
     def sections(self) -> list[tuple[str, int]]:
         """Each loss with each k."""
         return [(loss, k) for loss in self.losses for k in self.ks]
-
-    @property
-    def title(self) -> str:
-        """What was compared, in a line."""
-        records = {row.report.records for row in self.done if row.report is not None}
-        of = "".join(f", {counted(each, 'record')}" for each in records)
-        done = f"{len(self.done)} of {counted(len(self.rows), 'search', more='searches')} done"
-        return f"{self.table or 'table'}{of}: {done} in {self.seconds:.1f} s"
 
     def lines(self) -> list[str]:
         """What the marks beside methods mean, and why others have no result."""
@@ -326,23 +315,19 @@ class Comparison(SelfShown):
         ]
         return f"{loss}, k = {k:,}: {known}{''.join(f' ({text})' for text in details)}"
 
-    def _section_lines(self, loss: str, k: int) -> Iterator[str]:
-        section = self.section(loss, k)
-        done = [row for row in section if row.report is not None]
-        yield self.caption(loss, k)
-        if done:
-            rows = [self.heads(loss), *(self.cells(row) for row in done)]
-            yield from in_columns(rows, "<" + ">" * (len(rows[0]) - 1))
+    def section_table(self, loss: str, k: int) -> ShownTable:
+        """The results of a section, what loses least first."""
+        rows = [self.cells(row, row.report) for row in self.section(loss, k) if row.report]
+        return ShownTable(rows, self.heads(loss), self.caption(loss, k))
 
     def heads(self, loss: str) -> list[str]:
         """The names of a section's columns."""
         others = [each for each in self.losses if each != loss]
         return ["method", loss, "times bound", *others, *_FIGURES]
 
-    def cells(self, row: ComparedRow) -> list[str]:
+    def cells(self, row: ComparedRow, report: Report) -> list[str]:
         """The cells of a row that has a result."""
-        assert row.report is not None
-        report, ratio = row.report, self.ratio(row)
+        ratio = self.ratio(row)
         others = [each for each in self.losses if each != row.asked.loss]
         marks = f"{'*' if row.reason else ' '}{'>' if row.is_cut else ' '}"
         peak = "–" if row.peak_memory is None else f"{row.peak_memory / MEGABYTE:,.0f}"
@@ -379,7 +364,7 @@ class Comparison(SelfShown):
             what="method",
             overwrite=overwrite,
             bars=True,
-            title=self.title,
+            title=self.headline(),
             sections=[self._section(panel) for panel in panels],
             lines=self.lines(),
             notes=self.notes,
@@ -427,15 +412,13 @@ class Comparison(SelfShown):
         loss, most = panel.loss, max(point.loss for point in panel.points)
         tables, measures = [], []
         for k in self.ks:
-            done = [row for row in self.section(loss, k) if row.report is not None]
-            cells = [self.cells(row) for row in done]
-            bars = [[100 * row.value / most if 0 < row.value <= most else 0] for row in done]
-            tables.append((ShownTable(cells, self.heads(loss), self.caption(loss, k)), bars))
-            known = dict.fromkeys(n for row in done if row.report for n in row.report.loss)
+            done = [(row, row.report) for row in self.section(loss, k) if row.report]
+            bars = [[100 * row.value / most if 0 < row.value <= most else 0] for row, _ in done]
+            tables.append((self.section_table(loss, k), bars))
+            known = dict.fromkeys(name for _, report in done for name in report.loss)
             shown = [
-                [row.asked.method, *(_measure(row.report, name) for name in known)]
-                for row in done
-                if row.report
+                [row.asked.method, *(_measure(report, name) for name in known)]
+                for row, report in done
             ]
             measures.append(ShownTable(shown, ["method", *known], f"{loss}, k = {k:,}"))
         return PageSection(loss, panel.description, tables, measures)
@@ -535,34 +518,27 @@ class Sweep(SelfShown):
         }
 
     def headline(self) -> str:
-        """What was swept."""
-        return self.title
+        """What was swept, in a line."""
+        done = f"{len(self.done)} of {counted(len(self.points), 'point')} done"
+        return f"{_source(self.table, self.done)}: {self.method}, {done} in {self.seconds:.1f} s"
 
     def shown_tables(self) -> list[ShownTable]:
         """A row for each point."""
-        heads, rows = self.listing()
-        return [ShownTable(rows, heads)]
+        return [self._listing("")]
 
     def to_text(self) -> str:
         """A page for a reader: the loss by the last two figures, then every point."""
-        lines = [self.title]
-        for title, rows in self._grids():
-            lines += ["", title, *in_columns(rows, ">" * len(rows[0]))]
-        heads, rows = self.listing()
-        aligned = ">" * len(self.axes) + ">" * (len(heads) - len(self.axes) - 1) + "<"
-        lines += ["", "each point", *in_columns([heads, *rows], aligned)]
+        lines = [self.headline()]
+        for table in self._grids():
+            aligned = ">" * len(table.heads)
+            lines += ["", table.caption, *in_columns([table.heads, *table.rows], aligned)]
+        table = self._listing("each point")
+        aligned = ">" * (len(table.heads) - 1) + "<"
+        lines += ["", table.caption, *in_columns([table.heads, *table.rows], aligned)]
         ends = list(self.lines())
         return page([*lines, *([""] if ends else []), *ends], self.notes)
 
-    @property
-    def title(self) -> str:
-        """What was swept, in a line."""
-        records = {point.report.records for point in self.done if point.report is not None}
-        of = "".join(f", {counted(each, 'record')}" for each in records)
-        done = f"{len(self.done)} of {counted(len(self.points), 'point')} done"
-        return f"{self.table or 'table'}{of}: {self.method}, {done} in {self.seconds:.1f} s"
-
-    def _grids(self) -> Iterator[tuple[str, list[list[str]]]]:
+    def _grids(self) -> Iterator[ShownTable]:
         """The loss against the last figure and the one before, for each value of all others."""
         if len(self.axes) < 2:
             return
@@ -571,19 +547,21 @@ class Sweep(SelfShown):
         for fixed in product(*(self.axes[name] for name in others)):
             at = "".join(f", {each.key} {each.label}" for each in fixed)
             labels = tuple(each.label for each in fixed)
-            rows = [[f"{down} \\ {across}", *(each.label for each in self.axes[across])]]
-            for own in self.axes[down]:
-                cells = [_loss(found[*labels, own.label, each.label]) for each in self.axes[across]]
-                rows.append([own.label, *cells])
-            yield f"{self.loss_name} by {down} (down) and {across} (across){at}", rows
+            heads = [each.label for each in self.axes[across]]
+            rows = [
+                [own.label, *(_loss(found[*labels, own.label, head]) for head in heads)]
+                for own in self.axes[down]
+            ]
+            caption = f"{self.loss_name} by {down} (down) and {across} (across){at}"
+            yield ShownTable(rows, [f"{down} \\ {across}", *heads], caption)
 
-    def listing(self) -> tuple[list[str], list[list[str]]]:
-        """Heads and rows of a table with a row for each point."""
+    def _listing(self, caption: str) -> ShownTable:
+        """A table with a row for each point."""
         heads = [
             *(*self.axes, self.loss_name, "suppressed", "classes", "smallest", "seconds"),
             "levels, or what the recoding is",
         ]
-        return heads, [self._row(point) for point in self.points]
+        return ShownTable([self._row(point) for point in self.points], heads, caption)
 
     def _row(self, point: SweptPoint) -> list[str]:
         report, seconds = point.report, f"{point.seconds:.2f}"
@@ -626,13 +604,14 @@ class Sweep(SelfShown):
         from sqlanon.comparison.drawing import draw  # most sweeps draw none
 
         panels = [self.panel()] if self._finite() else []
+        tables = [(table, ()) for table in (*self._grids(), self._listing("Each point"))]
         draw(
             path,
             panels,
             what="point of the sweep",
             overwrite=overwrite,
-            title=self.title,
-            sections=[PageSection(each.loss, each.description, self.tables()) for each in panels],
+            title=self.headline(),
+            sections=[PageSection(each.loss, each.description, tables) for each in panels],
             lines=list(self.lines()),
             notes=self.notes,
             created=self.provenance.created,
@@ -681,12 +660,6 @@ class Sweep(SelfShown):
             order=() if is_numeric else [each.label for each in self.axes[across]],
         )
 
-    def tables(self) -> list[tuple[ShownTable, Sequence[Sequence[float]]]]:
-        """The tables of the page, for who does not see the charts."""
-        made = [ShownTable(rows[1:], rows[0], title) for title, rows in self._grids()]
-        heads, rows = self.listing()
-        return [(table, ()) for table in (*made, ShownTable(rows, heads, "Each point"))]
-
 
 def _written(value: Variation) -> float | str:
     """A value for a document: a number, unless it has a kind besides."""
@@ -698,3 +671,9 @@ def _loss(point: SweptPoint) -> str:
     if point.report is None:
         return NOTHING
     return f"{'>' if point.report.is_cut else ''}{figure(point.loss)}"
+
+
+def _source(table: str | None, done: Sequence[ComparedRow | SweptPoint]) -> str:
+    """What was searched, with its number of records where any search tells it."""
+    records = {each.report.records for each in done if each.report is not None}
+    return "".join([table or "table", *(f", {counted(number, 'record')}" for number in records)])

@@ -216,39 +216,30 @@ def run_demo(
     statements = census.statements(table, demo.records, seed=demo.seed)
     resources = Resources(**limits)
     with _removed_on_failure(demo):
-        return _run(demo, statements, resources=resources, tell=tell)
-
-
-def _run(
-    demo: Demo, statements: Sequence[exp.Expr], *, resources: Resources, tell: Callable[[str], None]
-) -> DemoReport:
-    """The demo, in a folder of its own."""
-    document = read_document(demo.policy)
-    how = {key: document.pop(key) for key in SETTINGS if key in document}
-    policy = Policy.from_dict(document, demo.folder)
-    with resources.connect(demo.database) as engine:
-        tell("making people up")
-        for statement in statements:
-            engine.run(statement)
-        before = check(engine, policy, table=TABLE)
-        people = list[PreviewedRecord]()
-        target: dict[str, Any] = {"into": PUBLISHED, "overwrite": True, "report": demo.page}
-        published = anonymize(
-            engine,
-            policy,
-            table=TABLE,
-            progress=tell,
-            confirm=lambda _, records: people.extend(records),
-            preview=SHOWN,
-            **target,
-            **how,
-        )
-        tell("checking the published table")
-        after = check(engine, policy, table=PUBLISHED)
-        descriptions = {
-            name: attribute.hierarchy.describe() for name, attribute in policy.attributes.items()
-        }
-    return DemoReport(demo, before, published, after, tuple(people), descriptions)
+        document = read_document(demo.policy)
+        how = {key: document.pop(key) for key in SETTINGS if key in document}
+        policy = Policy.from_dict(document, demo.folder)
+        with resources.connect(demo.database) as engine:
+            tell("making people up")
+            for statement in statements:
+                engine.run(statement)
+            before = check(engine, policy, table=TABLE)
+            people = list[PreviewedRecord]()
+            target: dict[str, Any] = {"into": PUBLISHED, "overwrite": True, "report": demo.page}
+            published = anonymize(
+                engine,
+                policy,
+                table=TABLE,
+                progress=tell,
+                confirm=lambda _, records: people.extend(records),
+                preview=SHOWN,
+                **target,
+                **how,
+            )
+            tell("checking the published table")
+            after = check(engine, policy, table=PUBLISHED)
+            rules = {name: each.hierarchy.describe() for name, each in policy.attributes.items()}
+        return DemoReport(demo, before, published, after, tuple(people), rules)
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from sqlanon.assessment.purity import SensitiveColumn, class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
-from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
@@ -26,29 +25,13 @@ def expected_results(
     The rows have sensitive columns where a model asks for them, or all of them. The temporary
     tables stay until the engine's workspace ends.
     """
-    policy = _telling(plan)
+    policy = plan.policy
     asked = [demand.column for demand in policy.demands]
     asked = [*policy.sensitive_attributes] if every_sensitive else asked
     persons = [] if policy.entity is None else [policy.entity]
     columns = list(dict.fromkeys([*policy.attributes, *asked, *persons]))
     rows = engine.materialize("expected", plan.recoded(columns, table, ordered=False))
     return demanded_results(engine, rows, policy=policy, columns=columns), rows
-
-
-def _telling(plan: Plan) -> Policy:
-    """The policy with those quasi-identifiers alone that tell published records apart.
-
-    A column at the top of its hierarchy has one label, so the others make the same classes; one
-    stays where none does. Records that are suppressed may have another label in each.
-    """
-    policy, report, node = plan.policy, plan.report, plan.recoding.node
-    if node is None or report.suppressed_records:
-        return policy
-    attributes = policy.attributes
-    below = [
-        name for name, level in zip(attributes, node, strict=True) if level < report.heights[name]
-    ]
-    return policy.with_attributes({name: attributes[name] for name in below or [*attributes][:1]})
 
 
 def expected_report(
@@ -59,8 +42,9 @@ def expected_report(
     Without `tallied`, what the plan will publish of the other columns, the models alone are asked,
     of persons where they count.
     """
-    policy, report = _telling(plan), plan.report
-    if tallied is None and not policy.demands and policy.entity is None:
+    policy, report = plan.policy, plan.report
+    asked = policy.demands if tallied is None else policy.sensitive_attributes
+    if not asked and policy.entity is None:
         return report
     with engine.workspace():
         found, rows = expected_results(

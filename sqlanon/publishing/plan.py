@@ -176,7 +176,7 @@ class Plan(SelfShown):
         publication = Publication(
             source,
             {name: casts.get(name) for name in columns},
-            {name: (each.hierarchy, self._type(name)) for name, each in attributes.items()},
+            {name: (each.hierarchy, self.columns[name]) for name, each in attributes.items()},
             self._suppressed(source),
             few,
             self.policy.suppressed_label if self.policy.suppressed == "keep" else None,
@@ -189,8 +189,8 @@ class Plan(SelfShown):
 
         These are real numbers, and instants, whose text depends on the type.
         """
-        casts = {name: self._type(name) for name in self.enumerated}
-        types = {name: self._type(name) for name in attributes}
+        casts = {name: self.columns[name] for name in self.enumerated}
+        types = {name: self.columns[name] for name in attributes}
         return casts | {
             name: kind
             for name, kind in types.items()
@@ -207,12 +207,9 @@ class Plan(SelfShown):
             return SuppressionQuery(policy.k, label=label)
         from sqlanon.microdata.sensitive import asked  # k alone does not need it
 
-        columns = {name: self._type(name) for name in policy.sensitive_attributes}
+        columns = {name: self.columns[name] for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns=columns)
         return SuppressionQuery(policy.k, attributes, names, policy.entity, self.rounds, label)
-
-    def _type(self, name: str) -> exp.DataType:
-        return self.columns[name]
 
     def sql(self, dialect: str | None = None, into: str = "anonymized") -> str:
         """The statements that publish the table, parted by semicolons.

@@ -44,20 +44,20 @@ from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.wording import key, listed
 
-GRACE = 1.0
+GRACE_SECONDS = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
-LENDING = 0.3
+LENT_SHARE = 0.3
 """Share of the time for the full-domain recoding that is found before anything else, at most: of
 what is left once the table is encoded for it."""
-FIGURES = 8.0
+COUNTS_PER_READING = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
-STEERING = "lm"
+STEERING_LOSS = "lm"
 """What steers a search in the place of one by a loss that cannot steer it."""
-MOST = 0.5
+MAX_RESERVED_SHARE = 0.5
 """Share of the time for a search that is set apart for these figures at most."""
-SORTED_BY_PLACES = 100_000
+MIN_RECORDS_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
-WIDEST_KEY = 32
+MAX_KEY_BYTES = 32
 """Bytes of a sort key up to which DuckDB sorts numbers faster than text; beyond it, slower."""
 
 _Type = exp.DataType.Type
@@ -68,7 +68,7 @@ _WIDTHS = {
     **dict.fromkeys((_Type.BIGINT, _Type.UBIGINT, _Type.DOUBLE, _Type.TIMESTAMP), 9),
 }
 """Bytes of a column in a sort key, one of which says whether it is NULL."""
-_PLACE_WIDTH, _FLAG_WIDTH, _OTHER_WIDTH = 3, 5, WIDEST_KEY + 1
+_PLACE_WIDTH, _FLAG_WIDTH, _OTHER_WIDTH = 3, 5, MAX_KEY_BYTES + 1
 
 
 def make_plan(
@@ -97,9 +97,11 @@ def make_plan(
         tell("reading: the table")
         subject, policy, known = _read(engine, table, policy=policy, options=options)
         options.shared.read_from(known)
-        taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
+        taken = time.monotonic() - started
         # To measure what is published takes about half as long as to read what it is made of.
-        reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
+        reserved = (taken / 2, MAX_RESERVED_SHARE / 2)
+        if policy.demands or policy.entity:
+            reserved = (taken * COUNTS_PER_READING, MAX_RESERVED_SHARE)
         ended = options.deadline.reserving(*reserved)
         with _room(engine, options):
             asked = replace(options, deadline=ended)
@@ -201,7 +203,7 @@ def _read(
 ) -> tuple[Subject, Policy, Fingerprint]:
     """The table with its policy bound to it, the policy resolved, and the table's fingerprint."""
     columns = engine.columns(table)
-    reading = options.deadline.earlier(-GRACE)
+    reading = options.deadline.earlier(-GRACE_SECONDS)
     with engine.limited(reading), phase("the reading of the table"):
         seen = {name: columns[name] for name in policy.seen(list(columns))}
         refuse_unstored(engine, seen)
@@ -317,7 +319,7 @@ def _lent(
         options.tell(f"{DEFAULT.name}: a recoding to start from")
         with _room(engine, asked):
             found: tuple[Node | None, bool] = full_domain.lent_node(
-                engine, subject, policy=policy, options=asked, share=LENDING
+                engine, subject, policy=policy, options=asked, share=LENT_SHARE
             )
         return found
 
@@ -347,7 +349,7 @@ def _instead(
     one that is known, at worst the highest.
     """
     full_domain, asked = import_module(DEFAULT.home), options.loss
-    options = options if asked in DEFAULT.losses else replace(options, loss=STEERING)
+    options = options if asked in DEFAULT.losses else replace(options, loss=STEERING_LOSS)
     # Checks by k alone are kept from one search to the next: others begin anew.
     is_further = known == subject.high or not (policy.demands or policy.entity)
     if options.method is not DEFAULT and is_further:
@@ -461,7 +463,7 @@ def _few_labels(
     without a collation, which may take one spelling for another. One long column that is left
     spoils the gain.
     """
-    if recoding.records is not None or subject.records < SORTED_BY_PLACES:
+    if recoding.records is not None or subject.records < MIN_RECORDS_BY_PLACES:
         return ()
     parts = list(zip(subject.trees, recoding.levels, strict=True))
     constant = {tree.column for tree, own in parts if own == (tree.height,)}
@@ -476,7 +478,7 @@ def _few_labels(
     widths = {n: _WIDTHS.get(subject.columns[n].this, _OTHER_WIDTH) for n in original} | widths
     widths |= dict.fromkeys(constant, _FLAG_WIDTH if keeping else 0)
     widths |= dict.fromkeys(few, _PLACE_WIDTH)
-    return few if sum(widths.get(n, _OTHER_WIDTH) for n in published) <= WIDEST_KEY else ()
+    return few if sum(widths.get(n, _OTHER_WIDTH) for n in published) <= MAX_KEY_BYTES else ()
 
 
 def _few_texts(engine: Engine, subject: Subject, *, names: list[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from databases import empty_database
 
@@ -151,11 +152,11 @@ def test_a_share_of_the_time_that_is_too_little_is_prolonged_once(connection, mo
         return Deadline(next(ticks) + seconds, ticks.__next__)
 
     monkeypatch.setattr(Deadline, "of_processor", limited)
-    monkeypatch.setattr(planner, "GRACE", 1e9)
-    monkeypatch.setattr(comparing, "SHARE", 1.0)
+    monkeypatch.setattr(planner, "GRACE_SECONDS", 1e9)
+    monkeypatch.setattr(comparing, "PROVING_SECONDS", 1.0)
     found = sqlanon.compare(connection, POLICY, table="people", methods=["scheme"])
     [row] = found.rows
-    assert shares == [1.0, comparing.LONGER]
+    assert shares == [1.0, comparing.PROVING_AGAIN]
     assert row.failure is None
     assert row.report.search.given_up is not None
     assert "> scheme" in found.to_text()
@@ -183,7 +184,7 @@ def test_a_time_limit_is_that_of_each_row(connection, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "passes"),
     [
-        ({}, comparing.BRIEF),
+        ({}, comparing.BRIEF_PASSES),
         ({"time_limit": 30.0}, PASSES),
         ({"passes": 3}, 3),
         ({"refine": False}, PASSES),
@@ -195,7 +196,7 @@ def test_a_first_look_refines_briefly_whatever_the_clock_says(
     given = recorded(monkeypatch)
     found = sqlanon.compare(connection, POLICY, table="people", methods=QUICK, **settings)
     assert given["direct-cover"].own.passes == passes
-    assert found.passes == (None if settings else comparing.BRIEF)
+    assert found.passes == (None if settings else comparing.BRIEF_PASSES)
     assert ("for a first look" in found.to_text()) == (not settings)
     assert found.to_dict()["passes"] == found.passes
 
@@ -207,9 +208,9 @@ def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(co
     mondrian, cover = sqlanon.compare(connection, POLICY, table="people", **given).rows
     assert mondrian.failure is None
     assert "lns" not in mondrian.report.search.to_dict()
-    assert cover.report.search.lns["pools"] <= comparing.POOLS
+    assert cover.report.search.lns["pools"] <= comparing.BRIEF_POOLS
     asked = comparing.Asked("direct-cover", "lm", 2)
-    for limit, pools in ((None, comparing.POOLS), (5.0, None)):
+    for limit, pools in ((None, comparing.BRIEF_POOLS), (5.0, None)):
         settings = {"improve": "lns", "time_limit": limit}
         request = comparing.ComparisonRequest(tuple(names), ("lm",), (2,), settings)
         assert request.options(asked).own.pools == pools
@@ -409,3 +410,37 @@ def test_a_bound_of_nothing_is_not_told(connection):
     found = Comparison("people", (row,), ("lm",), (2,))
     assert found.ratio(row) is None
     assert "lm, k = 2: no lower bound above 0 of all recodings is known" in found.to_text()
+
+
+MB = 1_000_000
+
+
+@pytest.fixture
+def begun():
+    if not comparing.begin_peak():
+        pytest.skip("the system's kernel cannot begin a peak anew")
+
+
+@pytest.mark.slow
+def test_a_peak_holds_what_was_given_back(begun):
+    before = comparing.memory("VmHWM")
+    block = np.ones(100 * MB, np.int8)
+    del block
+    assert 80 * MB < comparing.memory("VmHWM") - before < 150 * MB
+    assert comparing.memory("VmRSS") < before + 50 * MB
+
+
+@pytest.mark.slow
+def test_a_peak_that_is_begun_anew_forgets(begun):
+    before = comparing.memory("VmRSS")
+    block = np.ones(100 * MB, np.int8)
+    del block
+    comparing.begin_peak()
+    assert comparing.memory("VmHWM") < before + 50 * MB
+
+
+def test_a_system_that_does_not_tell_gives_no_figure(monkeypatch, tmp_path):
+    monkeypatch.setattr(comparing, "_PEAK", tmp_path / "missing" / "clear_refs")
+    monkeypatch.setattr(comparing, "_STATUS", tmp_path / "status")
+    assert comparing.begin_peak() is False
+    assert (comparing.memory("VmHWM"), comparing.memory("VmRSS")) == (None, None)

@@ -78,7 +78,7 @@ def expiring(looks):
     """Every deadline comes after so many looks at the clock, and reading the table is free."""
     ticks = itertools.count(1)
     after = patch.object(Deadline, "after", lambda _: Deadline(looks, ticks.__next__))
-    reading = patch.object(planner, "GRACE", 1e9)
+    reading = patch.object(planner, "GRACE_SECONDS", 1e9)
     return after, reading
 
 
@@ -518,7 +518,7 @@ def test_time_is_set_apart_for_the_figures_of_sensitive_columns(people, models, 
         return reserving(own, seconds, most)
 
     policy = replace(POLICY, models=[KAnonymity(K), *models])
-    much = patch.object(planner, "FIGURES", 1e9)
+    much = patch.object(planner, "COUNTS_PER_READING", 1e9)
     with much, patch.object(Deadline, "reserving", recorded):
         sqlanon.plan(people, policy, table="people", time_limit=1e6)
     assert (asked[0] > 1e4) is is_set_apart

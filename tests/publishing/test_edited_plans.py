@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 from databases import empty_database, tables_of
+from edits import edit
 
 import sqlanon
 from sqlanon import (
@@ -19,7 +20,7 @@ from sqlanon import (
     TCloseness,
 )
 from sqlanon.errors import PolicyError, SourceError, StalePlanError, VerificationError
-from sqlanon.publishing.promises import DIGEST, sealed
+from sqlanon.publishing.promises import DIGEST
 
 POLICY = Policy(
     {"age": Hierarchy.intervals(5, 10), "sex": QuasiIdentifier(Hierarchy.suppression())},
@@ -63,13 +64,6 @@ def saved(connection, tmp_path, policy=POLICY):
     return file, json.loads(file.read_text())
 
 
-def write(file, document, *, again):
-    """Writes a changed plan, with a digest of what it says now or with the old one."""
-    if again:
-        document = sealed({name: value for name, value in document.items() if name != DIGEST})
-    file.write_text(json.dumps(document))
-
-
 def put(*path):
     """Puts a value, the last, where the others lead."""
     *way, name, value = path
@@ -89,7 +83,7 @@ def test_a_plan_of_which_any_part_was_changed_is_refused_and_says_so(connection,
     parts += [(document[name], key) for name in ("policy", "report") for key in document[name]]
     for part, name in parts:
         value, part[name] = part[name], "changed"
-        write(file, document, again=False)
+        file.write_text(json.dumps(document))
         with pytest.raises(SourceError, match="was changed after it was saved"):
             Plan.load(file)
         part[name] = value
@@ -104,10 +98,8 @@ def test_a_plan_that_was_not_changed_is_applied_however_it_is_laid_out(connectio
 
 def refused_at_once(connection, tmp_path, *changes, policy=POLICY):
     """The message for a plan that was changed, and its digest with it."""
-    file, document = saved(connection, tmp_path, policy)
-    for change in changes:
-        change(document)
-    write(file, document, again=True)
+    file, _ = saved(connection, tmp_path, policy)
+    edit(file, *changes)
     with pytest.raises(SourceError) as caught:
         Plan.load(file)
     return str(caught.value)
@@ -140,10 +132,8 @@ def test_levels_out_of_the_bounds_of_the_policy_are_refused(connection, tmp_path
 
 def refused_when_applied(connection, tmp_path, *changes, policy=POLICY):
     """The error for a plan that was changed so that it reads well, and leaves nothing behind."""
-    file, document = saved(connection, tmp_path, policy)
-    for change in changes:
-        change(document)
-    write(file, document, again=True)
+    file, _ = saved(connection, tmp_path, policy)
+    edit(file, *changes)
     plan = Plan.load(file)
     with pytest.raises(SqlanonError) as caught:
         sqlanon.apply(connection, plan, into="out")

@@ -6,7 +6,7 @@ import pytest
 from databases import empty_database, tables_of
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, Sensitive, TCloseness
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive, TCloseness
 from sqlanon.errors import PolicyError
 
 NAMES = [
@@ -155,28 +155,6 @@ def test_no_recoding_that_satisfies_a_model_is_an_error_that_names_it(connection
     table_of(connection)
     message = refused(connection, sqlanon.UnsatisfiableError, policy_of(models=[model]))
     assert f"{model.describe()} of 'ill'" in message
-
-
-@pytest.mark.slow
-def test_plan_with_a_stored_hierarchy_of_the_sensitive_column_is_saved_and_applied(
-    connection, tmp_path
-):
-    """The hierarchy is part of the plan: it is not read again."""
-    table_of(connection)
-    connection.execute("CREATE TABLE ills (leaf VARCHAR, level1 VARCHAR, level2 VARCHAR)")
-    connection.executemany("INSERT INTO ills VALUES (?, ?, ?)", ILLS.rows)
-    models = [LDiversity(3), TCloseness(0.3, "hierarchical")]
-    policy = Policy(
-        ["grp"],
-        sensitive={"ill": Sensitive(models, Hierarchy.table("ills"))},
-        drop=["n"],
-        models=[KAnonymity(2)],
-        suppression_limit=0.1,
-    )
-    sqlanon.plan(connection, policy, table="people").save(tmp_path / "plan.json")
-    connection.execute("DROP TABLE ills")
-    sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="out")
-    assert rows(connection) == PUBLISHED
 
 
 @pytest.mark.slow

@@ -11,12 +11,12 @@ import pyarrow.parquet
 import pytest
 import sqlglot
 from databases import empty_database, tables_of
+from edits import edit
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier
+from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, SourceError, StalePlanError
 from sqlanon.publishing import planner
-from sqlanon.publishing.promises import DIGEST, sealed
 from sqlanon.recoding import Clusters, FullDomain, Run
 
 COUNTRIES = Hierarchy.from_rows(
@@ -148,28 +148,6 @@ def test_a_recoding_of_other_records_is_an_error(plan):
         replace(plan, recoding=clusters)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("at_top", [["age"], ["age", "sex"]])
-def test_classes_are_expected_as_published_where_columns_are_at_their_top(connection, at_top):
-    level = {"age": 3, "sex": 1}
-    policy = Policy(
-        {
-            name: QuasiIdentifier(
-                POLICY.attributes[name].hierarchy,
-                min_level=level[name] if name in at_top else 0,
-                max_level=level[name] if name in at_top else 0,
-            )
-            for name in ("age", "sex")
-        },
-        sensitive=["diagnosis"],
-        models=[KAnonymity(3), LDiversity(2)],
-        others="drop",
-    )
-    report = sqlanon.plan(connection, policy, table="people").report
-    published = sqlanon.anonymize(connection, policy, table="people", into="published")
-    assert (report.statistics, report.models) == (published.statistics, published.models)
-
-
 @pytest.mark.parametrize(("others", "notes"), [(None, 1), ("drop", 0)])
 def test_plan_says_how_many_columns_have_no_role(connection, others, notes):
     policy = Policy(["sex"], models=[KAnonymity(3)], others=others)
@@ -187,14 +165,6 @@ def test_plan_with_columns_without_a_role_is_neither_saved_nor_printed(connectio
     assert list(tmp_path.iterdir()) == []
 
 
-def edited(path, change):
-    """Changes a saved plan, digest and all."""
-    document = json.loads(path.read_text())
-    document.pop(DIGEST)
-    change(document)
-    path.write_text(json.dumps(sealed(document)))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("rounds", [0, -1, 3, 10**9, 1.0, "1", None, True])
 def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
@@ -202,7 +172,7 @@ def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
     plan = replace(plan, report=replace(plan.report, suppressed_records=2), rounds=2)
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json").rounds == 2
-    edited(tmp_path / "plan.json", lambda document: document.update(rounds=rounds))
+    edit(tmp_path / "plan.json", lambda document: document.update(rounds=rounds))
     with pytest.raises(SourceError, match="not a plan"):
         Plan.load(tmp_path / "plan.json")
 
@@ -216,7 +186,7 @@ def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
 )
 def test_plan_that_shows_other_levels_than_it_publishes_is_an_error(plan, tmp_path, recoding):
     plan.save(tmp_path / "plan.json")
-    edited(tmp_path / "plan.json", lambda document: document.update(recoding=recoding))
+    edit(tmp_path / "plan.json", lambda document: document.update(recoding=recoding))
     with pytest.raises(SourceError, match="not a plan"):
         Plan.load(tmp_path / "plan.json")
 
@@ -448,7 +418,7 @@ def large(connection):
         CREATE TABLE crowd AS SELECT (i * 7) % 40 AS age, 'job ' || hash(i) % 30 AS job,
             'zip ' || hash(i, 1) % 9000 AS zip, 'd' || nullif(hash(i, 2) % 5, 0) AS diagnosis,
             i AS note
-        FROM range({planner.SORTED_BY_PLACES}) AS r(i)
+        FROM range({planner.MIN_RECORDS_BY_PLACES}) AS r(i)
     """)
     policy = Policy(
         {
