@@ -107,7 +107,17 @@ def make_plan(
             asked = replace(options, deadline=ended)
             decided = _chosen(engine, subject, policy=policy, options=asked)
         engine.refuse_changed()
-        plan = _plan_of(engine, table, decided, subject=subject, policy=policy)
+        plan = Plan(
+            policy=policy.with_attributes(subject.attributes),
+            table=engine.portable(table).sql(engine.dialect, identify=True),
+            columns=subject.columns,
+            dialect=engine.dialect,
+            enumerated=enumerated(engine, table),
+            recoding=decided.recoding,
+            rounds=decided.rounds,
+            few=_few_labels(engine, subject, policy=policy, recoding=decided.recoding),
+            report=decided.report,
+        )
         # Where nobody looks at the plan, the published table is judged itself.
         if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
             from sqlanon.publishing.expected import expected_report  # k alone does not need it
@@ -372,23 +382,6 @@ def _measured_by(found: Decided, loss: str) -> Decided:
         return found
     told = replace(report, loss_name=loss, lower_bound=None)
     return replace(found, report=replace(told, search=replace(report.search, proven=False)))
-
-
-def _plan_of(
-    engine: Engine, table: exp.Table, decided: Decided, *, subject: Subject, policy: Policy
-) -> Plan:
-    """The plan of a recoding, with what the method alone reports."""
-    return Plan(
-        policy=policy.with_attributes(subject.attributes),
-        table=engine.portable(table).sql(engine.dialect, identify=True),
-        columns=subject.columns,
-        dialect=engine.dialect,
-        enumerated=enumerated(engine, table),
-        recoding=decided.recoding,
-        rounds=decided.rounds,
-        few=_few_labels(engine, subject, policy=policy, recoding=decided.recoding),
-        report=decided.report,
-    )
 
 
 def _with_findings(
