@@ -88,24 +88,6 @@ def test_objects_that_use_other_columns_or_tables_are_in_nobodys_way(database):
         assert connection.sql("FROM counted").fetchall() == [(0,)]
 
 
-@pytest.mark.slow
-def test_generated_columns_checks_and_indexes_that_go_are_named(tmp_path):
-    path = tmp_path / "own.duckdb"
-    execute(
-        path,
-        "CREATE TABLE own (a INTEGER CHECK (a > -1), b INTEGER GENERATED ALWAYS AS (a * 2))",
-        "INSERT INTO own (a) SELECT 1 FROM range(9)",
-        "CREATE INDEX by_a ON own (a)",
-    )
-    policy = Policy(["a"], keep=["b"], models=[KAnonymity(3)])
-    report = sqlanon.anonymize(path, policy, table="own", in_place=True)
-    assert [note for note in report.notes if "not carried over" in note] == [
-        "1 constraint of the original is not carried over: CHECK on 'a'",
-        "1 generated column of the original is not carried over: 'b'",
-        "1 index of the original is not carried over: 'by_a'",
-    ]
-
-
 @pytest.mark.parametrize(
     "statement",
     [

@@ -231,45 +231,6 @@ def test_frame_is_not_left_registered(connection):
     assert connection.execute(f"{left} AND {here}").fetchall() == []
 
 
-TYPED = {
-    "DECIMAL(10,2)": ["-1.50", "0.10", "12345678.99"],
-    "DECIMAL(38,10)": ["-1.5", "0.1", "1234567890123456789.0123456789"],
-    "DOUBLE": ["0.1", "1e300", "-2.5"],
-    "REAL": ["0.1", "16777217", "-2.5"],
-    "DATE": ["2024-02-29", "0044-03-15 (BC)", "9999-12-31"],
-    "TIMESTAMP": ["2024-02-29 23:59:59.999999", "1969-12-31 00:00:00", "2024-01-01 00:00:00"],
-    "TIMESTAMPTZ": ["2024-02-29 23:59:59+00", "1969-12-31 00:00:00+00", "2024-01-01 00:00:00+05"],
-    "TIME": ["00:00:00", "23:59:59.999999", "12:00:00"],
-    "BOOLEAN": ["true", "false", "true"],
-    "UUID": ["00000000-0000-0000-0000-000000000001", "ffffffff-ffff-ffff-ffff-ffffffffffff",
-             "12345678-1234-5678-1234-567812345678"],
-    "HUGEINT": ["170141183460469231731687303715884105727", "-1", "9007199254740993"],
-    "UHUGEINT": ["340282366920938463463374607431768211455", "1", "9007199254740993"],
-    "BIGINT": ["9223372036854775807", "-1", "9007199254740993"],
-    "UTINYINT": ["255", "0", "1"],
-    "BLOB": ["abc", "", "\\xFF"],
-    "BIT": ["101", "0", "1"],
-    "VARCHAR": ["", "trailing ", "it''s"],
-    "ENUM('a', 'it''s', 'x)', 'y, z')": ["a", "x)", "y, z"],
-}  # fmt: skip
-
-
-def typed(connection, kind):
-    """Four records of the first value, three of the second and one of the third."""
-    first, second, third = (f"CAST('{value}' AS {kind})" for value in TYPED[kind])
-    make(connection, "t", {"x": [first] * 4 + [second] * 3 + [third]})
-
-
-@pytest.mark.parametrize("kind", TYPED)
-def test_typed_column_matches_a_hierarchy_of_its_own_texts(connection, kind):
-    typed(connection, kind)
-    texts = sorted({text for (text,) in rows(connection, "(SELECT x::VARCHAR FROM t)")})
-    hierarchy = Hierarchy.from_rows([(text, "group", "*") for text in texts])
-    policy = Policy({"x": QuasiIdentifier(hierarchy, 1, 1, 1)}, models=[KAnonymity(8)])
-    sqlanon.anonymize(connection, policy, table="t", into="out")
-    assert rows(connection, "out") == [("group",)] * 8
-
-
 def test_double_holds_nan_infinity_and_negative_zero_without_losing_a_record(connection):
     values = ["'nan'", "'-nan'", "'inf'", "'-inf'", "'-0.0'", "'0.0'", "NULL", "1"]
     make(connection, "t", {"x": [f"CAST({value} AS DOUBLE)" for value in values * 3]})

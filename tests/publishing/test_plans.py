@@ -215,14 +215,6 @@ def test_plan_of_a_file_is_applied_to_it_under_another_name(connection, tmp_path
         sqlanon.apply(moved, plan, output=tmp_path / "other.csv")
 
 
-@pytest.mark.slow
-def test_plan_is_applied_to_its_table_under_another_name(connection, plan):
-    connection.execute("ALTER TABLE people RENAME TO persons")
-    with pytest.raises(SourceError, match=r"there is no table .* --table NAME"):
-        sqlanon.apply(connection, plan, into="out")
-    assert sqlanon.apply(connection, plan, table="persons", into="out").holds
-
-
 @pytest.mark.parametrize(
     "content",
     ["", "{}", "[]", "null", '{"kind": "sqlanon plan"}', "not json", b"\xff\xfe"],

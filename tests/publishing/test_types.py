@@ -265,6 +265,20 @@ def test_type_that_is_kept_comes_back_by_every_method(method, tmp_path):
         assert_original(published(connection, plan, output, tmp_path), KEPT)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_values_of_a_type_match_leaves_of_their_own_texts(family):
+    names, connection = list(FAMILIES[family]), table_of(FAMILIES[family], 20, copies=2)
+    attributes = {}
+    for name in names:
+        quoted = name.replace('"', '""')
+        texts = connection.execute(f'SELECT DISTINCT "{quoted}"::VARCHAR FROM people').fetchall()
+        rows = [(text, "group", "*") for (text,) in texts]
+        attributes[name] = QuasiIdentifier(Hierarchy.from_rows(rows), 1, 1, 1)
+    policy = Policy(attributes, drop=["id", "q"], models=[KAnonymity(40)])
+    sqlanon.anonymize(connection, policy, table="people", into="out")
+    assert set(connection.execute("FROM out").fetchall()) == {("group",) * len(names)}
+
+
 @pytest.mark.slow
 @every_row_of_the_matrix
 def test_type_beside_suppressed_cells_is_text_that_means_it(family, method, tmp_path):
