@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import gc
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -86,74 +87,6 @@ _PEAK = Path("/proc/self/clear_refs")
 _RESET = "5"  # proc(5): the peak resident set becomes the present one
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRequest:
-    """What is compared.
-
-    Args:
-        methods: The methods; every one where left out.
-        losses: The losses to minimize; each method minimizes one after the other.
-        ks: The values of k; that of the policy where left out.
-        settings: Options of methods, each for those that take it, and of all.
-
-    Raises:
-        PolicyError: A name that is not known or given twice, a k that is no whole number of at
-            least 1, or an option that is invalid or that none of the methods takes.
-    """
-
-    methods: tuple[str, ...]
-    losses: tuple[str, ...]
-    ks: tuple[int, ...]
-    settings: Settings
-
-    def __post_init__(self) -> None:
-        for what, given in (("method", self.methods), ("loss", self.losses), ("k", self.ks)):
-            twice = [each for each in dict.fromkeys(given) if list(given).count(each) > 1]
-            if twice:
-                raise PolicyError(f"{what} {twice[0]!r} is compared twice; name it once")
-        rows = [method_named(name) for name in self.methods]
-        for k in self.ks:
-            if not (is_whole_number(k) and k >= 1):
-                raise PolicyError(f"k is {k!r}; each of ks is a whole number of at least 1")
-        for loss in self.losses:
-            if not any(loss in row.losses for row in rows):
-                rows[0].check_loss(loss)
-        for name, value in self.settings.items():
-            if name not in OPTIONS:
-                continue
-            OPTIONS[name].check(value)
-            if not any(row.takes(name) for row in rows):
-                raise PolicyError(
-                    f"{name} is an option of none of the methods that are compared; compare "
-                    f"{' or '.join(owners_of(name))}, too, or leave it out"
-                )
-
-    @property
-    def is_brief(self) -> bool:
-        """Whether clusters are refined by few passes for a first look."""
-        said = self.settings.keys() & {"passes", "refine"}
-        return self.settings.get("time_limit") is None and not said
-
-    def options(self, asked: Asked) -> Options[Any]:
-        """The options of one row, with those of other methods left out; time runs from now on.
-
-        Raises:
-            PolicyError: The method does not take the loss, or an option's value.
-        """
-        row = method_named(asked.method)
-        # What auto is told of leaves it those methods alone that take it.
-        brief = {"passes": BRIEF_PASSES} if self.is_brief and asked.method != AUTO else {}
-        if self.settings.get("improve") == "lns" and self.settings.get("time_limit") is None:
-            brief["pools"] = BRIEF_POOLS
-        given = {**brief, **self.settings}
-        own = {n: v for n, v in given.items() if n not in OPTIONS or row.takes(n)}
-        lns = own.get("improve") == "lns" and not row.takes("pools")
-        if lns and any(method_named(name).takes("pools") for name in self.methods):
-            del own["improve"]
-        chosen = {"method": asked.method, "loss": asked.loss}
-        return options_of(cast("Settings", {**own, **chosen}))
-
-
 @checked_by(Settings)
 def compare(
     source: Source | Frame,
@@ -195,26 +128,66 @@ def compare(
     named = METHODS if methods is None else methods
     settings = completed_for(named, settings, call.said)
     losses = (call.said.get("loss", "lm"),) if losses is None else losses
-    request = ComparisonRequest(tuple(named), tuple(losses), tuple(ks or ()), settings)
+    _refuse_compared(named, losses, ks or (), settings)
     with opened_for(*call.opened, read_only=True, **opening) as (opened, resolved):
         refuse_idle_annealing(resolved, settings.get("improve"))
         refuse_without_solver(settings.get("improve"))
-        request = replace(request, ks=request.ks or (resolved.k,))
-        runner = _Runner(opened.engine, opened.table, resolved, request)
+        runner = _Runner(
+            opened.engine,
+            opened.table,
+            resolved,
+            tuple(named),
+            tuple(losses),
+            tuple(ks or (resolved.k,)),
+            settings,
+        )
         rows = tuple(runner.rows())
         _refuse_none_done(runner.errors, rows)
+        done = [method_named(row.asked.method) for row in rows if row.report is not None]
+        refined = any(row.takes("passes") for row in done)
         found = Comparison(
             name_of(opened),
             rows,
-            request.losses,
-            request.ks,
-            settings.get("time_limit"),
+            runner.losses,
+            runner.ks,
+            runner.limit,
             tuple(_notes(rows)),
             time.monotonic() - started,
             bounds=tuple(runner.bounds),
-            passes=_brief(request, rows),
+            passes=BRIEF_PASSES if runner.is_brief and refined else None,
         )
         return told(opened, found, resolved)
+
+
+def _refuse_compared(
+    methods: Iterable[str], losses: Iterable[str], ks: Iterable[int], settings: Settings
+) -> None:
+    """Refuses what cannot be compared.
+
+    Raises:
+        PolicyError: A name that is not known or given twice, a k that is no whole number of at
+            least 1, or an option that is invalid or that none of the methods takes.
+    """
+    for what, given in (("method", methods), ("loss", losses), ("k", ks)):
+        twice = [each for each, times in Counter[object](given).items() if times > 1]
+        if twice:
+            raise PolicyError(f"{what} {twice[0]!r} is compared twice; name it once")
+    rows = [method_named(name) for name in methods]
+    for k in ks:
+        if not (is_whole_number(k) and k >= 1):
+            raise PolicyError(f"k is {k!r}; each of ks is a whole number of at least 1")
+    for loss in losses:
+        if not any(loss in row.losses for row in rows):
+            rows[0].check_loss(loss)
+    for name, value in settings.items():
+        if name not in OPTIONS:
+            continue
+        OPTIONS[name].check(value)
+        if not any(row.takes(name) for row in rows):
+            raise PolicyError(
+                f"{name} is an option of none of the methods that are compared; compare "
+                f"{' or '.join(owners_of(name))}, too, or leave it out"
+            )
 
 
 @dataclass(slots=True)
@@ -225,7 +198,10 @@ class _Runner:
         engine: Where the table lives.
         table: The table.
         policy: Its policy.
-        request: What is compared.
+        methods: The methods.
+        losses: The losses to minimize; each method minimizes one after the other.
+        ks: The values of k.
+        settings: Options of methods, each for those that take it, and of all.
         errors: What refused or ended searches, in their order.
         bounds: What every recoding into nodes loses at least, as far as no row says so.
         shared: What the rows of one loss and k have in common.
@@ -234,28 +210,28 @@ class _Runner:
     engine: Engine
     table: exp.Table
     policy: Policy
-    request: ComparisonRequest
+    methods: tuple[str, ...]
+    losses: tuple[str, ...]
+    ks: tuple[int, ...]
+    settings: Settings
     errors: list[SqlanonError] = field(default_factory=list)
     bounds: list[BoundReport] = field(default_factory=list)
     shared: SharedWork = field(default_factory=SharedWork)
 
     def rows(self) -> Iterator[ComparedRow]:
         """A row for each loss, k and method, in this order."""
-        for loss in self.request.losses:
-            for k in self.request.ks:
+        for loss in self.losses:
+            for k in self.ks:
                 yield from self._section(loss, k)
 
     def _section(self, loss: str, k: int) -> Iterator[ComparedRow]:
         """A row for each method, of one loss and one k."""
         policy = _with_k(self.policy, k)
         # Under a time limit nothing is shared, so that a row shows what a method makes of it alone.
-        self.shared = SharedWork(
-            0 if self.limit is not None else _most_shared(self.request.settings)
-        )
+        self.shared = SharedWork(0 if self.limit is not None else _most_shared(self.settings))
         choice = self._choice(policy, loss)
         named = [
-            choice.method if name == AUTO and choice is not None else name
-            for name in self.request.methods
+            choice.method if name == AUTO and choice is not None else name for name in self.methods
         ]
         asked = [Asked(name, loss, k) for name in dict.fromkeys(named)]
         rows = list[ComparedRow]()
@@ -271,7 +247,31 @@ class _Runner:
     @property
     def limit(self) -> float | None:
         """What each row has; None for no limit [seconds]."""
-        return self.request.settings.get("time_limit")
+        return self.settings.get("time_limit")
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether clusters are refined by few passes for a first look."""
+        return self.limit is None and not self.settings.keys() & {"passes", "refine"}
+
+    def options(self, asked: Asked) -> Options[Any]:
+        """The options of one row, with those of other methods left out; time runs from now on.
+
+        Raises:
+            PolicyError: The method does not take the loss, or an option's value.
+        """
+        row, given = method_named(asked.method), dict[str, Any]()
+        # What auto is told of leaves it those methods alone that take it.
+        if self.is_brief and asked.method != AUTO:
+            given["passes"] = BRIEF_PASSES
+        if self.settings.get("improve") == "lns" and self.limit is None:
+            given["pools"] = BRIEF_POOLS
+        given |= self.settings
+        own = {n: v for n, v in given.items() if n not in OPTIONS or row.takes(n)}
+        lns = own.get("improve") == "lns" and not row.takes("pools")
+        if lns and any(method_named(name).takes("pools") for name in self.methods):
+            del own["improve"]
+        return options_of(cast("Settings", {**own, "method": asked.method, "loss": asked.loss}))
 
     def _bound(self, rows: Sequence[ComparedRow], policy: Policy) -> None:
         """Bounds what every recoding into nodes loses, where a row is one and no cover did so.
@@ -279,7 +279,7 @@ class _Runner:
         As hard as `bound` says: not at all where columns are to prove it, as each row does. Where
         it says nothing, no longer than the rows took.
         """
-        asked, effort = rows[0].asked, self.request.settings.get("bound")
+        asked, effort = rows[0].asked, self.settings.get("bound")
         seconds = self.limit
         if effort is None and seconds is None:
             seconds = max(MIN_BOUND_SECONDS, sum(row.seconds for row in rows))
@@ -287,7 +287,7 @@ class _Runner:
         known = [row for row in rows if row.report is not None and row.recoding in TO_NODES]
         if effort == "columns" or not known or any(row.bounds_by_itemsets for row in known):
             return
-        _tell(self.request.settings, f"{asked.loss}, k = {asked.k}: the lower bound")
+        _tell(self.settings, f"{asked.loss}, k = {asked.k}: the lower bound")
         from sqlanon.methods.clustering import bound  # most comparisons need none
 
         deadline = Deadline.after(seconds)
@@ -303,7 +303,7 @@ class _Runner:
     def _choice(self, policy: Policy, loss: str) -> Choice | None:
         """What `auto` chooses; None where it is refused."""
         try:
-            options = self.request.options(Asked(AUTO, loss, policy.k))
+            options = self.options(Asked(AUTO, loss, policy.k))
             with searching(self.engine, options.deadline), self.engine.workspace():
                 subject = bind(self.engine, self.table, policy=policy)
                 return choose(Situation(subject, policy, options))
@@ -312,7 +312,7 @@ class _Runner:
 
     def _row(self, asked: Asked, policy: Policy, *, where: ProgressLine) -> ComparedRow:
         """The result of one method, or why there is none."""
-        _tell(self.request.settings, where)
+        _tell(self.settings, where)
         row = ComparedRow(asked, method_named(asked.method).recoding)
         known, before, started = begin_peak(), memory("VmRSS"), time.monotonic()
         borrowed = self.shared.borrowed
@@ -336,8 +336,8 @@ class _Runner:
             SqlanonError: There is none, or not in the time that was asked for.
         """
         options = replace(
-            self.request.options(asked),
-            progress=_within(self.request.settings, where),
+            self.options(asked),
+            progress=_within(self.settings, where),
             shared=self.shared,
         )
         if self.limit is None and asked.method in PROVING:
@@ -416,12 +416,6 @@ def _most_shared(settings: Settings) -> int:
     most = settings.get("block_records", method_options.BLOCK_RECORDS)
     limit = Resources(memory_limit=settings.get("memory_limit")).memory
     return most if limit is None else min(most, limit // method_options.RECORD_BYTES)
-
-
-def _brief(request: ComparisonRequest, rows: Sequence[ComparedRow]) -> int | None:
-    """The passes of refinements, where these were few and a method refined."""
-    done = any(row.report and method_named(row.asked.method).takes("passes") for row in rows)
-    return BRIEF_PASSES if request.is_brief and done else None
 
 
 def _with_k(policy: Policy, k: int) -> Policy:

@@ -111,7 +111,7 @@ class Plan(SelfShown):
         ):
             shown = self.recoding.node or levels
             raise PolicyError(f"{shown} is not a recoding for hierarchies of heights {heights}")
-        faults = broken_promises(self.policy, self.recoding, report=self.report)
+        faults = list(broken_promises(self.policy, self.recoding, report=self.report))
         if faults:
             raise PolicyError(f"the plan does not keep to its policy: {'; '.join(faults)}")
 

@@ -202,18 +202,19 @@ def test_a_first_look_refines_briefly_whatever_the_clock_says(
 
 
 @pytest.mark.slow
-def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(connection):
+def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(
+    connection, monkeypatch
+):
+    asked = recorded(monkeypatch)
     names = ["mondrian", "direct-cover"]
     given = {"methods": names, "improve": "lns"}
     mondrian, cover = sqlanon.compare(connection, POLICY, table="people", **given).rows
     assert mondrian.failure is None
     assert "lns" not in mondrian.report.search.to_dict()
     assert cover.report.search.lns["pools"] <= comparing.BRIEF_POOLS
-    asked = comparing.Asked("direct-cover", "lm", 2)
     for limit, pools in ((None, comparing.BRIEF_POOLS), (5.0, None)):
-        settings = {"improve": "lns", "time_limit": limit}
-        request = comparing.ComparisonRequest(tuple(names), ("lm",), (2,), settings)
-        assert request.options(asked).own.pools == pools
+        sqlanon.compare(connection, POLICY, table="people", time_limit=limit, **given)
+        assert asked["direct-cover"].own.pools == pools
     with pytest.raises(PolicyError, match="mondrian refines none"):
         sqlanon.compare(connection, POLICY, table="people", methods=["mondrian"], improve="lns")
 
