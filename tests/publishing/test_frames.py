@@ -428,6 +428,15 @@ def test_categories_that_are_generalized_become_text(kind):
     assert not pyarrow.types.is_dictionary(kinds[0])
 
 
+def test_categories_beside_the_label_of_suppressed_records_become_text():
+    grades = ["low"] * 6 + ["high"] * 6 + ["best", "worst"]
+    frame = pandas.DataFrame({"grade": pandas.Categorical(grades)})
+    policy = {"k": 2, "quasi_identifiers": {"grade": {}}, "suppression_limit": 0.2}
+    made = sqlanon.anonymize(frame, {**policy, "suppressed": "keep"})
+    assert pandas.api.types.is_string_dtype(made.grade)
+    assert sorted(made.grade) == ["*"] * 2 + ["high"] * 6 + ["low"] * 6
+
+
 def test_an_ordered_dictionary_that_is_kept_stays_in_its_order():
     frame = pyarrow.table({"age": AGES, "grade": ORDERED})
     made = sqlanon.anonymize(frame, UNNAMED)
