@@ -433,7 +433,7 @@ def test_categories_beside_the_label_of_suppressed_records_become_text():
     frame = pandas.DataFrame({"grade": pandas.Categorical(grades)})
     policy = {"k": 2, "quasi_identifiers": {"grade": {}}, "suppression_limit": 0.2}
     made = sqlanon.anonymize(frame, {**policy, "suppressed": "keep"})
-    assert pandas.api.types.is_string_dtype(made.grade)
+    assert pandas.api.types.is_string_dtype(made.grade.dtype)
     assert sorted(made.grade) == ["*"] * 2 + ["high"] * 6 + ["low"] * 6
 
 
