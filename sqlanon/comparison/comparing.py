@@ -125,7 +125,7 @@ def compare(
         if given is not None and not given:
             raise PolicyError(f"{name} is empty; name at least one, or leave it out")
     call, opening = asked(source, policy, table=table), opening_of(settings)
-    named = METHODS if methods is None else methods
+    named = tuple(METHODS if methods is None else methods)
     settings = completed_for(named, settings, call.said)
     losses = (call.said.get("loss", "lm"),) if losses is None else losses
     _refuse_compared(named, losses, ks or (), settings)
@@ -136,7 +136,7 @@ def compare(
             opened.engine,
             opened.table,
             resolved,
-            tuple(named),
+            named,
             tuple(losses),
             tuple(ks or (resolved.k,)),
             settings,
@@ -160,7 +160,7 @@ def compare(
 
 
 def _refuse_compared(
-    methods: Iterable[str], losses: Iterable[str], ks: Iterable[int], settings: Settings
+    methods: Sequence[str], losses: Sequence[str], ks: Sequence[int], settings: Settings
 ) -> None:
     """Refuses what cannot be compared.
 
