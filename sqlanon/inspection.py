@@ -25,9 +25,9 @@ from sqlanon.progress import Progress, following
 from sqlanon.reports.check import CheckReport
 
 if TYPE_CHECKING:
+    from sqlanon.assessment.measure import MeasureReport
+    from sqlanon.methods.itemsets.listing import MiningReport
     from sqlanon.reports.bound import BoundReport
-    from sqlanon.reports.itemsets import MiningReport
-    from sqlanon.reports.measure import MeasureReport
     from sqlanon.reports.risk import RiskReport
 
 # What not every call needs is imported there: a command must start fast.

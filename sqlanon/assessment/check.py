@@ -20,9 +20,15 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
 from sqlanon.query.classes.violations import ENTITY
-from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
+from sqlanon.reports.check import (
+    OF_TRAJECTORIES,
+    CheckReport,
+    ModelResult,
+    SensitiveFigures,
+    Trajectories,
+    model_results,
+)
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.reports.trajectories import OF_TRAJECTORIES, Trajectories
 from sqlanon.wording import Note, alike, counted
 
 if TYPE_CHECKING:

@@ -34,10 +34,9 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import column
+from sqlanon.reports.check import Trajectories
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.reports.risk import Persons, PopulationRisk, RiskReport
-from sqlanon.reports.separation import SubsetRisk
-from sqlanon.reports.trajectories import Trajectories
+from sqlanon.reports.risk import Persons, PopulationRisk, RiskReport, SubsetRisk
 from sqlanon.wording import counted, many
 
 IDENTIFYING = IDENTIFYING_SHARE

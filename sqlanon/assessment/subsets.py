@@ -29,7 +29,7 @@ from sqlanon.progress import ProgressLine
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import frequency
 from sqlanon.query.encoding import encode
-from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
+from sqlanon.reports.risk import ColumnFigures, SubsetFigures, SubsetRisk
 
 Tell = Callable[[str], None]
 

@@ -11,12 +11,11 @@ from math import inf
 from typing import Any, Literal
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.check import ModelResult, SensitiveFigures
+from sqlanon.reports.bound import is_reached, is_useless
+from sqlanon.reports.check import ModelResult, SensitiveFigures, Trajectories
 from sqlanon.reports.document import bound_figure, finite, rounded
-from sqlanon.reports.loss_bound import is_reached, is_useless
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import Persons
-from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import at_least, figure, percent, without_noise
 
 Severity = Literal["error", "warning", "info"]

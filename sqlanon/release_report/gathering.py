@@ -46,8 +46,7 @@ from sqlanon.release_report.figures import (
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
-from sqlanon.reports.risk import PopulationRisk
-from sqlanon.reports.separation import SubsetRisk
+from sqlanon.reports.risk import PopulationRisk, SubsetRisk
 from sqlanon.wording import key
 
 COUNTED_ROWS = 200_000_000

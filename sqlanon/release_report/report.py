@@ -11,11 +11,11 @@ from typing import Any
 from sqlanon.release_report.cautions import cautions
 from sqlanon.release_report.figures import Caution, MethodFacts, TableSide, plain
 from sqlanon.release_report.gathering import Gathered
-from sqlanon.reports.check import ModelResult
+from sqlanon.reports.check import ModelResult, model_table, verdicts
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
-from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import NoteCode, counted, in_columns, is_about, part_of, percent
 
 LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")

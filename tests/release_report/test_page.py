@@ -20,7 +20,7 @@ from sqlanon.errors import PolicyError, SourceError
 from sqlanon.release_report import distributions, figures
 from sqlanon.release_report import page as pages
 from sqlanon.release_report.page import BarTable
-from sqlanon.reports import loss_bound
+from sqlanon.reports import bound
 from sqlanon.reports.shown import ShownTable
 from sqlanon.wording import drawable
 
@@ -169,7 +169,7 @@ def test_what_a_page_may_hold_stays():
     assert drawable(kept) == kept
 
 
-@pytest.mark.parametrize("module", [distributions, figures, loss_bound, pages])
+@pytest.mark.parametrize("module", [distributions, figures, bound, pages])
 def test_examples_in_docstrings_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted
