@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.assessment.classes import Tabulated, class_statistics, tabulate
+from sqlanon.assessment.classes import (
+    Tabulated,
+    coded_trajectories,
+    tabulate,
+    tabulated_trajectories,
+)
 from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
@@ -19,6 +24,7 @@ from sqlanon.microdata.spellings import table_spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
+from sqlanon.query.classes.table_classes import size_histogram
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import (
     OF_TRAJECTORIES,
@@ -191,7 +197,8 @@ def of_records(report: CheckReport) -> CheckReport:
 
 def _counted(engine: Engine, table: exp.Table, *, policy: Policy) -> TableResults:
     """Classes and models where no column is sensitive and no person counts."""
-    statistics = class_statistics(engine, table, quasi_identifiers=list(policy.attributes))
+    query = size_histogram(table, list(policy.attributes))
+    statistics = ClassStatistics.of(engine.rows(query))
     _refuse_empty(statistics)
     return TableResults(statistics, model_results(policy, statistics))
 
@@ -302,7 +309,6 @@ def _with_trajectories(engine: Engine, policy: Policy, *, found: _Found) -> Tabl
     Who knows all records of a person looks for them in a class among the persons who share them.
     """
     from sqlanon.assessment.disclosure import attribute_models
-    from sqlanon.assessment.trajectories import coded_trajectories, tabulated_trajectories
 
     assert policy.entity is not None
     rows, words = found.tabulated.rows, found.tabulated.words

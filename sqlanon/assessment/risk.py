@@ -14,8 +14,9 @@ from sqlanon.assessment.check import (
     suited_types,
     with_quasi_identifiers,
 )
+from sqlanon.assessment.classes import coded_trajectories
+from sqlanon.assessment.codes import SubsetCodes, code_table
 from sqlanon.assessment.population import Population, comparable, matched_risk
-from sqlanon.assessment.subset_codes import SubsetCodes, code_table
 from sqlanon.assessment.subsets import (
     DEFAULT_SETS,
     MOST_SETS,
@@ -25,7 +26,6 @@ from sqlanon.assessment.subsets import (
     number_of_subsets,
     subset_risk,
 )
-from sqlanon.assessment.trajectories import coded_trajectories
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine

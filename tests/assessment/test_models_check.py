@@ -410,17 +410,6 @@ def test_threads_and_the_order_of_rows_change_no_figure():
     assert reports[0] == reports[1] == reports[2]
 
 
-def test_many_records_are_counted_by_codes_and_by_columns_alike(monkeypatch):
-    rows = [("x", 1, "mild", 1), ("x", None, "bad", 2), (None, 2, "bad", 3), ("x", 1, "mild", 4)]
-    fill(rows)
-    policy = Policy(["q", "a", "b"])
-    plain = sqlanon.check(DATABASE, policy, table="t").statistics
-    monkeypatch.setattr(tabulation, "NUMBERED_FROM", 0)
-    assert sqlanon.check(DATABASE, policy, table="t").statistics == plain
-    monkeypatch.setattr(tabulation, "MOST_NUMBERED", 0)
-    assert sqlanon.check(DATABASE, policy, table="t").statistics == plain
-
-
 def test_more_columns_than_one_word_holds_are_packed_into_several(monkeypatch):
     monkeypatch.setattr(layout, "WORD_BITS", 3)
     monkeypatch.setattr(tabulation, "APART_FROM", 0)

@@ -60,9 +60,9 @@ def brute(rows, names, by_person):
 
 @contextmanager
 def ways(joint, rolled):
-    """Counts in one aggregation or in one for each; rolls up always, whatever it costs."""
+    """Many sets by one query or one by one; rolls up always, whatever it costs."""
     always = {"STATEMENTS": -1, "WRITING": 0, "SHRUNK": 1} if rolled else {}
-    limits = {"JOINT_ROWS": 10**9, "JOINT_GROUPS": 60} if joint else {"JOINT_ROWS": -1, "BATCH": 3}
+    limits = {"FEW_ROWS": 10**9, "MAX_GROUPS": 60} if joint else {"FEW_ROWS": -1, "MAX_GROUPS": 0}
     with patch.multiple(subsets, **always, **limits):
         yield
 
@@ -147,7 +147,7 @@ def test_counts_are_the_same_rolled_up_and_straight(entity, every):
     policy = Policy(names, entity=entity)
     documents = []
     for how in itertools.product((False, True), (False, True)):
-        with ways(*how), patch.object(subsets, "JOINT_GROUPS", 10**5):
+        with ways(*how):
             report = sqlanon.risk(DATABASE, policy, table="t", every_subset=every, max_columns=7)
         assert bool(report.subsets.search["rolled_up"]) == how[1]
         document = report.subsets.to_dict()
