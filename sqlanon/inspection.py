@@ -77,7 +77,7 @@ def check(
     ):
         found = check_table(opened.engine, opened.table, policy=resolved)
         if found.entity != resolved.entity:
-            found = of_records(found)
+            found = replace(found, models=of_records(found.models))
         notes = [] if released else person_notes(opened.engine, opened.table, policy=resolved)
         return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
 
@@ -118,8 +118,7 @@ def risk(
     Raises:
         SqlanonError: The source, the policy or the population is at fault; the message says how.
     """
-    from sqlanon.assessment.population import opened_population
-    from sqlanon.assessment.risk import RiskOptions, assess
+    from sqlanon.assessment.risk import RiskOptions, assess, opened_population
 
     options = RiskOptions(
         threshold, identifying, max_columns, max_sets, every_subset, tell=progress

@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assessment.labels import Labels
-from sqlanon.assessment.regrouped import regrouped
+from sqlanon.assessment.labels import Labels, regrouped
 from sqlanon.assessment.release import read_published, released_classes
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
@@ -168,7 +167,7 @@ def read_release(
         released = released_classes(
             engine, subject, table=table, suppressed=policy.suppressed_label
         )
-        subject, grouped = regrouped(engine, subject, released)
+        subject, grouped = regrouped(engine, subject, released.classes)
         _refuse_levels(wanted.losses, grouped)
         encoded = encode_subject(engine, subject, plain)
         published = read_published(engine, subject, encoded=encoded, released=released)

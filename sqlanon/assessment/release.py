@@ -10,7 +10,6 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from sqlanon.assessment.labels import Labels, read_labels
-from sqlanon.assessment.purity import SensitiveColumn, class_spread, label_keys
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import SourceError
@@ -89,12 +88,13 @@ class Published:
 
     def spread(self, name: str, *, nulls: bool) -> Spread:
         """Spread of a sensitive attribute over the classes; NULL counts where it is a value."""
-        sensitive = SensitiveColumn(self.subject.names, name, nulls)
         return class_spread(
             self.engine,
             self.subject.table,
             table=self.table,
-            sensitive=sensitive,
+            by=self.subject.names,
+            name=name,
+            nulls=nulls,
             suppressed=self.suppressed,
         )
 
@@ -276,3 +276,37 @@ def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, in
     rows = engine.rows(measure.class_histogram(classes))
     kept = ClassStatistics.of((size, number) for size, small, number in rows if not small)
     return kept, sum(size * number for size, small, number in rows if small)
+
+
+def class_spread(
+    engine: Engine,
+    original: exp.Table,
+    *,
+    table: exp.Table,
+    by: Sequence[str],
+    name: str,
+    nulls: bool,
+    suppressed: str | None,
+) -> Spread:
+    """Spread of a sensitive attribute's values over the classes of a published table.
+
+    Args:
+        engine: Where both tables are.
+        original: The original.
+        table: The published table.
+        by: The quasi-identifiers.
+        name: The attribute's column, in both tables.
+        nulls: Whether NULL is a value; else its records do not count.
+        suppressed: The label of suppressed records; None where no class counts as suppressed.
+    """
+    every = release.column_values(original, name)
+    kept = release.class_values(table, by, sensitive=name, suppressed=suppressed)
+    if not nulls:
+        every, kept = measure.without_null(every), measure.without_null(kept)
+    [(records, squares)] = engine.rows(measure.value_squares(every))
+    return Spread(engine.rows(measure.spread(kept, label_keys(by))), records, squares)
+
+
+def label_keys(names: Sequence[str]) -> list[str]:
+    """The columns that hold the labels of quasi-identifiers."""
+    return list(map(measure.label, range(len(names))))

@@ -46,7 +46,7 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
             f"What the release loses is not measured: {found.loss.missing}.",
             "Compare the right tables, and name the hierarchies that the release was made with.",
         )
-    failed = [result for result in found.after.models if not result.holds]
+    failed = [result for result in found.models if not result.holds]
     for result in failed:
         whose = "" if result.column is None else f" for {result.column!r}"
         yield Caution(
@@ -55,7 +55,7 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
             f"The policy asks for {result.threshold:,}; the released table has {result.found()}.",
             "Do not hand the table out. Anonymize the original again under this policy.",
         )
-    if not holds and not failed and found.released and not found.after.models:
+    if not holds and not failed and found.released and not found.models:
         yield Caution(
             "warning",
             "No privacy model is asked for",
@@ -273,7 +273,7 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
 
 def _of_knowledge(found: Gathered) -> Iterator[Caution]:
     """What no figure of one table tells."""
-    if found.after.models or found.after.statistics.classes:
+    if found.models or found.after.statistics.classes:
         yield Caution(
             "info",
             "Other releases can be combined with this one",

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.measure import ReadRelease
-from sqlanon.assessment.purity import label_keys
+from sqlanon.assessment.release import label_keys
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.label_nodes import Label
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule

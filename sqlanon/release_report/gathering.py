@@ -43,7 +43,7 @@ from sqlanon.release_report.figures import (
     TableSide,
     ValueShares,
 )
-from sqlanon.reports.check import CheckReport
+from sqlanon.reports.check import CheckReport, ModelResult
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import PopulationRisk, SubsetRisk
@@ -134,6 +134,11 @@ class Gathered:
     def is_grouped(self) -> bool:
         """Whether a column is released in groups of values that no hierarchy has."""
         return any(not column.levels for column in self.columns)
+
+    @property
+    def models(self) -> tuple[ModelResult, ...]:
+        """The policy's models and whether they hold in the release, named by what they count."""
+        return self.after.models if self.uncounted is None else of_records(self.after.models)
 
     @property
     def left_out(self) -> int:
@@ -480,7 +485,7 @@ def _after(
     persons = before.persons
     if check.entity is not None or persons is None or persons.members == before.statistics.records:
         return after, None
-    return replace(after, models=of_records(check).models), policy.entity
+    return after, policy.entity
 
 
 def _read(

@@ -13,8 +13,7 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.arguments import checked, is_file, kind_of
-from sqlanon.assessment.population import opened_population
-from sqlanon.assessment.risk import IDENTIFYING
+from sqlanon.assessment.risk import IDENTIFYING, opened_population
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine, Opening

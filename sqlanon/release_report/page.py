@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlanon.assessment.check import OF_RECORDS
 from sqlanon.errors import SourceError
 from sqlanon.pictures import refuse_target
 from sqlanon.release_report.figures import (
@@ -175,8 +174,8 @@ class PageViews:
         """The models of the policy, held against both tables."""
         before = {(each.model, each.column): each for each in self.found.before.models}
         rows = []
-        for model in self.found.after.models:
-            original = before.get((model.model.removesuffix(OF_RECORDS), model.column))
+        for counted_model, model in zip(self.found.after.models, self.found.models, strict=True):
+            original = before.get((counted_model.model, counted_model.column))
             rows.append(
                 [
                     model_text(model),

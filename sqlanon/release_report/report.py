@@ -54,7 +54,7 @@ class ReleaseReport(SelfShown):
     @property
     def models(self) -> tuple[ModelResult, ...]:
         """The policy's models and whether they hold in the release."""
-        return self.found.after.models
+        return self.found.models
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
