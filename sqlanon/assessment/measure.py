@@ -138,14 +138,11 @@ class ReadRelease:
     Args:
         release: What its measures follow from.
         labels: Per quasi-identifier the nodes that its labels stand for.
-        level_names: What each level of a quasi-identifier's hierarchy is called; those that are
-            published in groups of values have none.
         notes: What a reader should know besides.
     """
 
     release: Release
     labels: tuple[Labels, ...]
-    level_names: Mapping[str, Sequence[str]]
     notes: tuple[str, ...]
 
 
@@ -189,8 +186,7 @@ def read_release(
     if left_out:
         names = ", ".join(map(repr, left_out))
         notes.append(f"the released table has no column {names}; purity is that of the others")
-    levels = {name: own for name, own in subject.level_names.items() if name not in grouped}
-    return ReadRelease(release, published.labels, levels, tuple(notes))
+    return ReadRelease(release, published.labels, tuple(notes))
 
 
 def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:

@@ -79,11 +79,11 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
             f"The released table has {_named(found.unexpected)}.",
             "Drop these columns, or give them a role in the policy and check again.",
         )
-    if found.after.unique:
+    if found.after.by_unit.unique:
         yield Caution(
             "error" if found.policy.k > 1 else "warning",
             "Records are unique in the release",
-            f"{part_of(found.after.unique, found.after.members)} of the released "
+            f"{part_of(found.after.by_unit.unique, found.after.by_unit.members)} of the released "
             f"{found.after.unit} are the only ones with their quasi-identifiers.",
             "Generalize further, or leave these records out: ask for k of at least 2.",
         )

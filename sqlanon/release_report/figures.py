@@ -19,8 +19,6 @@ from sqlanon.reports.risk import Persons
 from sqlanon.wording import at_least, figure, percent, without_noise
 
 Severity = Literal["error", "warning", "info"]
-FAR = 10
-"""Times the bound above which a loss is so far from it that a search cut short proved nothing."""
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
@@ -53,28 +51,9 @@ class TableSide:
         return f"{self.one}s"
 
     @property
-    def unique(self) -> int:
-        """Records, or persons, that are alone in a class."""
-        return self.statistics.unique if self.persons is None else self.persons.unique
-
-    @property
-    def members(self) -> int:
-        """Records, or persons."""
-        return self.statistics.members if self.persons is None else self.persons.members
-
-    @property
-    def mean_risk(self) -> float:
-        """Mean prosecutor risk, in [0, 1]."""
-        return self.statistics.mean_risk if self.persons is None else self.persons.mean_risk
-
-    @property
-    def marketer_risk(self) -> float:
-        """At most this share is matched rightly if all are matched at once, in [0, 1]."""
-        return self.statistics.mean_risk
-
-    def at_risk(self, threshold: float) -> int:
-        """Records, or persons, whose prosecutor risk is above a threshold."""
-        return (self.statistics if self.persons is None else self.persons).at_risk(threshold)
+    def by_unit(self) -> Persons | ClassStatistics:
+        """Persons where they are counted, else records."""
+        return self.persons or self.statistics
 
     def in_classes(self, low: int, high: int | None) -> int:
         """Records in classes of some sizes, or persons whose smallest class has one of them."""
@@ -89,11 +68,11 @@ class TableSide:
     def to_dict(self, threshold: float) -> dict[str, Any]:
         """The keys `original` and `released` of the JSON document."""
         figures = self.statistics.to_dict(threshold)
-        figures["unique_records"] = self.unique
+        figures["unique_records"] = self.by_unit.unique
         figures["risk"] |= {
-            "prosecutor_mean": self.mean_risk,
-            "records_at_risk": self.at_risk(threshold),
-            "marketer": self.marketer_risk,
+            "prosecutor_mean": self.by_unit.mean_risk,
+            "records_at_risk": self.by_unit.at_risk(threshold),
+            "marketer": self.statistics.mean_risk,
         }
         return {
             **figures,
@@ -325,13 +304,6 @@ class LossFigures:
         return self.value / self.lower_bound
 
     @property
-    def is_void(self) -> bool:
-        """Whether the bound says next to nothing, since there was no time to prove more."""
-        if not self.is_cut or not self.value or self.lower_bound is None:
-            return False
-        return self.ratio is None or self.ratio > FAR
-
-    @property
     def is_reached(self) -> bool:
         """Whether the loss is the bound, so that nothing loses less."""
         return self.value is not None and is_reached(self.value, self.lower_bound)
@@ -347,8 +319,6 @@ class LossFigures:
         """What is proven of other recodings, a clause; empty where nothing is."""
         if self.value is None or self.lower_bound is None:
             return ""
-        if self.is_void:
-            return "There was no time to prove how much other recodings lose at least."
         if self.is_useless:
             return "No useful lower bound on the loss was found; `sqlanon bound` may prove more."
         least = plain(self.value) if self.is_reached else figure_below(self.lower_bound)

@@ -55,6 +55,7 @@ EFFORTS = ("none", "quick", "full")
 """How hard a bound is looked for."""
 MAX_BOUND_RECORDS, BOUND_SECONDS = 50_000, 10.0
 """Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
+MORE_TIME = "a longer time limit (--time-limit), or effort quick or full (--effort)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,16 +337,6 @@ class BoundSearch:
         limit = Deadline.after(BOUND_SECONDS if self.effort is None else None)
         return min(limit, self.deadline, key=lambda deadline: deadline.end)
 
-    def way_out(self, until: Deadline) -> str:
-        """How a higher bound is proved than one of a search that ended then.
-
-        Args:
-            until: What `until` was.
-        """
-        if until.is_limited and until.end == self.deadline.end:
-            return "a longer time limit (--time-limit)"
-        return "effort quick or full (--effort)"
-
 
 def searched(
     engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, plan: Plan | None
@@ -357,30 +348,28 @@ def searched(
     figures = with_identifying(engine, original, found=found, deadline=half)
     if reason:
         figures = _noted(figures, f"no lower bound on the loss was looked for: {reason}")
-    until = asked.until
     if is_bounded:
-        figures = _bounded(engine, original, found=figures, asked=asked, until=until)
+        figures = _bounded(engine, original, found=figures, asked=asked)
     bounded = figures if plan is None else with_bound(figures, plan.report)
     if bounded is figures and figures.loss.is_cut:
         proved = "the lower bound is what there was time to prove"
-        return _noted(figures, f"{proved}; {asked.way_out(until)} may prove a higher one")
+        return _noted(figures, f"{proved}; {MORE_TIME} may prove a higher one")
     return bounded
 
 
 def _bounded(
-    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, until: Deadline
+    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch
 ) -> Gathered:
     """The figures with what any recoding loses at least, where that can be proved in time."""
     from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
 
-    wanted = BoundRequest(found.loss.name, asked.effort or "quick")
+    wanted, until = BoundRequest(found.loss.name, asked.effort or "quick"), asked.until
     try:
         with searching(engine, until), engine.limited(until):
             bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
     except TimeLimitError:
         late = replace(found, is_late=True)
-        allow = asked.way_out(until)
-        return _noted(late, f"no lower bound on the loss was found in time; allow {allow}")
+        return _noted(late, f"no lower bound on the loss was found in time; allow {MORE_TIME}")
     except UnsatisfiableError as error:
         return _noted(found, f"no lower bound on the loss was found: {error}")
     k = found.policy.k
@@ -428,9 +417,7 @@ def with_bound(found: Gathered, report: Report) -> Gathered:
     loss, bound = found.loss, report.lower_bound
     if bound is None or loss.name != report.loss_name:
         return found
-    if loss.lower_bound is not None and not (
-        (loss.is_void or loss.is_useless) and bound > loss.lower_bound
-    ):
+    if loss.lower_bound is not None and not (loss.is_useless and bound > loss.lower_bound):
         return found
     return replace(found, loss=loss.with_bound_of(report))
 

@@ -229,7 +229,7 @@ class ReleaseReport(SelfShown):
         rows = [["", *found.heads("original", "released")]]
         rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
         risky = f"{found.unit} above {percent(threshold)} risk"
-        rows.append([risky, *(f"{side.at_risk(threshold):,}" for side in sides)])
+        rows.append([risky, *(f"{side.by_unit.at_risk(threshold):,}" for side in sides)])
         return rows
 
     def _risk_lines(self) -> list[str]:
@@ -265,9 +265,9 @@ _FIGURES: Mapping[str, Callable[[TableSide], str]] = {
     "classes": lambda side: f"{side.statistics.classes:,}",
     "smallest class": lambda side: f"{side.statistics.smallest:,}",
     "median class": lambda side: f"{side.statistics.median:,.1f}",
-    "unique": lambda side: part_of(side.unique, side.members),
+    "unique": lambda side: part_of(side.by_unit.unique, side.by_unit.members),
     "highest risk": lambda side: percent(side.statistics.highest_risk),
-    "mean risk": lambda side: percent(side.mean_risk),
+    "mean risk": lambda side: percent(side.by_unit.mean_risk),
 }
 
 

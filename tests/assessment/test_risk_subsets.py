@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon import Policy
 from sqlanon.assessment import subsets
-from sqlanon.assessment.subsets import SubsetCounter
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import layout
 
@@ -170,25 +169,6 @@ def test_roll_ups_are_the_default_where_they_pay():
         assert (one.classes, one.unique, one.pairs) == wanted
 
 
-@pytest.mark.slow
-def test_sets_are_counted_from_the_smaller_one():
-    """Never from the base where a frequency set of fewer columns is there."""
-    names = fill(people(3000))
-    counted = []
-    ask = SubsetCounter._count
-
-    def watched(self, wanted, source):
-        counted.extend((one, source) for one in wanted)
-        ask(self, wanted, source)
-
-    with ways(joint=True, rolled=True), patch.object(SubsetCounter, "_count", watched):
-        sqlanon.risk(DATABASE, Policy(names), table="t", identifying=1)
-    after_start = [(one, source) for one, source in counted[2 * len(names) + 1 :]]
-    narrow = [source.subset.bit_count() - one.bit_count() for one, source in after_start]
-    assert after_start
-    assert max(narrow) <= 1
-
-
 def test_identifying_sets_spare_those_that_hold_them():
     rows = [(n, (str(n), str(n % 2), str(n % 3), str(n % 5))) for n in range(30)]
     names = fill(rows)
@@ -198,14 +178,6 @@ def test_identifying_sets_spare_those_that_hold_them():
     assert found.implied == 7
     # All with and without each column, single ones, and pairs of those that do not identify.
     assert found.search["counted"] == 1 + 4 + 4 + 3
-
-
-def test_table_without_uniques_needs_no_count_of_small_sets():
-    names = fill([(0, key) for key in itertools.product("ab", "cd", "ef", "gh")] * 2)
-    found = sqlanon.risk(DATABASE, Policy(names), table="t").subsets
-    assert found.search["counted"] == 1
-    assert (found.minimal, found.strongest) == ((), ())
-    assert all(one.unique == 0 for one in found.columns)
 
 
 # The example table of Motwani and Xu 2007: age, sex, state.
@@ -252,22 +224,6 @@ def test_sets_within_one_without_uniques_are_not_counted():
     assert [one.columns for one in found.minimal] == [("d",)]
     assert found.search["counted"] == 1 + 4 + 4
     assert {one.name: one.lost for one in found.columns} == {"a": 0, "b": 0, "c": 0, "d": 16}
-
-
-def test_person_alone_in_two_classes_is_one_unique_person():
-    names = fill([(1, ("x",)), (1, ("y",)), (2, ("z",)), (3, ("z",))])
-    with ways(joint=True, rolled=True):
-        whole = sqlanon.risk(DATABASE, Policy(names, entity="who"), table="t").subsets.whole
-    assert (whole.classes, whole.unique, whole.total) == (3, 1, 3)
-
-
-def test_column_of_one_value_and_one_of_a_value_each():
-    names = fill([(n, ("same", str(n))) for n in range(4)])
-    figures = {
-        one.name: one for one in sqlanon.risk(DATABASE, Policy(names), table="t").subsets.columns
-    }
-    assert (figures["a"].values, figures["a"].unique, figures["a"].lost) == (1, 0, 0)
-    assert (figures["b"].values, figures["b"].unique, figures["b"].lost) == (4, 4, 4)
 
 
 @pytest.mark.parametrize(

