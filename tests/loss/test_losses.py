@@ -22,9 +22,7 @@ from sqlanon.loss.cells import (
     entropy_cost,
     lm_cost,
     monotone_entropy_cost,
-    precision_cost,
     suppressed_cost,
-    tree_cost,
 )
 from sqlanon.loss.objectives import (
     CellObjective,
@@ -109,10 +107,6 @@ def test_lm_of_a_cell_is_the_other_leaves_of_its_node_over_the_other_leaves_of_a
     assert lm_cost(UNEVEN, 3) == [1]
 
 
-def test_lm_of_a_domain_of_one_value_is_0():
-    assert lm_cost(ONE_VALUE, 0) == lm_cost(ONE_VALUE, 1) == [0]
-
-
 def test_suppressed_cells_counts_the_root_alone():
     assert suppressed_cost(UNEVEN, 2) == [0, 0]
     assert suppressed_cost(UNEVEN, 3) == [1]
@@ -169,12 +163,6 @@ def test_a_loss_that_is_measured_but_cannot_steer_is_refused(name):
         Options.of("incognito", loss=name)
 
 
-def test_tree_measure_of_a_cell_is_its_level_over_the_height():
-    for level in range(UNEVEN.height + 1):
-        assert tree_cost(UNEVEN, level) == precision_cost(UNEVEN, level)
-    assert tree_cost(UNEVEN, 1) == [Fraction(1, 3)] * 3
-
-
 # Records per leaf of UNEVEN: level 1 has nodes of 4, 1 and 3 records, level 2 of 4 and 4.
 HELD = (2, 1, 1, 1, 3)
 
@@ -191,10 +179,6 @@ def test_entropy_of_a_cell_is_that_of_the_original_within_its_node():
 
 def test_entropy_of_a_node_without_records_is_0():
     assert entropy_cost(UNEVEN, 1, (0, 0, 0, 1, 3))[0] == 0
-
-
-def test_entropy_without_counts_takes_each_leaf_for_one_record():
-    assert entropy_cost(SEX, 1) == [1]
 
 
 def test_monotone_entropy_is_the_least_from_the_node_to_the_top():
@@ -282,11 +266,6 @@ def test_entropies_are_rounded_to_a_stated_part_of_a_bit():
     cost = monotone_entropy_cost(SEX, 1, (1, 2))[0]
     assert PARTS % cost.denominator == 0
     assert float(cost) == pytest.approx(math.log2(3) - 2 / 3, abs=1 / PARTS)
-
-
-def test_scale_of_suppressed_cells_is_the_number_of_cells():
-    assert CellCosts.of("suppressed-cells", TREES, weights=(1.0, 1.0), records=7).scale == 14
-    assert CellCosts.of("lm", TREES, weights=(1.0, 3.0), records=7).scale == 1
 
 
 @settings(deadline=None)

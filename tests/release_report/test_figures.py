@@ -285,17 +285,6 @@ def test_an_empty_release_has_a_report():
 
 
 @pytest.mark.slow
-def test_a_release_of_suppressed_records_alone_has_a_report():
-    connection = table([(1, "f", "flu"), (2, "m", "cold")])
-    connection.execute(
-        "CREATE TABLE released AS SELECT '*' AS age, '*' AS sex, illness FROM people"
-    )
-    report = reported(connection, policy())
-    assert report.holds
-    assert all(column.groups[0].is_top for column in report.found.columns)
-
-
-@pytest.mark.slow
 def test_labels_that_no_hierarchy_has_leave_a_report_without_loss():
     connection = table([(1, "f", "flu"), (2, "f", "cold")])
     connection.execute("CREATE TABLE released AS SELECT 'young' AS age, sex, illness FROM people")

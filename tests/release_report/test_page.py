@@ -360,16 +360,6 @@ def test_a_page_needs_no_extra(files, monkeypatch):
     assert "satisfies its policy" in (files / "r.html").read_text()
 
 
-def test_write_refuses_other_endings_and_files_that_are_there(tmp_path):
-    connection = people([("a",), ("a",)], "town TEXT")
-    own = Policy(["town"], models=[KAnonymity(2)])
-    report = sqlanon.report(connection, "people", own, table="people", effort="none")
-    (tmp_path / "there.html").write_text("")
-    for name, fault in (("r.pdf", "ending .html"), ("there.html", "exists already")):
-        with pytest.raises(SourceError, match=fault):
-            report.write(tmp_path / name)
-
-
 def test_a_page_is_refused_by_its_kind():
     connection = people([("a",), ("a",)], "town TEXT")
     own = Policy(["town"], models=[KAnonymity(2)])
