@@ -169,7 +169,7 @@ def measure(
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
-    from sqlanon.assessment.measure import MeasureRequest, measure_release
+    from sqlanon.assessment.measure import measure_release
 
     call = asked(source, policy, table=table)
     with (
@@ -180,9 +180,13 @@ def measure(
         ) as release,
         opened.engine.transaction(),
     ):
-        wanted = MeasureRequest(class_attribute, tuple(losses))
         found = measure_release(
-            opened.engine, opened.table, table=release, policy=resolved, wanted=wanted
+            opened.engine,
+            opened.table,
+            table=release,
+            policy=resolved,
+            class_attribute=class_attribute,
+            losses=losses,
         )
         return told(opened, found, resolved)
 

@@ -13,7 +13,7 @@ from sqlanon.assessment.classes import (
     tabulate,
     tabulated_trajectories,
 )
-from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
+from sqlanon.assessment.kept import kept_columns, with_joined
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
@@ -312,8 +312,14 @@ def judged_columns(
     if policy.others == "drop":
         settled |= {*columns} - {*policy.keep}
     names = [name for name in columns if name not in settled]
-    keeping = Keeping(names, list(policy.attributes), policy.k, alone)
-    found = kept_columns(engine, table, keeping=keeping)
+    found = kept_columns(
+        engine,
+        table,
+        names=names,
+        quasi_identifiers=list(policy.attributes),
+        k=policy.k,
+        alone=alone,
+    )
     if found is None or policy.entity is None or policy.entity not in columns:
         return found
     return with_joined(engine, table, found=found, entity=policy.entity)

@@ -92,26 +92,27 @@ class MeasureReport(SelfShown):
         return page(lines, self.notes)
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureRequest:
-    """The class attribute and the measures that are asked for.
-
-    Args:
-        class_attribute: The column that the classification metric is about.
-        losses: The only measures wanted; empty for all that apply.
-    """
-
-    class_attribute: str | None = None
-    losses: tuple[str, ...] = ()
-
-
 def measure_release(
-    engine: Engine, original: exp.Table, *, table: exp.Table, policy: Policy, wanted: MeasureRequest
+    engine: Engine,
+    original: exp.Table,
+    *,
+    table: exp.Table,
+    policy: Policy,
+    class_attribute: str | None = None,
+    losses: Sequence[str] = (),
 ) -> MeasureReport:
     """Measures a released table against its original, from these and the hierarchies alone.
 
     Of the policy, quasi-identifiers, sensitive columns, suppressed label and k are looked at; a
     label that several levels have is read at those that the policy allows.
+
+    Args:
+        engine: Where both tables are.
+        original: The original.
+        table: The released table.
+        policy: What it was asked to satisfy.
+        class_attribute: The column that the classification metric is about.
+        losses: The only measures wanted; empty for all that apply.
 
     Raises:
         PolicyError: Columns that are missing, or measures that do not apply.
@@ -119,10 +120,17 @@ def measure_release(
         SourceError: The release is none of the original, or its labels cannot be read.
     """
     started = time.monotonic()
-    found = read_release(engine, original, table=table, policy=policy, wanted=wanted)
+    found = read_release(
+        engine,
+        original,
+        table=table,
+        policy=policy,
+        class_attribute=class_attribute,
+        losses=losses,
+    )
     loss = measured(found.release)
     return MeasureReport(
-        loss={name: loss[name] for name in (map(key, wanted.losses) if wanted.losses else loss)},
+        loss={name: loss[name] for name in (map(key, losses) if losses else loss)},
         records=found.release.records,
         suppressed_records=found.release.suppressed,
         statistics=found.release.statistics,
@@ -147,25 +155,31 @@ class ReadRelease:
 
 
 def read_release(
-    engine: Engine, original: exp.Table, *, table: exp.Table, policy: Policy, wanted: MeasureRequest
+    engine: Engine,
+    original: exp.Table,
+    *,
+    table: exp.Table,
+    policy: Policy,
+    class_attribute: str | None = None,
+    losses: Sequence[str] = (),
 ) -> ReadRelease:
     """Counts a released table beside its original; arguments and errors as `measure_release`."""
     refuse_inapplicable(
-        wanted.losses,
-        sensitive=bool(policy.sensitive),
-        class_attribute=wanted.class_attribute is not None,
+        losses, sensitive=bool(policy.sensitive), class_attribute=class_attribute is not None
     )
     tell("reading: the original")
     plain = _plain(policy)
     subject = bind(engine, original, policy=plain)
-    sensitive = _sensitive(engine, subject, table=table, policy=policy, wanted=wanted)
+    sensitive = _sensitive(
+        engine, subject, table=table, policy=policy, label=class_attribute, losses=losses
+    )
     tell("measuring: the released table")
     with engine.workspace():
         released = released_classes(
             engine, subject, table=table, suppressed=policy.suppressed_label
         )
         subject, grouped = regrouped(engine, subject, released.classes)
-        _refuse_levels(wanted.losses, grouped)
+        _refuse_levels(losses, grouped)
         encoded = encode_subject(engine, subject, plain)
         published = read_published(engine, subject, encoded=encoded, released=released)
         columns = tuple(
@@ -179,7 +193,7 @@ def read_release(
             columns,
             published.ambiguities(),
             [published.spread(name, nulls=nulls) for name, nulls in sensitive.items()],
-            None if wanted.class_attribute is None else published.majority(wanted.class_attribute),
+            None if class_attribute is None else published.majority(class_attribute),
         )
     notes = _notes(release, sensitive=bool(sensitive))
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
@@ -235,7 +249,13 @@ def _plain(policy: Policy) -> Policy:
 
 
 def _sensitive(
-    engine: Engine, subject: Subject, *, table: exp.Table, policy: Policy, wanted: MeasureRequest
+    engine: Engine,
+    subject: Subject,
+    *,
+    table: exp.Table,
+    policy: Policy,
+    label: str | None,
+    losses: Sequence[str],
 ) -> dict[str, bool]:
     """The sensitive attributes in both tables, and whether NULL is a value of theirs.
 
@@ -245,7 +265,6 @@ def _sensitive(
     """
     types = column_types(engine, table)
     attributes = policy.sensitive_attributes
-    label = wanted.class_attribute
     named = [*attributes, *([] if label is None else [label])]
     faults = [f"the original has no column {n!r}" for n in named if n not in subject.columns]
     missing = [name for name in subject.names if name not in types]
@@ -259,7 +278,7 @@ def _sensitive(
     elif label is not None and label not in types:
         faults.append(f"the released table has no column {label!r}, the class attribute")
     found = {name: a.nulls == "value" for name, a in attributes.items() if name in types}
-    if attributes and not found and set(wanted.losses) & set(VALUE_MEASURES):
+    if attributes and not found and set(losses) & set(VALUE_MEASURES):
         names = ", ".join(map(repr, attributes))
         faults.append(f"the released table has no column {names}, which purity is about")
     if faults:

@@ -34,7 +34,7 @@ def cautions(found: Gathered, *, holds: bool) -> tuple[Caution, ...]:
         *_of_use(found),
         *_of_knowledge(found),
     ]
-    return tuple(sorted(every, key=lambda each: SEVERITIES.index(each.severity)))
+    return tuple(sorted(every, key=lambda each: [*SEVERITIES].index(each.severity)))
 
 
 def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:

@@ -19,7 +19,12 @@ from sqlanon.reports.risk import Persons
 from sqlanon.wording import at_least, figure, percent, without_noise
 
 Severity = Literal["error", "warning", "info"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+SEVERITIES: Mapping[Severity, str] = {
+    "error": "must be solved",
+    "warning": "caution",
+    "info": "to know",
+}
+"""How grave a caution is, the gravest first, and how a page says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,6 +396,11 @@ class Caution:
     title: str
     text: str
     remedy: str = ""
+
+    @property
+    def tag(self) -> str:
+        """The severity in a word or two."""
+        return SEVERITIES[self.severity]
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of `findings` in the JSON document."""

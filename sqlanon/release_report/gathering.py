@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import check_table, of_records, table_results
-from sqlanon.assessment.measure import MeasureRequest, ReadRelease, read_release
+from sqlanon.assessment.measure import ReadRelease, read_release
 from sqlanon.assessment.persons import person_notes
 from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifying_sets
 from sqlanon.assessment.subsets import DEFAULT_SETS
@@ -67,17 +67,22 @@ class ReportOptions:
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         loss: The measure that the report puts first.
         population: Everybody that the records were drawn from; None where nobody knows.
+        effort: How hard a bound is looked for: `none`, `quick` or `full`; None for what is quick
+            enough for any report.
 
     Raises:
-        PolicyError: A share out of range.
+        PolicyError: A share out of range, or an effort that is not known.
     """
 
     threshold: float = RISK_THRESHOLD
     identifying: float = IDENTIFYING
     loss: str = "lm"
     population: exp.Table | None = None
+    effort: str | None = None
 
     def __post_init__(self) -> None:
+        if self.effort not in (None, *EFFORTS):
+            raise PolicyError(f"effort {self.effort!r} is not known; choose none, quick or full")
         RiskOptions(self.threshold, self.identifying)  # which refuses what is no share
 
 
@@ -312,44 +317,22 @@ def with_sensitive_of_persons(engine: Engine, found: Gathered, rows: exp.Table) 
     return replace(counted, after=replace(counted.after, sensitive=results.sensitive))
 
 
-@dataclass(frozen=True, slots=True)
-class BoundSearch:
-    """How hard a bound is looked for, and until when.
-
-    Args:
-        effort: `none`, `quick` or `full`; None for what is quick enough for any report.
-        deadline: When all that a verdict does without ends.
-
-    Raises:
-        PolicyError: The effort is not known.
-    """
-
-    effort: str | None
-    deadline: Deadline
-
-    def __post_init__(self) -> None:
-        if self.effort not in (None, *EFFORTS):
-            raise PolicyError(f"effort {self.effort!r} is not known; choose none, quick or full")
-
-    @property
-    def until(self) -> Deadline:
-        """When the search for a bound ends."""
-        limit = Deadline.after(BOUND_SECONDS if self.effort is None else None)
-        return min(limit, self.deadline, key=lambda deadline: deadline.end)
-
-
 def searched(
-    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, plan: Plan | None
+    engine: Engine, original: exp.Table, *, found: Gathered, deadline: Deadline, plan: Plan | None
 ) -> Gathered:
-    """The figures with what takes a search: the columns that identify, and a bound on the loss."""
-    reason = "" if asked.effort == "none" else _unbounded(found, asked.effort)
-    is_bounded = asked.effort != "none" and not reason
-    half = asked.deadline.share(0.5) if is_bounded else asked.deadline
+    """The figures with what takes a search: the columns that identify, and a bound on the loss.
+
+    The deadline is when all that a verdict does without ends.
+    """
+    is_asked = found.options.effort != "none"
+    reason = _unbounded(found) if is_asked else ""
+    is_bounded = is_asked and not reason
+    half = deadline.share(0.5) if is_bounded else deadline
     figures = with_identifying(engine, original, found=found, deadline=half)
     if reason:
         figures = _noted(figures, f"no lower bound on the loss was looked for: {reason}")
     if is_bounded:
-        figures = _bounded(engine, original, found=figures, asked=asked)
+        figures = _bounded(engine, original, found=figures, deadline=deadline)
     bounded = figures if plan is None else with_bound(figures, plan.report)
     if bounded is figures and figures.loss.is_cut:
         proved = "the lower bound is what there was time to prove"
@@ -358,12 +341,15 @@ def searched(
 
 
 def _bounded(
-    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch
+    engine: Engine, original: exp.Table, *, found: Gathered, deadline: Deadline
 ) -> Gathered:
     """The figures with what any recoding loses at least, where that can be proved in time."""
     from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
 
-    wanted, until = BoundRequest(found.loss.name, asked.effort or "quick"), asked.until
+    effort = found.options.effort
+    wanted = BoundRequest(found.loss.name, effort or "quick")
+    limit = Deadline.after(BOUND_SECONDS if effort is None else None)
+    until = min(limit, deadline, key=lambda each: each.end)
     try:
         with searching(engine, until), engine.limited(until):
             bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
@@ -386,7 +372,7 @@ def _noted(found: Gathered, note: str) -> Gathered:
     return replace(found, notes=(*found.notes, note))
 
 
-def _unbounded(found: Gathered, effort: str | None) -> str:
+def _unbounded(found: Gathered) -> str:
     """Why no bound of recodings into nodes is one of this release; empty where one is."""
     policy, name = found.policy, found.loss.name
     known = ", ".join(CELL_LOSSES)
@@ -406,7 +392,7 @@ def _unbounded(found: Gathered, effort: str | None) -> str:
             found.after.statistics.smallest < policy.k
         ),
         f"the table has more than {MAX_BOUND_RECORDS:,} records; ask for one with --effort quick": (
-            effort is None and found.records > MAX_BOUND_RECORDS
+            found.options.effort is None and found.records > MAX_BOUND_RECORDS
         ),
     }
     return next((reason for reason, applies in reasons.items() if applies), "")
@@ -482,8 +468,6 @@ def _read(
     if not count:
         return None, "the released table has no record"
     try:
-        return read_release(
-            engine, original, table=table, policy=policy, wanted=MeasureRequest()
-        ), ""
+        return read_release(engine, original, table=table, policy=policy), ""
     except (HierarchyError, PolicyError, SourceError) as error:
         return None, str(error)

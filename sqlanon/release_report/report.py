@@ -16,7 +16,17 @@ from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.reports.shown import SelfShown, ShownTable
-from sqlanon.wording import NoteCode, counted, in_columns, is_about, part_of, percent
+from sqlanon.wording import (
+    FAILS_MARK,
+    HOLDS_MARK,
+    OPEN_MARK,
+    NoteCode,
+    counted,
+    in_columns,
+    is_about,
+    part_of,
+    percent,
+)
 
 LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
 """What figures are worked out by, whose versions a report names."""
@@ -181,6 +191,13 @@ class ReleaseReport(SelfShown):
                 f"persons, and the table has no column {self.found.uncounted!r}."
             )
         return "The released table does NOT satisfy its policy."
+
+    @property
+    def mark(self) -> str:
+        """The sign before the verdict."""
+        if self.holds and self.found.released:
+            return HOLDS_MARK
+        return OPEN_MARK if self.is_open else FAILS_MARK
 
     @property
     def is_open(self) -> bool:

@@ -13,7 +13,7 @@ from sqlanon.policy.privacy import KAnonymity, figure_of
 from sqlanon.reports.document import Provenance, page, rounded, size_line
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable
-from sqlanon.wording import FAILS, HOLDS, counted, figure, part_of, percent
+from sqlanon.wording import FAILS, FAILS_MARK, HOLDS, HOLDS_MARK, counted, figure, part_of, percent
 
 OF_TRAJECTORIES = " of trajectories"
 """What follows the name of a model that is asked of persons by all their records."""
@@ -81,7 +81,7 @@ def model_table(models: Sequence[ModelResult]) -> list[ShownTable]:
             each.model if each.column is None else f"{each.model} of {each.column}",
             f"{each.threshold:,}",
             each.found(),
-            f"✓ {HOLDS}" if each.holds else f"✗ {FAILS}",
+            f"{HOLDS_MARK} {HOLDS}" if each.holds else f"{FAILS_MARK} {FAILS}",
         ]
         for each in models
     ]

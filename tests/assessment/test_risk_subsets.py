@@ -215,17 +215,6 @@ def test_ratios_of_one_record_and_of_persons():
     assert (whole.unique, whole.total) == (1, 2)
 
 
-def test_sets_within_one_without_uniques_are_not_counted():
-    """Only `d` makes anybody unique, so that sets without it need no count."""
-    rows = [(0, (*key, str(n))) for n, key in enumerate([*itertools.product("ab", "cd", "ef")] * 2)]
-    found = sqlanon.risk(
-        DATABASE, Policy(fill(rows)), table="t", identifying=1, max_columns=4
-    ).subsets
-    assert [one.columns for one in found.minimal] == [("d",)]
-    assert found.search["counted"] == 1 + 4 + 4
-    assert {one.name: one.lost for one in found.columns} == {"a": 0, "b": 0, "c": 0, "d": 16}
-
-
 @pytest.mark.parametrize(
     ("kind", "rows"),
     [

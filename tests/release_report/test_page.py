@@ -232,14 +232,6 @@ def test_the_commands_write_a_page(files, capsys):
 
 
 @pytest.mark.slow
-def test_a_release_that_fails_exits_with_1(files, capsys):
-    asked = [*arguments(files), "--k", "3", "--effort", "none"]
-    asked += ["--released", str(files / "people.csv")]
-    assert status(["report", *asked]) == 1
-    assert "NOT satisfy" in capsys.readouterr().out
-
-
-@pytest.mark.slow
 def test_in_place_the_original_is_looked_at_before_it_is_gone(files):
     import duckdb
 
