@@ -189,7 +189,7 @@ def read_release(
         release = Release(
             subject.records,
             policy.k,
-            published.statistics,
+            released.statistics,
             columns,
             published.ambiguities(),
             [published.spread(name, nulls=nulls) for name, nulls in sensitive.items()],

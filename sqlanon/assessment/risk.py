@@ -78,15 +78,14 @@ class RiskOptions:
                 ("risk threshold", self.threshold),
                 ("identifying share", self.identifying),
             )
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1
+            if not 0 < value <= 1
         ]
-        most = self.max_columns
-        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
+        most, sets = self.max_columns, self.max_sets
+        if most is not None and most < 0:
             faults.append(f"max_columns {most!r} is not a whole number of at least 0")
         elif most == 0 and self.every_subset:
             faults.append("no set has 0 columns; leave every_subset out, or raise max_columns")
-        sets = self.max_sets
-        if sets is not None and (type(sets) is not int or not 1 <= sets <= MOST_SETS):
+        if sets is not None and not 1 <= sets <= MOST_SETS:
             faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MOST_SETS:,}")
         if faults:
             raise PolicyError("; ".join(faults))

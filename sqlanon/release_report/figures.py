@@ -308,26 +308,20 @@ class LossFigures:
             return None
         return self.value / self.lower_bound
 
-    @property
-    def is_reached(self) -> bool:
-        """Whether the loss is the bound, so that nothing loses less."""
-        return self.value is not None and is_reached(self.value, self.lower_bound)
-
-    @property
-    def is_useless(self) -> bool:
-        """Whether the bound says next to nothing, however long it was looked for."""
-        if self.value is None or self.lower_bound is None:
-            return False
-        return is_useless(self.value, self.lower_bound)
-
     def least_text(self) -> str:
-        """What is proven of other recodings, a clause; empty where nothing is."""
+        """What is proven of other recodings, beside this one's loss; empty where nothing is."""
         if self.value is None or self.lower_bound is None:
             return ""
-        if self.is_useless:
+        if is_useless(self.value, self.lower_bound):
             return "No useful lower bound on the loss was found; `sqlanon bound` may prove more."
-        least = plain(self.value) if self.is_reached else figure_below(self.lower_bound)
-        return f"{self.bound_of} loses less than {least}"
+        every = f"{self.bound_of[0].upper()}{self.bound_of[1:]} loses less than"
+        if is_reached(self.value, self.lower_bound):
+            least = plain(self.value)
+            return f"{every} {least}; this release loses exactly that, the least possible."
+        times = "" if self.ratio is None else plain(self.ratio, digits=3)
+        more = f", which is {times} times as much" if times else ""
+        least = figure_below(self.lower_bound)
+        return f"{every} {least}; this release loses {plain(self.value)}{more}."
 
     def with_bound_of(self, report: Report) -> LossFigures:
         """The figures with the bound that a plan proved."""

@@ -43,6 +43,7 @@ from sqlanon.release_report.figures import (
     TableSide,
     ValueShares,
 )
+from sqlanon.reports.bound import is_useless
 from sqlanon.reports.check import CheckReport, ModelResult
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
@@ -403,9 +404,9 @@ def with_bound(found: Gathered, report: Report) -> Gathered:
     loss, bound = found.loss, report.lower_bound
     if bound is None or loss.name != report.loss_name:
         return found
-    if loss.lower_bound is not None and not (loss.is_useless and bound > loss.lower_bound):
-        return found
-    return replace(found, loss=loss.with_bound_of(report))
+    least, lost = loss.lower_bound, loss.value
+    says_more = least is None or (lost is not None and is_useless(lost, least) and bound > least)
+    return replace(found, loss=loss.with_bound_of(report)) if says_more else found
 
 
 def _classes_only(policy: Policy) -> Policy:

@@ -364,20 +364,6 @@ class PageViews:
         return ShownTable(rows, ["measure", "release", "meaning"], "Information loss by measure")
 
     @property
-    def bound(self) -> str:
-        """What is known of every other recoding."""
-        loss = self.found.loss
-        bound = loss.least_text()
-        if loss.value is None or not bound or loss.is_useless:
-            return bound
-        this = f"this release loses {plain(loss.value)}"
-        if loss.is_reached:
-            this = "this release loses exactly that, the least possible"
-        elif loss.ratio is not None:
-            this = f"{this}, which is {plain(loss.ratio, digits=3)} times as much"
-        return f"{bound[0].upper()}{bound[1:]}; {this}."
-
-    @property
     def loss_by_column(self) -> BarTable | None:
         """What each column loses."""
         if not self.found.columns:

@@ -113,9 +113,9 @@ def ended_notes(ended: str, by: str = "the time limit") -> Iterator[str]:
         yield f"{by} ended {ended}: a higher bound may hold"
 
 
-def is_reached(loss: float, bound: float | None) -> bool:
+def is_reached(loss: float, bound: float) -> bool:
     """Whether a loss is its lower bound, but for rounding."""
-    return bound is not None and loss <= bound * (1 + 1e-9)
+    return loss <= bound * (1 + 1e-9)
 
 
 def is_useless(loss: float, bound: float) -> bool:
