@@ -268,6 +268,11 @@ def test_entropies_are_rounded_to_a_stated_part_of_a_bit():
     assert float(cost) == pytest.approx(math.log2(3) - 2 / 3, abs=1 / PARTS)
 
 
+def test_scale_of_suppressed_cells_is_the_number_of_cells():
+    assert CellCosts.of("suppressed-cells", TREES, weights=(1.0, 1.0), records=7).scale == 14
+    assert CellCosts.of("lm", TREES, weights=(1.0, 3.0), records=7).scale == 1
+
+
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(2, 9), weights), min_size=1, max_size=6))
 def test_cells_of_a_suppressed_record_cost_one_unit(columns):
