@@ -8,7 +8,6 @@ it on request alone, so that a pipeline has nothing to unpack.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
@@ -17,22 +16,20 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from sqlanon.arguments import checked, checked_by, path_of
+from sqlanon.arguments import checked, checked_by
 from sqlanon.deadline import NEVER, Deadline
-from sqlanon.engine.base import Limits, Opening, searching
+from sqlanon.engine.base import Opening, searching
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Call, F, Frame, Source, asked
 from sqlanon.microdata.opening import opened_for, told
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.settings import Settings, completed, opening_of, options_of
-from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
     from sqlanon.publishing.plan import Plan
     from sqlanon.publishing.target import Anonymized
     from sqlanon.release_report.making import Witness
-    from sqlanon.reports.rewritten import Rewritten
 
 # What not every call needs is imported there: a command must start fast.
 Confirm = Callable[["Plan"], object]
@@ -352,36 +349,3 @@ def _witness(call: Call, path: str | Path, *, overwrite: bool, limit: Deadline =
 
     source = str(call.source) if isinstance(call.source, str | Path) else None
     return Witness(Path(path), overwrite, source, limit)
-
-
-@checked
-def rewrite(path: str | Path, **limits: Unpack[Limits]) -> Rewritten:
-    """Copies a database into a fresh file and puts that in the old one's place.
-
-    DuckDB leaves the pages of dropped tables in its file, where anybody who has the file can read
-    them; a fresh file holds what the database holds, and the write-ahead log goes too. Values that
-    are quoted in a view, a macro, a comment or the labels of an ENUM stay: the notes count those.
-    Blocks that the disk has freed are out of reach.
-
-    Args:
-        path: A database file that no connection of this process holds.
-        limits: `threads`, `memory_limit`, `temp_directory` and `temp_limit`, as for `check`.
-
-    Raises:
-        EngineError: The copy failed or differs; the old file is as it was.
-        SourceError: The file is missing, has a second name, or another process holds it.
-    """
-    from sqlanon.engine import files
-    from sqlanon.reports.rewritten import Rewritten
-
-    started = time.monotonic()
-    file = path_of(path, "the database")
-    before, after, notes = files.rewrite(file, **limits)
-    return Rewritten(
-        database=str(path),
-        bytes_before=before,
-        bytes_after=after,
-        notes=notes,
-        seconds=time.monotonic() - started,
-        provenance=Provenance(str(path)),
-    )

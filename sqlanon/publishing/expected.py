@@ -7,8 +7,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import TableResults, demanded_results
-from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
-from sqlanon.assessment.purity import SensitiveColumn, class_spread
+from sqlanon.assessment.kept import kept_columns, with_joined
+from sqlanon.assessment.release import class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
@@ -51,13 +51,14 @@ def expected_report(
             engine, plan, table=table, every_sensitive=tallied is not None
         )
         if tallied is not None:
-            by = list(policy.attributes)
             spreads = [
                 class_spread(
                     engine,
                     table,
                     table=rows,
-                    sensitive=SensitiveColumn(by, name, each.nulls == "value"),
+                    by=list(policy.attributes),
+                    name=name,
+                    nulls=each.nulls == "value",
                     suppressed=tallied.suppressed,
                 )
                 for name, each in policy.sensitive_attributes.items()
@@ -68,11 +69,11 @@ def expected_report(
 
 def expected_kept(engine: Engine, plan: Plan, *, source: exp.Table) -> KeptColumns | None:
     """Whom the columns that a plan keeps will single out; None where it keeps none."""
-    keeping = _keeping(plan)
-    if not keeping.names:
+    names = _kept_names(plan)
+    if not names:
         return None
     with engine.workspace():
-        columns = [*keeping.quasi_identifiers, *keeping.names]
+        columns = [*plan.policy.quasi_identifiers, *names]
         query = plan.recoded(columns, source, ordered=False)
         return published_kept(
             engine, plan, source=source, table=engine.materialize("expected", query)
@@ -83,8 +84,14 @@ def published_kept(
     engine: Engine, plan: Plan, *, source: exp.Table, table: exp.Table
 ) -> KeptColumns | None:
     """Whom the kept columns of a published table single out; the source knows whose they are."""
-    found = kept_columns(engine, table, keeping=_keeping(plan))
-    entity = plan.policy.entity
+    policy, entity = plan.policy, plan.policy.entity
+    found = kept_columns(
+        engine,
+        table,
+        names=_kept_names(plan),
+        quasi_identifiers=list(policy.quasi_identifiers),
+        k=policy.k,
+    )
     return (
         found
         if found is None or entity is None
@@ -92,10 +99,9 @@ def published_kept(
     )
 
 
-def _keeping(plan: Plan) -> Keeping:
+def _kept_names(plan: Plan) -> list[str]:
     policy, columns = plan.policy, list(plan.columns)
     counted = {*policy.quasi_identifiers, *policy.sensitive}
     # Columns in no role are not published before they have one.
     published = policy.published(columns) if policy.others == "keep" else policy.keep
-    names = [name for name in columns if name in published and name not in counted]
-    return Keeping(names, list(policy.quasi_identifiers), policy.k)
+    return [name for name in columns if name in published and name not in counted]

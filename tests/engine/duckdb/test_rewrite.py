@@ -11,11 +11,11 @@ import pytest
 from databases import has_triggers
 from sqlglot import exp
 
-from sqlanon.api import rewrite
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.database_objects import leftovers, own_parts
 from sqlanon.errors import EngineError, SourceError
+from sqlanon.publishing.rewriting import rewrite
 
 MARKERS = 200_000
 STEPS = ("_storage", "_copy_schema", "_copy_rows", "_take_place", "sync")
