@@ -29,8 +29,8 @@ from people import GENERATED, generated
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.clustering.encoded import problem_of
+from sqlanon.methods.clustering.pricing import Mine
+from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.microdata.binding import bind
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import dual_bound

@@ -12,8 +12,8 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.cells import CELL_LOSSES
-from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.clustering.encoded import problem_of
+from sqlanon.methods.clustering.pricing import Mine
+from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.methods.local.input import plain
 from sqlanon.methods.options import EFFORTS
 from sqlanon.methods.shared import SharedWork

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.loss.cells import CellCosts
-from sqlanon.methods.clustering.first import Begun
-from sqlanon.methods.clustering.proof import Proof, least_by_record
+from sqlanon.methods.clustering.first import Begun, Proof, least_by_record
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options

@@ -14,8 +14,7 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.methods.local.input import EncodedRecords, encode_records, reading_end, search_end
-from sqlanon.methods.local.release import Assigned
-from sqlanon.methods.local.result import LocalOutcome, decided
+from sqlanon.methods.local.release import Assigned, decided
 from sqlanon.methods.options import PatternOptions, masks_of
 from sqlanon.methods.patterns.bounds import least_by_patterns, least_by_prices, least_cost
 from sqlanon.methods.patterns.problem import (
@@ -169,8 +168,7 @@ def decide_patterns(
         late = "before every pattern had its turn" if is_over else "while it was being improved"
         notes.append(f"the time limit ended the search {late}: a better recoding may exist")
     bound = table.least if parts.bound is None else parts.bound
-    outcome = LocalOutcome(assigned, bound, search, tuple(notes))
-    return decided(read, options, outcome=outcome)
+    return decided(read, options, assigned=assigned, bound=bound, search=search, notes=notes)
 
 
 def _assigned(parts: Parts, finished: Finished, *, aside: SetAside) -> Assigned:

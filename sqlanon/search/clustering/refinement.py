@@ -11,25 +11,19 @@ price. A record left out costs as much as one whose cells all say nothing, so th
 gains only by what others then keep. The price starts far above what such a record costs, so that
 those by which most is gained go first, and falls to that; the best clusters of all rounds by what
 they really lose are kept.
-
-Which of several starts is the better one is not told by what they lose before refinement: a cover
-by reduced cost may lose more than another one, and less once both are refined. So each is refined
-for a while, and the best of them to the end (`refine_best`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from sqlanon.deadline import Deadline
 from sqlanon.loss.cells import LARGEST
-from sqlanon.progress import advance, portion
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.closure_costs import Joins
-from sqlanon.search.clustering.effort import Effort
+from sqlanon.search.clustering.effort import PASSES
 from sqlanon.search.clustering.pilot_method import (
     MAX_BOXES,
     NO_LOSS,
@@ -120,7 +114,8 @@ def refine(
     problem: ClusteringProblem,
     clusters: Clustering,
     *,
-    effort: Effort | None = None,
+    passes: float = PASSES,
+    seed: int = 0,
     bounds: Numbers | Reals | None = None,
 ) -> Clustering:
     """Clusters that lose no more, and mostly less.
@@ -130,66 +125,55 @@ def refine(
     Args:
         problem: The table.
         clusters: Clusters that satisfy k and the demand.
-        effort: How long to search.
+        passes: How often each record is in a pool, on average, where `OVERHEAD_RECORDS` more
+            records are counted for every pool. So a search takes about as long for any k.
+        seed: What the choices are drawn from.
         bounds: Per record what it is worth (`dual_bound`) or costs at least [units], as far
             as that is known; pools mostly start at clusters whose records cost much more.
     """
-    effort = effort or Effort()
     if problem.deadline.expired:
         return clusters
-    search = Refinement(problem, clusters, effort=effort, bounds=bounds)
-    search.go_on(effort.passes)
-    return search.found
+    search = _Refinement(problem, clusters, seed=seed, bounds=bounds)
+    search.run(passes)
+    found = Clustering.of(problem, search.best_label)
+    return found if found.loss(problem) < clusters.loss(problem) else clusters
 
 
-class Refinement:
-    """A clustering that rounds improve, and that may go on later.
-
-    Args:
-        problem: As for `refine`.
-        clusters: As for `refine`.
-        effort: How long to search in all; where it stops before, the price of records that are left
-            out may not have fallen to what they cost.
-        bounds: As for `refine`.
-    """
+class _Refinement:
+    """A clustering that rounds improve."""
 
     def __init__(
         self,
         problem: ClusteringProblem,
         clusters: Clustering,
         *,
-        effort: Effort,
-        bounds: Numbers | Reals | None = None,
+        seed: int,
+        bounds: Numbers | Reals | None,
     ) -> None:
-        self._problem, self._clusters = problem, clusters
+        self._problem = problem
         self._least = np.zeros(problem.records, np.int64) if bounds is None else bounds
-        self._random = np.random.default_rng(effort.seed)
-        self._pass = max(problem.records, 0 if problem.demand is None else MIN_DEMANDING_RECORDS)
-        self._whole, self._done, self._ended = effort.passes * self._pass, 0, False
+        self._random = np.random.default_rng(seed)
         self._joins = Joins(problem.taxonomies)
         self._first = self._most = 3 + max(5, POOL_RECORDS // problem.k)
-        self._label = self._best_label = parts_of_k(problem, clusters)
+        self._label = self.best_label = parts_of_k(problem, clusters)
         self._renumber(closures(problem, self._label))
         self._lost = self._loss()
 
-    def go_on(self, passes: float, deadline: Deadline | None = None) -> None:
-        """Refines until there were so many passes in all, or until a deadline, or the problem's."""
-        deadline = deadline or self._problem.deadline
-        begin, end = self._done, passes * self._pass
-        while self._done < end and not (self._ended or deadline.expired):
-            done = self._round(self._price())
-            self._done, self._ended = self._done + done, not done
-            advance((self._done - begin) / (end - begin))
+    def run(self, passes: float) -> None:
+        """Refines until there were so many passes, or until the deadline."""
+        problem, done = self._problem, 0
+        demanding = 0 if problem.demand is None else MIN_DEMANDING_RECORDS
+        end = passes * max(problem.records, demanding)
+        while done < end and not problem.deadline.expired:
+            looked = self._round(self._price(done / end))
+            if not looked:
+                break
+            done += looked
+            advance(done / end)
 
-    @property
-    def found(self) -> Clustering:
-        """The best clusters so far."""
-        found, before = Clustering.of(self._problem, self._best_label), self._clusters
-        return found if found.loss(self._problem) < before.loss(self._problem) else before
-
-    def _price(self) -> int | None:
-        """What leaving a record out costs a pool now [units]; it falls as the search goes on."""
-        problem, done = self._problem, self._done / self._whole
+    def _price(self, done: float) -> int | None:
+        """What leaving a record out costs a pool [units], which falls as a search goes on."""
+        problem = self._problem
         if not problem.allowance:
             return None
         more = min(problem.k - 1, MAX_PRICE) * max(0.0, 1 - done / FALLING_SHARE)
@@ -245,9 +229,9 @@ class Refinement:
         if len(able):
             self._replace(pools.records[able], parts[able], now=now[able], price=price or 0)
         if price is None:
-            self._best_label = self._label
+            self.best_label = self._label
         elif (lost := self._loss()) < self._lost:
-            self._lost, self._best_label = lost, self._label.copy()
+            self._lost, self.best_label = lost, self._label.copy()
         return int((pools.records >= 0).sum()) + OVERHEAD_RECORDS * len(chosen)
 
     def _least_size(self, chosen: Numbers) -> int:
@@ -406,68 +390,3 @@ def _least(loss: Numbers, random: np.random.Generator) -> Numbers:
     tie = np.where(loss == loss.min(axis=1, keepdims=True), random.random(loss.shape), -1.0)
     found: Numbers = tie.argmax(axis=1)
     return found
-
-
-TRIED, AFTER = 0.5, 0.75
-"""Passes in which each of several starts is refined, and those that the best one then gets, for
-each pass of a single start. On Adult at k = 5 a cover by reduced cost is behind direct cover after
-0.15 of them, and loses 1.6 % less after all."""
-LOOKS = 0.125, 0.25, 0.5, 1.0
-"""Parts of these passes after which starts are looked at."""
-HOPELESS, SETTLED = 2.0, 6.0
-"""A start is given up that is behind by more than so many times what it gained since the last look,
-if it had so many passes."""
-
-
-def refine_best(
-    problem: ClusteringProblem,
-    starts: Sequence[Clustering],
-    *,
-    effort: Effort,
-    bounds: Numbers | Reals | None = None,
-) -> tuple[Clustering, int]:
-    """Refined clusters that lose no more than any start, and the start that they come from.
-
-    Two starts together take 1.75 times the passes of one, and 1.4 where one of them is soon given
-    up: passes gain less and less, so it would not catch up.
-
-    Args:
-        problem: The table.
-        starts: Clusters that satisfy k and the demand, at least one.
-        effort: How long to search.
-        bounds: As for `refine`.
-    """
-    if len(starts) == 1:
-        return refine(problem, starts[0], effort=effort, bounds=bounds), 0
-    if problem.deadline.expired:
-        losses = [each.loss(problem) for each in starts]
-        return starts[losses.index(min(losses))], losses.index(min(losses))
-    own = replace(effort, passes=effort.passes * TRIED)
-    each = TRIED / (TRIED * len(starts) + AFTER)
-    ended = problem.deadline.share(each * len(starts))
-    tried = {
-        number: Refinement(problem, start, effort=own, bounds=bounds)
-        for number, start in enumerate(starts)
-    }
-    lost = {number: start.loss(problem) for number, start in enumerate(starts)}
-    done = 0.0
-    for look in LOOKS:
-        before = dict(lost)
-        for place, (number, search) in enumerate(tried.items()):
-            part = look - done
-            waits = (1 - done) * len(tried) - part * place
-            begin = each * (done * len(starts) + part * place)
-            with portion(begin, begin + each * part):
-                search.go_on(own.passes * look, ended.share(part / waits))
-            lost[number] = search.found.loss(problem)
-        done, least = look, min(lost[number] for number in tried)
-        if own.passes * look >= SETTLED:
-            tried = {
-                number: search
-                for number, search in tried.items()
-                if lost[number] - least <= HOPELESS * (before[number] - lost[number])
-            }
-    best = min(tried, key=lambda number: (lost[number], number))
-    rest = replace(effort, passes=effort.passes * AFTER)
-    with portion(1 - AFTER / (TRIED * len(starts) + AFTER), 1.0):
-        return refine(problem, tried[best].found, effort=rest, bounds=bounds), best

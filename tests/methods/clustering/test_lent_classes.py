@@ -14,7 +14,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering import clusters, lent, partial_domain
+from sqlanon.methods.clustering import clusters, partial_domain
 from sqlanon.methods.clustering.first import Begun, FirstClusters
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.options import ClusterOptions
@@ -183,9 +183,9 @@ def clock(monkeypatch):
 def test_classes_are_not_looked_at_when_the_time_is_over():
     problem = problem_of([("a",), ("b",), ("b",)], 2)
     label = np.array([0, 1, 1])
-    assert [held.tolist() for held in lent._failing(problem, label)] == [[0]]
+    assert [held.tolist() for held in clusters._failing(problem, label)] == [[0]]
     with pytest.raises(TimeLimitError):
-        list(lent._failing(replace(problem, deadline=Deadline(0, lambda: 1)), label))
+        list(clusters._failing(replace(problem, deadline=Deadline(0, lambda: 1)), label))
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier, TCloseness
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.clustering.closed_parts import ClosedParts
+from sqlanon.methods.clustering.mondrian import ClosedParts
 from sqlanon.search.clustering.mondrian import RULES
 
 SEX = [("f", "*"), ("m", "*")]
@@ -282,7 +282,7 @@ def test_annealing_is_told_and_never_loses_more(people, partitioning):
 
 @pytest.mark.slow
 def test_strict_parts_are_annealed_as_far_as_memory_holds_records(people, monkeypatch):
-    monkeypatch.setattr("sqlanon.methods.clustering.part_records.BLOCK_RECORDS", 400)
+    monkeypatch.setattr("sqlanon.methods.clustering.mondrian.BLOCK_RECORDS", 400)
     policy = Policy(
         {"age": AGE, "sex": Hierarchy.suppression()},
         sensitive=["job"],

@@ -15,10 +15,8 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, 
 from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering import pricing
-from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.clustering.first import effort_of
-from sqlanon.methods.clustering.pricing import _takes_a_moment
-from sqlanon.methods.clustering.proof import Proof
+from sqlanon.methods.clustering.first import Proof
+from sqlanon.methods.clustering.pricing import Mine, _takes_a_moment, effort_of
 from sqlanon.methods.registry import Options
 from sqlanon.search.clustering.dual_bound import Ascent
 
@@ -217,7 +215,7 @@ def test_prices_that_the_time_limit_leaves_out_are_told(people, monkeypatch):
     def ended(*_, **__):
         raise TimeLimitError("mining")
 
-    monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
+    monkeypatch.setattr("sqlanon.methods.clustering.pricing.Mine.candidates", ended)
     report = sqlanon.plan(people, policy(), table="people", method="forest", bound="full").report
     assert report.search.bound == "records"
     assert report.is_cut
