@@ -24,8 +24,7 @@ from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
-from sqlanon.search.clustering.lower_bound import column_bounds
-from sqlanon.search.clustering.problem import ClusteringProblem
+from sqlanon.search.clustering.problem import ClusteringProblem, column_bounds
 from sqlanon.wording import counted, listed
 
 CONVERGED = 1e-4

@@ -24,8 +24,12 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
-from sqlanon.search.clustering.lower_bound import column_bounds
-from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import (
+    Candidates,
+    Clustering,
+    ClusteringProblem,
+    column_bounds,
+)
 from sqlanon.search.clustering.set_cover import exhaustive_cover, set_cover, within
 from sqlanon.wording import counted
 

@@ -21,9 +21,8 @@ from sqlanon.progress import portion
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.dual_bound import Ascent, Duals
-from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, column_bounds
 from sqlanon.wording import at_least, counted
 
 QUICK, COVERED = 0.25, 0.75

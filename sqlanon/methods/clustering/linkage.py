@@ -29,9 +29,14 @@ from sqlanon.query.classes.parts import combinations
 from sqlanon.search.clustering.agglomerative import agglomerative, modified_agglomerative
 from sqlanon.search.clustering.diameter_cover import diameter_cover
 from sqlanon.search.clustering.forest import forest
-from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_beyond, refuse_blocks
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, runs
+from sqlanon.search.clustering.problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    column_bounds,
+    runs,
+)
 from sqlanon.wording import counted
 
 INSTEAD = "mondrian or direct-cover"

@@ -62,7 +62,6 @@ from sqlanon.recoding import Node
 from sqlanon.regions import Regions
 from sqlanon.reports.search import ClusterSearch, PartSearch
 from sqlanon.search.arrays import Flags, Numbers, Small
-from sqlanon.search.clustering.lower_bound import leaf_bounds
 from sqlanon.search.clustering.mondrian import (
     Dimension,
     Judge,
@@ -409,7 +408,7 @@ class _Table:
         total = 0
         tops = [column[-1][0] for column in self.costs.costs]
         for own, counts, top in zip(self.dimensions, self.counts, tops, strict=True):
-            least = leaf_bounds(own.taxonomy, np.array(counts), k=self.policy.k)
+            least = own.taxonomy.least_costs(np.array(counts), k=self.policy.k)
             # What only nodes above the highest level hold must be left out.
             least = np.minimum(least, top)
             total += sum(int(cost) * count for cost, count in zip(least, counts, strict=True))

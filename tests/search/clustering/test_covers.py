@@ -28,8 +28,7 @@ from strategies import problems
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.search.clustering import set_cover as cover
 from sqlanon.search.clustering.assign import assign_rest
-from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
-from sqlanon.search.clustering.lower_bound import Cheapest
+from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover, published_direct_cover
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.set_cover import (
     convert,

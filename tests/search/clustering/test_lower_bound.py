@@ -14,8 +14,8 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
+from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover
+from sqlanon.search.clustering.problem import column_bounds
 from sqlanon.search.clustering.set_cover import set_cover
 
 FEW = settings(max_examples=40, deadline=None)

@@ -11,8 +11,7 @@ from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
-from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.lower_bound import Cheapest
+from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refinement import cut_groups, parts_of_k, refine
 from sqlanon.search.clustering.set_cover import set_cover
