@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.covers import Distinct, closure_of, cost_of, problem_of
+from oracles.covers import Distinct, cost_of, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import LDiversity, TCloseness
-from sqlanon.search.clustering import annealing, closure_costs
+from sqlanon.search.clustering import annealing
 from sqlanon.search.clustering.annealing import (
     Energy,
     NearestOthers,
@@ -298,10 +298,6 @@ def test_the_part_of_the_loss_is_that_of_closures(problem, data):
     held = records_of(label)
     lost = [2.0 * len(own) * cost_of(problem, own) / top for own in held]
     assert Energy(problem, demands, weight=2.0).losing(held) == pytest.approx(lost)
-    assert closure_of(problem, held[0])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(closure_costs, "MAX_LEAF_PAIRS", 0)
-        assert Energy(problem, demands, weight=2.0).losing(held) == pytest.approx(lost)
 
 
 def test_records_of_other_divisions_are_no_neighbours():
