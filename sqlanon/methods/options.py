@@ -170,8 +170,7 @@ class AnnealingOptions:
     iterations: int | None = _option(
         None,
         "Most exchanges that --improve anneal tries in a block. Default: "
-        f"{ITERATIONS_PER_RECORD} per record, at most {MAX_ITERATIONS}; if clusters still violate "
-        "the models, a quarter as many again that ignore the loss.",
+        f"{ITERATIONS_PER_RECORD} per record, at most {MAX_ITERATIONS}.",
         "N",
         int,
         lambda value: type(value) is int and value >= 0,

@@ -26,7 +26,7 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.query.classes.parts import combinations
-from sqlanon.search.clustering.agglomerative import agglomerative, modified_agglomerative
+from sqlanon.search.clustering.agglomerative import agglomerative
 from sqlanon.search.clustering.diameter_cover import diameter_cover
 from sqlanon.search.clustering.forest import forest
 from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_beyond, refuse_blocks
@@ -57,19 +57,16 @@ def _forest(problem: ClusteringProblem, neighbours: Neighbours, _: ClusterOption
 
 
 def _agglomerative(
-    problem: ClusteringProblem, neighbours: Neighbours, own: ClusterOptions
+    problem: ClusteringProblem,
+    neighbours: Neighbours,
+    own: ClusterOptions,
+    *,
+    modified: bool = False,
 ) -> FirstClusters:
-    """Clusters that grow to k records and more."""
+    """Clusters that grow to k records and more, or give back what is more."""
     assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(agglomerative(problem, neighbours, distance=own.distance))
-
-
-def _modified_agglomerative(
-    problem: ClusteringProblem, neighbours: Neighbours, own: ClusterOptions
-) -> FirstClusters:
-    """Clusters that grow to k records and give the others back."""
-    assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(modified_agglomerative(problem, neighbours, distance=own.distance))
+    found = agglomerative(problem, neighbours, distance=own.distance, modified=modified)
+    return FirstClusters(found)
 
 
 def _diameter_cover(
@@ -104,7 +101,7 @@ class Linkage:
 LINKAGES: Mapping[str, Linkage] = {
     "forest": Linkage(_forest, 100_000),
     "agglomerative": Linkage(_agglomerative, 50_000, 10),
-    "agglomerative-modified": Linkage(_modified_agglomerative, 50_000, 10),
+    "agglomerative-modified": Linkage(partial(_agglomerative, modified=True), 50_000, 10),
     "diameter-cover": Linkage(_diameter_cover, 50_000),
 }
 """The methods by name. On one core so many combinations are compared and covered in about a minute
