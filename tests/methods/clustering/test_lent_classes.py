@@ -11,7 +11,7 @@ from databases import empty_database
 from oracles.covers import problem_of
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering import clusters, partial_domain
@@ -142,34 +142,6 @@ def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, chec
         briefly = {"passes": 1} if METHODS[method].takes("passes") else {}
         assert sqlanon.plan(connection, policy, table="wide", method=method, **briefly).report.holds
     assert checked[0] <= most + STEPS
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
-def test_the_policy_file_of_the_readme_works_with_covers(method):
-    """Its highest level and its limit; nobody is published above the one or beyond the other."""
-    with empty_database() as connection:
-        connection.execute(
-            "CREATE TABLE people AS SELECT 20 + (i * 7) % 60 AS age, 10000 + (i * 37) % 90 AS zip, "
-            "i % 2 AS sex, i % 5 AS diagnosis, i AS name FROM range(300) AS r(i)"
-        )
-        policy = Policy(
-            {
-                "age": QuasiIdentifier(Hierarchy.intervals(5, 10, 20), weight=2.0, max_level=3),
-                "zip": Hierarchy.prefix(4, 3, 2),
-                "sex": Hierarchy.suppression(),
-            },
-            ["diagnosis"],
-            identifiers=["name"],
-            models=[KAnonymity(5), LDiversity(2, "entropy")],
-            suppression_limit=0.02,
-        )
-        report = sqlanon.anonymize(
-            connection, policy, table="people", method=method, passes=2, into="released"
-        )
-        assert sqlanon.check(connection, policy, table="released").holds
-        assert connection.execute("SELECT count(*) FROM released").fetchone()[0] >= 294
-        assert report.records_per_level["age"][4] == 0
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import replace
 from itertools import permutations
@@ -62,13 +61,6 @@ def test_a_number_is_drawn_with_probability_one_over_its_product_with_the_next()
     drawn = Counter(drawn_number((x + 0.5) / 100_000, below=10**6) for x in range(100_000))
     for number in range(1, 20):
         assert drawn[number] / 100_000 == pytest.approx(1 / (number * (number + 1)), abs=2e-5)
-
-
-def test_only_two_is_twice_as_probable_as_the_next():
-    chance = {number: 1 / (number * (number + 1)) for number in range(1, 10)}
-    ratios = [chance[number] / chance[number + 1] for number in range(1, 9)]
-    assert ratios == pytest.approx([(number + 2) / number for number in range(1, 9)])
-    assert [number for number, ratio in enumerate(ratios, 1) if math.isclose(ratio, 2)] == [2]
 
 
 @pytest.mark.parametrize(
