@@ -63,7 +63,7 @@ PUBLISHING, LEAVING = 0.6, 0.5
 and leaves records out, for each pass of the first."""
 Further = Callable[[ClusteringProblem, Clustering], Clustering]
 """What a method makes of clusters that another one lends it, before they are refined."""
-PASSES_BY_PRICES = 1.5
+PASSES_BY_PRICES = 1.4
 """Passes of a refinement that begins from a cover by prices, which gains longer, for each other."""
 LENDING = 0.2
 """Share of the time that is left for the full-domain recoding."""

@@ -29,7 +29,7 @@ from sqlanon.query.classes.parts import combinations
 from sqlanon.search.clustering.agglomerative import agglomerative
 from sqlanon.search.clustering.diameter_cover import diameter_cover
 from sqlanon.search.clustering.forest import forest
-from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_beyond, refuse_blocks
+from sqlanon.search.clustering.neighbours import Neighbours, refuse_beyond, refuse_blocks
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -171,10 +171,8 @@ def decide(
 
     def link(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         def search() -> Neighbours:
-            copies = Copies.of(problem)
-            options.tell(f"neighbours: {counted(len(copies), 'distinct combination')}")
             with phase("the search for neighbours"):
-                return Neighbours.of(problem, copies)
+                return Neighbours.of(problem)
 
         neighbours = options.shared.once(
             ("near records", problem.digest), search, records=problem.records

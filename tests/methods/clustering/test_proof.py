@@ -18,7 +18,9 @@ from sqlanon.methods.clustering import pricing
 from sqlanon.methods.clustering.first import Proof
 from sqlanon.methods.clustering.pricing import Mine, _takes_a_moment, effort_of
 from sqlanon.methods.registry import Options
+from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import Ascent
+from sqlanon.search.clustering.problem import Clustering
 
 METHODS = ["direct-cover", "set-cover", "forest", "agglomerative", "diameter-cover"]
 ROUNDING = 1e-9
@@ -222,3 +224,18 @@ def test_prices_that_the_time_limit_leaves_out_are_told(people, monkeypatch):
     assert any(
         note.startswith("the share of the time limit for the bound") for note in report.notes
     )
+
+
+@pytest.mark.parametrize("is_far", [False, True])
+def test_a_cover_by_prices_is_refined_unless_it_begins_far_behind(people, monkeypatch, is_far):
+    def by_prices(self, problem, every, *, priced):
+        whole = Clustering.of(problem, np.zeros(problem.records, np.int64))
+        return whole if is_far else direct_cover(problem, every)
+
+    asked = {"table": "people", "method": "direct-cover", "bound": "full"}
+    alone = sqlanon.plan(people, policy(), **asked, refine=False).report
+    monkeypatch.setattr(Mine, "by_reduced_cost", by_prices)
+    report = sqlanon.plan(people, policy(), **asked).report
+    by_reduced_cost = "refinement started from a cover by reduced cost"
+    assert any(note.startswith(by_reduced_cost) for note in report.notes) is not is_far
+    assert report.loss["lm"] <= alone.loss["lm"]

@@ -24,7 +24,7 @@ from sqlanon.search.clustering.agglomerative import (
     shrunk,
 )
 from sqlanon.search.clustering.closure_costs import NodeCosts
-from sqlanon.search.clustering.neighbours import Copies, Neighbours
+from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import members
 
 FEW = settings(max_examples=25, deadline=None)
@@ -36,7 +36,7 @@ FORMULAS = {
 
 
 def near(problem):
-    return Neighbours.of(problem, Copies.of(problem))
+    return Neighbours.of(problem)
 
 
 def parts_of(problem, distance, shrinks):
