@@ -18,7 +18,6 @@ from sqlanon.methods.clustering import pricing
 from sqlanon.methods.clustering.first import Proof
 from sqlanon.methods.clustering.pricing import Mine, _takes_a_moment, effort_of
 from sqlanon.methods.registry import Options
-from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import Ascent
 from sqlanon.search.clustering.problem import Clustering
 
@@ -228,13 +227,13 @@ def test_prices_that_the_time_limit_leaves_out_are_told(people, monkeypatch):
 
 @pytest.mark.parametrize("is_far", [False, True])
 def test_a_cover_by_prices_is_refined_unless_it_begins_far_behind(people, monkeypatch, is_far):
-    def by_prices(self, problem, every, *, priced):
-        whole = Clustering.of(problem, np.zeros(problem.records, np.int64))
-        return whole if is_far else direct_cover(problem, every)
+    def in_one(self, problem, every, *, priced):
+        return Clustering.of(problem, np.zeros(problem.records, np.int64))
 
-    asked = {"table": "people", "method": "direct-cover", "bound": "full"}
+    asked = {"table": "people", "method": "direct-cover"}
     alone = sqlanon.plan(people, policy(), **asked, refine=False).report
-    monkeypatch.setattr(Mine, "by_reduced_cost", by_prices)
+    if is_far:
+        monkeypatch.setattr(Mine, "by_reduced_cost", in_one)
     report = sqlanon.plan(people, policy(), **asked).report
     by_reduced_cost = "refinement started from a cover by reduced cost"
     assert any(note.startswith(by_reduced_cost) for note in report.notes) is not is_far
