@@ -29,10 +29,12 @@ def decide(
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         read = encode_records(engine, subject, policy=policy, loss=options.loss, valued=sensitive)
 
-    def start(problem: ClusteringProblem, _: Clustering | None) -> FirstClusters:
-        found = partial_domain(problem)
-        with phase("the cuts of groups"):
-            problem.deadline.check()
-        return FirstClusters(found, column_bounds(problem))
+    def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
+        found, bounds = partial_domain(problem), column_bounds(problem)
+        if not problem.deadline.expired:
+            return FirstClusters(found, bounds)
+        is_worse = quick is not None and quick.loss(problem) < found.loss(problem)
+        kept = quick if quick is not None and is_worse else found
+        return FirstClusters(kept, bounds, ended="the cuts of groups", is_instead=is_worse)
 
     return decide_clusters(read, options, start=priced(engine, read, options, start=start))
