@@ -171,7 +171,7 @@ def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
         problem = releases.problem
         halves = Clustering.of(problem, np.arange(problem.records) * 2 // problem.records)
         first = FirstClusters(halves, ended="the cover", is_instead=True)
-        return [Begun(releases.placeable, problem, first)], None
+        return [Begun(releases.placeable, problem, first)]
 
     best = best_of_structured()
     monkeypatch.setattr(clusters, "begin", begin)
