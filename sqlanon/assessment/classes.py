@@ -12,7 +12,7 @@ from sqlanon.assessment.wide_codes import WIDE, wide_rows
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
-from sqlanon.microdata.steadiness import change_fault
+from sqlanon.microdata.tables import change_fault
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of

@@ -11,8 +11,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.classes import Tabulated
 from sqlanon.engine.base import Engine
-from sqlanon.microdata.sensitive import BoundSensitive
-from sqlanon.microdata.sensitive_codes import rank_values
+from sqlanon.microdata.sensitive import BoundSensitive, rank_values
 from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness, ValueModel
 from sqlanon.query.classes.table_classes import pair_value
 from sqlanon.query.classes.violations import value_of

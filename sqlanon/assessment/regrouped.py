@@ -10,8 +10,7 @@ from sqlanon.assessment.release import ReleasedClasses
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.group_labels import GroupReader
-from sqlanon.hierarchy.group_tree import group_tree
+from sqlanon.hierarchy.group_labels import GroupReader, group_tree
 from sqlanon.hierarchy.label_nodes import Label
 from sqlanon.microdata.binding import Subject
 from sqlanon.query.assess.release import held_labels

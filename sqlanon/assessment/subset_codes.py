@@ -12,7 +12,7 @@ from sqlanon.assessment.wide_codes import WIDE, CodedColumns, wide_frequency_set
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import Field, field_masks
-from sqlanon.microdata.steadiness import change_fault
+from sqlanon.microdata.tables import change_fault
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
 

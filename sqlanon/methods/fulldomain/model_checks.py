@@ -17,7 +17,7 @@ from sqlanon.methods.fulldomain.suppression_bounds import (
     SuppressionScope,
     ViolationCounts,
 )
-from sqlanon.microdata.sensitive_codes import SensitiveCodes
+from sqlanon.microdata.sensitive import SensitiveCodes
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
     CLASS_SIZE,

@@ -45,7 +45,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.microdata.sensitive_codes import Details, SensitiveCodes
+from sqlanon.microdata.sensitive import Details, SensitiveCodes
 from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import (
     BY_RATIO,

@@ -15,7 +15,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.itemsets.mining import MiningRequest, mined
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.microdata.places import place_of, try_place
+from sqlanon.microdata.tables import place_of, try_place
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.query.itemsets.itemsets import SUPPORT

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.group_labels import GroupLabeller, GroupReader, LabelledGroup
-from sqlanon.hierarchy.group_tree import group_tree
+from sqlanon.hierarchy.group_labels import GroupLabeller, GroupReader, LabelledGroup, group_tree
 from sqlanon.loss.release import Tallied
 from sqlanon.methods.local.release import Assigned, Original, tallied
 from sqlanon.methods.schemes.columns import SchemeColumn

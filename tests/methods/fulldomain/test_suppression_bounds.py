@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import render
 from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
-from sqlanon.microdata.sensitive_codes import SensitiveCodes
+from sqlanon.microdata.sensitive import SensitiveCodes
 from sqlanon.policy.privacy import (
     DISTANCES,
     AlphaAnonymity,
