@@ -6,12 +6,11 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from types import FrameType
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Row, render
+from sqlanon.engine.base import Row
 from sqlanon.engine.duckdb.capabilities import HAS_TRIGGERS
 from sqlanon.errors import MissingTableError, SourceError
 from sqlanon.wording import alike, counted
@@ -260,17 +259,6 @@ def catalog_query() -> exp.Select:
     return exp.select("*", *place, path).from_(
         exp.union(*own, schemas, distinct=False).subquery("entries")
     )
-
-
-@cache
-def catalog_text() -> tuple[exp.Select, str]:
-    """The query of the catalog and its text, which never varies.
-
-    No engine holds it: one that held a function of its own would keep its connection open until
-    the garbage is collected.
-    """
-    query = catalog_query()
-    return query, render(query, "duckdb")
 
 
 def catalog_of(rows: Sequence[Row]) -> Catalog:

@@ -25,7 +25,7 @@ from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
     catalog_of,
-    catalog_text,
+    catalog_query,
     entries,
     is_frame,
     qualified,
@@ -268,8 +268,7 @@ class DuckDB:
 
     def catalog(self) -> Catalog:
         """Every table and view that the connection can see."""
-        query, text = catalog_text()
-        return catalog_of(self._attempt(query, lambda: self._execute(text).fetchall()))
+        return catalog_of(self.rows(catalog_query()))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
