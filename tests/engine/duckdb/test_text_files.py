@@ -229,14 +229,6 @@ def test_json_lines_and_arrays(tmp_path: Path) -> None:
             assert all_rows(source) == [("01234", 1), ("9", None)]
 
 
-def test_bad_json_is_one_clear_error(tmp_path: Path) -> None:
-    path = tmp_path / "bad.json"
-    path.write_text('{"a": Alice}')
-    with pytest.raises(SourceError, match="is not JSON") as raised, open_source(path):
-        pass
-    assert "Alice" not in str(raised.value)
-
-
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the census files are not on this machine")
 @pytest.mark.parametrize(
     ("name", "rows"),
