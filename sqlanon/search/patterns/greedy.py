@@ -9,10 +9,10 @@ Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -98,18 +98,6 @@ def each_once(keys: Numbers, persons: Numbers) -> Numbers:
 
 LEFT = -1
 """In place of a pattern: none has an instance for these records."""
-BATCH = 2**17
-"""Records times patterns that are counted in memory in one go."""
-IN_MEMORY = 8_000
-"""Rows among which instances are counted in memory, in less time than a query is planned."""
-QUERY = 600_000
-"""Rows times patterns that the database counts in one query."""
-RELOAD_BELOW = 0.75
-"""Share of the rows that the database holds, below which it gets those that are left."""
-GROW_ABOVE, SHRINK_BELOW = 0.9, 0.75
-"""Shares of rows that a batch leaves: the next one is larger above, and smaller below."""
-COARSER_ABOVE = 0.5
-"""Share of a batch without instances above which coarser patterns are asked for first."""
 MIXERS = (1, 0x9E3779B97F4A7C15 - 2**64, 0xC2B2AE3D27D4EB4F - 2**64, 0x165667B19E3779F9)
 """Odd factors for the words of a code."""
 
@@ -132,22 +120,11 @@ def instance_keys(codes: Numbers, mask: Numbers) -> Numbers:
     return united([own & bits for own, bits in zip(codes, mask, strict=True)])
 
 
-class Instances(Protocol):
-    """Counts the instances of patterns where the rows live."""
-
-    def among(self, rows: Numbers) -> None:
-        """Counts among these rows, ascending, from now on."""
-
-    def frequent(self, patterns: Numbers) -> Flags:
-        """Which of the patterns have an instance of k records."""
-
-
 def greedy(
     rows: DistinctRows,
     masks: Numbers,
     *,
     k: int,
-    instances: Instances | None = None,
     deadline: Deadline = NEVER,
 ) -> Placed:
     """Publishes every record by the first pattern that has an instance of k records left for it.
@@ -162,204 +139,75 @@ def greedy(
         rows: The table.
         masks: `masks[pattern, word]`: the bits that each pattern keeps, cheapest pattern first.
         k: The smallest class allowed [records, or persons].
-        instances: Counts instances as long as many rows are left; None to count them here.
         deadline: When the records that are left stay so.
 
     Source: Bredereck, Nichterlein and Niedermeier 2013, Algorithm 1.
     """
-    return _Search(rows, masks, k=k, instances=instances).placed(deadline)
+    search = _Search(rows, masks, k=k)
+    with suppress(TimeLimitError):
+        for number in range(len(masks)):
+            if search.counted.sum() < k:
+                break
+            deadline.check()
+            advance(number / len(masks))
+            search.take(number)
+    return Placed(search.pattern, search.group)
 
 
 class _Search:
-    """The rows that are left, and the patterns that may still have an instance among them.
+    """The rows that are left, and what was published of the others."""
 
-    Rows only become fewer, so a pattern without an instance of k records never has one again, nor
-    has any that keeps more. Patterns are looked at in batches before their turn; those that have an
-    instance then may have lost it by their turn.
-    """
-
-    def __init__(
-        self, rows: DistinctRows, masks: Numbers, *, k: int, instances: Instances | None
-    ) -> None:
-        self._rows, self._masks, self._k, self._instances = rows, masks, k, instances
-        self._pattern, self._group = (np.full(len(rows.sizes), LEFT) for _ in range(2))
+    def __init__(self, rows: DistinctRows, masks: Numbers, *, k: int) -> None:
+        self._rows, self._masks, self._k = rows, masks, k
+        self.pattern, self.group = (np.full(len(rows.sizes), LEFT) for _ in range(2))
         self._left, self._classes = np.flatnonzero(rows.sizes), 0
         # k records tell that an instance has enough, so no row needs to be counted further.
         most = 1 if rows.persons is not None else k
-        self._counted = np.minimum(rows.sizes[self._left], most)
+        self.counted = np.minimum(rows.sizes[self._left], most)
         self._codes = np.ascontiguousarray(rows.codes[self._left].T)
-        self._undecided = np.ones(len(masks), bool)
-        self._turn = 0
-        # Of the database: rows that it holds, patterns to ask for, share that had no instance.
-        self._loaded, self._pace, self._vain = 0, 4, 0.0
-        self._hoped, self._tried = np.zeros(len(masks), bool), np.zeros(len(masks), bool)
 
-    def placed(self, deadline: Deadline) -> Placed:
-        """The pattern of every row, as far as there is one and the time suffices."""
-        with suppress(TimeLimitError):
-            while self._turn < len(self._masks) and self._counted.sum() >= self._k:
-                deadline.check()
-                advance(self._turn / len(self._masks))
-                self._advance()
-        return Placed(self._pattern, self._group)
-
-    def _advance(self) -> None:
-        """Looks at some patterns, and takes those whose turn comes."""
-        before = len(self._left)
-        if self._instances is None or before <= IN_MEMORY:
-            self._take_all(*self._counted_here())
-            return
-        self._take_all(*self._asked(self._instances))
-        if len(self._left) > GROW_ABOVE * before:
-            self._pace *= 2
-        elif len(self._left) < SHRINK_BELOW * before:
-            self._pace = max(self._pace // 2, 1)
-
-    def _counted_here(self) -> tuple[Numbers, Flags]:
-        """The patterns whose turn is next, and which of them have an instance."""
-        most = max(1, BATCH // int(self._counted.sum()))
-        numbers = self._turn + np.flatnonzero(self._undecided[self._turn :])[:most]
-        found = self._promising(self._masks[numbers])
-        self._undecided[numbers[~found]] = False
-        return numbers, found
-
-    def _promising(self, masks: Numbers) -> Flags:
-        """Which patterns may have an instance of k records or persons among the rows left."""
-        persons = self._rows.persons
-        if persons is None:
-            codes = np.repeat(self._codes, self._counted, axis=1)
-            return promising(codes, masks, k=self._k)
-        own = persons[self._left]
-        order = np.argsort(own, kind="stable")
-        return peopled(self._codes[:, order], masks, persons=own[order], k=self._k)
-
-    def _asked(self, instances: Instances) -> tuple[Numbers, Flags]:
-        """Patterns whose turn is next or that rule them out, and which have an instance."""
-        if not self._loaded or len(self._left) < RELOAD_BELOW * self._loaded:
-            instances.among(self._left)
-            self._loaded = len(self._left)
-        numbers = self._next(max(1, min(self._pace, QUERY // len(self._left))))
-        found = instances.frequent(numbers)
-        for number in numbers[~found]:
-            self._undecided &= ~self._finer(number)
-        self._vain = float((~found).mean())
-        return numbers, found
-
-    def _next(self, count: int) -> Numbers:
-        """The patterns to ask for: where most had no instance, coarser ones that rule them out."""
-        picked: list[int] = []
-        open_ = self._undecided.copy()
-        while len(picked) < count:
-            turn = int(open_.argmax())
-            if not open_[turn]:
-                break
-            number = self._coarser(turn) if self._vain > COARSER_ABOVE else turn
-            picked.append(number)
-            open_ &= ~self._finer(number)
-            open_[turn] = False
-        return np.array(sorted(picked), np.int64)
-
-    def _coarser(self, turn: int) -> int:
-        """The first later pattern that keeps less than one, once for each; else that itself."""
-        if self._hoped[turn]:
-            return turn
-        self._hoped[turn] = True
-        coarser = ((self._masks[turn + 1 :] & ~self._masks[turn]) == 0).all(axis=1)
-        coarser &= (self._undecided & ~self._tried)[turn + 1 :]
-        if not coarser.any():
-            return turn
-        number = turn + 1 + int(coarser.argmax())
-        self._tried[number] = True
-        return number
-
-    def _finer(self, number: int) -> Flags:
-        """The patterns that keep what one keeps, itself included."""
-        own = self._masks[number]
-        finer: Flags = ((self._masks & own) == own).all(axis=1)
-        return finer
-
-    def _take_all(self, numbers: Numbers, found: Flags) -> None:
-        """Takes the patterns of a batch whose turn comes, as far as all before are decided."""
-        ready = set(numbers[found].tolist())
-        while self._turn < len(self._masks):
-            self._turn += int(self._undecided[self._turn :].argmax())
-            if not self._undecided[self._turn]:
-                self._turn = len(self._masks)
-            elif self._turn in ready:
-                self._take(self._turn)
-                self._undecided[self._turn] = False
-            else:
-                return
-
-    def _take(self, number: int) -> None:
+    def take(self, number: int) -> None:
         """Gives the rows that are left to the instances of a pattern that has k of them."""
-        rows, keys = self._rows, instance_keys(self._codes, self._masks[number])
-        persons = rows.persons
-        if persons is None:
-            enough = _frequent(np.repeat(keys, self._counted), self._k)
-        else:
-            enough = _frequent(each_once(keys, persons[self._left]), self._k)
+        mask = self._masks[number]
+        if not len(self._frequent(_mixed(self._codes, mask))):
+            return
+        keys = instance_keys(self._codes, mask)
+        enough = self._frequent(keys)
         if not len(enough):
             return
         place = np.minimum(np.searchsorted(enough, keys), len(enough) - 1)
         taken = enough[place] == keys
-        if rows.demands is not None:
-            own = rows.satisfying(self._left[taken], place[taken], groups=len(enough))
+        if self._rows.demands is not None:
+            own = self._rows.satisfying(self._left[taken], place[taken], groups=len(enough))
             taken &= own[place]
-        taken_rows = self._left[taken]
-        self._pattern[taken_rows] = number
+        rows = self._left[taken]
+        self.pattern[rows] = number
         _, numbers = np.unique(place[taken], return_inverse=True)
-        self._group[taken_rows] = self._classes + numbers
+        self.group[rows] = self._classes + numbers
         self._classes += int(numbers.max(initial=-1)) + 1
-        self._left, self._counted = self._left[~taken], self._counted[~taken]
+        self._left, self.counted = self._left[~taken], self.counted[~taken]
         self._codes = self._codes[:, ~taken]
 
+    def _frequent(self, keys: Numbers) -> Numbers:
+        """The keys of rows left that k records or persons have, ascending."""
+        persons = self._rows.persons
+        if persons is None:
+            every = np.repeat(keys, self.counted)
+            every.sort()
+        else:
+            every = each_once(keys, persons[self._left])
+        last = max(0, len(every) - self._k + 1)
+        found = every[self._k - 1 :]
+        return np.unique(found[found == every[:last]])
 
-def promising(codes: Numbers, masks: Numbers, *, k: int) -> Flags:
-    """Which patterns may have an instance of k of `codes[word, record]`; the others have none."""
-    keys = _mixed(codes, masks)
-    keys.sort(axis=1)
-    some: Flags = (keys[:, k - 1 :] == keys[:, : keys.shape[1] - k + 1]).any(axis=1)
-    return some
 
+def _mixed(codes: Numbers, mask: Numbers) -> Numbers:
+    """A number per row of `codes[word, row]`, equal for rows of one instance of a pattern.
 
-def peopled(codes: Numbers, masks: Numbers, *, persons: Numbers, k: int) -> Flags:
-    """Which patterns may have an instance of k persons, of `codes[word, row]`, persons ascending.
-
-    The others have none.
+    Words are mixed into it: rows of different instances rarely become equal.
     """
-    keys = _mixed(codes, masks)
-    order = keys.argsort(axis=1, kind="stable")
-    keys, own = np.take_along_axis(keys, order, axis=1), persons[order]
-    fresh = np.ones(keys.shape, bool)
-    fresh[:, 1:] = (np.diff(keys, axis=1) != 0) | (np.diff(own, axis=1) != 0)
-    number, place = np.nonzero(fresh)
-    once = keys[number, place]
-    last = max(0, len(once) - k + 1)
-    enough = (once[k - 1 :] == once[:last]) & (number[k - 1 :] == number[:last])
-    found = np.zeros(len(masks), bool)
-    found[number[k - 1 :][enough]] = True
-    return found
-
-
-def _mixed(codes: Numbers, masks: Numbers) -> Numbers:
-    """A number per pattern and column of codes, equal where what the pattern keeps is equal.
-
-    Words are mixed into it: codes that are equal stay so, others rarely become equal.
-    """
-    return np.asarray(
-        sum(
-            (own & masks[:, word, np.newaxis]) * MIXERS[word % len(MIXERS)]
-            for word, own in enumerate(codes)
-        )
-    )
-
-
-def _frequent(keys: Numbers, k: int) -> Numbers:
-    """The keys that occur at least k times, ascending; sorts the keys in place."""
-    keys.sort()
-    found = keys[k - 1 :][keys[k - 1 :] == keys[: max(0, len(keys) - k + 1)]]
-    return np.unique(found) if len(found) else found
+    parts = zip(codes, mask, itertools.cycle(MIXERS), strict=False)
+    return np.asarray(sum((own & bits) * factor for own, bits, factor in parts))
 
 
 def pattern_order(nodes: Numbers, costs: Numbers, *, tops: Sequence[int]) -> Numbers:

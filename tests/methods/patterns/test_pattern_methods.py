@@ -283,38 +283,6 @@ def test_exact_never_publishes_worse_than_greedy(patterns, limit):
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None)
-@given(
-    st.lists(
-        st.tuples(*[st.integers(0, 2)] * 4, st.sampled_from(["flu", "gout"])),
-        min_size=4,
-        max_size=40,
-    ),
-    st.integers(1, 4),
-    st.booleans(),
-)
-def test_the_database_counts_instances_as_memory_does(records, k, diverse):
-    models = [KAnonymity(k), *([LDiversity(2)] if diverse else [])]
-    policy = Policy(["a", "b", "c", "d"], ["ill"], models=models, suppression_limit=1.0)
-    found = []
-    with empty_database() as connection:
-        connection.execute("CREATE TABLE people (a INT, b INT, c INT, d INT, ill TEXT)")
-        insert(connection, "people", records)
-        for few in (0, 8_000):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", few)
-                try:
-                    plan = sqlanon.plan(
-                        connection, policy, table="people", method="pattern-greedy", patterns="all"
-                    )
-                except UnsatisfiableError:
-                    found.append(None)
-                    continue
-            found.append({**plan.to_dict(), "seconds": None, "created": None})
-    assert found[0] == found[1]
-
-
-@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.just(0), st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=8),

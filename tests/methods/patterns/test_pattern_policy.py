@@ -277,20 +277,6 @@ def test_more_persons_than_there_are_satisfy_no_pattern(method):
         sqlanon.plan(connection, policy, table="people", method=method, patterns="all")
 
 
-@pytest.mark.parametrize("entity", [None, "person"])
-def test_persons_are_counted_alike_in_the_database_and_in_memory(entity, monkeypatch):
-    records = [(str(n * n % 3), "ab"[n % 7 % 2], (n // 4) % 9 or None, "flu") for n in range(120)]
-    policy, found = policy_of(FREE, k=5, entity=entity), []
-    with table_of(records) as connection:
-        for few in (0, 8_000):
-            monkeypatch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", few)
-            plan = sqlanon.plan(
-                connection, policy, table="people", method="pattern-greedy", patterns="all"
-            )
-            found.append(plan.recoding)
-    assert found[0] == found[1]
-
-
 def test_a_plan_that_counts_persons_survives_a_file(tmp_path):
     policy = policy_of(FREE, entity="person")
     with table_of(ALIKE) as connection:
