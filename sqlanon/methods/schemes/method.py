@@ -46,8 +46,8 @@ from sqlanon.reports.groups import GroupFigures
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import SchemeSearch
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
+from sqlanon.search.lattice.schemes.inner import ROOM
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem
-from sqlanon.search.lattice.schemes.slices import ROOM
 from sqlanon.search.lattice.schemes.trees import count
 from sqlanon.wording import key
 
