@@ -10,7 +10,7 @@ from oracles import lattice
 from oracles.models import DRAWN, SHARES
 
 from sqlanon.assessment import disclosure
-from sqlanon.methods.fulldomain import suppression_bounds
+from sqlanon.methods.fulldomain import model_checks
 from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
 from sqlanon.query.privacy import models
 from sqlanon.reports.check import ModelResult
@@ -19,7 +19,7 @@ from sqlanon.search.patterns import cuts
 
 pytestmark = pytest.mark.every_row
 OF_ALL = [models._MODELS, privacy._FORMS]
-OF_CLOSED = [cuts._CUTS, suppression_bounds._REQUIRED]
+OF_CLOSED = [cuts._CUTS, model_checks._REQUIRED]
 TABLES = [*OF_ALL, *OF_CLOSED]
 
 

@@ -17,7 +17,6 @@ from sqlanon.methods.local.input import EncodedRecords, encode_records, reading_
 from sqlanon.methods.local.release import Assigned
 from sqlanon.methods.local.result import LocalOutcome, decided
 from sqlanon.methods.options import PatternOptions, masks_of
-from sqlanon.methods.patterns.bounds import least_by_patterns, least_by_prices, least_cost
 from sqlanon.methods.patterns.problem import (
     Finished,
     Parts,
@@ -25,6 +24,9 @@ from sqlanon.methods.patterns.problem import (
     SetAside,
     finish,
     greedy_parts,
+    least_by_patterns,
+    least_by_prices,
+    least_cost,
     set_aside,
 )
 from sqlanon.methods.registry import Decided, Options

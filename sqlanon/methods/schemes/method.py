@@ -20,16 +20,14 @@ from sqlanon.methods.local.release import Original
 from sqlanon.methods.options import SchemeOptions, scheme_choice
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.schemes.columns import (
-    SchemeColumn,
-    refuse_unsuited,
-    scheme_columns,
-    simpler_problems,
-)
-from sqlanon.methods.schemes.groups import (
     GroupedColumn,
+    SchemeColumn,
     group_numbers,
     leaf_groups,
     published,
+    refuse_unsuited,
+    scheme_columns,
+    simpler_problems,
     tallied_groups,
 )
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one

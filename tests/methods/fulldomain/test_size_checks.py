@@ -22,7 +22,7 @@ from sqlanon.loss.objectives import (
     ClassSizeObjective,
     DiscernibilityObjective,
 )
-from sqlanon.methods.fulldomain import frequency_sets, size_checks
+from sqlanon.methods.fulldomain import frequency_sets
 from sqlanon.methods.fulldomain.frequency_sets import LARGE, FrequencySets, Pricing
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.microdata.binding import bind
@@ -159,7 +159,7 @@ def rolling_up_always():
 def test_counts_equal_brute_force(case, bits, large):
     with (
         closing(table_of(case)) as connection,
-        patch.object(size_checks, "LARGE", large),
+        patch.object(frequency_sets, "LARGE", large),
     ):
         checks = checks_of(connection, case, bits)
         nodes = nodes_of(case)

@@ -21,7 +21,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.hierarchy import layout
-from sqlanon.methods.fulldomain import frequency_sets, model_checks, size_checks, utility
+from sqlanon.methods.fulldomain import frequency_sets, model_checks
 from sqlanon.policy.policy import Sensitive
 from sqlanon.search.lattice import incognito
 from sqlanon.search.lattice.bounds import INFINITE, ONE, Ratio
@@ -139,9 +139,7 @@ def policy_of(case):
 WAYS = {
     "as it comes": [],
     "one box at a time": [(incognito, "LARGEST_BOX", 2)],
-    "side by side": [
-        (module, "LARGE", 0) for module in (frequency_sets, size_checks, model_checks, utility)
-    ],
+    "side by side": [(module, "LARGE", 0) for module in (frequency_sets, model_checks)],
     "several words": [(layout, "WORD_BITS", 3)],
 }
 
