@@ -34,8 +34,6 @@ from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.sqltext import Fragment
 from sqlanon.wording import counted
 
-_LISTED_CODES = 1 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class Forest:
@@ -202,21 +200,8 @@ class ItemCodes:
     def nodes(self, attribute: int, words: Sequence[Numbers]) -> Numbers:
         """The nodes of itemsets, by their numbers in the taxonomy, from the words of their codes.
 
-        A list by code finds those of 1.6 million itemsets in 0.06 s, a walk from the top in 0.36 s.
+        They are found from the top, field by field.
         """
-        bits = self.bits(attribute)
-        word = next((w for w, own in enumerate(bits) if own), 0)
-        offset = (bits[word] & -bits[word]).bit_length() - 1 if bits[word] else 0
-        if any(bits[word + 1 :]) or bits[word] >> offset >= _LISTED_CODES:
-            return self._walked(attribute, words)
-        numbers = np.zeros((bits[word] >> offset) + 1, np.int64)
-        codes = np.array([code[word] for code in self.codes(attribute)], np.int64)
-        numbers[codes >> offset] = self.forests[attribute].numbers
-        found: Numbers = numbers[(words[word] & bits[word]) >> offset]
-        return found
-
-    def _walked(self, attribute: int, words: Sequence[Numbers]) -> Numbers:
-        """Nodes found from the top, field by field, where a list by code would be too long."""
         forest = self.forests[attribute]
         below = np.argsort(forest.parents, kind="stable")
         first = np.concatenate(([0], np.cumsum(np.roll(forest.children, 1))[:-1]))

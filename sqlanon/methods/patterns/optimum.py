@@ -4,11 +4,10 @@ The program is that of the source, over distinct rows. Per row and instance of a
 the records of the row that are published by it; per instance, y says whether it is used. An
 instance that is used has k records. Beyond the source, which places every record, a record may lose
 all its cells, in a class of such records or left out as the policy allows: so the loss that is
-minimized is that of what is published. The program is tightened: instances that
-cannot have k records are left out, x is at most y times the records of its row, a pattern that
-another one replaces at no cost is left out, and rows that share no instance are solved apart. The
-greedy assignment is the first solution. Models of sensitive columns are met by cuts
-(`Component`); rows that differ in a sensitive value are rows apart.
+minimized is that of what is published. The program is tightened: instances that cannot have k
+records are left out, x is at most y times the records of its row, and rows that share no instance
+are solved apart. The greedy assignment is the first solution. Models of sensitive columns are met
+by cuts (`Component`); rows that differ in a sensitive value are rows apart.
 
 The fixed-parameter algorithm of the source (Theorem 2) takes 2^(rows x patterns) steps before any
 polynomial; the program has as many variables as that exponent, and its bounds cut off nearly all of
@@ -661,47 +660,16 @@ def places_of(table: PatternProblem) -> Places:
     """
     rows = np.flatnonzero(table.rows.sizes)
     found, instances = [], 0
-    costs = [table.cost(rows, node) for node in table.nodes]
-    for pattern in undominated(table, costs):
+    for pattern, (node, mask) in enumerate(zip(table.nodes, table.masks, strict=True)):
         table.deadline.check()
-        _, group = np.unique(
-            instance_keys(table.rows.codes[rows].T, table.masks[pattern]), return_inverse=True
-        )
+        keys, cost = instance_keys(table.rows.codes[rows].T, mask), table.cost(rows, node)
+        _, group = np.unique(keys, return_inverse=True)
         sizes = table.rows.counted(rows, group, groups=int(group.max()) + 1)
         own = np.flatnonzero(sizes[group] >= table.k)
         where = instances + group[own]
-        found.append((rows[own], np.full(len(own), pattern), where, costs[pattern][own]))
+        found.append((rows[own], np.full(len(own), pattern), where, cost[own]))
         instances += len(sizes)
     return Places(*map(np.concatenate, zip(*found, strict=True)))
-
-
-def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:
-    """The patterns without those that a coarser one replaces without losing more.
-
-    The records of an instance all share one instance of the coarser pattern, so they can move
-    there together: the models that are not refused hold for the union of classes that satisfy them.
-    Of patterns that tell the same records apart and lose the same the first one stays. Where
-    persons are counted, models that more records can break need not hold for the union of classes
-    that share a person: then all patterns stay.
-    """
-    if not table.rows.union_closed:
-        return list(range(len(table.nodes)))
-    sizes = table.rows.sizes
-    totals = np.array([cost @ sizes[sizes > 0] for cost in costs])
-    codes, kept = table.rows.codes, []
-    masks = table.masks & np.bitwise_or.reduce(codes ^ codes[0])  # other bits tell nobody apart
-    for number, mask in enumerate(masks):
-        table.deadline.check()
-        coarser = ((masks & mask) == masks).all(axis=1) & (totals <= totals[number])
-        coarser[number] = False
-        replaced = any(
-            (costs[other] <= costs[number]).all()
-            and (other < number or (masks[other] != mask).any())
-            for other in np.flatnonzero(coarser)
-        )
-        if not replaced:
-            kept.append(number)
-    return kept
 
 
 def components(places: Places, rows: int) -> list[Numbers]:

@@ -16,7 +16,7 @@ from oracles.patterns import assignment, brute_force, covering, table_of, tight
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.deadline import Deadline
 from sqlanon.methods.patterns import optimum
-from sqlanon.methods.patterns.optimum import components, optimal, places_of, undominated
+from sqlanon.methods.patterns.optimum import components, optimal, places_of
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
@@ -277,13 +277,6 @@ def test_greedy_reads_codes_of_several_words():
 def test_rows_that_share_no_instance_are_solved_apart():
     table = table_of([(0, 0), (0, 1), (1, 2), (1, 3)], [{0}, {1}], 2)
     assert [own.tolist() for own in components(places_of(table), 4)] == [[0, 1], [2, 3]]
-
-
-def test_a_pattern_is_left_out_where_a_coarser_one_costs_no_more():
-    table = table_of([(0, 0), (0, 1)], [{0, 1}, {0}], 2)
-    free = [np.zeros(2, int), np.zeros(2, int)]
-    assert undominated(table, free) == [1]
-    assert undominated(table, [np.zeros(2, int), np.ones(2, int)]) == [0, 1]
 
 
 def test_exact_returns_the_start_when_time_is_over():
