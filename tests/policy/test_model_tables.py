@@ -14,12 +14,11 @@ from sqlanon.methods.fulldomain import model_checks
 from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
 from sqlanon.query.privacy import models
 from sqlanon.reports.check import ModelResult
-from sqlanon.search import privacy
-from sqlanon.search.patterns import cuts
+from sqlanon.search import patterns, privacy
 
 pytestmark = pytest.mark.every_row
 OF_ALL = [models._MODELS, privacy._FORMS]
-OF_CLOSED = [cuts._CUTS, model_checks._REQUIRED]
+OF_CLOSED = [patterns._CUTS, model_checks._REQUIRED]
 TABLES = [*OF_ALL, *OF_CLOSED]
 
 

@@ -36,7 +36,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.reports.search import PatternSearch
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.patterns.greedy import (
+from sqlanon.search.patterns import (
     LEFT,
     DistinctRows,
     Placed,

@@ -46,8 +46,7 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.patterns.cuts import Cut, cut, inseparable
-from sqlanon.search.patterns.greedy import LEFT, Placed, instance_keys
+from sqlanon.search.patterns import LEFT, Cut, Placed, cut, inseparable, instance_keys
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted
 
@@ -167,7 +166,7 @@ class Component:
     """The integer program of rows that share instances, solved with HiGHS.
 
     Models of sensitive columns are met by cuts: the program is solved without them, a cut is added
-    for each class that fails one (`search.patterns.cuts`), and it is solved again until none does.
+    for each class that fails one (`search.patterns`), and it is solved again until none does.
     Each round rules an assignment out, and there are finitely many; as cuts hold for every
     assignment that satisfies the models, the bound of each round is one of the whole.
 

@@ -25,7 +25,7 @@ from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.dual_bound import dual_bound
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, instance_keys
+from sqlanon.search.patterns import LEFT, DistinctRows, Placed, instance_keys
 from sqlanon.wording import counted
 
 NOTHING = -2

@@ -213,16 +213,6 @@ def test_small_tables_are_not_rolled_up(grid):
     assert grid.sets.rolled_up == 0
 
 
-def test_asked_is_the_number_of_nodes_asked(grid):
-    grid.ask(ABOVE)
-    grid.ask([(0, 0)])
-    assert grid.sets.asked == 5
-
-
-def test_no_nodes_are_no_query(grid):
-    assert grid.ask([]) == []
-
-
 def test_the_lowest_node_is_rolled_up_first():
     with closing(table_of(GRID)) as connection:
         checks = checks_of(connection, {**GRID, "low": [1, 0]})

@@ -4,7 +4,7 @@ import numpy as np
 
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import WORD_BITS
-from sqlanon.methods.itemsets.mining import Forest, ItemCodes
+from sqlanon.methods.itemsets import Forest, ItemCodes
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 ROWS = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d", "d", "d", "*")]

@@ -20,7 +20,7 @@ from sqlanon.methods.patterns.optimum import components, optimal, places_of
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
-from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
+from sqlanon.search.patterns import LEFT, DistinctRows, Placed, greedy, pattern_order
 from sqlanon.search.privacy import Demands, ValueDemand
 
 SEARCH = settings(max_examples=40, deadline=None)

@@ -12,23 +12,33 @@ the codes of values goes to the database, and nothing comes back until it is fet
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import WORD_BITS, Field, Words, field_masks
-from sqlanon.microdata.encoding import Encoded
+from sqlanon.microdata.binding import Subject, bind
+from sqlanon.microdata.encoding import Encoded, encode_subject
+from sqlanon.microdata.places import place_of, try_place
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import ProgressLine
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
 from sqlanon.query.itemsets import extension, itemsets
 from sqlanon.query.itemsets.extension import Depth, Step
+from sqlanon.query.itemsets.itemsets import SUPPORT
+from sqlanon.query.publish.recode import create_table
 from sqlanon.query.text import TEXT
+from sqlanon.reports.itemsets import MiningReport
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.sqltext import Fragment
@@ -479,3 +489,96 @@ def _highest(bits: Words) -> Words:
 def _together(masks: Sequence[Words], words: int) -> Words:
     """The union of masks that have no bit in common."""
     return tuple(sum(own[w] for own in masks) for w in range(words))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Which itemsets to list, and where.
+
+    Args:
+        kind: `closed` or `frequent`.
+        into: Name of a new table for the itemsets; None where they are only counted.
+        overwrite: Whether that table may be there already, and be replaced.
+        progress: Called with a line that says how far the mining is.
+
+    Raises:
+        PolicyError: A table to be replaced, and none named.
+    """
+
+    kind: str = "closed"
+    into: str | None = None
+    overwrite: bool = False
+    progress: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.overwrite and self.into is None:
+            raise PolicyError(
+                "itemsets are only counted, and no table is replaced; name one with into (--into "
+                "TABLE), or leave overwrite (--overwrite) out"
+            )
+
+
+@phase("mining")
+def list_itemsets(
+    engine: Engine, table: exp.Table, *, policy: Policy, listed: Listed
+) -> MiningReport:
+    """Mines the itemsets of a table within the level bounds of its quasi-identifiers.
+
+    Raises:
+        PolicyError: No k, an entity, or an unknown kind.
+        HierarchyError: A hierarchy does not fit the table.
+        SourceError: The new table's name is taken.
+        TimeLimitError: The engine's deadline came before the end.
+    """
+    started = time.monotonic()
+    plain = _plain(policy)
+    place: exp.Table | None = None
+    if listed.into is not None:
+        itself = "the mined table itself; choose another name"
+        place = place_of(
+            engine, listed.into, source=table, overwrite=listed.overwrite, itself=itself
+        )
+    subject = bind(engine, table, policy=plain)
+    if place is not None:
+        _refuse_named_support(subject)
+        try_place(engine, place)
+    wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high, listed.progress)
+    with engine.workspace():
+        encoded = encode_subject(engine, subject, plain)
+        found = mined(engine, encoded, trees=subject.trees, wanted=wanted)
+        if place is not None:
+            rows = found.labelled(engine, subject.trees)
+            if engine.exists(place):
+                engine.drop(place)
+            engine.run(create_table(place, rows, temporary=place.catalog == "temp"))
+    return MiningReport(
+        kind=listed.kind,
+        k=policy.k,
+        records=subject.records,
+        itemsets=found.count,
+        memberships=found.memberships,
+        output=listed.into,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _plain(policy: Policy) -> Policy:
+    """The quasi-identifiers alone: k may well be more than the number of records.
+
+    Raises:
+        PolicyError: No k, or an entity.
+    """
+    if not any(isinstance(model, KAnonymity) for model in policy.models):
+        raise PolicyError("k says how many records an itemset has at least; give it with --k K")
+    if policy.entity is not None:
+        raise PolicyError("itemsets count records, not persons; leave the entity column out")
+    nothing: Any = {"sensitive": (), "identifiers": (), "keep": (), "drop": ()}
+    return replace(policy, models=(), **nothing)
+
+
+def _refuse_named_support(subject: Subject) -> None:
+    if any(name.lower() == SUPPORT for name in subject.names):
+        raise PolicyError(
+            f"a quasi-identifier is called {SUPPORT!r}, as the new table's column of counts is; "
+            "rename it in a view of the table"
+        )
