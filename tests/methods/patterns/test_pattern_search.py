@@ -20,8 +20,7 @@ from sqlanon.methods.patterns.optimum import components, optimal, places_of
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
-from sqlanon.search.patterns import LEFT, DistinctRows, Placed, greedy, pattern_order
-from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
@@ -73,22 +72,6 @@ def test_exact_is_the_least_that_may_be_published(rows, kept, k, limit):
         assert found.bound == cost(found, table, limit)
 
 
-@pytest.mark.parametrize("counted", [1, 7])
-def test_classes_are_judged_alike_a_few_at_a_time(monkeypatch, counted):
-    random = np.random.default_rng(3)
-    values = random.integers(-1, 3, (40, 1))
-    table = np.bincount(values[values >= 0], minlength=3)
-    demand = ValueDemand(0, LDiversity(2), table)
-    rows = DistinctRows(
-        np.zeros((40, 1), np.int64), np.ones(40, np.int64), Demands(values, (demand,))
-    )
-    group = random.integers(0, 12, 40)
-    at_once = rows.satisfying(np.arange(40), group, groups=13)
-    assert set(at_once.tolist()) == {False, True}
-    monkeypatch.setattr("sqlanon.search.privacy.COUNTS_AT_ONCE", counted)
-    assert rows.satisfying(np.arange(40), group, groups=13).tolist() == at_once.tolist()
-
-
 @pytest.mark.parametrize(("taken", "components"), [(3, 2), (4, 0)])
 def test_no_program_is_begun_that_would_be_judged_too_late(monkeypatch, taken, components):
     """Of ten seconds the places take some; what follows takes twice as long."""
@@ -136,14 +119,6 @@ def test_exact_is_what_brute_force_finds_under_models(records, kept, k, models):
     least = brute_force(rows, parts, k, values, models)
     assert cost(found, table) == least
     assert least is None or found.proven
-
-
-def test_the_greedy_assignment_is_returned_where_there_is_no_time_under_models():
-    rows, values = [(0, 0), (0, 1), (1, 0), (1, 1)] * 2, [0, 1, 1, 0] * 2
-    table = table_of(rows, [{0, 1}, {0}], 2, values, [LDiversity(2)])
-    found = exactly(table, 1e-9)
-    assert assignment(found, table) == assignment(greedily(table), table)
-    assert not found.proven
 
 
 @SEARCH
