@@ -65,7 +65,6 @@ from sqlanon.policy.privacy import (
     TCloseness,
     ValueModel,
 )
-from sqlanon.query.arithmetic import number, real, times
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
     CLASS_SIZE,
@@ -82,21 +81,14 @@ from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_o
 from sqlanon.query.encoding.encode import SIZE, VALUE
 from sqlanon.query.privacy import models, sensitive
 from sqlanon.query.privacy.figures import (
-    COUNTED,
-    DISTINCT_VALUES,
-    ENTROPY,
-    EXCEEDING,
-    FAVOURED,
-    LARGEST,
     RATIO,
     Needed,
     distance,
     tail,
 )
-from sqlanon.query.syntax import bigint, column, greatest, when
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.sqltext import Fragment, Sql, expression, name
+from sqlanon.sqltext import Fragment, Sql, expression, name, value
 
 SAFETY = 1e-6  # records; far more than rounding can make of a figure that is compared with it
 
@@ -196,7 +188,7 @@ class SuppressionScope:
         """Whether a node that suppresses records needs a second look."""
         return self.moving or self.keeping
 
-    def required(self, attribute: SensitiveCodes, model: ValueModel) -> exp.Expr:
+    def required(self, attribute: SensitiveCodes, model: ValueModel) -> Sql:
         """Records of a violating class that no node below can publish.
 
         An expression over the figures of `sensitive.class_figures`.
@@ -204,7 +196,7 @@ class SuppressionScope:
         # Without an allowance, one violating class is too many.
         proves = model.union_closed and not attribute.persons and self.allowance
         if not (model.superset_monotone or proves):
-            return number(0)
+            return value(0)
         return _REQUIRED.of(model)(self, attribute, model)
 
     def needed(self, attribute: SensitiveCodes) -> Needed:
@@ -227,91 +219,108 @@ class SuppressionScope:
         return 0 if self.keeping else sum(records <= self.allowance for records in sums)
 
 
-Required = Callable[[SuppressionScope, SensitiveCodes, Any], "exp.Expr"]
+Required = Callable[[SuppressionScope, SensitiveCodes, Any], Sql]
 
 
-def _all(scope: SuppressionScope, _: SensitiveCodes, __: ValueModel) -> exp.Expr:
+def _all(scope: SuppressionScope, _: SensitiveCodes, __: ValueModel) -> Sql:
     """More than a class can have."""
-    return number(scope.records)
+    return value(scope.records)
 
 
-def _by_entropy(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
+def _by_entropy(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> Sql:
     needed = math.log(model.l) - TOLERANCE
-    part = 1 - column(ENTROPY) / real(needed) if needed > 0 else real(0.0)
-    nothing = column(COUNTED).eq(0)
-    return when(nothing, column(CLASS_SIZE), default=_whole(column(COUNTED) * exp.Paren(this=part)))
+    share = value(0.0)
+    if needed > 0:
+        share = expression("1 - entropy / {{ needed }}", needed=value(needed))
+    return expression(
+        "CASE WHEN counted = 0 THEN class_size ELSE {{ gone }} END",
+        gone=_whole(expression("counted * {{ share }}", share=share)),
+    )
 
 
-def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> exp.Expr:
+def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> Sql:
     """The largest count loses what keeps it from being below c times the tail of the class."""
     factor = Fraction(str(model.c))
-    rest = column(tail(int(model.l)))
     # The factor may be a quotient of large numbers: 1 / 3 as it was written has 16 digits.
-    whole = exp.cast(rest.copy(), exp.DataType.Type.INT128)
-    most = exp.Paren(this=whole * factor.numerator - 1) // factor.denominator
-    return when(rest.eq(0), column(CLASS_SIZE), default=bigint(column(LARGEST) - most))
+    return expression(
+        "CASE WHEN {{ rest }} = 0 THEN class_size ELSE CAST("
+        "largest - (CAST({{ rest }} AS INT128) * {{ over }} - 1) // {{ under }} AS BIGINT) END",
+        rest=name(tail(int(model.l))),
+        over=factor.numerator,
+        under=factor.denominator,
+    )
 
 
-def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) -> exp.Expr:
+def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) -> Sql:
     """X >= (c - alpha n) / (1 - alpha) in whole numbers, as alpha is written."""
     alpha = Fraction(str(model.alpha))
     rest = alpha.denominator - alpha.numerator
     if not rest:
-        return number(0)
-    large = exp.DataType.Type.INT128
-    own = exp.cast(column(LARGEST), large) * alpha.denominator
-    excess = own - exp.cast(column(COUNTED), large) * alpha.numerator
-    return bigint(exp.Paren(this=excess + (rest - 1)) // rest)
+        return value(0)
+    return expression(
+        "CAST((CAST(largest AS INT128) * {{ under }} - CAST(counted AS INT128) * {{ over }}"
+        " + {{ more }}) // {{ rest }} AS BIGINT)",
+        under=alpha.denominator,
+        over=alpha.numerator,
+        more=rest - 1,
+        rest=rest,
+    )
 
 
-def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLikeness) -> exp.Expr:
+def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLikeness) -> Sql:
     left, records = scope.left(attribute), attribute.records
     if not left:
-        return number(0)
-    excess = column(distance(RATIO)) - real(model.most_ratio * records / left)
-    rarest = column(COUNTED) * real(min(attribute.counts) / records)
-    required = _whole(times(rarest, excess))
+        return value(0)
+    gone = expression(
+        "counted * {{ rarest }} * ({{ ratio }} - {{ most }})",
+        rarest=value(min(attribute.counts) / records),
+        ratio=name(distance(RATIO)),
+        most=value(float(model.most_ratio * records / left)),
+    )
     if not model.least_ratio:
-        return required
-    lacking = column(DISTINCT_VALUES) < attribute.values - scope.vanishing(attribute)
-    return when(lacking, number(scope.records), default=required)
+        return _whole(gone)
+    return expression(
+        "CASE WHEN distinct_values < {{ fewest }} THEN {{ every }} ELSE {{ gone }} END",
+        fewest=attribute.values - scope.vanishing(attribute),
+        every=scope.records,
+        gone=_whole(gone),
+    )
 
 
-def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> Sql:
     """See the module's docstring; both sides of the quotient are multiplied by n M."""
-    left = scope.left(attribute)
+    left, limit = scope.left(attribute), model.t + TOLERANCE
     if not left:
-        return number(0)
-    limit = model.t + TOLERANCE
-    allowed = column(COUNTED) * real(limit * left)
-    excess = exp.Paren(this=column(EXCEEDING) - allowed)
-    rest = exp.Paren(this=real((1 - limit) * left) - column(FAVOURED))
-    required = _whole(exp.Div(this=excess.copy(), expression=rest))
-    return when(excess > 0, required, default=number(0))
+        return value(0)
+    excess = expression("exceeding - counted * {{ most }}", most=value(limit * left))
+    rest = expression("{{ room }} - favoured", room=value((1 - limit) * left))
+    return expression(
+        "CASE WHEN {{ excess }} > 0 THEN {{ gone }} ELSE 0 END",
+        excess=excess,
+        gone=_whole(expression("{{ excess }} / {{ rest }}", excess=excess, rest=rest)),
+    )
 
 
-def _by_order(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+def _by_order(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> Sql:
     steps = attribute.values - 1
     if steps < 1:
-        return number(0)
+        return value(0)
     mean = sum(rank * count for rank, count in enumerate(attribute.counts)) / attribute.records
     slack = scope.moved(attribute) + scope.vanishing(attribute) / steps
     return _by_furthest(model, slack, furthest=max(mean, steps - mean) / steps)
 
 
-def _by_level(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> exp.Expr:
+def _by_level(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> Sql:
     return _by_furthest(model, scope.moved(attribute), furthest=1.0)
 
 
-def _by_divergence(
-    scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness
-) -> exp.Expr:
+def _by_divergence(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> Sql:
     if scope.moved(attribute) or not attribute.counts:
-        return number(0)
+        return value(0)
     return _by_furthest(model, 0.0, furthest=math.log(attribute.records / min(attribute.counts)))
 
 
-def _by_furthest(model: TCloseness, slack: float, *, furthest: float) -> exp.Expr:
+def _by_furthest(model: TCloseness, slack: float, *, furthest: float) -> Sql:
     """S >= (D(C) - t') / (M - t') of a convex distance, t' being t and the slack.
 
     The slack is what suppression may change of the distance of any class, and the furthest distance
@@ -319,9 +328,14 @@ def _by_furthest(model: TCloseness, slack: float, *, furthest: float) -> exp.Exp
     """
     limit = model.t + slack + TOLERANCE
     if limit >= furthest:
-        return number(0)
-    excess = column(distance(model.distance)) - real(limit)
-    return _whole(column(COUNTED) * excess / real(furthest - limit))
+        return value(0)
+    gone = expression(
+        "counted * ({{ distance }} - {{ limit }}) / {{ room }}",
+        distance=name(distance(model.distance)),
+        limit=value(limit),
+        room=value(furthest - limit),
+    )
+    return _whole(gone)
 
 
 _REQUIRED: ByForm[Required] = ByForm(
@@ -340,10 +354,13 @@ _REQUIRED: ByForm[Required] = ByForm(
 )
 
 
-def _whole(records: exp.Expr) -> exp.Expr:
+def _whole(records: Sql) -> Sql:
     """The least whole number of records, not below 0; rounding never makes it one too many."""
-    whole = exp.Ceil(this=exp.Sub(this=exp.Paren(this=records), expression=real(SAFETY)))
-    return bigint(greatest(whole, number(0)))
+    return expression(
+        "CAST(GREATEST(CEIL({{ records }} - {{ safety }}), 0) AS BIGINT)",
+        records=records,
+        safety=value(SAFETY),
+    )
 
 
 COSTS = (4, 7)  # where costs stand in a row of `added_up`
