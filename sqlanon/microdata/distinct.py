@@ -58,7 +58,6 @@ class DistinctCombinations:
         attributes: The sensitive attributes that models look at.
         persons: The number of each combination's person; None where none are counted.
         k: The smallest class allowed [persons].
-        coded: A temporary table of their codes; UNIT and COUNT are its other columns.
     """
 
     by: tuple[str, ...]
@@ -67,7 +66,6 @@ class DistinctCombinations:
     leaves: Numbers
     values: Numbers
     attributes: tuple[SensitiveCodes, ...]
-    coded: exp.Table
     persons: Numbers | None = None
     k: int = 0
 
@@ -142,7 +140,6 @@ def distinct_combinations(
         leaf_numbers(subject.trees, layout, codes=codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         tuple(attributes),
-        coded_rows,
         whole_numbers(rows.column(PERSON)) if is_counted else None,
         policy.k,
     )

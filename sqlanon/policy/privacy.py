@@ -9,8 +9,8 @@ values counts for each.
 A model of a sensitive attribute says of itself, with a proof or a counterexample:
 
 - `form`: its family and kind, by which every layer that must tell models apart keeps one table
-  (`ByForm`): `query.privacy.models`, `search.privacy`, `search.patterns.cuts` and
-  `suppression_bounds`.
+  (`ByForm`): `query.privacy.models`, `search.privacy`, `search.patterns` and
+  `methods.fulldomain.model_checks`.
 - `superset_monotone`, `union_closed`: what adding records and joining classes does to it.
 - `relative`: whether it refers to the distribution of the table, which suppression changes.
 - `needs`: an `order` or a `hierarchy` of the values, where it refers to one.
@@ -613,11 +613,13 @@ class Figure:
 
     Args:
         names: The names of such models in reports, `*` standing for any figures.
+        meaning: What such a model asks of classes, in a few words.
         text: What is said of a finite one, which takes the place of `{}`.
         unbounded: What is said of an infinite one; empty where there is none.
     """
 
     names: str = "*"
+    meaning: str = ""
     text: str = "{}"
     unbounded: str = ""
 
@@ -653,6 +655,8 @@ class Family:
         return [each.name for each in fields(self.build)[1:]]
 
 
+_MORE_FREQUENT = "how much more frequent a value may be in a class"
+_CLASS_SIZE = Figure("k-anonymity*", "every class has at least k members")
 FAMILIES: Mapping[str, Family] = {
     "l": Family(
         "l-diversity",
@@ -663,8 +667,11 @@ FAMILIES: Mapping[str, Family] = {
         kinds=KINDS,
         figures={"recursive": ("c",)},
         reported=(
+            Figure("distinct *-diversity*", "different sensitive values in a class"),
+            Figure("entropy *-diversity*", "how evenly a class holds sensitive values"),
             Figure(
-                "recursive (*)-diversity",
+                "recursive (*)-diversity*",
+                "how frequent a class's most frequent value may be",
                 "a ratio r_1 / (r_l + ... + r_m) of up to {}, which c must exceed",
                 "classes of fewer than l values, for which it fails for every c",
             ),
@@ -678,6 +685,9 @@ FAMILIES: Mapping[str, Family] = {
         "for every sensitive column or the one named: 0.2 (all values equally far apart), "
         "ordered:0.2, hierarchical:0.2, kl:0.2, scaled:0.2 or scaled-literal:0.2.",
         kinds=DISTANCES,
+        reported=(
+            Figure("*-closeness*", "how far the values of a class may be from those of the table"),
+        ),
     ),
     "alpha": Family(
         "(alpha, k)-anonymity",
@@ -686,6 +696,9 @@ FAMILIES: Mapping[str, Family] = {
         "(alpha, k)-anonymity: the greatest share of a class that one value may have, such as "
         "0.5, for every sensitive column or the one named.",
         "share greatest share of a value in a class",
+        reported=(
+            Figure("(*, k)-anonymity*", "greatest share of a class that one value may have"),
+        ),
     ),
     "beta_likeness": Family(
         "beta-likeness",
@@ -696,8 +709,10 @@ FAMILIES: Mapping[str, Family] = {
         "number? the β that holds; null where none does",
         LIKENESSES,
         reported=(
+            Figure("basic *-likeness*", _MORE_FREQUENT),
             Figure(
-                "enhanced *-likeness",
+                "enhanced *-likeness*",
+                _MORE_FREQUENT,
                 unbounded="a value that is more than 1 - ln q times as frequent in a class as in "
                 "the table, where its share is q, so that it fails for every beta",
             ),
@@ -713,7 +728,8 @@ FAMILIES: Mapping[str, Family] = {
         "number? the δ that holds; null where none does",
         reported=(
             Figure(
-                "*-disclosure privacy",
+                "*-disclosure privacy*",
+                "how much more or less frequent a value may be in a class",
                 unbounded="classes that lack some value of the table, so that it fails for every "
                 "delta",
             ),
@@ -731,7 +747,7 @@ BY_RATIO = tuple(form for form in FORMS if hasattr(FAMILIES[form[0]].build, "mos
 
 def figure_of(model: str) -> Figure:
     """What a report says of the figure of a model, by the name that it has in reports."""
-    every = (each for family in FAMILIES.values() for each in family.reported)
+    every = [_CLASS_SIZE, *(each for family in FAMILIES.values() for each in family.reported)]
     return next((each for each in every if fnmatchcase(model, each.names)), Figure())
 
 

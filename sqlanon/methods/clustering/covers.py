@@ -12,7 +12,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters, Priced, effort_of
-from sqlanon.methods.itemsets.mining import MiningRequest, mined
+from sqlanon.methods.itemsets import MiningRequest, mined
 from sqlanon.methods.local.input import (
     EncodedRecords,
     plain,
