@@ -55,8 +55,8 @@ from sqlanon.methods.options import (
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import models_text, nothing_left, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import Units, units_of
 from sqlanon.microdata.encoding import leaf_counts
-from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.regions import Regions
