@@ -319,7 +319,7 @@ def _without(entry: object, key: str) -> object:
 
 def _unread(entry: object) -> object:
     """A quasi-identifier's entry with a hierarchy that is named as the file is but not read."""
-    from sqlanon.hierarchy.spec import form_of_spec
+    from sqlanon.hierarchy.declaration import form_of_spec
 
     if not isinstance(entry, Mapping):
         return entry

@@ -127,7 +127,7 @@ def refuse_misfits(
     }
     if not own:
         return
-    from sqlanon.microdata.trees import grow  # only maps of values need it
+    from sqlanon.microdata.binding import grow  # only maps of values need it
 
     trees, _ = grow(
         engine,
