@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import typer
 
@@ -17,7 +17,17 @@ from sqlanon.wording import counted
 from . import output
 from .examples import epilog
 from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
-from .options import Input, Overwrite, RunOptions, Table, TextFileOptions, option, repeatable
+from .options import (
+    OVERWRITE,
+    TABLE,
+    Input,
+    RunOptions,
+    TextFileOptions,
+    argument,
+    option,
+    repeatable,
+    switch,
+)
 from .policies import divide, policy_document
 from .progress import progress
 
@@ -38,16 +48,11 @@ commands = typer.Typer(
     callback=help_without_command,
 )
 
-Database = Annotated[str, typer.Argument(metavar="DB", help="A DuckDB file.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name under which it is stored.")]
-Spec = Annotated[
-    str,
-    typer.Argument(
-        metavar="SPEC",
-        help="A file (leaf;level1;..., a leaf * for all other values), or suppress, "
-        "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME.",
-    ),
-]
+SPEC = (
+    "A file (leaf;level1;..., a leaf * for all other values), or suppress, intervals:5,10,20, "
+    "prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME."
+)
+"""What a hierarchy may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,7 @@ class HierarchyFile:
     output: Path = option(
         "FILE", ("The file to write, with a line leaf;level1;... for each value."), default=MISSING
     )
-    overwrite: Overwrite = False
+    overwrite: bool = switch(OVERWRITE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +118,43 @@ class Shown:
     """A hierarchy, and the column that it is bound to."""
 
     panel: ClassVar[str] = "Hierarchy"
-    spec: Spec
-    source: Annotated[
-        str | None,
-        typer.Argument(metavar="SOURCE", help=("A database or file with values to generalize.")),
-    ] = None
-    table: Table = None
+    spec: str = argument("SPEC", SPEC)
+    source: str | None = argument(
+        "SOURCE", "A database or file with values to generalize.", default=None
+    )
+    table: str | None = argument("TABLE", TABLE, default=None)
     column: str | None = option("COLUMN", "The column of SOURCE whose values are generalized.")
     text: TextFileOptions = field(default_factory=TextFileOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOptions:
+    """What is told of values that a hierarchy misses."""
+
+    show_values: bool = switch("Name the values of the table that a hierarchy misses.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """The database that stores hierarchies."""
+
+    database: str = argument("DB", "A DuckDB file.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredName:
+    """A hierarchy of a database."""
+
+    database: str = argument("DB", "A DuckDB file.")
+    name: str = argument("NAME", "The name under which it is stored.")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What is stored."""
+
+    spec: str = argument("SPEC", SPEC)
+    overwrite: bool = switch(OVERWRITE)
 
 
 def show(*, shown: Shown, run: RunOptions) -> None:
@@ -157,16 +191,13 @@ def check(
     *,
     given: Input,
     bindings: Bindings,
-    show_values: Annotated[
-        bool,
-        typer.Option("--show-values", help="Name the values of the table that a hierarchy misses."),
-    ] = False,
+    checked: CheckedOptions,
     run: RunOptions,
 ) -> None:
     """Check that hierarchies fit their columns, and list every fault."""
     from sqlanon.microdata.inspect import bind_hierarchies
 
-    shown = SHOWN if show_values else 0
+    shown = SHOWN if checked.show_values else 0
     opening = run.opening(given.text)
     with progress(run, READING):
         bound = bind_hierarchies(
@@ -222,45 +253,37 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
     )
 
 
-def load(
-    *,
-    database: Database,
-    name: Name,
-    spec: Spec,
-    overwrite: Overwrite = False,
-    run: RunOptions,
-) -> None:
+def load(*, entry: StoredName, loaded: Loaded, run: RunOptions) -> None:
     """Store a hierarchy in a database, to be used as table:NAME."""
     from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.microdata.stored_hierarchies import load_hierarchy, open_database
 
-    hierarchy = Hierarchy.from_spec(spec)
-    with open_database(database, read_only=False, **run.resources) as engine:
-        stored, notes = (
-            load_hierarchy(engine, name, hierarchy=hierarchy, overwrite=overwrite),
-            engine.notes,
-        )
+    hierarchy = Hierarchy.from_spec(loaded.spec)
+    with open_database(entry.database, read_only=False, **run.resources) as engine:
+        stored = load_hierarchy(engine, entry.name, hierarchy=hierarchy, overwrite=loaded.overwrite)
+        notes = engine.notes
     output.notes(notes)
     document = {
-        **Provenance(database).head(),
-        "name": name,
+        **Provenance(entry.database).head(),
+        "name": entry.name,
         "hierarchy": stored.describe(),
         "kind": stored.kind,
         "height": stored.height,
         "notes": notes,
     }
-    output.show(run, document, text=lambda: f"{stored.describe()} stored: use it as table:{name}")
+    told = f"{stored.describe()} stored: use it as table:{entry.name}"
+    output.show(run, document, text=lambda: told)
 
 
-def list_stored(*, database: Database, run: RunOptions) -> None:
+def list_stored(*, store: StoreOptions, run: RunOptions) -> None:
     """Print the hierarchies that a database stores."""
     from sqlanon.microdata.stored_hierarchies import list_hierarchies, open_database
 
-    with open_database(database, read_only=True, **run.resources) as engine:
+    with open_database(store.database, read_only=True, **run.resources) as engine:
         stored, notes = list_hierarchies(engine), engine.notes
     output.notes(notes)
     document = {
-        **Provenance(database).head(),
+        **Provenance(store.database).head(),
         "hierarchies": [asdict(entry) for entry in stored],
         "notes": notes,
     }
@@ -277,16 +300,17 @@ def list_stored(*, database: Database, run: RunOptions) -> None:
     output.show(run, document, text=text)
 
 
-def drop(*, database: Database, name: Name, run: RunOptions) -> None:
+def drop(*, entry: StoredName, run: RunOptions) -> None:
     """Remove a stored hierarchy from a database."""
     from sqlanon.microdata.stored_hierarchies import drop_hierarchy, open_database
 
-    with open_database(database, read_only=False, **run.resources) as engine:
-        drop_hierarchy(engine, name)
+    with open_database(entry.database, read_only=False, **run.resources) as engine:
+        drop_hierarchy(engine, entry.name)
         notes = engine.notes
     output.notes(notes)
-    document = {**Provenance(database).head(), "name": name, "dropped": True, "notes": notes}
-    output.show(run, document, text=lambda: f"{name} removed")
+    head = Provenance(entry.database).head()
+    document = {**head, "name": entry.name, "dropped": True, "notes": notes}
+    output.show(run, document, text=lambda: f"{entry.name} removed")
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {

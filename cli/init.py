@@ -16,7 +16,7 @@ from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.wording import counted, in_columns, percent
 
 from . import output
-from .options import OUTPUT, Input, Overwrite, RunOptions, option, switch
+from .options import OUTPUT, OVERWRITE, Input, RunOptions, option, switch
 from .progress import progress
 from .terminal import columns_of
 
@@ -53,7 +53,7 @@ class DraftOptions:
     )
     ask: bool = switch("Go through the columns on the terminal; Enter accepts a suggestion.")
     output: Path = option("FILE", "The policy file to write.", default=Path(POLICY), panel=OUTPUT)
-    overwrite: Overwrite = False
+    overwrite: bool = switch(OVERWRITE)
 
 
 def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:

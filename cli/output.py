@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+import typer
+
 from sqlanon.errors import SqlanonError
 
 from .options import RunOptions
@@ -35,6 +37,20 @@ def show(run: RunOptions, document: Mapping[str, Any], *, text: Callable[[], str
         write(strict)
     elif not run.quiet:
         write(page_on(sys.stdout, text))
+
+
+def present(
+    run: RunOptions, report: Any, command: str, *, search: Mapping[str, Any] | None = None
+) -> None:
+    """Prints what a command found, and with --verbose how long that took."""
+    timings(run, {command: report.seconds}, search=search or {})
+    show(run, report.to_dict(), text=report.to_text)
+
+
+def leave_unless(holds: bool) -> None:
+    """Ends a command with 1 where something that is asked for does not hold."""
+    if not holds:
+        raise typer.Exit(1)
 
 
 def page_on(stream: TextIO, text: Callable[[], str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -64,28 +64,29 @@ class PolicyMaker:
     Only they tell whether `a,b` is one column or two, and where the column ends in `a=b=2`.
 
     Args:
-        document: The policy file.
-        options: What goes before it.
+        options: What goes before the policy file, and its name.
         publishing: What goes before it, where a table is to be published.
         complete: Whether every column needs a role.
+        reads_hierarchies: Whether hierarchy files of the policy file are read; a command that
+            generalizes nothing only checks all else that is said of quasi-identifiers.
+        document: The policy file.
+
+    Raises:
+        PolicyError: The file is missing or no TOML, or its method or loss is no text.
     """
 
-    document: Mapping[str, Any]
     options: PolicyOptions
-    publishing: PublishingOptions
+    publishing: PublishingOptions = field(default_factory=PublishingOptions)
     complete: bool = False
+    reads_hierarchies: bool = True
+    document: Document = field(init=False)
 
-    @classmethod
-    def for_check(cls, document: Mapping[str, Any], options: PolicyOptions) -> PolicyMaker:
-        """For a command that generalizes nothing: no hierarchy file of the policy file is read.
-
-        All else that is said of quasi-identifiers is checked as for any other command.
-        """
+    def __post_init__(self) -> None:
+        document = policy_document(self.options.policy)
         quasi = document.get("quasi_identifiers")
-        if isinstance(quasi, Mapping):
-            entries = {name: _unread(entry) for name, entry in quasi.items()}
-            document = {**document, "quasi_identifiers": entries}
-        return cls(document, options, PublishingOptions())
+        if isinstance(quasi, Mapping) and not self.reads_hierarchies:
+            document["quasi_identifiers"] = {name: _unread(own) for name, own in quasi.items()}
+        object.__setattr__(self, "document", document)
 
     def __call__(self, columns: Columns) -> Policy:
         """The policy for a table of these columns.

@@ -30,12 +30,8 @@ def test_examples_in_docstrings_are_true(module):
 
 
 def made(file=None, columns=COLUMNS, publishing=None, **options):
-    maker = PolicyMaker(
-        policy_document(file),
-        policy_options(policy=file, **options),
-        PublishingOptions(**(publishing or {})),
-    )
-    return maker(columns)
+    given = policy_options(policy=file, **options)
+    return PolicyMaker(given, PublishingOptions(**(publishing or {})))(columns)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +58,7 @@ def test_a_comma_parts_columns_where_none_has_that_very_name(text, columns, name
     [("qi", "--qi"), ("sensitive", "--sensitive"), ("identifier", "--identifier")],
 )
 def test_a_column_that_an_option_names_twice_is_an_error(option, flag, given):
-    maker = PolicyMaker({}, policy_options(**{option: given}), PublishingOptions())
+    maker = PolicyMaker(policy_options(**{option: given}))
     with pytest.raises(PolicyError, match=f"^{flag} names 'age' twice; name each once$"):
         maker(["age", "zip"])
 
@@ -259,7 +255,7 @@ def test_a_policy_that_is_wrong_is_one_error(tmp_path, written, message):
 
 def made_for_check(file, **options):
     options = policy_options(policy=file, **options)
-    return PolicyMaker.for_check(policy_document(file), options)(COLUMNS)
+    return PolicyMaker(options, reads_hierarchies=False)(COLUMNS)
 
 
 def test_an_error_of_file_and_options_together_says_so(policy_file):
@@ -500,9 +496,7 @@ def test_nothing_is_told_where_no_column_is_set_aside(policy_file, capsys, optio
 
 
 def test_a_complete_policy_gives_every_column_a_role(policy_file):
-    maker = PolicyMaker(
-        policy_document(policy_file), policy_options(policy=policy_file), PublishingOptions(), True
-    )
+    maker = PolicyMaker(policy_options(policy=policy_file), complete=True)
     maker(COLUMNS)
     with pytest.raises(PolicyError, match="1 column has no role: 'zip'"):
         maker([*COLUMNS, "zip"])

@@ -49,6 +49,14 @@ def test_help_lists_commands(run, words):
         assert f"\n  {name} " in outcome.out
 
 
+def test_the_list_of_commands_is_that_of_their_helps():
+    group = typer.main.get_command(program())
+    listed = typer.main.get_command(program([])).commands
+    assert {name: each.get_short_help_str(99) for name, each in listed.items()} == {
+        name: each.get_short_help_str(99) for name, each in group.commands.items()
+    }
+
+
 @pytest.mark.parametrize(
     "words", [[name] for name in COMMANDS] + [["hierarchy", name] for name in HIERARCHY_COMMANDS]
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlanon.cli.sweeping import SWEPT
+from sqlanon.cli.comparing import SWEPT
 from sqlanon.policy.varied import VARIED
 
 ROLES = ("--qi", "age,zip", "--others", "drop")

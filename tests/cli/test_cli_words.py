@@ -6,8 +6,7 @@ import duckdb
 import pytest
 from cli_options import policy_options
 
-from sqlanon.cli.options import PublishingOptions
-from sqlanon.cli.policies import PolicyMaker, policy_document
+from sqlanon.cli.policies import PolicyMaker
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import files, level_names, spec, tree
 from sqlanon.hierarchy.declaration import Hierarchy
@@ -24,16 +23,13 @@ def test_examples_in_docstrings_are_true(module):
 
 
 def by_options(**options):
-    return PolicyMaker({}, policy_options(**options), PublishingOptions())(COLUMNS)
+    return PolicyMaker(policy_options(**options))(COLUMNS)
 
 
 def by_file(tmp_path, text, **options):
     file = tmp_path / "policy.toml"
     file.write_text(text)
-    maker = PolicyMaker(
-        policy_document(file), policy_options(policy=file, **options), PublishingOptions()
-    )
-    return maker(COLUMNS)
+    return PolicyMaker(policy_options(policy=file, **options))(COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +84,7 @@ def test_a_sensitive_hierarchy_can_be_in_words(tmp_path):
 def test_check_does_not_read_a_hierarchy_file_that_is_named_in_words(tmp_path):
     file = tmp_path / "policy.toml"
     file.write_text('[quasi_identifiers]\nage = "missing.csv"\nsex = { hierarchy = "file:m.csv" }')
-    maker = PolicyMaker.for_check(policy_document(file), policy_options(policy=file))
+    maker = PolicyMaker(policy_options(policy=file), reads_hierarchies=False)
     assert list(maker(COLUMNS).attributes) == ["age", "sex"]
 
 
