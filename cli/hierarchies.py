@@ -15,7 +15,7 @@ from sqlanon.reports.document import Provenance
 from sqlanon.wording import counted
 
 from . import output
-from .examples import epilog
+from .examples import EXAMPLES
 from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
 from .options import (
     OVERWRITE,
@@ -42,7 +42,7 @@ SHOWN = 1000
 commands = typer.Typer(
     help="Show, check, make and store hierarchies: how a column's values are generalized.",
     cls=PanelGroup,
-    epilog=epilog("hierarchy"),
+    epilog=EXAMPLES["hierarchy"],
     rich_markup_mode=None,
     invoke_without_command=True,
     callback=help_without_command,
@@ -322,5 +322,5 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "drop": drop,
 }
 for _name, _command in _COMMANDS.items():
-    _examples = epilog(f"hierarchy {_name}")
+    _examples = EXAMPLES[f"hierarchy {_name}"]
     commands.command(_name, cls=PanelCommand, epilog=_examples)(grouped(_command))

@@ -17,7 +17,7 @@ import typer
 from sqlanon.errors import SqlanonError
 
 from .completion import InstallCompletion, ShowCompletion, answer, is_asked
-from .examples import epilog
+from .examples import EXAMPLES
 from .failures import INTERRUPTED, LeaveAtOnce, document, wants_json
 from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
 from .output import OutputError, complain, open_streams, tell, write
@@ -67,7 +67,7 @@ def program(words: Sequence[str] | None = None) -> typer.Typer:
         ),
         add_completion=False,
         cls=PanelGroup,
-        epilog=epilog(""),
+        epilog=EXAMPLES[""],
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
@@ -81,7 +81,7 @@ def program(words: Sequence[str] | None = None) -> typer.Typer:
         if name == "hierarchy":
             made.add_typer(home.commands, name=name)
         else:
-            made.command(cls=PanelCommand, epilog=epilog(name))(grouped(getattr(home, name)))
+            made.command(cls=PanelCommand, epilog=EXAMPLES[name])(grouped(getattr(home, name)))
     return made
 
 

@@ -19,8 +19,7 @@ import typer
 from sqlanon.errors import SqlanonError
 
 from .options import RunOptions
-from .pages import page_for, painted
-from .terminal import has_colour
+from .terminal import has_colour, page_for, painted
 
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 _aside: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
