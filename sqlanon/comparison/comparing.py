@@ -17,7 +17,7 @@ from typing import Any, Unpack, cast
 
 from sqlglot import exp
 
-from sqlanon.arguments import checked_by, is_whole_number
+from sqlanon.arguments import checked, is_whole_number
 from sqlanon.comparison.memory import begin_peak, held, peak
 from sqlanon.comparison.report import TO_NODES, Asked, ComparedRow, Comparison, Failure
 from sqlanon.deadline import Deadline
@@ -125,7 +125,7 @@ class ComparisonRequest:
         return options_of(cast("Settings", {**own, **chosen}))
 
 
-@checked_by(Settings)
+@checked
 def compare(
     source: Source | Frame,
     policy: AnyPolicy,

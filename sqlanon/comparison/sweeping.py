@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 from sqlglot import exp
 
-from sqlanon.arguments import checked_by
+from sqlanon.arguments import checked
 from sqlanon.comparison.comparing import name_of
 from sqlanon.comparison.report import Failure
 from sqlanon.comparison.sweep_report import Sweep, SweptPoint
@@ -42,7 +42,7 @@ MOST_POINTS = 1000
 """Points of a grid at most."""
 
 
-@checked_by(Settings)
+@checked
 def sweep(
     source: Source | Frame,
     policy: AnyPolicy,
