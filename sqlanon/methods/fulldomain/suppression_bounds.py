@@ -46,9 +46,9 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.microdata.sensitive_codes import Details, SensitiveCodes
-from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import (
     BY_RATIO,
+    TOLERANCE,
     AlphaAnonymity,
     BetaLikeness,
     ByForm,
