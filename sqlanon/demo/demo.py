@@ -28,6 +28,7 @@ from sqlanon.reports.check import CheckReport
 from sqlanon.reports.document import stamp
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import LatticeSearch
+from sqlanon.sqltext import Sql
 from sqlanon.wording import key, percent, shown
 
 TABLE = "people"
@@ -226,7 +227,7 @@ def run_demo(
 
 
 def _run(
-    demo: Demo, statements: Sequence[exp.Expr], *, resources: Resources, tell: Callable[[str], None]
+    demo: Demo, statements: Sequence[Sql], *, resources: Resources, tell: Callable[[str], None]
 ) -> DemoReport:
     """The demo, in a folder of its own."""
     document = read_document(demo.policy)
