@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
@@ -229,28 +229,30 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
             given.source, given.table, column=wanted.column, hierarchy=rule, **opening
         )
     notes += write_paths(paths, wanted.output, overwrite=wanted.overwrite)
-    output.notes(notes)
     output.say(
         run,
         f"{wanted.output} holds the values of column {wanted.column!r}: "
         "keep it as safe as the table",
     )
+    height = len(paths[0]) - 1
     document = {
-        **Provenance(given.source).head(),
         "column": wanted.column,
         "hierarchy": rule.describe(),
-        "height": len(paths[0]) - 1,
+        "height": height,
         "leaves": len(paths),
         "output": str(wanted.output),
-        "notes": notes,
     }
-    output.show(
-        run,
-        document,
-        text=lambda: (
-            f"{counted(len(paths), 'value')}, height {document['height']}: {wanted.output}"
-        ),
-    )
+    text = f"{counted(len(paths), 'value')}, height {height}: {wanted.output}"
+    _show(run, given.source, document, notes=notes, text=text)
+
+
+def _show(
+    run: RunOptions, source: str, document: dict[str, Any], *, notes: Sequence[str], text: str
+) -> None:
+    """Prints notes and what was done, as a document or in a few words."""
+    output.notes(notes)
+    document = {**Provenance(source).head(), **document, "notes": list(notes)}
+    output.show(run, document, text=lambda: text)
 
 
 def load(*, entry: StoredName, loaded: Loaded, run: RunOptions) -> None:
@@ -261,18 +263,14 @@ def load(*, entry: StoredName, loaded: Loaded, run: RunOptions) -> None:
     hierarchy = Hierarchy.from_spec(loaded.spec)
     with open_database(entry.database, read_only=False, **run.resources) as engine:
         stored = load_hierarchy(engine, entry.name, hierarchy=hierarchy, overwrite=loaded.overwrite)
-        notes = engine.notes
-    output.notes(notes)
     document = {
-        **Provenance(entry.database).head(),
         "name": entry.name,
         "hierarchy": stored.describe(),
         "kind": stored.kind,
         "height": stored.height,
-        "notes": notes,
     }
-    told = f"{stored.describe()} stored: use it as table:{entry.name}"
-    output.show(run, document, text=lambda: told)
+    text = f"{stored.describe()} stored: use it as table:{entry.name}"
+    _show(run, entry.database, document, notes=engine.notes, text=text)
 
 
 def list_stored(*, store: StoreOptions, run: RunOptions) -> None:
@@ -280,24 +278,15 @@ def list_stored(*, store: StoreOptions, run: RunOptions) -> None:
     from sqlanon.microdata.stored_hierarchies import list_hierarchies, open_database
 
     with open_database(store.database, read_only=True, **run.resources) as engine:
-        stored, notes = list_hierarchies(engine), engine.notes
-    output.notes(notes)
-    document = {
-        **Provenance(store.database).head(),
-        "hierarchies": [asdict(entry) for entry in stored],
-        "notes": notes,
-    }
-
-    def text() -> str:
-        if not stored:
-            return "no hierarchy is stored"
-        return "\n".join(
-            f"{entry.name}: {entry.kind}, height {entry.height}"
-            + ("" if entry.leaves is None else f", {counted(entry.leaves, 'leaf', more='leaves')}")
-            for entry in stored
-        )
-
-    output.show(run, document, text=text)
+        stored = list_hierarchies(engine)
+    lines = [
+        f"{entry.name}: {entry.kind}, height {entry.height}"
+        + ("" if entry.leaves is None else f", {counted(entry.leaves, 'leaf', more='leaves')}")
+        for entry in stored
+    ]
+    document = {"hierarchies": [asdict(entry) for entry in stored]}
+    text = "\n".join(lines) or "no hierarchy is stored"
+    _show(run, store.database, document, notes=engine.notes, text=text)
 
 
 def drop(*, entry: StoredName, run: RunOptions) -> None:
@@ -306,11 +295,8 @@ def drop(*, entry: StoredName, run: RunOptions) -> None:
 
     with open_database(entry.database, read_only=False, **run.resources) as engine:
         drop_hierarchy(engine, entry.name)
-        notes = engine.notes
-    output.notes(notes)
-    head = Provenance(entry.database).head()
-    document = {**head, "name": entry.name, "dropped": True, "notes": notes}
-    output.show(run, document, text=lambda: f"{entry.name} removed")
+    document = {"name": entry.name, "dropped": True}
+    _show(run, entry.database, document, notes=engine.notes, text=f"{entry.name} removed")
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
