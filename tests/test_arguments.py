@@ -167,11 +167,6 @@ def test_an_option_of_a_plan_says_its_kind(connection):
     )
 
 
-def test_limits_of_a_rewrite_are_held_against_their_kinds(tmp_path):
-    with pytest.raises(SqlanonError, match=r"^threads must be a whole number, not a text$"):
-        sqlanon.rewrite(tmp_path / "any.duckdb", threads="2")
-
-
 @pytest.mark.parametrize("name", ["check", "risk", "measure", "mine", "bound"])
 def test_a_keyword_that_is_not_known_is_refused(connection, name):
     with pytest.raises(SqlanonError, match=r"'sed' is not known; keywords are .*threads"):

@@ -1,12 +1,12 @@
 """The commands check, plan, apply and anonymize, from the command line to the table."""
 
-import io
 import json
 import sys
 from dataclasses import replace
 
 import duckdb
 import pytest
+from cli_options import Terminal
 
 ROLES = ["--qi", "age,sex", "--sensitive", "diagnosis", "--identifier", "name"]
 AGE = ["--hierarchy", "age=intervals:5,10"]
@@ -174,13 +174,6 @@ def test_anonymize_replaces_in_place_once_confirmed(run, refused, database, poli
     assert run("anonymize", database, *policy, "--in-place", "--yes").code == 0
     assert run("check", database, *policy).code == 0
     assert b"person 3" not in database.read_bytes()
-
-
-class Terminal(io.StringIO):
-    """What is typed, or said, at a terminal."""
-
-    def isatty(self):
-        return True
 
 
 @pytest.fixture
