@@ -63,13 +63,14 @@ def compare(
     maker = PolicyMaker(wanted.policy, wanted.publishing)
     charts = _tried_charts(compared.chart, overwrite=compared.overwrite)
     methods = _parted(compared.methods, "--methods")
+    of_file = [maker.document["loss"]] if "loss" in maker.document else None
     report = reported(
         sqlanon.compare,
         given,
         maker,
         run=run,
         methods=methods or None,
-        losses=_parted(compared.losses, "--losses") or [maker.document.get("loss", "lm")],
+        losses=_parted(compared.losses, "--losses") or of_file,
         ks=_numbers(compared.ks) or None,
         seed=run.seed,
         **method_settings(maker.document, wanted.search, methods),

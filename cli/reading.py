@@ -227,7 +227,7 @@ def bound(
     import sqlanon
 
     maker = PolicyMaker(policy, publishing)
-    loss = maker.document.get("loss", "lm") if asked.loss is None else asked.loss
+    loss = maker.document.get("loss") if asked.loss is None else asked.loss
     report = reported(sqlanon.bound, given, maker, run=run, **{**asdict(asked), "loss": loss})
     output.present(run, report, "bound")
 

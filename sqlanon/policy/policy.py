@@ -35,6 +35,10 @@ SETTINGS = ("method", "loss")
 OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
 SUPPRESSED = "*"
+SUGGESTED_K = 5
+"""The smallest class of a policy that is drafted [records]."""
+SUGGESTED_LIMIT = 0.02
+"""Share of the records that may be suppressed, of a policy that is drafted."""
 # Rules of hierarchies that take a value for the text that it is.
 _AS_TEXT = frozenset({"suppression", "prefix"})
 
