@@ -1,6 +1,7 @@
 from sqlanon.api import anonymize as anonymize
 from sqlanon.api import apply as apply
 from sqlanon.api import plan as plan
+from sqlanon.assessment.measure import MeasureReport as MeasureReport
 from sqlanon.comparison.comparing import compare as compare
 from sqlanon.comparison.report import Comparison as Comparison
 from sqlanon.comparison.sweep_report import Sweep as Sweep
@@ -14,6 +15,7 @@ from sqlanon.inspection import check as check
 from sqlanon.inspection import measure as measure
 from sqlanon.inspection import mine as mine
 from sqlanon.inspection import risk as risk
+from sqlanon.methods.itemsets.listing import MiningReport as MiningReport
 from sqlanon.policy.policy import Policy as Policy
 from sqlanon.policy.privacy import AlphaAnonymity as AlphaAnonymity
 from sqlanon.policy.privacy import BetaLikeness as BetaLikeness
@@ -31,8 +33,6 @@ from sqlanon.release_report.making import report as report
 from sqlanon.release_report.report import ReleaseReport as ReleaseReport
 from sqlanon.reports.bound import BoundReport as BoundReport
 from sqlanon.reports.check import CheckReport as CheckReport
-from sqlanon.reports.itemsets import MiningReport as MiningReport
-from sqlanon.reports.measure import MeasureReport as MeasureReport
 from sqlanon.reports.plan import Report as Report
 from sqlanon.reports.risk import RiskReport as RiskReport
 from sqlanon.suggestion.suggesting import suggest as suggest

@@ -644,11 +644,13 @@ class Figure:
 
     Args:
         names: The names of such models in reports, `*` standing for any figures.
+        meaning: What such a model asks of classes, in a few words.
         text: What is said of a finite one, which takes the place of `{}`.
         unbounded: What is said of an infinite one; empty where there is none.
     """
 
     names: str = "*"
+    meaning: str = ""
     text: str = "{}"
     unbounded: str = ""
 
@@ -684,6 +686,8 @@ class Family:
         return [each.name for each in fields(self.build)[1:]]
 
 
+_MORE_FREQUENT = "how much more frequent a value may be in a class"
+_CLASS_SIZE = Figure("k-anonymity*", "every class has at least k members")
 FAMILIES: Mapping[str, Family] = {
     "l": Family(
         "l-diversity",
@@ -694,8 +698,11 @@ FAMILIES: Mapping[str, Family] = {
         kinds=KINDS,
         figures={"recursive": ("c",)},
         reported=(
+            Figure("distinct *-diversity*", "different sensitive values in a class"),
+            Figure("entropy *-diversity*", "how evenly a class holds sensitive values"),
             Figure(
-                "recursive (*)-diversity",
+                "recursive (*)-diversity*",
+                "how frequent a class's most frequent value may be",
                 "a ratio r_1 / (r_l + ... + r_m) of up to {}, which c must exceed",
                 "classes of fewer than l values, for which it fails for every c",
             ),
@@ -709,6 +716,9 @@ FAMILIES: Mapping[str, Family] = {
         "for every sensitive column or the one named: 0.2 (all values equally far apart), "
         "ordered:0.2, hierarchical:0.2, kl:0.2, scaled:0.2 or scaled-literal:0.2.",
         kinds=DISTANCES,
+        reported=(
+            Figure("*-closeness*", "how far the values of a class may be from those of the table"),
+        ),
     ),
     "alpha": Family(
         "(alpha, k)-anonymity",
@@ -717,6 +727,9 @@ FAMILIES: Mapping[str, Family] = {
         "(alpha, k)-anonymity: the greatest share of a class that one value may have, such as "
         "0.5, for every sensitive column or the one named.",
         "share greatest share of a value in a class",
+        reported=(
+            Figure("(*, k)-anonymity*", "greatest share of a class that one value may have"),
+        ),
     ),
     "beta_likeness": Family(
         "beta-likeness",
@@ -727,8 +740,10 @@ FAMILIES: Mapping[str, Family] = {
         "number? the β that holds; null where none does",
         LIKENESSES,
         reported=(
+            Figure("basic *-likeness*", _MORE_FREQUENT),
             Figure(
-                "enhanced *-likeness",
+                "enhanced *-likeness*",
+                _MORE_FREQUENT,
                 unbounded="a value that is more than 1 - ln q times as frequent in a class as in "
                 "the table, where its share is q, so that it fails for every beta",
             ),
@@ -744,7 +759,8 @@ FAMILIES: Mapping[str, Family] = {
         "number? the δ that holds; null where none does",
         reported=(
             Figure(
-                "*-disclosure privacy",
+                "*-disclosure privacy*",
+                "how much more or less frequent a value may be in a class",
                 unbounded="classes that lack some value of the table, so that it fails for every "
                 "delta",
             ),
@@ -762,7 +778,7 @@ BY_RATIO = tuple(form for form in FORMS if hasattr(FAMILIES[form[0]].build, "mos
 
 def figure_of(model: str) -> Figure:
     """What a report says of the figure of a model, by the name that it has in reports."""
-    every = (each for family in FAMILIES.values() for each in family.reported)
+    every = [_CLASS_SIZE, *(each for family in FAMILIES.values() for each in family.reported)]
     return next((each for each in every if fnmatchcase(model, each.names)), Figure())
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import TableResults, demanded_results
-from sqlanon.assessment.purity import SensitiveColumn, class_spread
+from sqlanon.assessment.release import class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
@@ -69,13 +69,14 @@ def expected_report(
         rows = engine.materialize("expected", expected)
         found = demanded_results(engine, rows, policy=policy, columns=columns)
         if tallied is not None:
-            by = list(policy.attributes)
             spreads = [
                 class_spread(
                     engine,
                     table,
                     table=rows,
-                    sensitive=SensitiveColumn(by, name, each.nulls == "value"),
+                    by=list(policy.attributes),
+                    name=name,
+                    nulls=each.nulls == "value",
                     suppressed=tallied.suppressed,
                 )
                 for name, each in policy.sensitive_attributes.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
+from sqlanon.assessment.kept import kept_columns, with_joined
 from sqlanon.engine.base import Engine
 from sqlanon.publishing.plan import Plan
 from sqlanon.reports.kept import KeptColumns
@@ -12,11 +12,11 @@ from sqlanon.reports.kept import KeptColumns
 
 def expected_kept(engine: Engine, plan: Plan, *, source: exp.Table) -> KeptColumns | None:
     """Whom the columns that a plan keeps will single out; None where it keeps none."""
-    keeping = _keeping(plan)
-    if not keeping.names:
+    names = _kept_names(plan)
+    if not names:
         return None
     with engine.workspace():
-        columns = [*keeping.quasi_identifiers, *keeping.names]
+        columns = [*plan.policy.quasi_identifiers, *names]
         query = plan.recoded(columns, source, ordered=False)
         return published_kept(
             engine, plan, source=source, table=engine.materialize("expected", query)
@@ -27,8 +27,14 @@ def published_kept(
     engine: Engine, plan: Plan, *, source: exp.Table, table: exp.Table
 ) -> KeptColumns | None:
     """Whom the kept columns of a published table single out; the source knows whose they are."""
-    found = kept_columns(engine, table, keeping=_keeping(plan))
-    entity = plan.policy.entity
+    policy, entity = plan.policy, plan.policy.entity
+    found = kept_columns(
+        engine,
+        table,
+        names=_kept_names(plan),
+        quasi_identifiers=list(policy.quasi_identifiers),
+        k=policy.k,
+    )
     return (
         found
         if found is None or entity is None
@@ -36,10 +42,9 @@ def published_kept(
     )
 
 
-def _keeping(plan: Plan) -> Keeping:
+def _kept_names(plan: Plan) -> list[str]:
     policy, columns = plan.policy, list(plan.columns)
     counted = {*policy.quasi_identifiers, *policy.sensitive}
     # Columns in no role are not published before they have one.
     published = policy.published(columns) if policy.others == "keep" else policy.keep
-    names = [name for name in columns if name in published and name not in counted]
-    return Keeping(names, list(policy.quasi_identifiers), policy.k)
+    return [name for name in columns if name in published and name not in counted]

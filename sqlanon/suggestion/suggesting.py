@@ -12,7 +12,7 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.arguments import checked, is_whole_number
-from sqlanon.assessment.subset_codes import code_table
+from sqlanon.assessment.codes import code_table
 from sqlanon.assessment.subsets import SubsetOptions, subset_risk
 from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.open import ROW_NAMES, is_frame, open_source, owned

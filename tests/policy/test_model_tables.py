@@ -11,7 +11,7 @@ from oracles.models import DRAWN, SHARES
 
 from sqlanon.assessment import disclosure
 from sqlanon.methods.fulldomain import suppression_bounds
-from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
+from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity, figure_of
 from sqlanon.query.privacy import models
 from sqlanon.reports.check import ModelResult
 from sqlanon.search import privacy
@@ -49,6 +49,11 @@ def test_a_model_is_never_taken_for_another(table):
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_every_form_is_drawn_and_defined_for_brute_force(form):
     assert lattice.fails(drawn(form), ["nurse"], ["nurse", "clerk"]) in (True, False)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+def test_every_form_has_a_meaning_in_a_report(form):
+    assert figure_of(drawn(form).describe()).meaning
 
 
 def test_brute_force_refuses_what_it_has_no_definition_of():

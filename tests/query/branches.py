@@ -106,8 +106,6 @@ CHANGED = [
     ("privacy/worst", {"needed": Needed(), "distances": []}),
     ("classes/gains", {"by": [], "is_wide": True}),
     ("classes/added_up", {"prices": [(0, T), (1, T)]}),
-    ("classes/coded_classes", {"words": 0}),
-    ("classes/coded_classes", {"words": 2}),
     ("itemsets/candidates", {"is_top": False, "above": []}),
     ("itemsets/candidates", {"is_top": False, "above": [(0, 1), (1, 1)]}),
     ("itemsets/members", {"above": [(0, 1), (1, 1)]}),

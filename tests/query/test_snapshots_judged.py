@@ -9,7 +9,6 @@ from snapshots import (  # noqa: F401
     test_query_is_plain_enough_for_spark,
 )
 
-from sqlanon.hierarchy.layout import Field
 from sqlanon.query.arithmetic import summed
 from sqlanon.query.assess import wide
 from sqlanon.query.classes import column_sets, trajectories
@@ -89,15 +88,6 @@ SNAPSHOTS = [
         "numbered_records",
         wide.numbered_records(VISITS, ["who", "card"]),
         [(1, "ann", "c1"), (2, "ann", "c1"), (3, "bob", "c2"), (4, "cid", "c2"), (5, None, None)],
-    ),
-    Snapshot(
-        "ranked_columns", wide.ranked_columns(NUMBERED, [0, 1]), [(1, 2, 1), (2, 1, 1), (3, 2, 2)]
-    ),
-    Snapshot("highest_ranks", wide.highest_ranks(RANKS, [0, 1]), [(2, 2)]),
-    Snapshot(
-        "packed_ranks",
-        wide.packed_ranks(RANKS, [0, 1], fields=[Field(0, 0, 1), Field(0, 1, 1)]),
-        [(1, 1), (2, 0), (3, 3)],
     ),
     Snapshot(
         "sized",

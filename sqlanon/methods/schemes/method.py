@@ -42,8 +42,7 @@ from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
 from sqlanon.recoding import ValueMap
 from sqlanon.reports.check import model_results
-from sqlanon.reports.groups import GroupFigures
-from sqlanon.reports.plan import Report
+from sqlanon.reports.plan import GroupFigures, Report
 from sqlanon.reports.search import SchemeSearch
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem

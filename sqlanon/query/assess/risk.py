@@ -75,27 +75,15 @@ def person_histogram(source: exp.Table, words: int, *, person: str) -> Sql:
     return histogram(smallest)
 
 
-def subset_counts(source: exp.Table, words: int, *, subsets: int, person: str | None) -> Sql:
-    """Counts of the classes of several subsets of columns, one aggregation for each.
+def subset_counts(source: exp.Table, masks: Sequence[Masks], *, person: str | None) -> Sql:
+    """Counts of the classes of several subsets of columns, in one aggregation for all of them.
 
     Rows of position, classes, records (or persons) that are alone in a class, and the sum of the
-    squared class sizes. The masks, subset by subset and word by word, are the query's parameters,
-    so that its text serves many subsets. For large sets: no key is wider than it must be.
-    """
-    keys = [expression("word_{{ w }} & ?", w=w) for w in range(words)]
-    classes = _classes(source, keys, person=person)
-    parts = [(classes, place) for place in range(subsets)]
-    return render("assess/risk_figures", parts=parts, persons=person is not None)
-
-
-def joint_subset_counts(source: exp.Table, masks: Sequence[Masks], *, person: str | None) -> Sql:
-    """The rows of `subset_counts`, worked out in one aggregation for all subsets.
-
-    For small sets, where planning an aggregation takes longer than running it.
+    squared class sizes.
     """
     keys = [expression("word_{{ w }} & mask_{{ w }}", w=w) for w in range(len(masks[0]))]
     classes = _classes(source, keys, person=person, masks=masks)
-    return render("assess/risk_figures", parts=[(classes, None)], persons=person is not None)
+    return render("assess/risk_figures", classes=classes, persons=person is not None)
 
 
 def _classes(

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.hierarchy.layout import Field
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encoding.encode import word
 from sqlanon.sqltext import Sql, expression, name, names, render
@@ -31,42 +30,6 @@ def numbered_records(source: exp.Table, columns: Sequence[str]) -> Sql:
         " FROM {{ source }}",
         columns=names(columns),
         source=source,
-    )
-
-
-def ranked_columns(numbered: exp.Table, part: Sequence[int]) -> Sql:
-    """The columns of a part as ranks from 1 on, values alike of one rank: `entity`, cells."""
-    return expression(
-        "SELECT record AS entity{% for cell in cells %},"
-        " DENSE_RANK() OVER (ORDER BY {{ cell }} NULLS FIRST) AS {{ cell }}{% endfor %}"
-        " FROM {{ numbered }}",
-        cells=names(map(cell, part)),
-        numbered=numbered,
-    )
-
-
-def highest_ranks(ranks: exp.Table, part: Sequence[int]) -> Sql:
-    """How many distinct values each column of a part has, in one row."""
-    return expression(
-        "SELECT {% for cell in cells %}CAST(COALESCE(MAX({{ cell }}), 0) AS BIGINT), {% endfor %}"
-        "FROM {{ ranks }}",
-        cells=names(map(cell, part)),
-        ranks=ranks,
-    )
-
-
-def packed_ranks(ranks: exp.Table, part: Sequence[int], *, fields: Sequence[Field]) -> Sql:
-    """The words of a part: `entity`, the words."""
-    words: list[list[tuple[Sql, int]]] = [[] for _ in range(1 + max(each.word for each in fields))]
-    for place, field in zip(part, fields, strict=True):
-        words[field.word].append((name(cell(place)), 1 << field.offset))
-    return expression(
-        "SELECT entity{% for codes in words %}, CAST("
-        "{% for cell, factor in codes %}{% if not loop.first %} + {% endif %}"
-        "({{ cell }} - 1) * {{ factor }}{% endfor %} AS BIGINT) AS word_{{ loop.index0 }}"
-        "{% endfor %} FROM {{ ranks }}",
-        words=words,
-        ranks=ranks,
     )
 
 
