@@ -38,7 +38,6 @@ _ROLES = {
     "u": ("undecided", "nothing is published before it is decided"),
 }
 """Letters of roles, and what they mean."""
-_ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +119,13 @@ def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
 
 def _target(given: Input) -> list[str]:
     """Where the published table may go: of a database beside it, of a file into one like it."""
+    from sqlanon.engine.endings import WRITTEN
     from sqlanon.engine.open import is_database
 
     source = Path(given.source)
     if is_database(source):
         return ["--into", f"{given.table or source.stem}_anonymous"]
-    ending = next((one for one in _ENDINGS if source.name.lower().endswith(one)), None)
+    ending = next((one for one in WRITTEN if source.name.lower().endswith(one)), None)
     stem = source.name[: -len(ending)] if ending else source.stem
     return ["--output", f"{stem}_anonymous{ending or '.csv'}"]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.hierarchy.spec import form_of_spec
 from sqlanon.policy.policy import SETTINGS, Policy
 from sqlanon.policy.privacy import FAMILIES
 from sqlanon.policy.toml import (
@@ -312,6 +311,8 @@ def _without(entry: object, key: str) -> object:
 
 def _unread(entry: object) -> object:
     """A quasi-identifier's entry with a hierarchy that is named as the file is but not read."""
+    from sqlanon.hierarchy.declaration import form_of_spec
+
     if not isinstance(entry, Mapping):
         return entry
     file, spec = entry.get("file"), entry.get("hierarchy")

@@ -15,7 +15,7 @@ from sqlanon.inspection import check as check
 from sqlanon.inspection import measure as measure
 from sqlanon.inspection import mine as mine
 from sqlanon.inspection import risk as risk
-from sqlanon.methods.itemsets.listing import MiningReport as MiningReport
+from sqlanon.methods.itemsets import MiningReport as MiningReport
 from sqlanon.policy.policy import Policy as Policy
 from sqlanon.policy.privacy import AlphaAnonymity as AlphaAnonymity
 from sqlanon.policy.privacy import BetaLikeness as BetaLikeness

@@ -26,7 +26,7 @@ from sqlanon.reports.check import CheckReport
 
 if TYPE_CHECKING:
     from sqlanon.assessment.measure import MeasureReport
-    from sqlanon.methods.itemsets.listing import MiningReport
+    from sqlanon.methods.itemsets import MiningReport
     from sqlanon.reports.bound import BoundReport
     from sqlanon.reports.risk import RiskReport
 
@@ -219,7 +219,7 @@ def mine(
         TimeLimitError: The time limit came before all were found; nothing is written.
         SqlanonError: The source, the policy or the new table is at fault; the message says how.
     """
-    from sqlanon.methods.itemsets.listing import Listed, list_itemsets
+    from sqlanon.methods.itemsets import Listed, list_itemsets
     from sqlanon.methods.options import deadline_after
 
     listed, deadline = Listed(kind, into, overwrite, progress), deadline_after(time_limit)

@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import WORD_BITS, Field, field_masks, packed
-from sqlanon.microdata.steadiness import change_fault
+from sqlanon.microdata.tables import change_fault
 from sqlanon.query.assess import risk, wide
 from sqlanon.query.classes.table_classes import Coding, coded_rows
 from sqlanon.query.encoding import encode

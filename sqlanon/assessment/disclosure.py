@@ -11,8 +11,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.classes import Tabulated
 from sqlanon.engine.base import Engine
-from sqlanon.microdata.sensitive import BoundSensitive, bound
-from sqlanon.microdata.sensitive_codes import rank_values
+from sqlanon.microdata.sensitive import BoundSensitive, bound, rank_values
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness, ValueModel
 from sqlanon.query.classes.table_classes import pair_value

@@ -11,8 +11,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.group_labels import GroupReader
-from sqlanon.hierarchy.group_tree import group_tree
+from sqlanon.hierarchy.group_labels import GroupReader, group_tree
 from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, Reading, read
 from sqlanon.hierarchy.tree import Place
 from sqlanon.microdata.binding import Subject

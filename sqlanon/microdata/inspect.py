@@ -14,14 +14,13 @@ from sqlanon.engine.base import Engine, Opening
 from sqlanon.engine.files import refuse_folder, write_private
 from sqlanon.engine.open import Resources
 from sqlanon.errors import HierarchyError, SourceError
-from sqlanon.hierarchy.declaration import Hierarchy, Tree
+from sqlanon.hierarchy.declaration import Hierarchy, Tree, grown
 from sqlanon.hierarchy.files import line_of
 from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.microdata.opening import reading, told
-from sqlanon.microdata.trees import grown
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import level_labels

@@ -9,8 +9,8 @@ values counts for each.
 A model of a sensitive attribute says of itself, with a proof or a counterexample:
 
 - `form`: its family and kind, by which every layer that must tell models apart keeps one table
-  (`ByForm`): `query.privacy.models`, `search.privacy`, `search.patterns.cuts` and
-  `suppression_bounds`.
+  (`ByForm`): `query.privacy.models`, `search.privacy`, `search.patterns` and
+  `methods.fulldomain.model_checks`.
 - `superset_monotone`, `union_closed`: what adding records and joining classes does to it.
 - `relative`: whether it refers to the distribution of the table, which suppression changes.
 - `needs`: an `order` or a `hierarchy` of the values, where it refers to one.

@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import VerificationError
-from sqlanon.microdata.binding import column_types
-from sqlanon.microdata.trees import grow
+from sqlanon.microdata.binding import column_types, grow
 from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.promises import misfits_of
 

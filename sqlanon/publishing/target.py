@@ -17,7 +17,7 @@ from sqlanon.engine.open import HeldFrame, OpenedSource, is_frame
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.calls import Call, Frame
 from sqlanon.microdata.opening import is_data
-from sqlanon.microdata.places import place_of, try_place
+from sqlanon.microdata.tables import place_of, try_place
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing import formats
 from sqlanon.publishing.anonymized import Anonymized

@@ -19,11 +19,6 @@ def number(value: int) -> exp.Literal:
     return exp.Literal(this=str(value), is_string=False)
 
 
-def real(value: float) -> exp.Cast:
-    """A real number."""
-    return double(exp.Literal(this=repr(value), is_string=False))
-
-
 def times(*factors: exp.Expr) -> exp.Expr:
     """The product of some factors."""
     return reduce(

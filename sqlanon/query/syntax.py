@@ -7,9 +7,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from sqlanon.sqlglot_version import FROM, TELLS_NULLS
-
-_IGNORING_NULL = {"ignore_nulls": True} if TELLS_NULLS else {}
+from sqlanon.sqlglot_version import FROM
 
 # A tree may stand in several places: no builder changes one that it was given, and `render` copies
 # each statement once, 3 % of the time of a run of the demo. Builders of sqlglot copy all of a query
@@ -81,12 +79,6 @@ def added(expressions: Sequence[exp.Expr]) -> exp.Expr:
     if not expressions:
         return exp.Literal.number(0)
     return reduce(lambda left, right: exp.Add(this=left, expression=right), expressions)
-
-
-def greatest(*expressions: exp.Expr) -> exp.Expr:
-    """The greatest of some values within a row."""
-    first, *others = expressions
-    return exp.Greatest(this=first, expressions=others, **_IGNORING_NULL) if others else first
 
 
 def masked(name: str, mask: int, *, table: str | None = None) -> exp.BitwiseAnd:

@@ -21,8 +21,7 @@ from sqlanon.assessment.measure import ReadRelease
 from sqlanon.assessment.release import label_keys
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.label_nodes import Label
-from sqlanon.hierarchy.level_names import level_names
-from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule
+from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule, level_names
 from sqlanon.loss.cells import CELL_MEASURES, LEVEL_MEASURES
 from sqlanon.loss.measures import cell_measure
 from sqlanon.loss.release import Column

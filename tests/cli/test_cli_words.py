@@ -8,7 +8,7 @@ from cli_options import policy_options
 
 from sqlanon.cli.policies import PolicyMaker
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy import files, level_names, spec, tree
+from sqlanon.hierarchy import declaration, files, rules, tree
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy import toml
 from sqlanon.policy.policy import Policy
@@ -17,7 +17,7 @@ from sqlanon.policy.privacy import LDiversity, TCloseness
 COLUMNS = ["name", "age", "sex", "diagnosis"]
 
 
-@pytest.mark.parametrize("module", [toml, spec, files, tree, level_names])
+@pytest.mark.parametrize("module", [toml, declaration, files, tree, rules])
 def test_examples_in_docstrings_are_true(module):
     assert doctest.testmod(module).failed == 0
 

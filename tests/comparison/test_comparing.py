@@ -12,7 +12,7 @@ from sqlanon.comparison import comparing
 from sqlanon.comparison.report import ComparedRow, Comparison
 from sqlanon.deadline import Deadline
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
-from sqlanon.methods.clustering.covers import Mine
+from sqlanon.methods.clustering.pricing import Mine
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
 from sqlanon.search.clustering.effort import PASSES
@@ -92,7 +92,7 @@ def test_what_another_method_did_in_the_time_left_is_no_result(connection, monke
 @pytest.mark.parametrize(
     ("method", "search"),
     [
-        ("set-cover", "sqlanon.methods.clustering.covers.Mine.candidates"),
+        ("set-cover", "sqlanon.methods.clustering.pricing.Mine.candidates"),
         ("direct-cover", "sqlanon.methods.clustering.direct_cover.direct_cover"),
         ("forest", "sqlanon.methods.clustering.linkage.Neighbours.of"),
         ("agglomerative", "sqlanon.methods.clustering.linkage.agglomerative"),
@@ -301,7 +301,7 @@ def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
     def ended(*_, **__):
         raise TimeLimitError("mining")
 
-    monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
+    monkeypatch.setattr("sqlanon.methods.clustering.pricing.Mine.candidates", ended)
     found = sqlanon.compare(connection, POLICY, table="people", methods=["incognito"])
     assert "; its share of the time ended mining: a higher bound may hold)" in found.to_text()
 

@@ -11,7 +11,7 @@ from sqlanon.comparison.comparing import BRIEF
 from sqlanon.comparison.report import ComparedRow
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering import covers, linkage
+from sqlanon.methods.clustering import linkage, pricing
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.registry import METHODS
 from sqlanon.methods.shared import SharedWork
@@ -20,10 +20,10 @@ from tests.databases import empty_database
 CLUSTERS = [name for name, row in METHODS.items() if row.takes("passes")]
 FOUND_ONCE = {
     "near records": (linkage.Neighbours, "of"),
-    "itemsets": (covers, "mined"),
-    "bounds": (covers.Cheapest, "of"),
-    "prices": (covers, "dual_bound"),
-    "cover by reduced cost": (covers, "reduced_cost_cover"),
+    "itemsets": (pricing, "mined"),
+    "bounds": (pricing.Cheapest, "of"),
+    "prices": (pricing, "dual_bound"),
+    "cover by reduced cost": (pricing, "reduced_cost_cover"),
     "full-domain node": (fulldomain, "lent_node"),
 }
 
@@ -124,13 +124,13 @@ def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_a_bound_counts_what_it_takes_by_itself(connection, monkeypatch):
-    mined = covers.mined
+    mined = pricing.mined
 
     def slowly(*given, **named):
         time.sleep(1)
         return mined(*given, **named)
 
-    monkeypatch.setattr(covers, "mined", slowly)
+    monkeypatch.setattr(pricing, "mined", slowly)
     monkeypatch.setattr(ComparedRow, "bounds_by_itemsets", False)
     found = sqlanon.compare(connection, policy(), table="people", methods=["direct-cover"])
     [bound] = found.bounds

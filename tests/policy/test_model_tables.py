@@ -10,16 +10,15 @@ from oracles import lattice
 from oracles.models import DRAWN, SHARES
 
 from sqlanon.assessment import disclosure
-from sqlanon.methods.fulldomain import suppression_bounds
+from sqlanon.methods.fulldomain import model_checks
 from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity, figure_of
 from sqlanon.query.privacy import models
 from sqlanon.reports.check import ModelResult
-from sqlanon.search import privacy
-from sqlanon.search.patterns import cuts
+from sqlanon.search import patterns, privacy
 
 pytestmark = pytest.mark.every_row
 OF_ALL = [models._MODELS, privacy._FORMS]
-OF_CLOSED = [cuts._CUTS, suppression_bounds._REQUIRED]
+OF_CLOSED = [patterns._CUTS, model_checks._REQUIRED]
 TABLES = [*OF_ALL, *OF_CLOSED]
 
 

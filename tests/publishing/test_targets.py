@@ -125,7 +125,7 @@ def test_a_database_open_for_reading_is_told_before_the_search(folder, unplanned
 
 
 def test_itemsets_have_a_place_before_they_are_mined(folder, monkeypatch):
-    home = import_module("sqlanon.methods.itemsets.listing")
+    home = import_module("sqlanon.methods.itemsets")
     monkeypatch.setattr(home, "mined", lambda *_, **__: pytest.fail("the mining has begun"))
     with (
         duckdb.connect("people.duckdb", read_only=True) as connection,
