@@ -20,7 +20,7 @@ from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, holding, is_data, reading, told
-from sqlanon.policy import release
+from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following
 from sqlanon.reports.check import CheckReport
 
@@ -67,7 +67,7 @@ def check(
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     call = asked(source, policy, table=table)
-    policies = holding(call.policy, refuse=release.released) if released else call.policy
+    policies = holding(call.policy, refuse=Policy.released) if released else call.policy
     with (
         following(progress),
         reading(call.source, call.table, policies, finds_persons=not released, **opening) as (

@@ -26,7 +26,7 @@ from typing import Any, Unpack, cast
 
 from sqlglot import exp
 
-from sqlanon.arguments import checked_by, is_whole_number
+from sqlanon.arguments import checked, is_whole_number
 from sqlanon.comparison.report import (
     TO_NODES,
     Asked,
@@ -87,7 +87,7 @@ _PEAK = Path("/proc/self/clear_refs")
 _RESET = "5"  # proc(5): the peak resident set becomes the present one
 
 
-@checked_by(Settings)
+@checked
 def compare(
     source: Source | Frame,
     policy: AnyPolicy,
@@ -444,7 +444,7 @@ def _notes(rows: Sequence[ComparedRow]) -> Iterator[str]:
         )
 
 
-@checked_by(Settings)
+@checked
 def sweep(
     source: Source | Frame,
     policy: AnyPolicy,

@@ -29,22 +29,22 @@ is no model of values.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
-from typing import ClassVar, Generic, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar, get_args
 
+from sqlanon.arguments import plain
 from sqlanon.errors import PolicyError
-from sqlanon.policy.forms import (
-    TOLERANCE,
-    Form,
-    choice_faults,
-    is_number,
-    is_whole,
-    plain_numbers,
-    short,
-)
+from sqlanon.wording import did_you_mean
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Form = tuple[str, ...]
+"""A family and, where it has several, a kind."""
+TOLERANCE = 1e-12
+"""Rounding that comparisons of entropies and distances with a threshold allow."""
 Kind = Literal["distinct", "entropy", "recursive"]
 Likeness = Literal["basic", "enhanced"]
 Distance = Literal["equal", "ordered", "hierarchical", "kl", "scaled", "scaled-literal"]
@@ -57,6 +57,37 @@ BY_ORDER: tuple[Distance, ...] = ("ordered", "scaled", "scaled-literal")
 """Distances that need an order of the values."""
 MOST_LOGARITHM = 700
 """Greatest delta [nats]: what a DOUBLE holds e to; no table has so many records."""
+
+
+def choice_faults(what: str, value: object, *, choices: Sequence[str]) -> list[str]:
+    """The fault of a value that must be one of several, if any."""
+    if value in choices:
+        return []
+    hint = did_you_mean(value, choices) if isinstance(value, str) else ""
+    return [f"{what} is {value!r}; it must be one of {', '.join(choices)}{hint}"]
+
+
+def plain_numbers(made: DataclassInstance) -> None:
+    """Makes numbers of other libraries, such as numpy, Python's own in fields of a dataclass."""
+    for each in fields(made):
+        object.__setattr__(made, each.name, plain(getattr(made, each.name)))
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a finite number."""
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number of at least 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def short(number: float) -> str:
+    """A number for people: no more digits than were meant."""
+    return str(number) if isinstance(number, int) else f"{number:.12g}"
 
 
 @dataclass(frozen=True, slots=True)

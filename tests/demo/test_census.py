@@ -34,7 +34,7 @@ COLUMNS = {
 def connect(records: int, seed: int = 0, threads: int = 2) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"threads": threads})
     for statement in census.statements(exp.table_("people", quoted=True), records, seed=seed):
-        connection.execute(statement.sql(dialect="duckdb"))
+        connection.execute(statement.text)
     return connection
 
 
@@ -63,7 +63,7 @@ def test_statements_fill_a_table_of_a_hostile_name():
     connection.execute('CREATE SCHEMA "select"')
     table = exp.table_('x"; DROP TABLE t', db="select", quoted=True)
     for statement in census.statements(table, 3):
-        connection.execute(statement.sql(dialect="duckdb"))
+        connection.execute(statement.text)
     rows = connection.sql('SELECT * FROM "select"."x""; DROP TABLE t"').fetchall()
     assert len(rows) == 3
 

@@ -55,9 +55,9 @@ from sqlanon.methods.fulldomain.frequency_sets import (
 )
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.microdata.sensitive import Details, SensitiveCodes
-from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import (
     BY_RATIO,
+    TOLERANCE,
     AlphaAnonymity,
     BetaLikeness,
     ByForm,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import (
     DISTANCES,
+    TOLERANCE,
     AlphaAnonymity,
     BetaLikeness,
     ByForm,
