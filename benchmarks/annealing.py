@@ -26,7 +26,7 @@ from adult import NINE, complete, full
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.clustering.encoded import problem_of
+from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.methods.local.input import encode_records
 from sqlanon.methods.options import PASSES
 from sqlanon.methods.registry import Options

@@ -26,11 +26,11 @@ from adult import DATA, FOURTEEN, NINE, coarse, complete, full
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.clustering.encoded import problem_of
+from sqlanon.methods.clustering.pricing import Mine
+from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.microdata.binding import bind
+from sqlanon.search.clustering.direct_cover import Cheapest
 from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
-from sqlanon.search.clustering.lower_bound import Cheapest
 
 CENSUS = (
     "sex", "age", "race", "marital_status", "education", "country_of_birth_self",

@@ -29,7 +29,7 @@ def write(folder, records):
     path = folder / "people.duckdb"
     with duckdb.connect(str(path)) as connection:
         for statement in census.statements(exp.to_table("people"), records):
-            connection.execute(statement.sql("duckdb"))
+            connection.execute(statement.text)
         found = connection.execute("SELECT DISTINCT diagnosis FROM people ORDER BY 1").fetchall()
     order = [value for (value,) in found if value is not None]
     policy = {"quasi_identifiers": list(census.QUASI_IDENTIFIERS)}

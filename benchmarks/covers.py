@@ -29,12 +29,11 @@ from people import GENERATED, generated
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.clustering.encoded import problem_of
+from sqlanon.methods.clustering.pricing import Mine
+from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.microdata.binding import bind
-from sqlanon.search.clustering.direct_cover import direct_cover
+from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover
 from sqlanon.search.clustering.dual_bound import dual_bound
-from sqlanon.search.clustering.lower_bound import Cheapest
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.search.clustering.refinement import refine as refined
 from sqlanon.search.clustering.set_cover import set_cover

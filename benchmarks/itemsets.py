@@ -24,7 +24,7 @@ from people import GENERATED, generated
 
 from sqlanon import KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.itemsets.mining import MiningRequest, mined
+from sqlanon.methods.itemsets import MiningRequest, mined
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 

@@ -16,15 +16,14 @@ from bounds import TABLES, people
 
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.clustering.encoded import problem_of
+from sqlanon.methods.clustering.pricing import Mine
+from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.microdata.binding import bind
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.search.clustering.refinement import refine
-from sqlanon.search.clustering.repartition import Turns, repartitioned
-from sqlanon.search.clustering.repartition_programs import solved
+from sqlanon.search.clustering.repartition import repartitioned
 
 
 def searched(connection, task, *, k, pools, effort):
@@ -58,9 +57,7 @@ def searched(connection, task, *, k, pools, effort):
     print(f"k = {k}: {problem.records:,} records, at least {bound:.6g}", flush=True)
     start = time.process_time()
     print_row(0, before.loss(problem))
-    done = repartitioned(
-        problem, before, price=duals.price, turns=Turns(pools, tell=print_row), solve=solved
-    )
+    done = repartitioned(problem, before, price=duals.price, pools=pools, tell=print_row)
     print_row(done.pools, done.found.loss(problem))
 
 

@@ -1,9 +1,8 @@
-"""Patterns on public data: the published table, how far from the optimum, and counting.
+"""Patterns on public data: the published table, and how far it is from the optimum.
 
     python benchmarks/patterns.py table
     python benchmarks/patterns.py exact --time-limit 60
     python benchmarks/patterns.py models --time-limit 60
-    python benchmarks/patterns.py counting
 
 Reads the folder named by SQLANON_DATA, or ../shared/data.
 """
@@ -21,16 +20,9 @@ import time
 from pathlib import Path
 
 import duckdb
-import numpy as np
 
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, TCloseness
-from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.methods.local.input import encode_records
-from sqlanon.methods.patterns.method import InstanceQueries, asked_nodes, pattern_problem
-from sqlanon.methods.registry import Options
-from sqlanon.microdata.binding import bind
-from sqlanon.search.patterns.greedy import promising
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 ADULT = DATA / "adult.csv.gz"
@@ -149,51 +141,15 @@ def models(arguments):
         compare(connection, policy, drawn_patterns(others), arguments)
 
 
-def counting(arguments):
-    """Instances counted in the database and in memory, over all rows and over few that are left."""
-    connection = duckdb.connect()
-    few = f" LIMIT {arguments.rows}" if arguments.rows else ""
-    connection.execute(f"CREATE TABLE adult AS SELECT * FROM read_csv('{ADULT}'){few}")
-    engine, policy = DuckDB(connection), Policy(ALL, models=[KAnonymity(10)])
-    options = Options.of("pattern-greedy", patterns="all")
-    with engine.workspace():
-        subject = bind(engine, engine.resolve("adult"), policy=policy)
-        read = encode_records(engine, subject, policy=policy, loss=options.loss)
-        whole = pattern_problem(read, asked_nodes(subject, options))
-        counted = InstanceQueries(engine, read.combinations, whole.masks, whole.k)
-        numbers = np.arange(0, len(whole.masks), len(whole.masks) // arguments.patterns)
-        for share in (1, 4, 16):
-            rows = np.arange(0, len(whole.rows.sizes), share)
-            counted.among(rows)
-            codes = np.repeat(whole.rows.codes[rows].T, whole.rows.sizes[rows], axis=1)
-            for batch in (1, 16, 128):
-                spent = []
-                for ask in (
-                    counted.frequent,
-                    lambda some, codes=codes: promising(codes, whole.masks[some], k=whole.k),
-                ):
-                    started = time.perf_counter()
-                    for first in range(0, len(numbers), batch):
-                        ask(numbers[first : first + batch])
-                    spent.append((time.perf_counter() - started) / len(numbers) * 1000)
-                print(
-                    f"{len(rows):,} rows, {batch} patterns at a time: in the database "
-                    f"{spent[0]:.2f} ms a pattern, in memory {spent[1]:.2f} ms"
-                )
-
-
 def main():
     """Runs one of the measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["table", "exact", "models", "counting"])
+    parser.add_argument("what", choices=["table", "exact", "models"])
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--k", type=int, nargs="+", default=KS, help="of the table")
-    parser.add_argument("--rows", type=int, help="of exact, models and counting")
-    parser.add_argument("--patterns", type=int, default=1024, help="of counting")
+    parser.add_argument("--rows", type=int, help="of exact and models")
     arguments = parser.parse_args()
-    {"table": table, "exact": exact, "models": models, "counting": counting}[arguments.what](
-        arguments
-    )
+    {"table": table, "exact": exact, "models": models}[arguments.what](arguments)
 
 
 if __name__ == "__main__":

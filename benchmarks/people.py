@@ -20,5 +20,5 @@ def generated(connection, sizes=GENERATED):
     for records in sizes:
         connection.execute("DROP TABLE IF EXISTS people")
         for statement in census.statements(exp.to_table("people"), records):
-            connection.execute(statement.sql("duckdb"))
+            connection.execute(statement.text)
         yield hierarchies

@@ -7,18 +7,18 @@ worth, and that none changes what is found, the searches here leave them out one
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlanon.deadline import NEVER
 from sqlanon.search.lattice.schemes.enumeration import (
     ROOM,
     Downward,
     Frontier,
+    Least,
+    Ruler,
     Upward,
     Walk,
-    less_flexible,
 )
-from sqlanon.search.lattice.schemes.spaces import Least, Ruler
 from sqlanon.search.lattice.schemes.trees import Merging
 
 
@@ -58,6 +58,29 @@ class Prunings:
 ONE_BY_ONE = ("node", "useless", "useful", "again", "nodes", "applicators", "simpler")
 NONE = Prunings(**dict.fromkeys(ONE_BY_ONE, False))
 """Every recoding is looked at."""
+
+
+_LESS_FLEXIBLE = {"sps": "ops", "gsps": "gops", "gops": "ghs", "ghs": "bhs"}
+"""Per scheme one whose recodings of the same units it has all of, and others."""
+_FLEXIBILITY = {"ghs": 1, "gops": 2, "gsps": 3, "sps": 3}
+"""Steps that there are below a scheme, as if each column had all."""
+
+
+def less_flexible(problem):
+    """The same table under the next less flexible schemes; None where all are the least.
+
+    The most flexible go first, so that columns come to the same scheme.
+    """
+    most = max((_FLEXIBILITY.get(domain.scheme, 0) for domain in problem.domains), default=0)
+    if not most:
+        return None
+    domains = tuple(
+        replace(domain, scheme=_LESS_FLEXIBLE[domain.scheme])
+        if _FLEXIBILITY.get(domain.scheme, 0) == most
+        else domain
+        for domain in problem.domains
+    )
+    return replace(problem, domains=domains)
 
 
 class FoundFirst(Frontier):

@@ -64,7 +64,7 @@ def main():
         census.write(Path(folder))
         connection = duckdb.connect(str(path))
         for statement in census.statements(exp.to_table("people"), arguments.records):
-            connection.execute(statement.sql("duckdb"))
+            connection.execute(statement.text)
         connection.close()
         policy = ["--policy", str(Path(folder) / "policy.toml")]
         policy += ["--suppression-limit", arguments.suppression_limit]

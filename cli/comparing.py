@@ -1,30 +1,24 @@
-"""The command compare: several methods on one table, side by side."""
+"""The command compare, and plan with --sweep: several plans of one table, side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import typer
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlanon.errors import PolicyError
+from sqlanon.policy.privacy import FAMILIES
+from sqlanon.wording import listed
 
 from . import output
-from .options import (
-    OUTPUT,
-    Input,
-    Overwrite,
-    RunOptions,
-    repeatable,
-)
-from .policies import PolicyMaker, policy_document
-from .progress import progress
-from .search_options import WantedOfAll, method_settings
+from .options import OUTPUT, OVERWRITE, Input, PlanOutput, RunOptions, repeatable, switch
+from .policies import PolicyMaker
+from .progress import reported
+from .search_options import Wanted, WantedOfAll, method_settings, search_and_policy
 
 if TYPE_CHECKING:
-    from sqlanon.comparison.report import Comparison
-    from sqlanon.comparison.sweep_report import Sweep
+    from sqlanon.comparison.report import Comparison, Sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +38,10 @@ class ComparedOptions:
     chart: list[Path] = repeatable(
         "FILE",
         "Draw loss and time by method, against k if there are several: a .svg file, or an .html "
-        "file with the tables beside the charts.",
+        "file with bars beside the tables.",
         panel=OUTPUT,
     )
-    overwrite: Overwrite = False
+    overwrite: bool = switch(OVERWRITE)
 
 
 def compare(
@@ -65,28 +59,25 @@ def compare(
     """
     import sqlanon
 
-    document = policy_document(wanted.policy.policy)
-    charts = tried_charts(compared.chart, overwrite=compared.overwrite)
-    maker = PolicyMaker(document, wanted.policy, wanted.publishing)
+    maker = PolicyMaker(wanted.policy, wanted.publishing)
+    charts = _tried_charts(compared.chart, overwrite=compared.overwrite, bars=True)
     methods = _parted(compared.methods, "--methods")
-    how: dict[str, Any] = method_settings(document, wanted.search, methods) | {"seed": run.seed}
-    losses = _parted(compared.losses, "--losses") or [document.get("loss", "lm")]
-    with progress(run) as tell:
-        report = sqlanon.compare(
-            given.source,
-            maker,
-            table=given.table,
-            methods=methods or None,
-            losses=losses,
-            ks=_numbers(compared.ks) or None,
-            progress=tell,
-            **how,
-            **run.opening(given.text),
-        )
-    show_drawn(run, report, command="compare", charts=charts, overwrite=compared.overwrite)
+    of_file = [maker.document["loss"]] if "loss" in maker.document else None
+    report = reported(
+        sqlanon.compare,
+        given,
+        maker,
+        run=run,
+        methods=methods or None,
+        losses=_parted(compared.losses, "--losses") or of_file,
+        ks=_numbers(compared.ks) or None,
+        seed=run.seed,
+        **method_settings(maker.document, wanted.search, methods),
+    )
+    _show_drawn(run, report, command="compare", charts=charts, overwrite=compared.overwrite)
 
 
-def show_drawn(
+def _show_drawn(
     run: RunOptions,
     report: Comparison | Sweep,
     *,
@@ -99,10 +90,8 @@ def show_drawn(
         for path in charts:
             report.chart(path, overwrite=overwrite)
             output.say(run, f"chart written to {path}")
-    output.timings(run, {command: report.seconds}, search={})
-    output.show(run, report.to_dict(), text=report.to_text)
-    if not report.done:
-        raise typer.Exit(1)
+    output.present(run, report, command)
+    output.leave_unless(bool(report.done))
 
 
 def _parted(given: list[str], option: str) -> list[str]:
@@ -130,11 +119,92 @@ def _numbers(given: list[str]) -> list[int]:
         raise PolicyError("--ks takes whole numbers parted by commas, such as 5,10,50") from None
 
 
-def tried_charts(charts: list[Path], *, overwrite: bool) -> list[Path]:
-    """The files to draw, each tried before any search."""
+def _tried_charts(charts: list[Path], *, overwrite: bool, bars: bool = False) -> list[Path]:
+    """The files to draw, each tried before any search; pages with bars need nothing that draws."""
     if charts:
         from sqlanon.comparison.drawing import refuse_chart  # most comparisons draw none
 
         for path in charts:
-            refuse_chart(path, overwrite=overwrite)
+            refuse_chart(path, overwrite=overwrite, bars=bars)
     return charts
+
+
+SWEPT = ("k", *FAMILIES, "suppression_limit")
+"""Figures of a policy that can be swept; that they are all of `policy.varied`, a test holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """Figures of the policy that are swept, and where charts of them go."""
+
+    panel: ClassVar[str] = "Sweep"
+    sweep: list[str] = repeatable(
+        "KEY=VALUE,...",
+        "Plan for several values of a threshold of the policy, such as k=2,5,10 or "
+        f"l=2,entropy:3 ({', '.join(SWEPT)}); given repeatedly, for each combination.",
+    )
+    chart: list[Path] = repeatable(
+        "FILE",
+        "Draw the loss and suppressed records of --sweep: a .svg file, or an .html file with the "
+        "tables beside the charts.",
+    )
+    overwrite: bool = switch(OVERWRITE)
+
+
+def sweep(
+    given: Input, wanted: Wanted, written: PlanOutput, *, swept: SweepOptions, run: RunOptions
+) -> None:
+    """Plans at each point of a grid, shows what that costs and draws it; exits as `compare`."""
+    import sqlanon
+
+    if not swept.sweep:
+        raise PolicyError("--chart and --overwrite belong to --sweep; add --sweep k=2,5,10")
+    _refuse_single(wanted, written)
+    over = swept_values(swept.sweep)
+    charts = _tried_charts(swept.chart, overwrite=swept.overwrite)
+    how, maker = search_and_policy(wanted, run)
+    report = reported(sqlanon.sweep, given, maker, run=run, over=over, **how)
+    _show_drawn(run, report, command="sweep", charts=charts, overwrite=swept.overwrite)
+
+
+def _refuse_single(wanted: Wanted, written: PlanOutput) -> None:
+    """Refuses, by a `PolicyError`, what belongs to a single plan."""
+    of_one = {
+        "--sql": written.sql,
+        "--save": written.save is not None,
+        "--preview": written.preview is not None,
+        "--into": written.into is not None,
+        "--dialect": written.dialect is not None,
+        "--alternatives": wanted.search.alternatives,
+        "--minimal-nodes": wanted.search.minimal_nodes,
+    }
+    named = [name for name, is_given in of_one.items() if is_given]
+    if named:
+        verb = "is" if len(named) == 1 else "are"
+        raise PolicyError(
+            f"{listed(named)} {verb} about one plan, and --sweep makes several; choose a point, "
+            "and plan it without --sweep"
+        )
+
+
+def swept_values(given: Sequence[str]) -> dict[str, list[str]]:
+    """The values by figure, parted by commas.
+
+    Raises:
+        PolicyError: A text names no figure, or no values, or a figure is named twice.
+
+    >>> swept_values(["k=2, 5", "suppression-limit=0,0.01"])
+    {'k': ['2', '5'], 'suppression-limit': ['0', '0.01']}
+    """
+    over: dict[str, list[str]] = {}
+    for text in given:
+        key, is_given, values = text.partition("=")
+        parts = [part.strip() for part in values.split(",") if part.strip()]
+        if not (is_given and key.strip() and parts):
+            raise PolicyError(f"--sweep {text!r} must be KEY=VALUE,..., such as k=2,5,10")
+        if key.strip() in over:
+            raise PolicyError(
+                f"--sweep names {key.strip()} twice; put all its values into one list"
+            )
+        over[key.strip()] = parts
+    return over

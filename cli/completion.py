@@ -21,6 +21,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sqlanon.engine.endings import DATA
 from sqlanon.errors import SqlanonError
 
 from .output import write
@@ -163,10 +164,10 @@ def _files(_context: typer.Context, _incomplete: str) -> Words:
 
 def _tables(context: typer.Context, incomplete: str) -> Words:
     """Tables of the source."""
-    from sqlanon.microdata.names import table_names  # loads the database
+    from sqlanon.microdata.stored_hierarchies import table_names  # loads the database
 
     source, found = _source(context), list[str]()
-    if source is not None and not source.lower().endswith((".csv", ".gz", ".parquet", ".json")):
+    if source is not None and not source.lower().endswith(DATA):
         with suppress(SqlanonError, OSError):
             found = table_names(source)
     return [(name, "") for name in _plain(found) if name.startswith(incomplete)]
@@ -189,7 +190,7 @@ def _columns(option: str, metavar: str) -> Completer:
 
 
 def _columns_of(context: typer.Context) -> list[str]:
-    from sqlanon.microdata.names import column_names  # loads the database
+    from sqlanon.microdata.opening import column_names  # loads the database
 
     source = _source(context)
     if source is None:

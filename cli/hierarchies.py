@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
@@ -15,9 +15,19 @@ from sqlanon.reports.document import Provenance
 from sqlanon.wording import counted
 
 from . import output
-from .examples import epilog
+from .examples import EXAMPLES
 from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
-from .options import Input, Overwrite, RunOptions, Table, TextFileOptions, option, repeatable
+from .options import (
+    OVERWRITE,
+    TABLE,
+    Input,
+    RunOptions,
+    TextFileOptions,
+    argument,
+    option,
+    repeatable,
+    switch,
+)
 from .policies import divide, policy_document
 from .progress import progress
 
@@ -32,22 +42,17 @@ SHOWN = 1000
 commands = typer.Typer(
     help="Show, check, make and store hierarchies: how a column's values are generalized.",
     cls=PanelGroup,
-    epilog=epilog("hierarchy"),
+    epilog=EXAMPLES["hierarchy"],
     rich_markup_mode=None,
     invoke_without_command=True,
     callback=help_without_command,
 )
 
-Database = Annotated[str, typer.Argument(metavar="DB", help="A DuckDB file.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name under which it is stored.")]
-Spec = Annotated[
-    str,
-    typer.Argument(
-        metavar="SPEC",
-        help="A file (leaf;level1;..., a leaf * for all other values), or suppress, "
-        "intervals:5,10,20, prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME.",
-    ),
-]
+SPEC = (
+    "A file (leaf;level1;..., a leaf * for all other values), or suppress, intervals:5,10,20, "
+    "prefix:4,3,2, dates:month,quarter,year, sql:EXPR;EXPR or table:NAME."
+)
+"""What a hierarchy may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,7 @@ class HierarchyFile:
     output: Path = option(
         "FILE", ("The file to write, with a line leaf;level1;... for each value."), default=MISSING
     )
-    overwrite: Overwrite = False
+    overwrite: bool = switch(OVERWRITE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +118,43 @@ class Shown:
     """A hierarchy, and the column that it is bound to."""
 
     panel: ClassVar[str] = "Hierarchy"
-    spec: Spec
-    source: Annotated[
-        str | None,
-        typer.Argument(metavar="SOURCE", help=("A database or file with values to generalize.")),
-    ] = None
-    table: Table = None
+    spec: str = argument("SPEC", SPEC)
+    source: str | None = argument(
+        "SOURCE", "A database or file with values to generalize.", default=None
+    )
+    table: str | None = argument("TABLE", TABLE, default=None)
     column: str | None = option("COLUMN", "The column of SOURCE whose values are generalized.")
     text: TextFileOptions = field(default_factory=TextFileOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOptions:
+    """What is told of values that a hierarchy misses."""
+
+    show_values: bool = switch("Name the values of the table that a hierarchy misses.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """The database that stores hierarchies."""
+
+    database: str = argument("DB", "A DuckDB file.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredName:
+    """A hierarchy of a database."""
+
+    database: str = argument("DB", "A DuckDB file.")
+    name: str = argument("NAME", "The name under which it is stored.")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What is stored."""
+
+    spec: str = argument("SPEC", SPEC)
+    overwrite: bool = switch(OVERWRITE)
 
 
 def show(*, shown: Shown, run: RunOptions) -> None:
@@ -157,16 +191,13 @@ def check(
     *,
     given: Input,
     bindings: Bindings,
-    show_values: Annotated[
-        bool,
-        typer.Option("--show-values", help="Name the values of the table that a hierarchy misses."),
-    ] = False,
+    checked: CheckedOptions,
     run: RunOptions,
 ) -> None:
     """Check that hierarchies fit their columns, and list every fault."""
     from sqlanon.microdata.inspect import bind_hierarchies
 
-    shown = SHOWN if show_values else 0
+    shown = SHOWN if checked.show_values else 0
     opening = run.opening(given.text)
     with progress(run, READING):
         bound = bind_hierarchies(
@@ -198,95 +229,74 @@ def make(*, given: Input, wanted: HierarchyFile, run: RunOptions) -> None:
             given.source, given.table, column=wanted.column, hierarchy=rule, **opening
         )
     notes += write_paths(paths, wanted.output, overwrite=wanted.overwrite)
-    output.notes(notes)
     output.say(
         run,
         f"{wanted.output} holds the values of column {wanted.column!r}: "
         "keep it as safe as the table",
     )
+    height = len(paths[0]) - 1
     document = {
-        **Provenance(given.source).head(),
         "column": wanted.column,
         "hierarchy": rule.describe(),
-        "height": len(paths[0]) - 1,
+        "height": height,
         "leaves": len(paths),
         "output": str(wanted.output),
-        "notes": notes,
     }
-    output.show(
-        run,
-        document,
-        text=lambda: (
-            f"{counted(len(paths), 'value')}, height {document['height']}: {wanted.output}"
-        ),
-    )
+    text = f"{counted(len(paths), 'value')}, height {height}: {wanted.output}"
+    _show(run, given.source, document, notes=notes, text=text)
 
 
-def load(
-    *,
-    database: Database,
-    name: Name,
-    spec: Spec,
-    overwrite: Overwrite = False,
-    run: RunOptions,
+def _show(
+    run: RunOptions, source: str, document: dict[str, Any], *, notes: Sequence[str], text: str
 ) -> None:
+    """Prints notes and what was done, as a document or in a few words."""
+    output.notes(notes)
+    document = {**Provenance(source).head(), **document, "notes": list(notes)}
+    output.show(run, document, text=lambda: text)
+
+
+def load(*, entry: StoredName, loaded: Loaded, run: RunOptions) -> None:
     """Store a hierarchy in a database, to be used as table:NAME."""
     from sqlanon.hierarchy.declaration import Hierarchy
     from sqlanon.microdata.stored_hierarchies import load_hierarchy, open_database
 
-    hierarchy = Hierarchy.from_spec(spec)
-    with open_database(database, read_only=False, **run.resources) as engine:
-        stored, notes = (
-            load_hierarchy(engine, name, hierarchy=hierarchy, overwrite=overwrite),
-            engine.notes,
-        )
-    output.notes(notes)
+    hierarchy = Hierarchy.from_spec(loaded.spec)
+    with open_database(entry.database, read_only=False, **run.resources) as engine:
+        stored = load_hierarchy(engine, entry.name, hierarchy=hierarchy, overwrite=loaded.overwrite)
     document = {
-        **Provenance(database).head(),
-        "name": name,
+        "name": entry.name,
         "hierarchy": stored.describe(),
         "kind": stored.kind,
         "height": stored.height,
-        "notes": notes,
     }
-    output.show(run, document, text=lambda: f"{stored.describe()} stored: use it as table:{name}")
+    text = f"{stored.describe()} stored: use it as table:{entry.name}"
+    _show(run, entry.database, document, notes=engine.notes, text=text)
 
 
-def list_stored(*, database: Database, run: RunOptions) -> None:
+def list_stored(*, store: StoreOptions, run: RunOptions) -> None:
     """Print the hierarchies that a database stores."""
     from sqlanon.microdata.stored_hierarchies import list_hierarchies, open_database
 
-    with open_database(database, read_only=True, **run.resources) as engine:
-        stored, notes = list_hierarchies(engine), engine.notes
-    output.notes(notes)
-    document = {
-        **Provenance(database).head(),
-        "hierarchies": [asdict(entry) for entry in stored],
-        "notes": notes,
-    }
-
-    def text() -> str:
-        if not stored:
-            return "no hierarchy is stored"
-        return "\n".join(
-            f"{entry.name}: {entry.kind}, height {entry.height}"
-            + ("" if entry.leaves is None else f", {counted(entry.leaves, 'leaf', more='leaves')}")
-            for entry in stored
-        )
-
-    output.show(run, document, text=text)
+    with open_database(store.database, read_only=True, **run.resources) as engine:
+        stored = list_hierarchies(engine)
+    lines = [
+        f"{entry.name}: {entry.kind}, height {entry.height}"
+        + ("" if entry.leaves is None else f", {counted(entry.leaves, 'leaf', more='leaves')}")
+        for entry in stored
+    ]
+    document = {"hierarchies": [asdict(entry) for entry in stored]}
+    text = "\n".join(lines) or "no hierarchy is stored"
+    _show(run, store.database, document, notes=engine.notes, text=text)
 
 
-def drop(*, database: Database, name: Name, run: RunOptions) -> None:
+def drop(*, entry: StoredName, run: RunOptions) -> None:
     """Remove a stored hierarchy from a database."""
     from sqlanon.microdata.stored_hierarchies import drop_hierarchy, open_database
 
-    with open_database(database, read_only=False, **run.resources) as engine:
-        drop_hierarchy(engine, name)
-        notes = engine.notes
-    output.notes(notes)
-    document = {**Provenance(database).head(), "name": name, "dropped": True, "notes": notes}
-    output.show(run, document, text=lambda: f"{name} removed")
+    with open_database(entry.database, read_only=False, **run.resources) as engine:
+        drop_hierarchy(engine, entry.name)
+    document = {"name": entry.name, "dropped": True}
+    _show(run, entry.database, document, notes=engine.notes, text=f"{entry.name} removed")
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
@@ -298,5 +308,5 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "drop": drop,
 }
 for _name, _command in _COMMANDS.items():
-    _examples = epilog(f"hierarchy {_name}")
+    _examples = EXAMPLES[f"hierarchy {_name}"]
     commands.command(_name, cls=PanelCommand, epilog=_examples)(grouped(_command))

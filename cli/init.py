@@ -13,10 +13,11 @@ import typer
 
 from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
+from sqlanon.policy.policy import SUGGESTED_K, SUGGESTED_LIMIT
 from sqlanon.wording import counted, in_columns, percent
 
 from . import output
-from .options import OUTPUT, Input, Overwrite, RunOptions, option, switch
+from .options import OUTPUT, OVERWRITE, Input, RunOptions, option, switch
 from .progress import progress
 from .terminal import columns_of
 
@@ -37,7 +38,6 @@ _ROLES = {
     "u": ("undecided", "nothing is published before it is decided"),
 }
 """Letters of roles, and what they mean."""
-_ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,15 @@ class DraftOptions:
     """What is suggested, and where it is written."""
 
     panel: ClassVar[str] = "Policy"
-    k: int = option("K", "The k to suggest, the smallest class allowed.", default=5)
+    k: int = option("K", "The k to suggest, the smallest class allowed.", default=SUGGESTED_K)
     suppression_limit: float = option(
         "SHARE",
         ("The suppression limit to suggest: the share of records that may be suppressed, 0 to 1."),
-        default=0.02,
+        default=SUGGESTED_LIMIT,
     )
     ask: bool = switch("Go through the columns on the terminal; Enter accepts a suggestion.")
     output: Path = option("FILE", "The policy file to write.", default=Path(POLICY), panel=OUTPUT)
-    overwrite: Overwrite = False
+    overwrite: bool = switch(OVERWRITE)
 
 
 def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
@@ -104,7 +104,7 @@ def _refuse_source(source: str, file: Path) -> None:
 
 def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
     """The commands that show and publish what the policy file says; none where nothing can be."""
-    if written.is_too_small or not _has_quasi(written):
+    if written.is_too_small or not written.policy.quasi_identifiers:
         return []
     table = [] if given.table is None else [given.table]
     words = ["sqlanon", "plan", given.source, *table, "--policy", str(file)]
@@ -117,21 +117,15 @@ def _next(given: Input, written: Suggestion, file: Path) -> list[str]:
     return [shlex.join(words), shlex.join(publishing)]
 
 
-def _has_quasi(written: Suggestion) -> bool:
-    """Whether any column is generalized, without which there is nothing to plan."""
-    from sqlanon.suggestion.roles import Role
-
-    return bool(written.of(Role.QUASI_IDENTIFIER))
-
-
 def _target(given: Input) -> list[str]:
     """Where the published table may go: of a database beside it, of a file into one like it."""
+    from sqlanon.engine.endings import WRITTEN
     from sqlanon.engine.open import is_database
 
     source = Path(given.source)
     if is_database(source):
         return ["--into", f"{given.table or source.stem}_anonymous"]
-    ending = next((one for one in _ENDINGS if source.name.lower().endswith(one)), None)
+    ending = next((one for one in WRITTEN if source.name.lower().endswith(one)), None)
     stem = source.name[: -len(ending)] if ending else source.stem
     return ["--output", f"{stem}_anonymous{ending or '.csv'}"]
 

@@ -17,7 +17,7 @@ import typer
 from sqlanon.errors import SqlanonError
 
 from .completion import InstallCompletion, ShowCompletion, answer, is_asked
-from .examples import epilog
+from .examples import EXAMPLES
 from .failures import INTERRUPTED, LeaveAtOnce, document, wants_json
 from .option_groups import PanelCommand, PanelGroup, grouped, help_without_command
 from .output import OutputError, complain, open_streams, tell, write
@@ -28,24 +28,36 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 # Messages of these speak of code; those of any other may quote values of a table.
 _ABOUT_CODE = (AttributeError, ImportError, NameError, TypeError)
 
-_HOMES = {
-    "demo": "demo",
-    "init": "init",
-    **dict.fromkeys(("check", "plan", "apply", "anonymize", "rewrite"), "tables"),
-    "measure": "measures",
-    "mine": "mining",
-    "bound": "bounding",
-    "compare": "comparing",
-    "risk": "risk",
-    "report": "reporting",
-    "hierarchy": "hierarchies",
+_COMMANDS = {
+    "demo": ("publishing", "Make up a census, anonymize it and show the result."),
+    "init": ("init", "Draft a policy.toml with roles, their reasons and hierarchies."),
+    "check": ("reading", "Report which privacy models a table satisfies as it stands."),
+    "plan": ("publishing", "Find the recoding that loses least and show what it costs."),
+    "apply": ("publishing", "Carry out a saved plan and verify the published table."),
+    "anonymize": (
+        "publishing",
+        "Plan and apply in one: publish a table anonymized and verified.",
+    ),
+    "rewrite": ("publishing", "Copy a database into a fresh file, without its deleted data."),
+    "measure": ("reading", "Measure what a release has lost against its original."),
+    "mine": ("reading", "Count or list the generalized itemsets of k records or more."),
+    "bound": ("reading", "Prove what any k-anonymization loses at least, by any method."),
+    "compare": ("comparing", "Show the results of several methods side by side."),
+    "risk": ("reading", "Report how easily people can be recognized in a table."),
+    "report": ("reading", "Write a report on a release for a data protection officer."),
+    "hierarchy": (
+        "hierarchies",
+        "Show, check, make and store hierarchies: how a column's values are generalized.",
+    ),
 }
+"""Per command its module and, for the list of commands, how its help begins."""
 
 
-def program(words: Sequence[str] = ()) -> typer.Typer:
-    """The program: with the command that the words begin with, or with all of them.
+def program(words: Sequence[str] | None = None) -> typer.Typer:
+    """The program, with the commands that are among the words, or with all of them.
 
-    Taking up all commands and their options costs a short one a tenth of its time.
+    Taking up all commands and their options takes a short one half of its time, so a command that
+    no word names is nothing but its line in the list of commands.
     """
     made = typer.Typer(
         name="sqlanon",
@@ -55,18 +67,21 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
         ),
         add_completion=False,
         cls=PanelGroup,
-        epilog=epilog(""),
+        epilog=EXAMPLES[""],
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     )
     made.callback(invoke_without_command=True)(_root)
-    for name in words[:1] if words and words[0] in _HOMES else _HOMES:
-        home = import_module(f".{_HOMES[name]}", __package__)
+    for name, (module, line) in _COMMANDS.items():
+        if words is not None and name not in words:
+            made.command(name, help=line)(lambda: None)
+            continue
+        home = import_module(f".{module}", __package__)
         if name == "hierarchy":
             made.add_typer(home.commands, name=name)
         else:
-            made.command(cls=PanelCommand, epilog=epilog(name))(grouped(getattr(home, name)))
+            made.command(cls=PanelCommand, epilog=EXAMPLES[name])(grouped(getattr(home, name)))
     return made
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from dataclasses import MISSING, Field, fields, is_dataclass
-from inspect import Parameter, Signature, signature
+from dataclasses import MISSING, fields, is_dataclass
+from inspect import Parameter, Signature
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -91,21 +91,15 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """A command for Typer from one that takes groups: each group becomes its options.
 
     Args:
-        command: Its parameters are keyword-only; those whose type is a dataclass are groups,
-            and so are the fields of a group whose type is one; one of them is `RunOptions`.
+        command: Its parameters are keyword-only groups: dataclasses whose fields are options, or
+            groups in turn; one of them is `RunOptions`.
     """
-    hints = get_type_hints(command, include_extras=True)
-    parameters: list[Parameter] = []
-    for name, parameter in signature(command).parameters.items():
-        if is_dataclass(hints[name]):
-            parameters += _options(hints[name])
-        else:
-            kind, info = hints[name].__origin__, copy(hints[name].__metadata__[0])
-            parameters.append(parameter.replace(annotation=_completed(name, kind, info=info)))
+    groups = get_type_hints(command)
+    del groups["return"]
 
     def run(**values: object) -> None:
         started = time.monotonic()
-        taken = _taken(signature(command).parameters, hints, values=values)
+        taken: dict[str, Any] = {name: _made(group, values) for name, group in groups.items()}
         how = next(group for group in taken.values() if isinstance(group, RunOptions))
         with reporting(how):
             command(**taken)
@@ -113,63 +107,46 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             complain(f"{command.__name__} took {time.monotonic() - started:.3f} s")
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
+    parameters = [each for group in groups.values() for each in _options(group)]
     vars(run)["__signature__"] = Signature(parameters)
     return run
 
 
-def _options(group: type) -> Iterator[Parameter]:
+def _options(group: Any) -> Iterator[Parameter]:
     """The options of a group, and of the groups in it, as parameters."""
-    hints = get_type_hints(group, include_extras=True)
+    hints = get_type_hints(group)
     for option in fields(group):
-        if is_dataclass(hints[option.name]):
-            yield from _options(hints[option.name])
-        else:
-            yield Parameter(
-                option.name,
-                Parameter.KEYWORD_ONLY,
-                default=_default(option),
-                annotation=_described(
-                    option, hints[option.name], panel=getattr(group, "panel", None)
-                ),
-            )
-
-
-def _described(option: Field[object], hint: Any, *, panel: str | None) -> Any:
-    """The type of an option and what Typer knows of it, in its group's panel or its own."""
-    if "option" in option.metadata:
-        kind, info = hint, copy(option.metadata["option"])
-        if kind is bool:  # Typer would add a switch that says no
+        kind = hints[option.name]
+        if is_dataclass(kind):
+            yield from _options(kind)
+            continue
+        info = copy(option.metadata["option"])
+        # Typer takes the first name for a default, and would add a switch that says no.
+        if kind is bool and not str(info.default).startswith("--"):
             info.param_decls = (*info.param_decls, f"--{option.name.replace('_', '-')}")
-    else:
-        kind, info = hint.__origin__, copy(hint.__metadata__[0])
-    info.rich_help_panel = info.rich_help_panel or panel
-    return _completed(option.name, kind, info=info)
+        panel = getattr(group, "panel", None)
+        info.rich_help_panel = info.rich_help_panel or panel
+        if is_asked():  # to look at all completers takes Typer a while
+            info.autocompletion = completer(option.name, info.metavar, kind=kind)
+        default = option.default
+        if option.default_factory is not MISSING:
+            default = option.default_factory()
+        yield Parameter(
+            option.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if default is MISSING else default,
+            annotation=Annotated[kind, info],
+        )
 
 
-def _completed(name: str, kind: Any, *, info: Any) -> Any:
-    """The type of an option or argument, and what Typer knows of it, with what completes it."""
-    if is_asked():  # to look at all completers takes Typer a while
-        info.autocompletion = completer(name, info.metavar, kind=kind)
-    return Annotated[kind, info]
-
-
-def _taken(
-    names: Iterable[str], hints: Mapping[str, type], *, values: Mapping[str, object]
-) -> dict[str, object]:
-    """The values of the names, groups made of theirs."""
-    taken: dict[str, object] = {}
-    for name in names:
-        group = hints[name]
-        if is_dataclass(group):
-            own = [option.name for option in fields(group)]
-            inner = get_type_hints(group, include_extras=True)
-            taken[name] = group(**_taken(own, inner, values=values))
-        else:
-            taken[name] = values[name]
-    return taken
-
-
-def _default(option: Field[object]) -> object:
-    if option.default_factory is not MISSING:
-        return option.default_factory()
-    return Parameter.empty if option.default is MISSING else option.default
+def _made(group: Any, values: Mapping[str, object]) -> Any:
+    """A group of the values of its options, and of the groups in it."""
+    hints = get_type_hints(group)
+    return group(
+        **{
+            option.name: _made(hints[option.name], values)
+            if is_dataclass(hints[option.name])
+            else values[option.name]
+            for option in fields(group)
+        }
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 
@@ -25,28 +25,20 @@ PREVIEW = (
 )
 """What --preview does."""
 
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE", help="A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file."
-    ),
-]
-Table = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="TABLE", help="The table to read; needed if a DuckDB file holds more than one."
-    ),
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace the table or file if it exists already.")
-]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS",
-        help=("Longest time from the start of the command to its result."),
-    ),
-]
+SOURCE = "A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file."
+"""What a source may be."""
+TABLE = "The table to read; needed if a DuckDB file holds more than one."
+"""Which table of a source is read."""
+OVERWRITE = "Replace the table or file if it exists already."
+"""What --overwrite does."""
+LONGEST = "Longest time from the start of the command to its result."
+"""What --time-limit says."""
+
+
+def argument(metavar: str, text: str, **default: Any) -> Any:
+    """A field of a group that is an argument, told apart by its place; required without default."""
+    info = typer.Argument(metavar=metavar, help=text)
+    return field(**default, metadata={"option": info})
 
 
 def option(metavar: str, text: str, *, panel: str | None = None, **default: Any) -> Any:
@@ -70,9 +62,9 @@ def repeatable(metavar: str, text: str, *, panel: str | None = None) -> Any:
     return option(metavar, f"{text} Repeatable.", panel=panel, default_factory=list)
 
 
-def switch(text: str, short: str = "", *, panel: str | None = None) -> Any:
+def switch(text: str, *names: str, panel: str | None = None) -> Any:
     """A field of a group that is a switch, with a short form such as `-q`."""
-    info = typer.Option(*filter(None, [short]), help=text, rich_help_panel=panel)
+    info = typer.Option(*names, help=text, rich_help_panel=panel)
     return field(default=False, metadata={"option": info})
 
 
@@ -143,8 +135,8 @@ class TextFileOptions:
 class Input:
     """The table that a command reads."""
 
-    source: Source
-    table: Table = None
+    source: str = argument("SOURCE", SOURCE)
+    table: str | None = argument("TABLE", TABLE, default=None)
     text: TextFileOptions = field(default_factory=TextFileOptions)
 
 
@@ -153,9 +145,7 @@ class RunOptions:
     """Options of every command: output, and limits of the database."""
 
     panel: ClassVar[str] = OUTPUT
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False
+    as_json: bool = switch("Print one JSON document on standard output.", "--json")
     quiet: bool = switch("Print only errors, and the output of --json or --sql.", "-q")
     verbose: bool = switch("Print on standard error how long each part took.", "-v")
     threads: int | None = option("N", "Number of threads that the database uses.", panel=RESOURCES)
@@ -324,7 +314,7 @@ class TargetOptions:
     output: Path | None = option(
         "FILE", ("Publish as a file: .csv, .csv.gz, .parquet, .arrow or .duckdb.")
     )
-    overwrite: Overwrite = False
+    overwrite: bool = switch(OVERWRITE)
     report: Path | None = option(
         "FILE",
         "Also write a report on the release for a data protection officer: one .html file that "

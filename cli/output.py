@@ -14,11 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+import typer
+
 from sqlanon.errors import SqlanonError
 
 from .options import RunOptions
-from .pages import page_for, painted
-from .terminal import has_colour
+from .terminal import has_colour, page_for, painted
 
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 _aside: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
@@ -35,6 +36,20 @@ def show(run: RunOptions, document: Mapping[str, Any], *, text: Callable[[], str
         write(strict)
     elif not run.quiet:
         write(page_on(sys.stdout, text))
+
+
+def present(
+    run: RunOptions, report: Any, command: str, *, search: Mapping[str, Any] | None = None
+) -> None:
+    """Prints what a command found, and with --verbose how long that took."""
+    timings(run, {command: report.seconds}, search=search or {})
+    show(run, report.to_dict(), text=report.to_text)
+
+
+def leave_unless(holds: bool) -> None:
+    """Ends a command with 1 where something that is asked for does not hold."""
+    if not holds:
+        raise typer.Exit(1)
 
 
 def page_on(stream: TextIO, text: Callable[[], str]) -> str:

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.policy.policy import SETTINGS, Policy
+from sqlanon.policy.privacy import FAMILIES
+from sqlanon.policy.toml import (
+    COLUMN_KEYS,
+    SENSITIVE_KEYS,
+    blaming,
+    inline_table,
+    model_form,
+    model_of,
+    number,
+    read_document,
+    spelled_out,
+    toml_value,
+)
 from sqlanon.wording import split_list
 
 from .options import PolicyOptions, PublishingOptions, given
 from .output import note
 
-if TYPE_CHECKING:
-    from sqlanon.policy.policy import Policy
-
-_Read = TypeVar("_Read")
 Document = dict[str, Any]
 Columns = Sequence[str]
 
@@ -38,9 +48,6 @@ def policy_document(path: Path | None) -> Document:
     Raises:
         PolicyError: The file is missing or no TOML, or its method or loss is no text.
     """
-    from sqlanon.policy.policy import SETTINGS
-    from sqlanon.policy.toml import read_document, spelled_out
-
     document = {} if path is None else read_document(path)
     for name in SETTINGS:
         if not isinstance(document.get(name, ""), str):
@@ -64,28 +71,29 @@ class PolicyMaker:
     Only they tell whether `a,b` is one column or two, and where the column ends in `a=b=2`.
 
     Args:
-        document: The policy file.
-        options: What goes before it.
+        options: What goes before the policy file, and its name.
         publishing: What goes before it, where a table is to be published.
         complete: Whether every column needs a role.
+        reads_hierarchies: Whether hierarchy files of the policy file are read; a command that
+            generalizes nothing only checks all else that is said of quasi-identifiers.
+        document: The policy file.
+
+    Raises:
+        PolicyError: The file is missing or no TOML, or its method or loss is no text.
     """
 
-    document: Mapping[str, Any]
     options: PolicyOptions
-    publishing: PublishingOptions
+    publishing: PublishingOptions = field(default_factory=PublishingOptions)
     complete: bool = False
+    reads_hierarchies: bool = True
+    document: Document = field(init=False)
 
-    @classmethod
-    def for_check(cls, document: Mapping[str, Any], options: PolicyOptions) -> PolicyMaker:
-        """For a command that generalizes nothing: no hierarchy file of the policy file is read.
-
-        All else that is said of quasi-identifiers is checked as for any other command.
-        """
+    def __post_init__(self) -> None:
+        document = policy_document(self.options.policy)
         quasi = document.get("quasi_identifiers")
-        if isinstance(quasi, Mapping):
-            entries = {name: _unread(entry) for name, entry in quasi.items()}
-            document = {**document, "quasi_identifiers": entries}
-        return cls(document, options, PublishingOptions())
+        if isinstance(quasi, Mapping) and not self.reads_hierarchies:
+            document["quasi_identifiers"] = {name: _unread(own) for name, own in quasi.items()}
+        object.__setattr__(self, "document", document)
 
     def __call__(self, columns: Columns) -> Policy:
         """The policy for a table of these columns.
@@ -95,9 +103,6 @@ class PolicyMaker:
             HierarchyError: A hierarchy that cannot be read.
             SourceError: A hierarchy file that cannot be read.
         """
-        from sqlanon.policy.policy import Policy
-        from sqlanon.policy.toml import blaming
-
         document = {**self.document, **self._figures()}
         document |= self._roles(document, columns)
         _Refinement(self.options).refine(document)
@@ -171,8 +176,6 @@ class _Refinement:
         Raises:
             PolicyError: All that is wrong with these options.
         """
-        from sqlanon.policy.privacy import FAMILIES
-
         quasi, sensitive = (document.get(role, {}) for role in ("quasi_identifiers", "sensitive"))
         if not (isinstance(quasi, Mapping) and isinstance(sensitive, Mapping)):
             return
@@ -212,12 +215,9 @@ class _Refinement:
         for text in getattr(self.options, option):
             with self._collected():
                 name, value = divide(text, columns, flag=flag, otherwise=otherwise)
-                self._change(
-                    name,
-                    option,
-                    value=_blamed(f"{flag} of column {name!r}", read, text=value),
-                    flag=flag,
-                )
+                with blaming(f"{flag} of column {name!r}"):
+                    form = read(value)
+                self._change(name, option, value=form, flag=flag)
 
     def _change(self, name: str, option: str, *, value: object, flag: str) -> None:
         entry = self.changes.setdefault(name, {})
@@ -226,15 +226,17 @@ class _Refinement:
 
     def _models(self, family: str, columns: Iterable[str]) -> list[Document]:
         """Reads --l and its like: returns models of all sensitive columns, notes those of one."""
-        flag, read = f"--{family.replace('_', '-')}", partial(_model, family)
+        flag = f"--{family.replace('_', '-')}"
         common: list[Document] = []
         for text in getattr(self.options.models, family):
             with self._collected():
                 if "=" not in text or text.lstrip().startswith("{"):
-                    common.append(_blamed(flag, read, text=text))
+                    with blaming(flag):
+                        common.append(_model(family, text))
                     continue
                 name, value = divide(text, columns, flag=flag, otherwise=_NOT_SENSITIVE)
-                form = _blamed(f"{flag} of column {name!r}", read, text=value)
+                with blaming(f"{flag} of column {name!r}"):
+                    form = _model(family, value)
                 self.changes.setdefault(name, {}).setdefault(family, []).append(form)
         return common
 
@@ -288,18 +290,8 @@ def divide(text: str, columns: Iterable[str], *, flag: str, otherwise: str) -> t
     raise PolicyError(f"{flag}: {name!r} {otherwise}")
 
 
-def _blamed(culprit: str, read: Callable[[str], _Read], *, text: str) -> _Read:
-    """Reads a text; an error names the culprit."""
-    from sqlanon.policy.toml import blaming
-
-    with blaming(culprit):
-        return read(text)
-
-
 def _refined(entry: object, change: Document) -> object:
     """A column's entry of the file with what options say about it."""
-    from sqlanon.policy.toml import COLUMN_KEYS, SENSITIVE_KEYS
-
     if not isinstance(entry, Mapping) or not change:
         return entry
     change = dict(change)
@@ -319,7 +311,7 @@ def _without(entry: object, key: str) -> object:
 
 def _unread(entry: object) -> object:
     """A quasi-identifier's entry with a hierarchy that is named as the file is but not read."""
-    from sqlanon.hierarchy.spec import form_of_spec
+    from sqlanon.hierarchy.declaration import form_of_spec
 
     if not isinstance(entry, Mapping):
         return entry
@@ -335,9 +327,6 @@ def _unread(entry: object) -> object:
 
 def _form(text: str) -> Document:
     """The form of a policy file for a hierarchy that an option names, in words or as a table."""
-    from sqlanon.hierarchy.declaration import Hierarchy
-    from sqlanon.policy.words import inline_table
-
     written = inline_table(text)
     made = Hierarchy.from_spec(text) if written is None else Hierarchy.from_dict(written)
     return made.to_dict()
@@ -345,24 +334,13 @@ def _form(text: str) -> Document:
 
 def _model(key: str, text: str) -> Document:
     """The form of a policy file for a model that an option names."""
-    from sqlanon.policy.toml import model_of
-    from sqlanon.policy.words import model_form
-
     form = model_form(key, text)
     model_of(key, form)
     return form
 
 
-def _decimal(text: str) -> int | float:
-    from sqlanon.policy.words import number
-
-    return number(text, (float,))
-
-
 def _order(text: str) -> list[str]:
     """The values of a column, lowest first: parted by commas, or a list as TOML writes it."""
-    from sqlanon.policy.words import toml_value
-
     if not text.lstrip().startswith("["):
         return text.split(",")
     found = toml_value(text)
@@ -372,8 +350,6 @@ def _order(text: str) -> list[str]:
 
 
 def _level(text: str) -> int | float:
-    from sqlanon.policy.words import number
-
     try:
         return number(text, (int,))
     except PolicyError:
@@ -383,7 +359,7 @@ def _level(text: str) -> int | float:
 
 
 _REFINEMENTS: Mapping[str, Callable[[str], object]] = {
-    "weight": _decimal,
+    "weight": lambda text: number(text, (float,)),
     "level": _level,
     "min_level": _level,
     "max_level": _level,

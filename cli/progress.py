@@ -49,6 +49,23 @@ def progress(run: RunOptions, line: str = "starting") -> Iterator[Callable[[str]
             bar.end()
 
 
+def reported(
+    function: Callable[..., Any], given: Any, *others: Any, run: RunOptions, **asked: Any
+) -> Any:
+    """What a function of the library makes of a source, its progress shown meanwhile.
+
+    Args:
+        function: The function.
+        given: The source: a group of options with `source`, `table` and `text`.
+        others: What the function takes besides by place.
+        run: How the command reports.
+        asked: What it takes by name.
+    """
+    opening = run.opening(given.text)
+    with progress(run) as tell:
+        return function(given.source, *others, table=given.table, progress=tell, **asked, **opening)
+
+
 @dataclass(slots=True)
 class _Bar:
     """What is drawn, and whether it is.

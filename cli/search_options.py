@@ -18,7 +18,7 @@ from .options import (
     repeatable,
     switch,
 )
-from .policies import PolicyMaker, policy_document
+from .policies import PolicyMaker
 
 
 def search_field(name: str) -> str:
@@ -147,6 +147,5 @@ def search_and_policy(
     wanted: Wanted, run: RunOptions, *, complete: bool = False
 ) -> tuple[dict[str, Any], PolicyMaker]:
     """Settings of the search and the maker of the policy, from one reading of the file."""
-    document = policy_document(wanted.policy.policy)
-    maker = PolicyMaker(document, wanted.policy, wanted.publishing, complete)
-    return search_settings(document, wanted.search) | {"seed": run.seed}, maker
+    maker = PolicyMaker(wanted.policy, wanted.publishing, complete)
+    return search_settings(maker.document, wanted.search) | {"seed": run.seed}, maker

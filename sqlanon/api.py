@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from sqlanon.arguments import checked, checked_by
+from sqlanon.arguments import checked
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Opening, searching
 from sqlanon.errors import MissingTableError, PolicyError
@@ -27,15 +27,15 @@ from sqlanon.publishing.settings import Settings, completed, opening_of, options
 from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
-    from sqlanon.publishing.anonymized import Anonymized
     from sqlanon.publishing.plan import Plan
+    from sqlanon.publishing.target import Anonymized
     from sqlanon.release_report.making import Witness
 
 # What not every call needs is imported there: a command must start fast.
 Confirm = Callable[["Plan"], object]
 
 
-@checked_by(Settings)
+@checked
 def plan(
     source: Source | Frame,
     policy: AnyPolicy,
@@ -74,43 +74,34 @@ def plan(
         return replace(found, report=told(opened, found.report, found.policy))
 
 
+class _Published(Opening, total=False):
+    """What is said of a release, wherever it goes, and of how its source is opened."""
+
+    confirm: Confirm | None
+    progress: Progress | None
+    report: str | Path | None
+
+
+class _Written(_Published, total=False):
+    """The same of one that is written to a database."""
+
+    table: Any
+    into: str | None
+    in_place: bool
+    output: str | Path | None
+    overwrite: bool
+
+
 @overload
 def apply(
-    source: F,
-    plan: Plan,
-    *,
-    with_report: Literal[False] = ...,
-    confirm: Confirm | None = ...,
-    progress: Progress | None = ...,
-    report: str | Path | None = ...,
-    **opening: Unpack[Opening],
+    source: F, plan: Plan, *, with_report: Literal[False] = ..., **said: Unpack[_Published]
 ) -> F: ...
 @overload
 def apply(
-    source: F,
-    plan: Plan,
-    *,
-    with_report: Literal[True],
-    confirm: Confirm | None = ...,
-    progress: Progress | None = ...,
-    report: str | Path | None = ...,
-    **opening: Unpack[Opening],
+    source: F, plan: Plan, *, with_report: Literal[True], **said: Unpack[_Published]
 ) -> Anonymized[F]: ...
 @overload
-def apply(
-    source: Source,
-    plan: Plan,
-    *,
-    table: Any = ...,
-    into: str | None = ...,
-    in_place: bool = ...,
-    output: str | Path | None = ...,
-    overwrite: bool = ...,
-    confirm: Confirm | None = ...,
-    progress: Progress | None = ...,
-    report: str | Path | None = ...,
-    **opening: Unpack[Opening],
-) -> Report: ...
+def apply(source: Source, plan: Plan, **said: Unpack[_Written]) -> Report: ...
 @overload
 def apply(
     source: Frame,
@@ -118,10 +109,7 @@ def apply(
     *,
     output: str | Path,
     overwrite: bool = ...,
-    confirm: Confirm | None = ...,
-    progress: Progress | None = ...,
-    report: str | Path | None = ...,
-    **opening: Unpack[Opening],
+    **said: Unpack[_Published],
 ) -> Report: ...
 @checked
 def apply(
@@ -186,54 +174,36 @@ def apply(
         return target.result(told(opened, done, plan.policy), with_report=with_report)
 
 
+class _Anonymized(Settings, total=False):
+    """Settings, and what is said of a release, wherever it goes."""
+
+    confirm: Callable[..., object] | None
+    preview: int | None
+    report: str | Path | None
+
+
+class _AnonymizedTable(_Anonymized, total=False):
+    """The same of one that is written to a database."""
+
+    table: Any
+    into: str | None
+    in_place: bool
+    output: str | Path | None
+    overwrite: bool
+
+
 @overload
 def anonymize(
-    source: F,
-    policy: AnyPolicy,
-    *,
-    with_report: Literal[False] = ...,
-    confirm: Callable[..., object] | None = ...,
-    preview: int | None = ...,
-    report: str | Path | None = ...,
-    **settings: Unpack[Settings],
+    source: F, policy: AnyPolicy, *, with_report: Literal[False] = ..., **said: Unpack[_Anonymized]
 ) -> F: ...
 @overload
 def anonymize(
-    source: F,
-    policy: AnyPolicy,
-    *,
-    with_report: Literal[True],
-    confirm: Callable[..., object] | None = ...,
-    preview: int | None = ...,
-    report: str | Path | None = ...,
-    **settings: Unpack[Settings],
+    source: F, policy: AnyPolicy, *, with_report: Literal[True], **said: Unpack[_Anonymized]
 ) -> Anonymized[F]: ...
 @overload
-def anonymize(
-    source: Source,
-    policy: AnyPolicy,
-    *,
-    table: F,
-    confirm: Callable[..., object] | None = ...,
-    preview: int | None = ...,
-    report: str | Path | None = ...,
-    **settings: Unpack[Settings],
-) -> F: ...
+def anonymize(source: Source, policy: AnyPolicy, *, table: F, **said: Unpack[_Anonymized]) -> F: ...
 @overload
-def anonymize(
-    source: Source,
-    policy: AnyPolicy,
-    *,
-    table: Any = ...,
-    into: str | None = ...,
-    in_place: bool = ...,
-    output: str | Path | None = ...,
-    overwrite: bool = ...,
-    confirm: Callable[..., object] | None = ...,
-    preview: int | None = ...,
-    report: str | Path | None = ...,
-    **settings: Unpack[Settings],
-) -> Report: ...
+def anonymize(source: Source, policy: AnyPolicy, **said: Unpack[_AnonymizedTable]) -> Report: ...
 @overload
 def anonymize(
     source: Frame,
@@ -241,12 +211,9 @@ def anonymize(
     *,
     output: str | Path,
     overwrite: bool = ...,
-    confirm: Callable[..., object] | None = ...,
-    preview: int | None = ...,
-    report: str | Path | None = ...,
-    **settings: Unpack[Settings],
+    **said: Unpack[_Anonymized],
 ) -> Report: ...
-@checked_by(Settings)
+@checked
 def anonymize(
     source: Source | Frame,
     policy: AnyPolicy,
@@ -290,6 +257,7 @@ def anonymize(
         SqlanonError: The source, the policy or the target is at fault; the message says how.
     """
     from sqlanon.publishing.apply import publish
+    from sqlanon.publishing.formats import refuse_types
     from sqlanon.publishing.planner import make_plan
     from sqlanon.publishing.preview import asking, refuse_rows
     from sqlanon.publishing.target import (
@@ -298,7 +266,6 @@ def anonymize(
         may_change,
         refuse_early,
         refuse_target,
-        refuse_types,
         replaced_file,
     )
 
@@ -327,7 +294,7 @@ def anonymize(
             refuse_target(
                 opened.engine, opened.table, policy=resolved, target=target, file=replaced
             )
-            refuse_types(opened.engine, opened.table, policy=resolved, target=target)
+            refuse_types(opened.engine, opened.table, policy=resolved, output=target.output)
             if confirm is not None:
                 target = replace(target, confirm=asking(confirm, opened, rows=preview))
             known = confirm is not None or may_change(opened, settings.get("progress"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
@@ -51,85 +51,60 @@ def _is_whole_numbers(value: object) -> bool:
 
 
 _Kind = tuple[str, Callable[[object], bool]]
-_BOOLEAN: _Kind = ("True or False", lambda value: isinstance(value, bool))
-_TEXT: _Kind = ("a text", lambda value: isinstance(value, str))
-_TEXTS: _Kind = ("a list of texts", _is_texts)
 _WHOLE: _Kind = ("a whole number", is_whole_number)
 _WHOLES: _Kind = ("a list of whole numbers", _is_whole_numbers)
 _NUMBER: _Kind = ("a number", _is_number)
-_PATH: _Kind = ("a path", _is_path)
 _FUNCTION: _Kind = ("a function", callable)
-_MARKS: _Kind = ("a text or a list of texts", lambda value: _is_texts(value) or _TEXT[1](value))
-_SCHEMES: _Kind = (
-    "a scheme, or schemes by column",
-    lambda value: isinstance(value, str | Mapping) or _is_texts(value),
-)
-
-OPENING = (
-    *("threads", "memory_limit", "temp_directory", "temp_limit"),
-    *("date_format", "nullstr", "delimiter", "encoding"),
-)
-"""Keywords of how a source is opened, which `engine.base.Opening` describes."""
 _KINDS: Mapping[str, _Kind] = {
-    **dict.fromkeys(("in_place", "overwrite", "every_subset", "with_report", "released"), _BOOLEAN),
-    **dict.fromkeys(("method", "loss", "kind", "into", "effort"), _TEXT),
-    **dict.fromkeys(("released_table", "class_attribute", "memory_limit", "temp_limit"), _TEXT),
-    **dict.fromkeys(("date_format", "delimiter", "encoding"), _TEXT),
-    **dict.fromkeys(("threads", "max_columns", "max_sets", "seed", "preview", "k"), _WHOLE),
-    **dict.fromkeys(("threshold", "identifying", "time_limit", "suppression_limit"), _NUMBER),
-    **dict.fromkeys(("temp_directory", "output", "path", "report"), _PATH),
-    **dict.fromkeys(("progress", "confirm"), _FUNCTION),
-    **dict.fromkeys(("losses", "methods"), _TEXTS),
-    "ks": _WHOLES,
-    "over": ("a mapping of figures to their values", lambda value: isinstance(value, Mapping)),
-    "nullstr": _MARKS,
+    "bool": ("True or False", lambda value: isinstance(value, bool)),
+    "str": ("a text", lambda value: isinstance(value, str)),
+    "int": _WHOLE,
+    "float": _NUMBER,
+    "str | Path": ("a path", _is_path),
+    "Sequence[str]": ("a list of texts", _is_texts),
+    "Sequence[int]": _WHOLES,
+    "str | Sequence[str]": (
+        "a text or a list of texts",
+        lambda value: isinstance(value, str) or _is_texts(value),
+    ),
+    **dict.fromkeys(("Progress", "Confirm", "Callable[..., object]"), _FUNCTION),
+    "Mapping[str, Iterable[Any]]": (
+        "a mapping of figures to their values",
+        lambda value: isinstance(value, Mapping),
+    ),
+    "Schemes": (
+        "a scheme, or schemes by column",
+        lambda value: isinstance(value, str | Mapping) or _is_texts(value),
+    ),
 }
-_MAY_BE_NONE = {
-    *("into", "released_table", "class_attribute", "memory_limit", "threads", "max_columns"),
-    *("time_limit", "temp_directory", "output", "progress", "confirm"),
-    *("temp_limit", "date_format", "delimiter", "encoding", "nullstr", "max_sets"),
-    *("preview", "methods", "ks", "effort", "loss", "report"),
-}
-_OF_TYPES: Mapping[str, _Kind] = {
-    **{"bool": _BOOLEAN, "str": _TEXT, "int": _WHOLE, "float": _NUMBER},
-    "Schemes": _SCHEMES,
-}
-_Kinds = Mapping[str, tuple[_Kind, bool]]
-"""Per keyword its kind, and whether it may be None."""
-_OWN: _Kinds = {name: (kind, name in _MAY_BE_NONE) for name, kind in _KINDS.items()}
+"""Kinds by how they are annotated; what has another annotation is held against nothing here."""
 
 
-def kinds_of(settings: type) -> _Kinds:
-    """The kinds of keywords, those of a `TypedDict` by their types; any other type takes all."""
-    typed = {
-        name: hint.__forward_arg__.split(" | ") for name, hint in settings.__annotations__.items()
+def kinds_of(annotations: Mapping[str, Any]) -> dict[str, tuple[_Kind, bool]]:
+    """Per keyword its kind, and whether it may be None, as a function or `TypedDict` says."""
+    texts = {name: getattr(hint, "__forward_arg__", hint) for name, hint in annotations.items()}
+    types = {name: text.removesuffix(" | None") for name, text in texts.items()}
+    return {
+        name: (_KINDS[written], written != texts[name])
+        for name, written in types.items()
+        if written in _KINDS
     }
-    of_settings = {
-        name: (_OF_TYPES[types[0]], "None" in types)
-        for name, types in typed.items()
-        if types[0] in _OF_TYPES
-    }
-    return {**of_settings, **_OWN}
 
 
 def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """A function that refuses keywords of another kind than they must be by a `PolicyError`."""
-    return _checked(function, _OWN)
+    """A function that refuses keywords of another kind than they must be by a `PolicyError`.
 
-
-def checked_by(
-    settings: type,
-) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """The same of a function that takes the settings of a `TypedDict`, too."""
-    kinds = kinds_of(settings)
-    return lambda function: _checked(function, kinds)
-
-
-def _checked(function: Callable[Given, Result], kinds: _Kinds) -> Callable[Given, Result]:
-    keywords = {
-        each.name: each.kind is Parameter.VAR_KEYWORD
-        for each in signature(function).parameters.values()
-    }
+    Its annotations are texts, in the words of `_KINDS`; its last one may be those of a
+    `TypedDict`: where it is called `opening`, other keywords are refused, too.
+    """
+    *_, last = signature(function).parameters.values()
+    own = dict(function.__annotations__)
+    others: Mapping[str, Any] = {}
+    if last.kind is Parameter.VAR_KEYWORD:
+        settings = own.pop(last.name).removeprefix("Unpack[").removesuffix("]")
+        others = function.__globals__[settings].__annotations__
+    kinds = kinds_of({**others, **own})
+    known = [*(name for name in signature(function).parameters if name != last.name), *others]
 
     @wraps(function)
     def called(*given: Given.args, **named: Given.kwargs) -> Result:
@@ -142,8 +117,12 @@ def _checked(function: Callable[Given, Result], kinds: _Kinds) -> Callable[Given
         if faults:
             raise PolicyError("; ".join(faults))
         named.update({name: _own(kind, named[name]) for name, (kind, _) in of_known.items()})
-        if keywords.get("opening"):
-            _refuse_unknown(named, [name for name, is_rest in keywords.items() if not is_rest])
+        unknown = [name for name in named if last.name == "opening" and name not in known]
+        if unknown:
+            meant = did_you_mean(unknown[0], known)
+            raise PolicyError(
+                f"{unknown[0]!r} is not known; keywords are {', '.join(known)}{meant}"
+            )
         return function(*given, **named)
 
     return called
@@ -154,15 +133,6 @@ def _own(kind: _Kind, value: Any) -> Any:
     if kind is _WHOLES and value is not None:
         return [plain(each) for each in value]
     return plain(value) if kind in (_WHOLE, _NUMBER) else value
-
-
-def _refuse_unknown(named: Iterable[str], own: Sequence[str]) -> None:
-    """Refuses, by a `PolicyError`, a keyword that is neither a function's own nor of an opening."""
-    known = [*own, *OPENING]
-    for name in named:
-        if name not in known:
-            meant = did_you_mean(name, known)
-            raise PolicyError(f"{name!r} is not known; keywords are {', '.join(known)}{meant}")
 
 
 def kind_of(value: object) -> str:

@@ -20,14 +20,14 @@ from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, holding, is_data, reading, told
-from sqlanon.policy import release
+from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following
 from sqlanon.reports.check import CheckReport
 
 if TYPE_CHECKING:
+    from sqlanon.assessment.measure import MeasureReport
+    from sqlanon.methods.itemsets import MiningReport
     from sqlanon.reports.bound import BoundReport
-    from sqlanon.reports.itemsets import MiningReport
-    from sqlanon.reports.measure import MeasureReport
     from sqlanon.reports.risk import RiskReport
 
 # What not every call needs is imported there: a command must start fast.
@@ -67,7 +67,7 @@ def check(
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     call = asked(source, policy, table=table)
-    policies = holding(call.policy, refuse=release.released) if released else call.policy
+    policies = holding(call.policy, refuse=Policy.released) if released else call.policy
     with (
         following(progress),
         reading(call.source, call.table, policies, finds_persons=not released, **opening) as (
@@ -77,7 +77,7 @@ def check(
     ):
         found = check_table(opened.engine, opened.table, policy=resolved)
         if found.entity != resolved.entity:
-            found = of_records(found)
+            found = replace(found, models=of_records(found.models))
         notes = [] if released else person_notes(opened.engine, opened.table, policy=resolved)
         return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
 
@@ -118,8 +118,7 @@ def risk(
     Raises:
         SqlanonError: The source, the policy or the population is at fault; the message says how.
     """
-    from sqlanon.assessment.population import opened_population
-    from sqlanon.assessment.risk import RiskOptions, assess
+    from sqlanon.assessment.risk import RiskOptions, assess, opened_population
 
     options = RiskOptions(
         threshold, identifying, max_columns, max_sets, every_subset, tell=progress
@@ -170,7 +169,7 @@ def measure(
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
-    from sqlanon.assessment.measure import MeasureRequest, measure_release
+    from sqlanon.assessment.measure import measure_release
 
     call = asked(source, policy, table=table)
     with (
@@ -181,9 +180,13 @@ def measure(
         ) as release,
         opened.engine.transaction(),
     ):
-        wanted = MeasureRequest(class_attribute, tuple(losses))
         found = measure_release(
-            opened.engine, opened.table, table=release, policy=resolved, wanted=wanted
+            opened.engine,
+            opened.table,
+            table=release,
+            policy=resolved,
+            class_attribute=class_attribute,
+            losses=losses,
         )
         return told(opened, found, resolved)
 
@@ -216,7 +219,7 @@ def mine(
         TimeLimitError: The time limit came before all were found; nothing is written.
         SqlanonError: The source, the policy or the new table is at fault; the message says how.
     """
-    from sqlanon.methods.itemsets.listing import Listed, list_itemsets
+    from sqlanon.methods.itemsets import Listed, list_itemsets
     from sqlanon.methods.options import deadline_after
 
     listed, deadline = Listed(kind, into, overwrite, progress), deadline_after(time_limit)

@@ -6,7 +6,6 @@ asked for.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,8 +18,6 @@ from sqlanon.wording import drawable
 
 # Okabe and Ito 2008, without the yellow that no white page shows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# Names inside a picture, as against the same letters in its texts.
-_NAMED = re.compile(r'(<clipPath id="|="url\(#)clip')
 FONT = "Helvetica, Arial, sans-serif"
 
 
@@ -31,20 +28,6 @@ def refuse_undrawn() -> None:
             "charts are drawn by altair and vl-convert, which are not installed: "
             "pip install 'sqlanon[report]'"
         )
-
-
-def refuse_file(
-    path: str | Path, what: str, *, endings: Sequence[str], overwrite: bool = False
-) -> Path:
-    """Refuses a file that nothing drawn can be written to, as `refuse_target` does.
-
-    Raises:
-        PolicyError: What draws is not installed.
-        SourceError: The file has another ending, exists already or cannot be written.
-    """
-    file = refuse_target(path, what, endings=endings, overwrite=overwrite)
-    refuse_undrawn()
-    return file
 
 
 def refuse_target(
@@ -97,8 +80,3 @@ def _escaped(part: Any) -> Any:
     if isinstance(part, list | tuple):
         return [_escaped(each) for each in part]
     return part
-
-
-def apart(picture: str, number: int) -> str:
-    """A picture whose names inside are not those inside another one on the same page."""
-    return _NAMED.sub(rf"\1picture{number}clip", picture)

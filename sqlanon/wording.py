@@ -21,6 +21,8 @@ NOISE = 1e-12
 NoteCode = Literal["undemanded", "disclosed", "page unwritten"]
 HOLDS, FAILS = "holds", "does NOT hold"
 """What is said of a model, after its name."""
+HOLDS_MARK, FAILS_MARK, OPEN_MARK = "✓", "✗", "?"
+"""What stands before such a verdict, the last where nothing can be told."""
 ALIKE = 0.65
 """Least likeness, from 0 to 1, of a name to the one that it may be a slip for."""
 # XML 1.0, section 2.2: what is no Char. The controls from DEL on are, but nobody sees them.

@@ -45,16 +45,8 @@ LIBRARIES = {
     "resources": {"jinja2", "sqlglot"},
 }
 HEAVY = {
-    "duckdb",
-    "pyarrow",
-    "sqlglot",
-    "numpy",
-    "jinja2",
-    "typer",
-    "rich",
-    "highspy",
-    "altair",
-    "vl_convert",
+    *("duckdb", "pyarrow", "sqlglot", "numpy", "jinja2"),
+    *("typer", "rich", "highspy", "altair", "vl_convert"),
 }
 
 
@@ -224,21 +216,11 @@ def test_a_house_without_faults_has_none(house):
     [
         ("policy.roles", "from sqlanon.search import cover", "search.cover"),
         ("policy.roles", "def late():\n    import sqlanon.search.cover", "search.cover"),
-        ("errors", "if TYPE_CHECKING:\n    from sqlanon.policy.roles import Role", "policy.roles"),
         ("query.text", "from sqlanon.search.cover import Cover", "search.cover"),
-        ("policy.roles", "from ..search.cover import Cover", "search.cover"),
-        ("policy.roles", "from ..search import cover", "search.cover"),
-        ("errors", "from . import policy", "policy"),
         ("errors", "from .policy.roles import Role", "policy.roles"),
-        ("policy.__init__", "from sqlanon.search.cover import Cover", "search.cover"),
         ("policy.__init__", "from ..search.cover import Cover", "search.cover"),
-        ("errors", "from sqlanon.policy import Role", "policy"),
         ("policy.roles", "from sqlanon import plan", "api"),
-        ("policy.roles", "def late():\n    import sqlanon", "api"),
-        ("policy.roles", "from .. import plan", "api"),
-        ("api", "from sqlanon.cli.output import Output", "cli.output"),
         ("api", "from .cli import output", "cli.output"),
-        ("api", "from sqlanon.cli import run", "cli"),
     ],
 )
 def test_an_upward_import_and_one_between_siblings_are_found(house, module, text, target):
@@ -255,7 +237,6 @@ def test_an_upward_import_and_one_between_siblings_are_found(house, module, text
             ("errors", "policy.roles", "search.cover"),
         ),
         ("cli.output", "from .main import run", ("cli.main", "cli.output")),
-        ("cli.output", "from sqlanon.cli import main", ("cli.main", "cli.output")),
         ("cli.main", "from . import run", ("cli", "cli.main")),
     ],
 )
@@ -289,7 +270,7 @@ def test_only_the_engine_imports_duckdb():
 
 
 def test_nothing_above_the_engines_names_one():
-    seam = {f"sqlanon.engine.{name}" for name in ("base", "open", "files")}
+    seam = {f"sqlanon.engine.{name}" for name in ("base", "endings", "files", "open")}
     for path in sources():
         if "engine" not in path.parts:
             named = {m for m in imported(path) if m.startswith("sqlanon.engine.")}

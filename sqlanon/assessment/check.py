@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.assessment.classes import Tabulated, class_statistics, tabulate
-from sqlanon.assessment.kept import Keeping, kept_columns, with_joined
+from sqlanon.assessment.classes import (
+    coded_trajectories,
+    tabulate,
+    tabulated_trajectories,
+)
+from sqlanon.assessment.kept import kept_columns, with_joined
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
@@ -19,14 +22,18 @@ from sqlanon.microdata.spellings import table_spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
+from sqlanon.query.classes.table_classes import size_histogram
 from sqlanon.query.classes.violations import ENTITY
-from sqlanon.reports.check import CheckReport, ModelResult, SensitiveFigures, model_results
+from sqlanon.reports.check import (
+    OF_TRAJECTORIES,
+    CheckReport,
+    ModelResult,
+    SensitiveFigures,
+    Trajectories,
+    model_results,
+)
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.reports.trajectories import OF_TRAJECTORIES, Trajectories
 from sqlanon.wording import Note, alike, counted
-
-if TYPE_CHECKING:
-    from sqlanon.assessment.disclosure import Ranked
 
 # The entity of a published table is missing rightly, beside names as like it as patient_age (0.76).
 MISSPELT = 0.85
@@ -143,18 +150,7 @@ def demanded_results(
         sensitive={name: attributes[name] for name in attributes if name in demanded},
         entity=policy.entity if policy.entity in columns else None,
     )
-    types = suited_types(engine, table, policy=asked)
-    if not asked.sensitive and asked.entity is None:
-        return _counted(engine, table, policy=asked)
-    from sqlanon.assessment.disclosure import attribute_models  # k alone does not need it
-
-    with engine.workspace():
-        bound = _ranked_attributes(engine, table, policy=asked, types=types)
-        tabulated = _tabulated(engine, table, policy=asked, attributes=bound)
-        results = model_results(asked, tabulated.statistics)
-        for number, each in enumerate(bound):
-            results += attribute_models(engine, tabulated, number=number, attribute=each)
-    return TableResults(tabulated.statistics, results)
+    return _results(engine, table, policy=asked, with_figures=False)
 
 
 def table_results(
@@ -166,28 +162,56 @@ def table_results(
     person: models are then asked of trajectories, too.
     """
     tell("checking: classes and models")
-    types = suited_types(engine, table, policy=policy)
+    return _results(engine, table, policy=policy, with_figures=True, joined=joined)
+
+
+def _results(
+    engine: Engine, table: exp.Table, *, policy: Policy, with_figures: bool, joined: bool = False
+) -> TableResults:
+    types, names = suited_types(engine, table, policy=policy), list(policy.attributes)
     if not policy.sensitive and policy.entity is None:
-        return _counted(engine, table, policy=policy)
+        statistics = ClassStatistics.of(engine.rows(size_histogram(table, names)))
+        _refuse_empty(statistics)
+        return TableResults(statistics, model_results(policy, statistics))
+    from sqlanon.assessment.disclosure import (  # k alone does not need it
+        attribute_figures,
+        attribute_models,
+        joint_diversity,
+        rank_attributes,
+    )
+
     with engine.workspace():
-        bound = _ranked_attributes(engine, table, policy=policy, types=types)
-        found = _sensitive_results(engine, table, policy=policy, attributes=bound)
+        attributes = rank_attributes(engine, table, policy=policy, types=types)
+        ranks = {each.bound.name: each.values for each in attributes}
+        tabulated = tabulate(engine, table, names=names, ranks=ranks, entity=policy.entity)
+        _refuse_empty(tabulated.statistics)
+        models = model_results(policy, tabulated.statistics)
+        if not with_figures:
+            models += attribute_models(engine, tabulated, attributes)
+            return TableResults(tabulated.statistics, models)
+        sensitive: dict[str, SensitiveFigures] = {}
+        for number, each in enumerate(attributes):
+            sensitive[each.bound.name], results = attribute_figures(
+                engine, tabulated, number=number, attribute=each
+            )
+            models += results
+        joint = joint_diversity(engine, tabulated, attributes=attributes)
+        found = TableResults(tabulated.statistics, models, sensitive, joint)
         if policy.entity is None or not joined:
-            return found.results
-        return _with_trajectories(engine, policy, found=found)
+            return found
+        # Who knows all records of a person looks for them in a class among those who share them.
+        persons, sharing = coded_trajectories(
+            engine, tabulated.rows, words=tabulated.words, person=ENTITY
+        )
+        apart = tabulated_trajectories(engine, tabulated, persons=persons)
+        asked = model_results(policy, sharing) + attribute_models(engine, apart, attributes)
+        models += tuple(replace(one, model=one.model + OF_TRAJECTORIES) for one in asked)
+        return replace(found, models=models, trajectories=Trajectories(policy.entity, sharing))
 
 
-def of_records(report: CheckReport) -> CheckReport:
-    """The report of a table without the entity column, whose models are named as of records."""
-    models = (replace(result, model=result.model + OF_RECORDS) for result in report.models)
-    return replace(report, models=tuple(models))
-
-
-def _counted(engine: Engine, table: exp.Table, *, policy: Policy) -> TableResults:
-    """Classes and models where no column is sensitive and no person counts."""
-    statistics = class_statistics(engine, table, quasi_identifiers=list(policy.attributes))
-    _refuse_empty(statistics)
-    return TableResults(statistics, model_results(policy, statistics))
+def of_records(models: Iterable[ModelResult]) -> tuple[ModelResult, ...]:
+    """The results of a table without the entity column, named as of records."""
+    return tuple(replace(result, model=result.model + OF_RECORDS) for result in models)
 
 
 def with_quasi_identifiers(
@@ -234,85 +258,6 @@ def suited_types(engine: Engine, table: exp.Table, *, policy: Policy) -> dict[st
     types = column_types(engine, table)
     refuse_unsuited(engine, table, columns={name: types[name] for name in names})
     return types
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Results with the coded table and the attributes that they were counted from."""
-
-    results: TableResults
-    tabulated: Tabulated
-    attributes: Sequence[Ranked]
-
-
-def _ranked_attributes(
-    engine: Engine, table: exp.Table, *, policy: Policy, types: Mapping[str, exp.DataType]
-) -> list[Ranked]:
-    from sqlanon.assessment.disclosure import rank_attribute
-    from sqlanon.microdata.sensitive import bound  # k alone does not need them
-
-    return [
-        rank_attribute(
-            engine,
-            table,
-            bound=bound(engine, table, policy=policy, columns=types, name=name),
-            entity=policy.entity,
-        )
-        for name in policy.sensitive_attributes
-    ]
-
-
-def _tabulated(
-    engine: Engine, table: exp.Table, *, policy: Policy, attributes: Sequence[Ranked]
-) -> Tabulated:
-    ranks = {each.bound.name: each.values for each in attributes}
-    names = list(policy.attributes)
-    tabulated = tabulate(engine, table, names=names, ranks=ranks, entity=policy.entity)
-    _refuse_empty(tabulated.statistics)
-    return tabulated
-
-
-def _sensitive_results(
-    engine: Engine, table: exp.Table, *, policy: Policy, attributes: Sequence[Ranked]
-) -> _Found:
-    from sqlanon.assessment.disclosure import attribute_figures, joint_diversity
-
-    tabulated = _tabulated(engine, table, policy=policy, attributes=attributes)
-    sensitive: dict[str, SensitiveFigures] = {}
-    results = model_results(policy, tabulated.statistics)
-    for number, each in enumerate(attributes):
-        figures, models = attribute_figures(engine, tabulated, number=number, attribute=each)
-        sensitive[each.bound.name] = figures
-        results += models
-    joint = joint_diversity(engine, tabulated, attributes=attributes)
-    return _Found(
-        TableResults(tabulated.statistics, results, sensitive, joint), tabulated, attributes
-    )
-
-
-def _with_trajectories(engine: Engine, policy: Policy, *, found: _Found) -> TableResults:
-    """The results with the models of the policy asked of trajectories, too.
-
-    Who knows all records of a person looks for them in a class among the persons who share them.
-    """
-    from sqlanon.assessment.disclosure import attribute_models
-    from sqlanon.assessment.trajectories import coded_trajectories, tabulated_trajectories
-
-    assert policy.entity is not None
-    rows, words = found.tabulated.rows, found.tabulated.words
-    persons, sharing = coded_trajectories(engine, rows, words=words, person=ENTITY)
-    results = model_results(policy, sharing)
-    if any(each.bound.models for each in found.attributes):
-        apart = tabulated_trajectories(engine, found.tabulated, persons=persons)
-        for number, each in enumerate(found.attributes):
-            if each.bound.models:
-                results += attribute_models(engine, apart, number=number, attribute=each)
-    asked = tuple(replace(one, model=one.model + OF_TRAJECTORIES) for one in results)
-    return replace(
-        found.results,
-        models=found.results.models + asked,
-        trajectories=Trajectories(policy.entity, sharing),
-    )
 
 
 def _refuse_empty(statistics: ClassStatistics) -> None:
@@ -367,8 +312,14 @@ def judged_columns(
     if policy.others == "drop":
         settled |= {*columns} - {*policy.keep}
     names = [name for name in columns if name not in settled]
-    keeping = Keeping(names, list(policy.attributes), policy.k, alone)
-    found = kept_columns(engine, table, keeping=keeping)
+    found = kept_columns(
+        engine,
+        table,
+        names=names,
+        quasi_identifiers=list(policy.attributes),
+        k=policy.k,
+        alone=alone,
+    )
     if found is None or policy.entity is None or policy.entity not in columns:
         return found
     return with_joined(engine, table, found=found, entity=policy.entity)

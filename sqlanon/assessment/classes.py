@@ -7,51 +7,17 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.assessment.column_codes import CHANGED, code_columns
-from sqlanon.assessment.wide_codes import WIDE, wide_rows
+from sqlanon.assessment.codes import code_rows
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
-from sqlanon.errors import SourceError
-from sqlanon.microdata.steadiness import change_fault
 from sqlanon.query.classes import table_classes
+from sqlanon.query.classes.violations import ENTITY
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
 from sqlanon.sqltext import Fragment, Sql
 
-SAMPLE = 100_000
-"""Records that say whether a column has too many values for them to be numbered first."""
-MOST_NUMBERED = 20_000
-"""Distinct values of a column among these, above which numbering costs more than it saves."""
-NUMBERED_FROM = 1_000_000
-"""Records below which numbering the values costs more than it saves."""
 APART_FROM, APART_SHARE = 100_000, 0.1
 """Records, and their share in classes of one, from which such classes are treated apart."""
-
-
-def class_statistics(
-    engine: Engine, table: exp.Table, *, quasi_identifiers: Sequence[str]
-) -> ClassStatistics:
-    """The equivalence classes of a table by size.
-
-    Raises:
-        SourceError: The table changed while it was read.
-    """
-    names = list(quasi_identifiers)
-    records = engine.rows(rows_of(table))[0][0]
-    # Numbering every column's values first is faster where they are few; it changes no count.
-    if (
-        records < NUMBERED_FROM
-        or len(names) > WIDE
-        or max(engine.rows(table_classes.distinct_among(table, names, first=SAMPLE))[0])
-        > MOST_NUMBERED
-    ):
-        return ClassStatistics.of(engine.rows(table_classes.size_histogram(table, names)))
-    with engine.workspace():
-        coding = code_columns(engine, table, names=names).coding
-        found = ClassStatistics.of(engine.rows(table_classes.coded_histogram(table, coding)))
-    if found.records != records:
-        raise SourceError(change_fault(engine, table, otherwise=CHANGED))
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +80,8 @@ def tabulate(
     Raises:
         SourceError: The table changed while it was read.
     """
-    if len(names) > WIDE:
-        total = engine.rows(rows_of(table))[0][0]
-        rows, words = wide_rows(engine, table, names=names, ranks=ranks, entity=entity)
-        written = engine.rows(rows_of(rows))[0][0]
-    else:
-        codes = code_columns(engine, table, names=names)
-        total, words = codes.records, codes.coding.words
-        coding = replace(codes.coding, ranks=dict(ranks), entity=entity)
-        query = table_classes.coded_rows(table, coding)
-        rows, written = engine.materialize_counted("rows", query)
-    if written != total:
-        raise SourceError(change_fault(engine, table, otherwise=CHANGED))
+    rows, words = code_rows(engine, table, names=names, ranks=ranks, entity=entity)
+    [(total,)] = engine.rows(rows_of(rows))
     if entity is not None:
         counted = engine.materialize("classes", table_classes.person_classes(rows, words))
         sizes = ClassStatistics.of(engine.rows(table_classes.sizes_histogram(counted)))
@@ -139,3 +95,22 @@ def tabulate(
     sized = engine.materialize("sized", table_classes.sized_rows(rows, counted, words=words))
     engine.drop(rows)
     return Tabulated(sized, words, found, singles, False)
+
+
+def coded_trajectories(
+    engine: Engine, rows: exp.Table, *, words: int, person: str, records: Fragment | None = None
+) -> tuple[exp.Table, ClassStatistics]:
+    """Every person with their trajectory, and trajectories by the number of persons sharing them.
+
+    The arguments are those of `table_classes.trajectories`. The temporary table stays until the
+    engine's workspace ends.
+    """
+    query = table_classes.trajectories(rows, words, person=person, records=records)
+    persons = engine.materialize("trajectories", query)
+    return persons, ClassStatistics.of(engine.rows(table_classes.trajectory_histogram(persons)))
+
+
+def tabulated_trajectories(engine: Engine, table: Tabulated, *, persons: exp.Table) -> Tabulated:
+    """A table of persons with their trajectories among what tells classes apart."""
+    query = table_classes.with_trajectories(table.rows, persons, words=table.words, person=ENTITY)
+    return replace(table, rows=engine.materialize("joined", query), words=table.words + 1)

@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from sqlanon.assessment.classes import Tabulated
 from sqlanon.engine.base import Engine
-from sqlanon.microdata.sensitive import BoundSensitive
-from sqlanon.microdata.sensitive_codes import rank_values
+from sqlanon.microdata.sensitive import BoundSensitive, bound, rank_values
+from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness, ValueModel
 from sqlanon.query.classes.table_classes import pair_value
 from sqlanon.query.classes.violations import value_of
@@ -48,25 +48,31 @@ class Ranked:
     count: int
 
 
-def rank_attribute(
-    engine: Engine, table: exp.Table, *, bound: BoundSensitive, entity: str | None
-) -> Ranked:
-    """Ranks an attribute's values and counts the records, or persons, that hold each.
+def rank_attributes(
+    engine: Engine, table: exp.Table, *, policy: Policy, types: Mapping[str, exp.DataType]
+) -> list[Ranked]:
+    """Ranks the values of sensitive attributes and counts the records, or persons, with each.
 
     The temporary tables stay until the engine's workspace ends.
     """
-    values, by_rank = rank_values(engine, table, asked=bound, entity=entity)
-    records, count = engine.rows(models.extent(values))[0]
-    return Ranked(bound, values, Reference(by_rank, records, count, bound.height), count)
+    ranked = []
+    for name in policy.sensitive_attributes:
+        asked = bound(engine, table, policy=policy, columns=types, name=name)
+        values, by_rank = rank_values(engine, table, asked=asked, entity=policy.entity)
+        records, count = engine.rows(models.extent(values))[0]
+        ranked.append(
+            Ranked(asked, values, Reference(by_rank, records, count, asked.height), count)
+        )
+    return ranked
 
 
 def attribute_figures(
     engine: Engine, table: Tabulated, *, number: int, attribute: Ranked
 ) -> tuple[SensitiveFigures, tuple[ModelResult, ...]]:
     """The worst of all classes in every figure of a table's attribute, and whether models hold."""
-    bound = attribute.bound
-    diverse = {l: LDiversity(l, "recursive", 1) for l in sorted({2, *bound.needed.tails})}  # noqa: E741
-    distances = dict.fromkeys([*bound.distances, *bound.needed.distances])
+    asked = attribute.bound
+    diverse = {l: LDiversity(l, "recursive", 1) for l in sorted({2, *asked.needed.tails})}  # noqa: E741
+    distances = dict.fromkeys([*asked.distances, *asked.needed.distances])
     close = {name: _CLOSE[name] for name in distances if name in _CLOSE}
     reported = [_ENTROPY, *diverse.values(), *close.values(), *_SHARES.values()]
     rows = _worst(engine, table, number=number, attribute=attribute, reported=reported)
@@ -80,7 +86,7 @@ def attribute_figures(
         homogeneous_records=_given_away(engine, table, number=number, found=rows[0]),
         shares={key: models.found(model, found) for key, model in _SHARES.items()},
     )
-    return figures, _results(bound, found)
+    return figures, _results(asked, found)
 
 
 def _given_away(engine: Engine, table: Tabulated, *, number: int, found: Row) -> int:
@@ -93,14 +99,18 @@ def _given_away(engine: Engine, table: Tabulated, *, number: int, found: Row) ->
 
 
 def attribute_models(
-    engine: Engine, table: Tabulated, *, number: int, attribute: Ranked
+    engine: Engine, table: Tabulated, attributes: Sequence[Ranked]
 ) -> tuple[ModelResult, ...]:
-    """Whether an attribute's models hold, without the figures that none of them looks at."""
-    rows = _worst(engine, table, number=number, attribute=attribute)
-    return _results(attribute.bound, _merged(rows))
+    """Whether the models of attributes hold, without the figures that none of them looks at."""
+    results: list[ModelResult] = []
+    for number, each in enumerate(attributes):
+        if each.bound.models:
+            rows = _worst(engine, table, number=number, attribute=each)
+            results += _results(each.bound, _merged(rows))
+    return tuple(results)
 
 
-def _results(bound: BoundSensitive, found: Row) -> tuple[ModelResult, ...]:
+def _results(asked: BoundSensitive, found: Row) -> tuple[ModelResult, ...]:
     """Whether models hold, by the worst of all classes."""
     return tuple(
         ModelResult(
@@ -108,9 +118,9 @@ def _results(bound: BoundSensitive, found: Row) -> tuple[ModelResult, ...]:
             model.threshold,
             models.found(model, found),
             found[models.violations(n)] == 0,
-            bound.name,
+            asked.name,
         )
-        for n, model in enumerate(bound.models)
+        for n, model in enumerate(asked.models)
     )
 
 

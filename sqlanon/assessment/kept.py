@@ -20,45 +20,43 @@ COUNTED_ROWS = 10_000_000  # rows that are grouped for sets of columns besides s
 MOST_SETS = 100  # such sets
 
 
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """The columns of a table that are published as they are, and what they stand beside.
-
-    Args:
-        names: The columns.
-        quasi_identifiers: Those that are generalized, or told to an attacker.
-        k: Records that a class must have; 1 where nothing is asked.
-        alone: Records that the quasi-identifiers single out; None where it is not known yet.
-    """
-
-    names: Sequence[str]
-    quasi_identifiers: Sequence[str]
-    k: int
-    alone: int | None = None
-
-
-def kept_columns(engine: Engine, table: exp.Table, *, keeping: Keeping) -> KeptColumns | None:
+def kept_columns(
+    engine: Engine,
+    table: exp.Table,
+    *,
+    names: Sequence[str],
+    quasi_identifiers: Sequence[str],
+    k: int,
+    alone: int | None = None,
+) -> KeptColumns | None:
     """Whom the kept columns of a table single out; None where there is none, or no record.
 
     Each column is counted, and all of them together. What they do in pairs and beside the
     quasi-identifiers is counted where all together single anybody out, those of most values first,
     as far as a budget goes.
+
+    Args:
+        engine: Where the table is.
+        table: The table as it is, or will be, published.
+        names: The columns that are published as they are.
+        quasi_identifiers: Those that are generalized, or told to an attacker.
+        k: Records that a class must have; 1 where nothing is asked.
+        alone: Records that the quasi-identifiers single out; None where it is not known yet.
     """
-    names, quasi = list(keeping.names), list(keeping.quasi_identifiers)
+    quasi = list(quasi_identifiers)
     records = engine.rows(rows_of(table))[0][0] if names else 0
     if not records:
         return None
     counter = _Counter(engine, table, records)
     single = counter.counts([[name] for name in names])
-    alone = 0 if not quasi else keeping.alone
-    if alone is None:
-        alone = counter.counts([quasi])[0][1]
+    if alone is None or not quasi:
+        alone = counter.counts([quasi])[0][1] if quasi else 0
     together = records
     if all(unique < records for _, unique in single):
         together = counter.counts([[*quasi, *names]])[0][1]
     found = KeptColumns(
         records=records,
-        k=keeping.k,
+        k=k,
         columns=tuple(
             KeptColumn(name, values, unique)
             for name, (values, unique) in zip(names, single, strict=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.group_labels import GroupReader, group_tree
 from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, Reading, read
 from sqlanon.hierarchy.tree import Place
 from sqlanon.microdata.binding import Subject
@@ -144,3 +146,48 @@ def _labelled(
             records[match.place] = records.get(match.place, 0) + match.records
             classes[match.place] = classes.get(match.place, 0) + match.classes
     return Labels(nodes, places, records, classes)
+
+
+def regrouped(engine: Engine, subject: Subject, classes: exp.Table) -> tuple[Subject, list[str]]:
+    """The original with trees of groups for columns that are published in such, and their names.
+
+    Raises:
+        SourceError: Groups that share values, so that nothing tells which of them a value became.
+    """
+    trees, counts, names = list(subject.trees), list(subject.counts), []
+    faults = []
+    for number, (name, tree) in enumerate(zip(subject.names, subject.trees, strict=True)):
+        labels = [label for label, _, _ in engine.rows(release.held_labels(classes, number))]
+        try:
+            found = _regrouped(tree, labels)
+        except SourceError as error:
+            faults.append(str(error))
+            continue
+        if found is not None:
+            names.append(name)
+            trees[number], places = found
+            known = subject.counts[number]
+            counts[number] = None if known is None else tuple(known[place] for place in places)
+    if faults:
+        raise SourceError("; ".join(faults))
+    return replace(subject, trees=tuple(trees), counts=tuple(counts)), names
+
+
+def _regrouped(tree: Tree, labels: Collection[Label]) -> tuple[Tree, tuple[int, ...]] | None:
+    """The tree of a column's groups; None where every label is one of its hierarchy, or unknown."""
+    known = {label for level in tree.labels for label in level}
+    if known.issuperset(labels):
+        return None
+    reader = GroupReader(tree)
+    groups = {label: leaves for label in labels if (leaves := reader.read(label)) is not None}
+    if groups.keys() <= known:
+        return None
+    every = list(chain.from_iterable(groups.values()))
+    shared = len(every) - len(set(every))
+    if shared:
+        raise SourceError(
+            f"column {tree.column!r} of the released table has groups of values that share "
+            f"{counted(shared, 'value')}, so that nothing tells which of them a value became; "
+            "measure a release in which every value has one label"
+        )
+    return group_tree(tree, [(label, sorted(leaves)) for label, leaves in groups.items()])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assessment.labels import Labels
-from sqlanon.assessment.regrouped import regrouped
+from sqlanon.assessment.labels import Labels, regrouped
 from sqlanon.assessment.release import read_published, released_classes
+from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import LEVEL_MEASURES, VALUE_MEASURES
@@ -27,30 +27,92 @@ from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
-from sqlanon.reports.measure import MeasureReport
-from sqlanon.wording import key
+from sqlanon.reports.document import Provenance, finite, page
+from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.wording import counted, figure, in_columns, key, percent
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureRequest:
-    """The class attribute and the measures that are asked for.
+@dataclass(frozen=True, slots=True, repr=False)
+class MeasureReport(SelfShown):
+    """Information loss of a release against its original.
 
     Args:
-        class_attribute: The column that the classification metric is about.
-        losses: The only measures wanted; empty for all that apply.
+        loss: Every measure that applies, or those asked for, by JSON name.
+        records: Records of the original.
+        suppressed_records: Those that are not in the release, or only without quasi-identifiers.
+        statistics: The release's equivalence classes, suppressed records left out.
+        notes: What a reader should know besides.
+        seconds: How long it took.
+        provenance: What it was made of and when.
     """
 
-    class_attribute: str | None = None
-    losses: tuple[str, ...] = ()
+    loss: Mapping[str, float]
+    records: int
+    suppressed_records: int
+    statistics: ClassStatistics
+    notes: tuple[str, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `measure --json`: every measure by its name, beside what was counted."""
+        return {
+            **self.provenance.head(),
+            "records": self.records,
+            "suppressed_records": self.suppressed_records,
+            "published_records": self.statistics.records,
+            "classes": self.statistics.classes,
+            "k": self.statistics.smallest,
+            **{name: finite(value) for name, value in self.loss.items()},
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+    def headline(self) -> str:
+        """What is left of the original."""
+        of = counted(self.records, "record")
+        return f"{self.statistics.records:,} of {of} published; {len(self.loss)} measures"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """Every measure by its name."""
+        rows = [[name.replace("_", "-"), figure(value)] for name, value in self.loss.items()]
+        return [ShownTable(rows, ["measure", "loss"])]
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        lost = percent(self.suppressed_records, self.records)
+        lines = [
+            f"{self.statistics.records:,} of {counted(self.records, 'record')} published in "
+            f"{counted(self.statistics.classes, 'class', more='classes')}, "
+            f"the smallest of {self.statistics.smallest:,}; "
+            f"{self.suppressed_records:,} suppressed ({lost})"
+        ]
+        rows = [(name.replace("_", "-"), figure(value)) for name, value in self.loss.items()]
+        lines += in_columns(rows, "<>") if rows else []
+        return page(lines, self.notes)
 
 
 def measure_release(
-    engine: Engine, original: exp.Table, *, table: exp.Table, policy: Policy, wanted: MeasureRequest
+    engine: Engine,
+    original: exp.Table,
+    *,
+    table: exp.Table,
+    policy: Policy,
+    class_attribute: str | None = None,
+    losses: Sequence[str] = (),
 ) -> MeasureReport:
     """Measures a released table against its original, from these and the hierarchies alone.
 
     Of the policy, quasi-identifiers, sensitive columns, suppressed label and k are looked at; a
     label that several levels have is read at those that the policy allows.
+
+    Args:
+        engine: Where both tables are.
+        original: The original.
+        table: The released table.
+        policy: What it was asked to satisfy.
+        class_attribute: The column that the classification metric is about.
+        losses: The only measures wanted; empty for all that apply.
 
     Raises:
         PolicyError: Columns that are missing, or measures that do not apply.
@@ -58,10 +120,17 @@ def measure_release(
         SourceError: The release is none of the original, or its labels cannot be read.
     """
     started = time.monotonic()
-    found = read_release(engine, original, table=table, policy=policy, wanted=wanted)
+    found = read_release(
+        engine,
+        original,
+        table=table,
+        policy=policy,
+        class_attribute=class_attribute,
+        losses=losses,
+    )
     loss = measured(found.release)
     return MeasureReport(
-        loss={name: loss[name] for name in (map(key, wanted.losses) if wanted.losses else loss)},
+        loss={name: loss[name] for name in (map(key, losses) if losses else loss)},
         records=found.release.records,
         suppressed_records=found.release.suppressed,
         statistics=found.release.statistics,
@@ -77,37 +146,40 @@ class ReadRelease:
     Args:
         release: What its measures follow from.
         labels: Per quasi-identifier the nodes that its labels stand for.
-        level_names: What each level of a quasi-identifier's hierarchy is called; those that are
-            published in groups of values have none.
         notes: What a reader should know besides.
     """
 
     release: Release
     labels: tuple[Labels, ...]
-    level_names: Mapping[str, Sequence[str]]
     notes: tuple[str, ...]
 
 
 def read_release(
-    engine: Engine, original: exp.Table, *, table: exp.Table, policy: Policy, wanted: MeasureRequest
+    engine: Engine,
+    original: exp.Table,
+    *,
+    table: exp.Table,
+    policy: Policy,
+    class_attribute: str | None = None,
+    losses: Sequence[str] = (),
 ) -> ReadRelease:
     """Counts a released table beside its original; arguments and errors as `measure_release`."""
     refuse_inapplicable(
-        wanted.losses,
-        sensitive=bool(policy.sensitive),
-        class_attribute=wanted.class_attribute is not None,
+        losses, sensitive=bool(policy.sensitive), class_attribute=class_attribute is not None
     )
     tell("reading: the original")
     plain = _plain(policy)
     subject = bind(engine, original, policy=plain)
-    sensitive = _sensitive(engine, subject, table=table, policy=policy, wanted=wanted)
+    sensitive = _sensitive(
+        engine, subject, table=table, policy=policy, label=class_attribute, losses=losses
+    )
     tell("measuring: the released table")
     with engine.workspace():
         released = released_classes(
             engine, subject, table=table, suppressed=policy.suppressed_label
         )
-        subject, grouped = regrouped(engine, subject, released)
-        _refuse_levels(wanted.losses, grouped)
+        subject, grouped = regrouped(engine, subject, released.classes)
+        _refuse_levels(losses, grouped)
         encoded = encode_subject(engine, subject, plain)
         published = read_published(engine, subject, encoded=encoded, released=released)
         columns = tuple(
@@ -117,19 +189,18 @@ def read_release(
         release = Release(
             subject.records,
             policy.k,
-            published.statistics,
+            released.statistics,
             columns,
             published.ambiguities(),
             [published.spread(name, nulls=nulls) for name, nulls in sensitive.items()],
-            None if wanted.class_attribute is None else published.majority(wanted.class_attribute),
+            None if class_attribute is None else published.majority(class_attribute),
         )
     notes = _notes(release, sensitive=bool(sensitive))
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
     if left_out:
         names = ", ".join(map(repr, left_out))
         notes.append(f"the released table has no column {names}; purity is that of the others")
-    levels = {name: own for name, own in subject.level_names.items() if name not in grouped}
-    return ReadRelease(release, published.labels, levels, tuple(notes))
+    return ReadRelease(release, published.labels, tuple(notes))
 
 
 def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:
@@ -178,7 +249,13 @@ def _plain(policy: Policy) -> Policy:
 
 
 def _sensitive(
-    engine: Engine, subject: Subject, *, table: exp.Table, policy: Policy, wanted: MeasureRequest
+    engine: Engine,
+    subject: Subject,
+    *,
+    table: exp.Table,
+    policy: Policy,
+    label: str | None,
+    losses: Sequence[str],
 ) -> dict[str, bool]:
     """The sensitive attributes in both tables, and whether NULL is a value of theirs.
 
@@ -188,7 +265,6 @@ def _sensitive(
     """
     types = column_types(engine, table)
     attributes = policy.sensitive_attributes
-    label = wanted.class_attribute
     named = [*attributes, *([] if label is None else [label])]
     faults = [f"the original has no column {n!r}" for n in named if n not in subject.columns]
     missing = [name for name in subject.names if name not in types]
@@ -202,7 +278,7 @@ def _sensitive(
     elif label is not None and label not in types:
         faults.append(f"the released table has no column {label!r}, the class attribute")
     found = {name: a.nulls == "value" for name, a in attributes.items() if name in types}
-    if attributes and not found and set(wanted.losses) & set(VALUE_MEASURES):
+    if attributes and not found and set(losses) & set(VALUE_MEASURES):
         names = ", ".join(map(repr, attributes))
         faults.append(f"the released table has no column {names}, which purity is about")
     if faults:

@@ -34,8 +34,6 @@ FEW = 20
 """Values up to which a column rather names kinds than persons."""
 MARGIN = 1.15
 """How far an estimate of distinct values may be off, as a factor."""
-BATCH = 8
-"""Most columns whose values are estimated by one query."""
 LOOKED_AT = 1000
 """About how many values are looked at: all records of each, chosen by a hash."""
 DIFFERING = 0.2
@@ -145,17 +143,17 @@ def _counts(
     engine: Engine, table: exp.Table, *, policy: Policy, names: Sequence[str]
 ) -> dict[str, _Repeated]:
     """How often values of columns repeat: estimated, and counted where that may decide."""
-    counts = {}
-    for start in range(0, len(names), BATCH):
-        batch = names[start : start + BATCH]
-        [row] = engine.rows(estimated_values(table, batch))
-        for name, records, estimate in zip(batch, row[::2], row[1::2], strict=True):
-            counts[name] = _Repeated(name, records, estimate)
-            is_identifier, most = name in policy.identifiers, estimate * MARGIN
-            may_repeat = is_identifier or estimate * REPEATED <= records * MARGIN
-            if may_repeat and (most**2 > records or (is_identifier and most > FEW)):
-                [(values,)] = engine.rows(distinct_values(table, name))
-                counts[name] = _Repeated(name, records, values)
+    counts: dict[str, _Repeated] = {}
+    if not names:
+        return counts
+    [row] = engine.rows(estimated_values(table, names))
+    for name, records, estimate in zip(names, row[::2], row[1::2], strict=True):
+        counts[name] = _Repeated(name, records, estimate)
+        is_identifier, most = name in policy.identifiers, estimate * MARGIN
+        may_repeat = is_identifier or estimate * REPEATED <= records * MARGIN
+        if may_repeat and (most**2 > records or (is_identifier and most > FEW)):
+            [(values,)] = engine.rows(distinct_values(table, name))
+            counts[name] = _Repeated(name, records, values)
     return counts
 
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from sqlanon.assessment.labels import Labels, read_labels
-from sqlanon.assessment.purity import SensitiveColumn, class_spread, label_keys
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine, by_column
 from sqlanon.errors import SourceError
@@ -37,14 +36,33 @@ class _Joined(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """A published table, its classes in another table, and its original.
+class ReleasedClasses:
+    """The classes of a published table, before its labels are read.
 
     Args:
+        table: The published table.
+        classes: Its classes, as a table.
+        statistics: Those that are not suppressed, by size.
+        suppressed: The label of suppressed values.
+        label: The same; None where no class counts as suppressed.
+    """
+
+    table: exp.Table
+    classes: exp.Table
+    statistics: ClassStatistics
+    suppressed: str
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A published table whose labels were read, and its original.
+
+    Args:
+        engine: Where both are.
         subject: The original.
         encoded: The codes of the original.
-        statistics: Its classes by size, that of suppressed records left out.
-        suppressed: The label of suppressed records; None where no class counts as suppressed.
+        released: Its classes.
         labels: Per column the nodes that its labels stand for.
         codes: Per column the code of each leaf.
         read: The node that each label stands for, by its first leaf, and its leaves, as a table.
@@ -53,10 +71,7 @@ class Published:
     engine: Engine
     subject: Subject
     encoded: Encoded
-    table: exp.Table
-    classes: exp.Table
-    statistics: ClassStatistics
-    suppressed: str | None
+    released: ReleasedClasses
     labels: tuple[Labels, ...]
     codes: tuple[list[Words], ...]
     read: exp.Table
@@ -82,26 +97,31 @@ class Published:
         constant = math.prod(float(min(each)) for each in sizes if len(each) == 1)
         varying = [number for number, each in enumerate(sizes) if len(each) > 1]
         if not varying:
-            return {constant: self.statistics.records} if self.statistics.records else {}
+            return (
+                {constant: self.released.statistics.records}
+                if self.released.statistics.records
+                else {}
+            )
         sized = dict.fromkeys(varying)
-        rows = self.engine.rows(release.products(self.classes, self.read, columns=sized))
+        rows = self.engine.rows(release.products(self.released.classes, self.read, columns=sized))
         return {constant * product: records for product, records in rows}
 
     def spread(self, name: str, *, nulls: bool) -> Spread:
         """Spread of a sensitive attribute over the classes; NULL counts where it is a value."""
-        sensitive = SensitiveColumn(self.subject.names, name, nulls)
         return class_spread(
             self.engine,
             self.subject.table,
-            table=self.table,
-            sensitive=sensitive,
-            suppressed=self.suppressed,
+            table=self.released.table,
+            by=self.subject.names,
+            name=name,
+            nulls=nulls,
+            suppressed=self.released.label,
         )
 
     def majority(self, name: str) -> int:
         """Records that hold the most frequent value of a column within their class."""
         values = release.class_values(
-            self.table, self.subject.names, sensitive=name, suppressed=self.suppressed
+            self.released.table, self.subject.names, sensitive=name, suppressed=self.released.label
         )
         query = release.majority(values, label_keys(self.subject.names))
         count: int = self.engine.rows(query)[0][0]
@@ -116,9 +136,9 @@ class Published:
         told = [
             _whole(labels, c) for labels, c in zip(self.labels, self.encoded.counts, strict=True)
         ]
-        if not self.statistics.records:
+        if not self.released.statistics.records:
             return told
-        suppresses = self.statistics.records < self.subject.records
+        suppresses = self.released.statistics.records < self.subject.records
         if any(origins is None for origins in told):
             return [None] * len(told) if suppresses else told
         joined = self._joined()
@@ -136,7 +156,7 @@ class Published:
         )
         held = self.engine.materialize("held", release.place_sizes(rows, words=layout.words))
         there = self.engine.materialize(
-            "released", release.released_places(self.classes, self.read, columns=masks)
+            "released", release.released_places(self.released.classes, self.read, columns=masks)
         )
         surplus = self.engine.rows(release.surplus(there, held, words=layout.words))[0][0]
         if surplus:
@@ -203,25 +223,6 @@ def _whole(labels: Labels, counts: Sequence[int]) -> Origins | None:
     return [(leaf, place, counts[leaf]) for leaf, place in targets.items() if counts[leaf]]
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedClasses:
-    """The classes of a published table, before its labels are read.
-
-    Args:
-        table: The published table.
-        classes: Its classes, as a table.
-        statistics: Those that are not suppressed, by size.
-        suppressed: The label of suppressed values.
-        label: The same; None where no class counts as suppressed.
-    """
-
-    table: exp.Table
-    classes: exp.Table
-    statistics: ClassStatistics
-    suppressed: str
-    label: str | None
-
-
 def released_classes(
     engine: Engine, subject: Subject, *, table: exp.Table, suppressed: str
 ) -> ReleasedClasses:
@@ -260,15 +261,17 @@ def read_published(
     Raises:
         SourceError: The table has labels that no node or several nodes have.
     """
-    classes, kept, label = released.classes, released.statistics, released.label
-    suppressed = released.suppressed
-    labels = read_labels(engine, subject, encoded=encoded, classes=classes, suppressed=suppressed)
+    labels = read_labels(
+        engine,
+        subject,
+        encoded=encoded,
+        classes=released.classes,
+        suppressed=released.suppressed,
+    )
     layout = encoded.layout
     codes = tuple(layout.leaf_codes(number, tree) for number, tree in enumerate(subject.trees))
     read = _read(engine, labels, codes)
-    return Published(
-        engine, subject, encoded, released.table, classes, kept, label, labels, codes, read
-    )
+    return Published(engine, subject, encoded, released, labels, codes, read)
 
 
 def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, int]:
@@ -276,3 +279,37 @@ def _statistics(engine: Engine, classes: exp.Table) -> tuple[ClassStatistics, in
     rows = engine.rows(release.class_histogram(classes))
     kept = ClassStatistics.of((size, number) for size, small, number in rows if not small)
     return kept, sum(size * number for size, small, number in rows if small)
+
+
+def class_spread(
+    engine: Engine,
+    original: exp.Table,
+    *,
+    table: exp.Table,
+    by: Sequence[str],
+    name: str,
+    nulls: bool,
+    suppressed: str | None,
+) -> Spread:
+    """Spread of a sensitive attribute's values over the classes of a published table.
+
+    Args:
+        engine: Where both tables are.
+        original: The original.
+        table: The published table.
+        by: The quasi-identifiers.
+        name: The attribute's column, in both tables.
+        nulls: Whether NULL is a value; else its records do not count.
+        suppressed: The label of suppressed records; None where no class counts as suppressed.
+    """
+    every = release.column_values(original, name)
+    kept = release.class_values(table, by, sensitive=name, suppressed=suppressed)
+    if not nulls:
+        every, kept = release.without_null(every), release.without_null(kept)
+    [(records, squares)] = engine.rows(release.value_squares(every))
+    return Spread(engine.rows(release.spread(kept, label_keys(by))), records, squares)
+
+
+def label_keys(names: Sequence[str]) -> list[str]:
+    """The columns that hold the labels of quasi-identifiers."""
+    return list(map(release.label, range(len(names))))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.arguments import is_file
 from sqlanon.assessment.check import (
     as_published,
     judged_columns,
     suited_types,
     with_quasi_identifiers,
 )
-from sqlanon.assessment.population import Population, comparable, matched_risk
-from sqlanon.assessment.subset_codes import SubsetCodes, code_table
+from sqlanon.assessment.classes import coded_trajectories
+from sqlanon.assessment.codes import SubsetCodes, code_table
 from sqlanon.assessment.subsets import (
     DEFAULT_SETS,
     MOST_SETS,
@@ -25,19 +28,19 @@ from sqlanon.assessment.subsets import (
     number_of_subsets,
     subset_risk,
 )
-from sqlanon.assessment.trajectories import coded_trajectories
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
+from sqlanon.engine.open import TextReading, is_database, second_table
 from sqlanon.errors import PolicyError, SourceError, TimeLimitError
+from sqlanon.microdata.binding import column_types, refuse_unsuited
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import column
+from sqlanon.reports.check import Trajectories
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.reports.risk import Persons, PopulationRisk, RiskReport
-from sqlanon.reports.separation import SubsetRisk
-from sqlanon.reports.trajectories import Trajectories
+from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
 from sqlanon.wording import counted, many
 
 IDENTIFYING = IDENTIFYING_SHARE
@@ -75,15 +78,14 @@ class RiskOptions:
                 ("risk threshold", self.threshold),
                 ("identifying share", self.identifying),
             )
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1
+            if not 0 < value <= 1
         ]
-        most = self.max_columns
-        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
+        most, sets = self.max_columns, self.max_sets
+        if most is not None and most < 0:
             faults.append(f"max_columns {most!r} is not a whole number of at least 0")
         elif most == 0 and self.every_subset:
             faults.append("no set has 0 columns; leave every_subset out, or raise max_columns")
-        sets = self.max_sets
-        if sets is not None and (type(sets) is not int or not 1 <= sets <= MOST_SETS):
+        if sets is not None and not 1 <= sets <= MOST_SETS:
             faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MOST_SETS:,}")
         if faults:
             raise PolicyError("; ".join(faults))
@@ -145,20 +147,26 @@ def assess(
     suited_types(engine, table, policy=present)
     names, entity = list(present.attributes), present.entity
     largest = options.largest(len(names))
-    searched, against = None, None
+    theirs = {}
     if population is not None:
-        theirs = comparable(engine, table, population=population, names=names)
-        searched = Population(population, policy.entity if policy.entity in theirs else None)
+        theirs = _comparable(engine, table, population=population, names=names)
+    whose, against = policy.entity if policy.entity in theirs else None, None
     with engine.workspace():
         with engine.transaction():
             coded = code_table(engine, table, names=names, entity=entity)
             kept = judged_columns(engine, table, policy=policy)
             if not coded.records:
                 raise SourceError("the table is empty; there is nothing to assess")
-            if searched is not None:
-                against = matched_risk(
-                    engine, table, policy=present, threshold=options.threshold, searched=searched
+            if population is not None:
+                matches = risk.matches(
+                    table,
+                    population,
+                    quasi_identifiers=names,
+                    entity=entity,
+                    population_entity=whose,
                 )
+                unit = "records" if entity is None else "persons"
+                against = _population_risk(engine.rows(matches), options.threshold, unit=unit)
         statistics = _class_statistics(engine, coded, entity=entity)
         persons = _persons(engine, coded, statistics=statistics, entity=entity)
         is_dropped = entity in (*policy.identifiers, *policy.drop)
@@ -179,7 +187,7 @@ def assess(
             *notes,
             *(trajectories.notes() if trajectories else ()),
             *(kept.notes() if kept else ()),
-            *_notes(against, persons, subsets=subsets, searched=searched),
+            *_notes(against, persons, subsets=subsets, whose=whose),
         ),
         seconds=time.monotonic() - started,
     )
@@ -273,7 +281,7 @@ def _notes(
     persons: Persons | None,
     *,
     subsets: SubsetRisk | None,
-    searched: Population | None,
+    whose: str | None,
 ) -> list[str]:
     """Notes on what is not estimated, how persons count, and which sets are left out."""
     notes = []
@@ -282,7 +290,7 @@ def _notes(
             "without a population (--population) journalist risk is not known, and it is not "
             "estimated; it is at most the prosecutor risk"
         )
-    elif persons is not None and searched is not None and searched.entity is None:
+    elif persons is not None and whose is None:
         notes.append(
             f"the population has no column {persons.entity!r}: each of its rows counts as a person"
         )
@@ -301,3 +309,97 @@ def _notes(
             f"{subsets.budget:,})"
         )
     return notes
+
+
+def opened_population(
+    engine: Engine, population: object, *, how: TextReading | None = None
+) -> AbstractContextManager[exp.Table | None]:
+    """A population as a table beside the one that it is compared with, for as long as it lasts.
+
+    It is a table of the same source or a frame, or a path to a file of data; a name that is both
+    is the table's.
+
+    Raises:
+        SourceError: There is neither, or the file is a database.
+    """
+    if population is None:
+        return nullcontext()
+    path = Path(population) if isinstance(population, str | Path) else None
+    if path is not None and is_file(path) and is_database(path):
+        raise SourceError(
+            f"the population {path.name!r} is a database; name a table of the database that holds "
+            "the released one, or give a CSV or Parquet file"
+        )
+    return second_table(engine, population, how=how)
+
+
+def _comparable(
+    engine: Engine, table: exp.Table, *, population: exp.Table, names: Sequence[str]
+) -> dict[str, exp.DataType]:
+    """The columns of a population and their types, the quasi-identifiers as the table has them.
+
+    Raises:
+        SourceError: It lacks a quasi-identifier, or has it as another type.
+    """
+    own, others = column_types(engine, table), column_types(engine, population)
+    missing = [repr(name) for name in names if name not in others]
+    if missing:
+        raise SourceError(
+            f"the population has no column {', '.join(missing)}; it needs every quasi-identifier"
+        )
+    unlike = [
+        f"column {name!r} is {own[name].sql('duckdb')} in the table and "
+        f"{others[name].sql('duckdb')} in the population"
+        for name in names
+        if _family(own[name]) != _family(others[name])
+    ]
+    if unlike:
+        raise SourceError(
+            f"{'; '.join(unlike)}; cast them alike, and generalize the population as the table is"
+        )
+    refuse_unsuited(engine, population, columns={name: others[name] for name in names})
+    return others
+
+
+def _population_risk(
+    rows: Sequence[Sequence[int]], threshold: float, *, unit: str
+) -> PopulationRisk:
+    """The risk against a population.
+
+    Args:
+        rows: Rows of `risk.matches`.
+        threshold: Risk above which a record counts as at risk.
+        unit: What is counted: records, or persons.
+
+    Raises:
+        SourceError: The population does not hold everybody of the table.
+    """
+    found = tuple(PopulationMatch(*row[:5]) for row in rows)
+    absent = [(match.released, match.records) for match in found if not match.size]
+    larger = [row[5:] for row in rows if row[0]]
+    faults = [
+        f"{classes:,} of its {sum(m.released for m in found):,} classes ({records:,} of "
+        f"{sum(m.records for m in found):,} {unit}) {one if classes == 1 else more}"
+        for one, more, (classes, records) in (
+            ("has no match in it", "have no match in it", _added(absent)),
+            ("holds more than its match", "hold more than their match", _added(larger)),
+        )
+        if classes
+    ]
+    if faults:
+        raise SourceError(
+            f"the population does not hold everybody of the table: {'; '.join(faults)}; give "
+            "the population that they were drawn from, generalized as the table is"
+        )
+    return PopulationRisk(found, threshold)
+
+
+def _added(pairs: Sequence[Sequence[int]]) -> tuple[int, int]:
+    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+
+
+def _family(kind: exp.DataType) -> exp.DataType | str:
+    """Types of one family tell the same values apart, and compare without loss."""
+    if kind.this in encode.WHOLE:
+        return "whole number"
+    return "text" if kind.this in exp.DataType.TEXT_TYPES else kind

@@ -23,13 +23,13 @@ from operator import and_, or_
 
 from sqlglot import exp
 
-from sqlanon.assessment.subset_codes import Subset, SubsetCodes, members
+from sqlanon.assessment.codes import Subset, SubsetCodes, members
 from sqlanon.engine.base import Engine
 from sqlanon.progress import ProgressLine
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import frequency
 from sqlanon.query.encoding import encode
-from sqlanon.reports.separation import ColumnFigures, SubsetFigures, SubsetRisk
+from sqlanon.reports.risk import ColumnFigures, SubsetFigures, SubsetRisk
 
 Tell = Callable[[str], None]
 
@@ -37,9 +37,8 @@ DEFAULT_SETS = 2_000  # sets that the default number of columns keeps within
 MOST_SETS = 200_000  # sets; more are refused
 LISTED = 10  # sets listed of each size
 
-BATCH = 16  # sets that a query counts by an aggregation each
-JOINT_ROWS = 60_000  # rows; smaller sets are counted for many subsets in one aggregation
-JOINT_GROUPS = 500_000  # groups of one such aggregation, at most
+FEW_ROWS = 60_000  # rows up to which asking once for many sets is faster than asking for fewer
+MAX_GROUPS = 1_000_000  # groups of one aggregation, beside those of one set
 SHRUNK = 0.8  # rows of a roll-up over rows of its source, at most, for it to pay
 WRITING = 3  # how many rows are counted in the time that one is rolled up
 STATEMENTS = 130_000  # how many rows are counted in the time that a roll-up's statements start
@@ -72,7 +71,7 @@ def subset_risk(engine: Engine, coded: SubsetCodes, *, options: SubsetOptions) -
     )
     wanted = list(subsets_up_to(len(coded.names), options.largest))
     counter.run(wanted)
-    return _Summary(counter, wanted).report()
+    return counter.report(wanted)
 
 
 def needed_uniques(identifying: float, total: int) -> int:
@@ -161,9 +160,6 @@ class SubsetCounter:
     known: list[Subset] = field(default_factory=list)
     rolled_up: int = 0
     _sought: int = 0
-    _prepared: dict[tuple[str, int], Callable[[Sequence[object]], list[tuple[int, ...]]]] = field(
-        default_factory=dict
-    )
 
     def run(self, wanted: Sequence[Subset]) -> None:
         """Counts all columns, with and without each, single columns and the wanted sets.
@@ -214,7 +210,7 @@ class SubsetCounter:
 
         From a small source, asking once for all is faster than asking again for fewer.
         """
-        alike = groupby(wanted, key=int.bit_count if source.rows > JOINT_ROWS else bool)
+        alike = groupby(wanted, key=int.bit_count if source.rows > FEW_ROWS else bool)
         for _, sets in alike:
             still = self._open(list(sets), seen)
             self._count(still, source)
@@ -262,12 +258,12 @@ class SubsetCounter:
 
     def _count(self, wanted: Sequence[Subset], source: SubsetCounts) -> None:
         """Counts sets from a frequency set."""
-        joint = source.rows <= JOINT_ROWS
-        ask = self._joint_counts if joint else self._counts
-        most = 1 + JOINT_GROUPS // max(source.rows, 1) if joint else BATCH
+        most = 1 + MAX_GROUPS // max(source.rows, 1)
         for start in range(0, len(wanted), most):
             batch = wanted[start : start + most]
-            for position, *figures in ask(batch, source.table):
+            masks = list(map(self.coded.masks, batch))
+            query = risk.subset_counts(source.table, masks, person=self.coded.person)
+            for position, *figures in self.engine.rows(query):
                 self.counts[batch[position]] = Counts(*figures)
             if self.options.tell is not None:
                 done = "1 set" if len(self.counts) == 1 else f"{len(self.counts):,} sets"
@@ -280,36 +276,12 @@ class SubsetCounter:
             if self.counts[subset].unique >= self.needed and self._open([subset], 0):
                 self.known.append(subset)
 
-    def _counts(self, batch: Sequence[Subset], table: exp.Table) -> list[tuple[int, ...]]:
-        place = table.name, len(batch)
-        if place not in self._prepared:
-            words, person = self.coded.words, self.coded.person
-            query = risk.subset_counts(table, words, subsets=len(batch), person=person)
-            self._prepared[place] = self.engine.prepare(query)
-        return self._prepared[place]([mask for one in batch for mask in self.coded.masks(one)])
-
-    def _joint_counts(self, batch: Sequence[Subset], table: exp.Table) -> list[tuple[int, ...]]:
-        masks = [self.coded.masks(one) for one in batch]
-        return self.engine.rows(risk.joint_subset_counts(table, masks, person=self.coded.person))
-
-
-def _is_worthwhile(sets: int, rows: int) -> bool:
-    """Whether a roll-up to half the rows saves more than it costs."""
-    return sets * rows > 2 * (STATEMENTS + WRITING * rows)
-
-
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    """The report on the counts of a pass, whatever order they were made in."""
-
-    counter: SubsetCounter
-    wanted: Sequence[Subset]
-
-    def report(self) -> SubsetRisk:
-        counter, options, coded = self.counter, self.counter.options, self.counter.coded
-        counted = [one for one in self.wanted if one in counter.counts]
-        smallest = minimal(one for one in counted if self._unique(one) >= counter.needed)
-        implied = {one for one in self.wanted if any(s != one and s & one == s for s in smallest)}
+    def report(self, wanted: Sequence[Subset]) -> SubsetRisk:
+        """What was counted of the wanted sets, in whatever order."""
+        options, coded = self.options, self.coded
+        counted = [one for one in wanted if one in self.counts]
+        smallest = minimal(one for one in counted if self._unique(one) >= self.needed)
+        implied = {one for one in wanted if any(s != one and s & one == s for s in smallest)}
         ranked = counted if options.every else [one for one in counted if one not in implied]
         return SubsetRisk(
             identifying=options.identifying,
@@ -318,39 +290,43 @@ class _Summary:
             columns=tuple(self._column(number) for number in range(len(coded.names))),
             minimal=tuple(map(self._figures, smallest)),
             strongest=tuple(map(self._figures, self._strongest(ranked))),
-            looked_at=len(self.wanted),
+            looked_at=len(wanted),
             budget=options.budget,
             implied=len(implied),
-            every=tuple(map(self._figures, self.wanted)) if options.every else None,
-            search={"counted": len(counter.counts), "rolled_up": counter.rolled_up},
+            every=tuple(map(self._figures, wanted)) if options.every else None,
+            search={"counted": len(self.counts), "rolled_up": self.rolled_up},
         )
 
     def _strongest(self, ranked: Sequence[Subset]) -> list[Subset]:
         """Of every size the sets with most uniques."""
         chosen: list[Subset] = []
-        for size in range(1, self.counter.options.largest + 1):
+        for size in range(1, self.options.largest + 1):
             sets = [one for one in ranked if one.bit_count() == size and self._unique(one)]
-            counts = self.counter.counts
-            sets.sort(key=lambda one: (-self._unique(one), -counts[one].classes, members(one)))
+            sets.sort(key=lambda one: (-self._unique(one), -self.counts[one].classes, members(one)))
             chosen += sets[:LISTED]
         return chosen
 
     def _unique(self, subset: Subset) -> int:
         # Of these sets, those that were not counted lie within one without uniques.
-        counts = self.counter.counts.get(subset)
+        counts = self.counts.get(subset)
         return 0 if counts is None else counts.unique
 
     def _figures(self, subset: Subset) -> SubsetFigures:
-        coded, counts = self.counter.coded, self.counter.counts[subset]
+        coded, counts = self.coded, self.counts[subset]
         names = tuple(coded.names[number] for number in members(subset))
         pairs = (counts.squares - coded.total) // 2 if coded.person is None else None
         return SubsetFigures(names, counts.classes, counts.unique, coded.total, pairs)
 
     def _column(self, number: int) -> ColumnFigures:
-        coded, own = self.counter.coded, 1 << number
+        coded, own = self.coded, 1 << number
         rest = coded.whole & ~own
         # Without any column all are in one class.
         without = self._unique(rest) if rest else int(coded.total == 1)
         lost = self._unique(coded.whole) - without
         name, values = coded.names[number], coded.values[number]
         return ColumnFigures(name, values, self._unique(own), lost, coded.total)
+
+
+def _is_worthwhile(sets: int, rows: int) -> bool:
+    """Whether a roll-up to half the rows saves more than it costs."""
+    return sets * rows > 2 * (STATEMENTS + WRITING * rows)

@@ -1,27 +1,23 @@
-"""Charts of a comparison: loss and seconds by method, as SVG or as a page that needs nothing else.
+"""Charts: loss and a second figure of results, by method or against a figure of the policy.
 
 Altair and vl-convert are an extra; vl-convert holds all that draws, so no browser and no network is
-asked for, and a page has pictures and tables, but no script.
+asked for. A page has tables with bars or a picture, but no script.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_MEASURES
-from sqlanon.methods.registry import AUTO, METHODS
-from sqlanon.pictures import COLOURS, FONT, apart, refuse_file, svg_of
-from sqlanon.reports.shown import ShownTable
+from sqlanon.pictures import COLOURS, FONT, refuse_target, refuse_undrawn, svg_of
 from sqlanon.resources import html_page
 
-ENDINGS = (".svg", ".html")
-# Seven colours and eight marks have no common divisor, so 56 methods would differ in one of them.
+# Seven colours and eight marks have no common divisor, so 56 lines would differ in one of them.
 MARKS = (
     *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),
     *("triangle-left", "triangle-right"),
@@ -43,20 +39,20 @@ PADDING = {"left": 40, "right": 48, "top": 12, "bottom": 12}
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """A method's result at one k.
+    """A result.
 
     Args:
-        method: The method.
-        k: Smallest class allowed.
-        loss: What it lost.
-        seconds: How long it took.
-        is_cut: Whether a time limit ended it before its own end.
+        line: The line that it is on: its method, or the values of other figures.
+        at: Where it is along the charts.
+        loss: What is lost.
+        second: The figure of the second chart: seconds, or the share of records suppressed.
+        is_cut: Whether a time limit ended its search before its own end.
     """
 
-    method: str
-    k: int
+    line: str
+    at: float | str
     loss: float
-    seconds: float
+    second: float
     is_cut: bool = False
 
 
@@ -67,101 +63,79 @@ class ChartPanel:
     Args:
         loss: The loss.
         points: The results.
+        description: What the charts show, for who does not see them.
+        lines: Every line that may be there, in the order of their looks.
+        across: The figure along the charts, as the axis calls it.
+        legend: What lines are called; empty for no legend.
+        is_timed: Whether the second chart has seconds, not the share of records suppressed.
+        is_log: Whether the figure along the charts is seen by its powers.
+        order: Values along the charts that are no numbers, in their order.
         bounds: What every recoding into nodes loses at least, by k, where that is known.
         ended_by: What cuts a search short.
     """
 
     loss: str
-    points: tuple[ChartPoint, ...]
-    bounds: Mapping[int, float]
+    points: Sequence[ChartPoint]
+    description: str
+    lines: Sequence[str]
+    across: str
+    legend: str
+    is_timed: bool
+    is_log: bool = True
+    order: Sequence[str] = ()
+    bounds: Mapping[int, float] = field(default_factory=dict)
     ended_by: str = "the time limit"
 
-    @property
-    def ks(self) -> list[int]:
-        """The values of k that have a result."""
-        return sorted({point.k for point in self.points})
 
-    @property
-    def description(self) -> str:
-        """What the charts show, for who does not see them."""
-        best = {k: min((p for p in self.points if p.k == k), key=_by_loss) for k in self.ks}
-        least = "; ".join(
-            f"at k = {k:,} {point.method} loses least, {point.loss:.6g}"
-            for k, point in best.items()
-        )
-        cut = list(dict.fromkeys(point.method for point in self.points if point.is_cut))
-        ended = f" Cut short by {self.ended_by}: {', '.join(cut)}." if cut else ""
-        return f"{self.loss} and seconds of {len(set(_methods(self)))} methods: {least}.{ended}"
-
-
-@dataclass(frozen=True, slots=True)
-class PageSection:
-    """The charts of a loss with their tables.
-
-    Args:
-        panel: The charts.
-        tables: A table for each k.
-        measures: The same results by every measure.
-    """
-
-    panel: ChartPanel
-    tables: Sequence[ShownTable]
-    measures: Sequence[ShownTable]
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """All that a page of a comparison shows.
-
-    Args:
-        title: What was compared.
-        sections: By loss, those with a result.
-        lines: What the marks in tables mean, and why methods have no result.
-        notes: What a reader should know besides.
-        created: When.
-        command: What made it.
-    """
-
-    title: str
-    sections: Sequence[PageSection]
-    lines: Sequence[str]
-    notes: Sequence[str]
-    created: str
-    command: str = "compare"
-
-
-def refuse_chart(path: str | Path, *, overwrite: bool = False) -> Path:
+def refuse_chart(path: str | Path, *, overwrite: bool = False, bars: bool = False) -> Path:
     """Refuses a file that no chart can be written to.
+
+    Args:
+        path: The file.
+        overwrite: Whether it may be there already.
+        bars: Whether a page has bars, which need nothing that draws.
 
     Raises:
         PolicyError: What draws is not installed.
         SourceError: The file has another ending, exists already or cannot be written.
     """
-    return refuse_file(path, "chart", endings=ENDINGS, overwrite=overwrite)
+    file = refuse_target(path, "chart", endings=(".svg", ".html"), overwrite=overwrite)
+    if not bars or file.suffix.lower() == ".svg":
+        refuse_undrawn()
+    return file
 
 
-def draw(drawing: Drawing, path: str | Path, *, overwrite: bool = False) -> None:
-    """Writes a chart, or a page with charts and tables.
+def draw(
+    path: str | Path,
+    panels: Sequence[ChartPanel],
+    *,
+    what: str,
+    overwrite: bool = False,
+    bars: bool = False,
+    **page: object,
+) -> None:
+    """Writes a picture, or a page that has it or bars beside tables.
+
+    Args:
+        path: As for `refuse_chart`.
+        panels: The charts.
+        what: What would have a result, such as `method`.
+        overwrite: As for `refuse_chart`.
+        bars: As for `refuse_chart`.
+        page: What the page shows besides, by the names of its template.
 
     Raises:
         PolicyError: What draws is not installed, or there is nothing to draw.
         SourceError: The file cannot be written.
     """
-    file = refuse_chart(path, overwrite=overwrite)
-    if not drawing.sections:
-        raise PolicyError("no method has a result, so there is nothing to draw")
-    panels = [section.panel for section in drawing.sections]
+    file = refuse_chart(path, overwrite=overwrite, bars=bars)
+    if not panels:
+        raise PolicyError(f"no {what} has a result, so there is nothing to draw")
     if file.suffix.lower() == ".svg":
         write_file(file, svg(panels))
-        return
-    write_page(drawing, [_sides(panel) for panel in panels], file)
-
-
-def write_page(drawing: object, charts: Sequence[Sequence[Any]], file: Path) -> None:
-    """Writes a page with a picture for each chart of each section, which stand as there is room."""
-    numbers = count()
-    drawn = [[apart(rendered(side), next(numbers)) for side in sides] for sides in charts]
-    write_file(file, html_page("comparison", drawing=drawing, pictures=drawn))
+    else:
+        picture = "" if bars else svg(panels)
+        write_file(file, html_page("comparison", picture=picture, **page))
 
 
 def svg(panels: Sequence[ChartPanel]) -> str:
@@ -169,14 +143,10 @@ def svg(panels: Sequence[ChartPanel]) -> str:
     import altair
 
     rows = [altair.hconcat(*_sides(panel), spacing=SPACING) for panel in panels]
-    told = " ".join(panel.description for panel in panels)
-    return rendered(altair.vconcat(*rows, spacing=36, description=told))
-
-
-def rendered(chart: Any) -> str:
-    """A chart of Altair as SVG, in the fonts and colours of all charts."""
+    described = " ".join(panel.description for panel in panels)
     return svg_of(
-        chart.configure(font=FONT, background="white", padding=PADDING)
+        altair.vconcat(*rows, spacing=36, description=described)
+        .configure(font=FONT, background="white", padding=PADDING)
         .configure_axis(
             labelFontSize=12, titleFontSize=13, gridColor="#e4e4e4", titlePadding=8, labelLimit=0
         )
@@ -194,32 +164,28 @@ def rendered(chart: Any) -> str:
 
 
 def _sides(panel: ChartPanel) -> list[Any]:
-    """Loss and seconds of one loss."""
-    return _by_method(panel) if len(panel.ks) == 1 else _by_k(panel)
+    """Loss and the second figure; by method where there is one k."""
+    is_one = panel.is_timed and len({point.at for point in panel.points}) == 1
+    return _by_method(panel) if is_one else _against(panel)
 
 
-def _by_k(panel: ChartPanel) -> list[Any]:
-    """Both against k, a line for each method."""
+def _against(panel: ChartPanel) -> list[Any]:
+    """Both against the figure along the charts, a line for each method or other value."""
     import altair
 
-    axis = altair.X(
-        "k:Q",
-        title="k (smallest class allowed)",
-        scale=altair.Scale(type="log", nice=False, padding=14),
-        axis=altair.Axis(values=panel.ks, format=",d", labelOverlap="greedy", grid=False),
-    )
-    base = altair.Chart(_table(panel)).encode(x=axis, **_looks(panel))
-    bounds = altair.Chart(values_of([{"k": k, "loss": v} for k, v in panel.bounds.items()]))
-    bound = bounds.mark_line(color="#777777", strokeDash=[2, 3]).encode(x=axis, y="loss:Q")
-    marks = [("loss", _loss_axis(panel, "Y"), [bound]), ("seconds", _time_axis(panel, "Y"), [])]
+    across = _across(panel)
+    base = altair.Chart(_values(_rows(panel))).encode(x=across, **_looks(panel))
+    bounds = altair.Chart(_values([{"at": k, "loss": v} for k, v in panel.bounds.items()]))
+    bound = bounds.mark_line(color="#777777", strokeDash=[2, 3]).encode(x=across, y="loss:Q")
+    marks = [(_loss_axis(panel, "Y"), [bound] if panel.bounds else []), (_second_axis(panel), [])]
     return [
         altair.layer(
             _headroom(),
             *under,
-            base.mark_line(strokeWidth=2).encode(y=axis_of),
-            *(mark.encode(y=axis_of) for mark in _marks(base, 75)),
-        ).properties(width=WIDTH, height=HEIGHT, title=_title(panel, name))
-        for name, axis_of, under in marks
+            base.mark_line(strokeWidth=2).encode(y=axis),
+            *(mark.encode(y=axis) for mark in _marks(base, 75)),
+        ).properties(width=WIDTH, height=HEIGHT, title=title)
+        for (axis, under), title in zip(marks, _titles(panel), strict=True)
     ]
 
 
@@ -227,29 +193,27 @@ def _by_method(panel: ChartPanel) -> list[Any]:
     """Both of one k, a row for each method, what loses least on top."""
     import altair
 
-    order = [point.method for point in sorted(panel.points, key=_by_loss)]
-    rows = altair.Y("method:N", sort=order, title=None, axis=altair.Axis(grid=True))
-    base = altair.Chart(_table(panel)).encode(y=rows)
+    order = [point.line for point in sorted(panel.points, key=lambda point: point.loss)]
+    rows = altair.Y("line:N", sort=order, title=None, axis=altair.Axis(grid=True))
+    base = altair.Chart(_values(_rows(panel))).encode(y=rows)
     looks = _looks(panel, legend=False)
     del looks["strokeDash"]  # there are no lines
-    bounds = altair.Chart(values_of([{"loss": value} for value in panel.bounds.values()]))
+    bounds = altair.Chart(_values([{"loss": value} for value in panel.bounds.values()]))
     bound = bounds.mark_rule(color="#777777", strokeDash=[2, 3], strokeWidth=2).encode(x="loss:Q")
-    marks = [("loss", _loss_axis(panel, "X"), [bound]), ("seconds", _time_axis(panel, "X"), [])]
+    marks = [
+        ("loss", ".4~g", _loss_axis(panel, "X"), [bound]),
+        ("second", ".3~g", _second_axis(panel, "X"), []),
+    ]
     return [
         altair.layer(
             _headroom(),
             *under,
-            *(mark.encode(x=axis_of, **looks) for mark in _marks(base, 110)),
+            *(mark.encode(x=axis, **looks) for mark in _marks(base, 110)),
             base.mark_text(align="left", dx=10, fontSize=12).encode(
-                x=axis_of,
-                text=altair.Text(f"{name}:Q", format=".3~g" if name == "seconds" else ".4~g"),
+                x=axis, text=altair.Text(f"{name}:Q", format=form)
             ),
-        ).properties(
-            width=WIDTH,
-            height=max(ROW * len(order), 3 * ROW),
-            title=_title(panel, name),
-        )
-        for name, axis_of, under in marks
+        ).properties(width=WIDTH, height=max(ROW * len(order), 3 * ROW), title=title)
+        for (name, form, axis, under), title in zip(marks, _titles(panel), strict=True)
     ]
 
 
@@ -257,24 +221,38 @@ def _headroom() -> Any:
     """What holds titles at one height: they stand above the highest label or mark of a chart."""
     import altair
 
-    line = altair.Chart(values_of([{}])).mark_rule(opacity=0)
+    line = altair.Chart(_values([{}])).mark_rule(opacity=0)
     return line.encode(x=altair.value(0), y=altair.value(-HEADROOM), y2=altair.value(0))
 
 
-def _title(panel: ChartPanel, name: str) -> Any:
+def _titles(panel: ChartPanel) -> tuple[Any, Any]:
+    """The titles of both charts, with what a reader must know of their marks below."""
     import altair
 
-    at = f", k = {panel.ks[0]:,}" if len(panel.ks) == 1 else ""
-    ended = any(point.is_cut for point in panel.points)
-    cut = [f"hollow: cut short by {panel.ended_by}"] * ended
-    if name == "seconds":
-        told = altair.Title(f"Time to minimize {panel.loss}{at}")
-        told.subtitle = ["less is better", *cut]
-        return told
+    places = {point.at for point in panel.points}
+    at = f", k = {places.pop():,}" if panel.is_timed and len(places) == 1 else ""
     known = "; dotted: no recoding into nodes loses less" if panel.bounds else ""
-    told = altair.Title(f"Loss: {panel.loss}{at}")
-    told.subtitle = [f"less is better{known}", *cut]
-    return told
+    is_cut = any(point.is_cut for point in panel.points)
+    cut = [f"hollow: cut short by {panel.ended_by}"] * is_cut
+    second, less = "Suppressed records", "what the limit was used for"
+    if panel.is_timed:
+        second, less = f"Time to minimize {panel.loss}{at}", "less is better"
+    return (
+        altair.Title(f"Loss: {panel.loss}{at}", subtitle=[f"less is better{known}", *cut]),
+        altair.Title(second, subtitle=[less, *cut]),
+    )
+
+
+def _across(panel: ChartPanel) -> Any:
+    """The axis along the charts: places in order for values that are no numbers."""
+    import altair
+
+    if panel.order:
+        return altair.X("at:O", title=panel.across, sort=list(panel.order))
+    scale = altair.Scale(type="log" if panel.is_log else "linear", nice=False, padding=14)
+    places: Any = sorted({point.at for point in panel.points})
+    axis = altair.Axis(values=places, format=",~g", labelOverlap="greedy", grid=False)
+    return altair.X("at:Q", title=panel.across, scale=scale, axis=axis)
 
 
 def _loss_axis(panel: ChartPanel, channel: str) -> Any:
@@ -290,43 +268,39 @@ def _loss_axis(panel: ChartPanel, channel: str) -> Any:
     return getattr(altair, channel)("loss:Q", title=title, scale=scale, axis=axis)
 
 
-def _time_axis(panel: ChartPanel, channel: str) -> Any:
-    """Seconds, which span from hundredths to minutes, so by powers of ten."""
+def _second_axis(panel: ChartPanel, channel: str = "Y") -> Any:
+    """Seconds, which span from hundredths to minutes, by powers of ten; else shares."""
     import altair
 
-    seconds = [max(point.seconds, FASTEST) for point in panel.points]
-    least, most = min(seconds), max(seconds)
+    if not panel.is_timed:
+        axis = altair.Axis(format=".2~%")
+        return altair.Y("second:Q", title="suppressed records", axis=axis)
+    seconds = [max(point.second, FASTEST) for point in panel.points]
     return getattr(altair, channel)(
-        "seconds:Q",
+        "second:Q",
         title="seconds (logarithmic)",
-        scale=altair.Scale(type="log", domain=[least / 1.5, most * 2], nice=False),
+        scale=altair.Scale(type="log", domain=[min(seconds) / 1.5, max(seconds) * 2], nice=False),
         axis=altair.Axis(format="~g", tickCount=5),
     )
 
 
 def _looks(panel: ChartPanel, *, legend: bool = True) -> dict[str, Any]:
-    """A colour, a mark and a dash for each method, the same in every chart."""
+    """A colour, a mark and a dash for each line, the same in every chart."""
     import altair
 
-    every = [AUTO, *METHODS]
-    names = sorted(set(_methods(panel)), key=every.index)
-    places = [every.index(name) for name in names]
-    shown = altair.Legend(title="method", orient="right") if legend else None
+    used = {point.line for point in panel.points}
+    names = {name: at for at, name in enumerate(panel.lines) if name in used}
+    shown = altair.Legend(title=panel.legend, orient="right") if legend and panel.legend else None
 
-    def scale(values: Sequence[Any]) -> Any:
-        return altair.Scale(domain=names, range=list(values))
+    def scale(looks: Sequence[Any], *, each: int = 1) -> Any:
+        found = [looks[at // each % len(looks)] for at in names.values()]
+        return altair.Scale(domain=list(names), range=found)
 
     return {
-        "color": altair.Color(
-            "method:N", legend=shown, scale=scale([COLOURS[at % len(COLOURS)] for at in places])
-        ),
-        "shape": altair.Shape(
-            "method:N", legend=shown, scale=scale([MARKS[at % len(MARKS)] for at in places])
-        ),
+        "color": altair.Color("line:N", legend=shown, scale=scale(COLOURS)),
+        "shape": altair.Shape("line:N", legend=shown, scale=scale(MARKS)),
         "strokeDash": altair.StrokeDash(
-            "method:N",
-            legend=shown,
-            scale=scale([DASHES[at // len(COLOURS) % len(DASHES)] for at in places]),
+            "line:N", legend=shown, scale=scale(DASHES, each=len(COLOURS))
         ),
     }
 
@@ -342,32 +316,23 @@ def _marks(base: Any, size: int) -> list[Any]:
     return [whole, cut.encode(strokeDash=altair.value([1, 0]))]
 
 
-def _table(panel: ChartPanel) -> Any:
-    return values_of(
-        [
-            {
-                "method": p.method,
-                "k": p.k,
-                "loss": p.loss,
-                "seconds": max(p.seconds, FASTEST),
-                "cut": p.is_cut,
-            }
-            for p in panel.points
-        ]
-    )
+def _rows(panel: ChartPanel) -> list[dict[str, Any]]:
+    least = FASTEST if panel.is_timed else 0.0
+    return [
+        {
+            "line": point.line,
+            "at": point.at,
+            "loss": point.loss,
+            "second": max(point.second, least),
+            "cut": point.is_cut,
+        }
+        for point in panel.points
+    ]
 
 
-def values_of(rows: list[dict[str, Any]]) -> Any:
+def _values(rows: list[dict[str, Any]]) -> Any:
     """Rows as the data of a chart."""
     import altair
 
     made: Any = altair.Data  # which says nothing of its types
     return made(values=rows)
-
-
-def _by_loss(point: ChartPoint) -> float:
-    return point.loss
-
-
-def _methods(panel: ChartPanel) -> list[str]:
-    return [point.method for point in panel.points]

@@ -1,14 +1,17 @@
-"""Comparison: what each method makes of one table, row by row, as a document and as a page."""
+"""Comparison and sweep: what methods, or one at each point of a grid, make of one table."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.methods.options import EFFORTS
+from sqlanon.methods.registry import AUTO, METHODS
+from sqlanon.policy.varied import Variation
 from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.plan import Report
@@ -18,11 +21,12 @@ from sqlanon.search.clustering.effort import PASSES
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of
 
 if TYPE_CHECKING:
-    from sqlanon.comparison.drawing import PageSection
+    from sqlanon.comparison.drawing import ChartPanel
 
 TO_NODES = ("full-domain", "local")
 """Recodings into nodes of the hierarchies, for which a bound of all of these holds."""
 MEGABYTE = 1_000_000
+NOTHING = "–"
 LEAST_SAVED = 0.1
 """What rows must have in common for a line that says so [seconds]."""
 
@@ -59,6 +63,23 @@ class Failure:
     kind: str
     message: str
     exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageSection:
+    """What a page shows of a loss.
+
+    Args:
+        loss: The loss.
+        description: What its charts show.
+        tables: Its tables, each with the lengths of a bar for each row [%], or without any.
+        measures: The same results by every measure.
+    """
+
+    loss: str
+    description: str
+    tables: Sequence[tuple[ShownTable, Sequence[Sequence[float]]]]
+    measures: Sequence[ShownTable] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,25 +245,22 @@ class Comparison(SelfShown):
         }
 
     def headline(self) -> str:
-        """What was compared."""
-        return self.title
+        """What was compared, in a line."""
+        done = f"{len(self.done)} of {counted(len(self.rows), 'search', more='searches')} done"
+        return f"{_source(self.table, self.done)}: {done} in {self.seconds:.1f} s"
 
     def shown_tables(self) -> list[ShownTable]:
         """The results, loss by loss and k by k."""
-        return [
-            ShownTable(
-                [self.cells(row) for row in self.section(loss, k) if row.report is not None],
-                self.heads(loss),
-                self.caption(loss, k),
-            )
-            for loss, k in self.sections
-        ]
+        return [self.section_table(loss, k) for loss, k in self.sections]
 
     def to_text(self) -> str:
         """A page for a reader."""
-        lines = [self.title]
-        for loss, k in self.sections:
-            lines += ["", *self._section_lines(loss, k)]
+        lines = [self.headline()]
+        for table in self.shown_tables():
+            lines += ["", table.caption]
+            if table.rows:
+                aligned = "<" + ">" * (len(table.heads) - 1)
+                lines += in_columns([table.heads, *table.rows], aligned)
         ends = self.lines()
         return page([*lines, *([""] if ends else []), *ends], self.notes)
 
@@ -250,14 +268,6 @@ class Comparison(SelfShown):
     def sections(self) -> list[tuple[str, int]]:
         """Each loss with each k."""
         return [(loss, k) for loss in self.losses for k in self.ks]
-
-    @property
-    def title(self) -> str:
-        """What was compared, in a line."""
-        records = {row.report.records for row in self.done if row.report is not None}
-        of = "".join(f", {counted(each, 'record')}" for each in records)
-        done = f"{len(self.done)} of {counted(len(self.rows), 'search', more='searches')} done"
-        return f"{self.table or 'table'}{of}: {done} in {self.seconds:.1f} s"
 
     def lines(self) -> list[str]:
         """What the marks beside methods mean, and why others have no result."""
@@ -305,23 +315,19 @@ class Comparison(SelfShown):
         ]
         return f"{loss}, k = {k:,}: {known}{''.join(f' ({text})' for text in details)}"
 
-    def _section_lines(self, loss: str, k: int) -> Iterator[str]:
-        section = self.section(loss, k)
-        done = [row for row in section if row.report is not None]
-        yield self.caption(loss, k)
-        if done:
-            rows = [self.heads(loss), *(self.cells(row) for row in done)]
-            yield from in_columns(rows, "<" + ">" * (len(rows[0]) - 1))
+    def section_table(self, loss: str, k: int) -> ShownTable:
+        """The results of a section, what loses least first."""
+        rows = [self.cells(row, row.report) for row in self.section(loss, k) if row.report]
+        return ShownTable(rows, self.heads(loss), self.caption(loss, k))
 
     def heads(self, loss: str) -> list[str]:
         """The names of a section's columns."""
         others = [each for each in self.losses if each != loss]
         return ["method", loss, "times bound", *others, *_FIGURES]
 
-    def cells(self, row: ComparedRow) -> list[str]:
+    def cells(self, row: ComparedRow, report: Report) -> list[str]:
         """The cells of a row that has a result."""
-        assert row.report is not None
-        report, ratio = row.report, self.ratio(row)
+        ratio = self.ratio(row)
         others = [each for each in self.losses if each != row.asked.loss]
         marks = f"{'*' if row.reason else ' '}{'>' if row.is_cut else ' '}"
         peak = "–" if row.peak_memory is None else f"{row.peak_memory / MEGABYTE:,.0f}"
@@ -342,46 +348,80 @@ class Comparison(SelfShown):
         """Draws loss and seconds by method, against k where there are several.
 
         Args:
-            path: A file: .svg, or .html with the tables beside the charts.
+            path: A file: .svg, or .html with bars beside the tables.
             overwrite: Whether it may be there already.
 
         Raises:
-            PolicyError: What draws is not installed, or no method has a result.
+            PolicyError: What draws a picture is not installed, or no method has a result.
             SourceError: The file has another ending or cannot be written.
         """
-        from sqlanon.comparison.drawing import Drawing, draw  # most comparisons need none
+        from sqlanon.comparison.drawing import draw  # most comparisons draw none
 
-        sections = [section for loss in self.losses for section in self._drawn(loss)]
-        drawing = Drawing(self.title, sections, self.lines(), self.notes, self.provenance.created)
-        draw(drawing, path, overwrite=overwrite)
+        panels = [self.panel(loss) for loss in self.losses if self._finite(loss)]
+        draw(
+            path,
+            panels,
+            what="method",
+            overwrite=overwrite,
+            bars=True,
+            title=self.headline(),
+            sections=[self._section(panel) for panel in panels],
+            lines=self.lines(),
+            notes=self.notes,
+            created=self.provenance.created,
+            command="compare",
+        )
 
-    def _drawn(self, loss: str) -> Iterator[PageSection]:
-        """The charts and tables of one loss, where a method has a result."""
-        from sqlanon.comparison.drawing import ChartPanel, ChartPoint, PageSection
+    def _finite(self, loss: str) -> list[ComparedRow]:
+        """The rows of a loss that a chart can show."""
+        return [row for row in self.done if row.asked.loss == loss and math.isfinite(row.value)]
 
-        rows = [row for row in self.done if row.asked.loss == loss]
-        points = [
-            ChartPoint(row.asked.method, row.asked.k, row.value, row.seconds_alone, row.is_cut)
-            for row in rows
-            if math.isfinite(row.value)
+    def panel(self, loss: str) -> ChartPanel:
+        """The charts of one loss."""
+        from sqlanon.comparison.drawing import ChartPanel, ChartPoint
+
+        rows = self._finite(loss)
+        least = [
+            min((row for row in rows if row.asked.k == k), key=lambda row: row.value)
+            for k in sorted({row.asked.k for row in rows})
         ]
-        if not points:
-            return
-        bounds = {k: bound for k in self.ks if (bound := self.bound(loss, k))}
+        best = "; ".join(
+            f"at k = {row.asked.k:,} {row.asked.method} loses least, {row.value:.6g}"
+            for row in least
+        )
+        cut = list(dict.fromkeys(row.asked.method for row in rows if row.is_cut))
+        ended = f" Cut short by {self.ended_by}: {', '.join(cut)}." if cut else ""
+        methods = len({row.asked.method for row in rows})
+        return ChartPanel(
+            loss,
+            [
+                ChartPoint(row.asked.method, row.asked.k, row.value, row.seconds_alone, row.is_cut)
+                for row in rows
+            ],
+            description=f"{loss} and seconds of {methods} methods: {best}.{ended}",
+            lines=[AUTO, *METHODS],
+            across="k (smallest class allowed)",
+            legend="method",
+            is_timed=True,
+            bounds={k: bound for k in self.ks if (bound := self.bound(loss, k))},
+            ended_by=self.ended_by,
+        )
+
+    def _section(self, panel: ChartPanel) -> PageSection:
+        """The tables of one loss, with a bar for what each method loses."""
+        loss, most = panel.loss, max(point.loss for point in panel.points)
         tables, measures = [], []
         for k in self.ks:
-            done = [row for row in self.section(loss, k) if row.report is not None]
-            cells = [self.cells(row) for row in done]
-            tables.append(ShownTable(cells, self.heads(loss), self.caption(loss, k)))
-            known = dict.fromkeys(n for row in done if row.report for n in row.report.loss)
+            done = [(row, row.report) for row in self.section(loss, k) if row.report]
+            bars = [[100 * row.value / most if 0 < row.value <= most else 0] for row, _ in done]
+            tables.append((self.section_table(loss, k), bars))
+            known = dict.fromkeys(name for _, report in done for name in report.loss)
             shown = [
-                [row.asked.method, *(_measure(row.report, name) for name in known)]
-                for row in done
-                if row.report
+                [row.asked.method, *(_measure(report, name) for name in known)]
+                for row, report in done
             ]
             measures.append(ShownTable(shown, ["method", *known], f"{loss}, k = {k:,}"))
-        panel = ChartPanel(loss, tuple(points), bounds, self.ended_by)
-        yield PageSection(panel, tables, measures)
+        return PageSection(loss, panel.description, tables, measures)
 
 
 def _bound_entry(bound: BoundReport) -> dict[str, Any]:
@@ -396,3 +436,244 @@ def _measure(report: Report, name: str) -> str:
     """A measure of a result; a dash where it does not apply."""
     value = report.loss.get(key(name))
     return "–" if value is None else figure(value)
+
+
+@dataclass(frozen=True, slots=True)
+class SweptPoint:
+    """A point of a grid: its result, or why there is none.
+
+    Args:
+        values: The value of each figure that is swept.
+        report: What a plan would report; None where there is none.
+        failure: Why there is none.
+        seconds: How long it took, with what earlier points left for it.
+    """
+
+    values: Mapping[str, Variation]
+    report: Report | None = None
+    failure: Failure | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def loss(self) -> float:
+        """The loss that was minimized; infinite where there is no result."""
+        return math.inf if self.report is None else self.report.loss[key(self.report.loss_name)]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The values as a reader knows them."""
+        return tuple(each.label for each in self.values.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of its plan, or the reason, with what was asked for as `asked`."""
+        asked = {"asked": {name: _written(each) for name, each in self.values.items()}}
+        if self.report is not None:
+            own = {**self.report.to_dict(), "seconds": {"total": self.seconds}}
+            return {**asked, **own, "error": None}
+        assert self.failure is not None
+        error = {"kind": self.failure.kind, "message": self.failure.message}
+        return {**asked, "holds": False, "seconds": {"total": self.seconds}, "error": error}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sweep(SelfShown):
+    """A method on one table at each point of a grid.
+
+    Args:
+        table: The table's name; None where it has none.
+        axes: The values of each figure that is swept.
+        points: The results, the last figure varying fastest.
+        method: The method, as it was asked for.
+        loss_name: The loss that was minimized.
+        notes: What a reader should know besides.
+        seconds: How long all of it took.
+        provenance: What it was made of and when; its policy is that of no single point.
+    """
+
+    table: str | None
+    axes: Mapping[str, Sequence[Variation]]
+    points: tuple[SweptPoint, ...]
+    method: str
+    loss_name: str
+    notes: tuple[str, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
+
+    @property
+    def done(self) -> tuple[SweptPoint, ...]:
+        """The points that have a result."""
+        return tuple(point for point in self.points if point.report is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `plan --sweep --json`."""
+        return {
+            **self.provenance.head(),
+            "table": self.table,
+            "method": self.method,
+            "loss": self.loss_name,
+            "sweep": {name: [_written(each) for each in own] for name, own in self.axes.items()},
+            "points": [point.to_dict() for point in self.points],
+            "notes": list(self.notes),
+            "seconds": {"total": self.seconds},
+        }
+
+    def headline(self) -> str:
+        """What was swept, in a line."""
+        done = f"{len(self.done)} of {counted(len(self.points), 'point')} done"
+        return f"{_source(self.table, self.done)}: {self.method}, {done} in {self.seconds:.1f} s"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """A row for each point."""
+        return [self._listing("")]
+
+    def to_text(self) -> str:
+        """A page for a reader: the loss by the last two figures, then every point."""
+        lines = [self.headline()]
+        for table in self._grids():
+            aligned = ">" * len(table.heads)
+            lines += ["", table.caption, *in_columns([table.heads, *table.rows], aligned)]
+        table = self._listing("each point")
+        aligned = ">" * (len(table.heads) - 1) + "<"
+        lines += ["", table.caption, *in_columns([table.heads, *table.rows], aligned)]
+        ends = list(self.lines())
+        return page([*lines, *([""] if ends else []), *ends], self.notes)
+
+    def _grids(self) -> Iterator[ShownTable]:
+        """The loss against the last figure and the one before, for each value of all others."""
+        if len(self.axes) < 2:
+            return
+        *others, down, across = self.axes
+        found = {point.labels: point for point in self.points}
+        for fixed in product(*(self.axes[name] for name in others)):
+            at = "".join(f", {each.key} {each.label}" for each in fixed)
+            labels = tuple(each.label for each in fixed)
+            heads = [each.label for each in self.axes[across]]
+            rows = [
+                [own.label, *(_loss(found[*labels, own.label, head]) for head in heads)]
+                for own in self.axes[down]
+            ]
+            caption = f"{self.loss_name} by {down} (down) and {across} (across){at}"
+            yield ShownTable(rows, [f"{down} \\ {across}", *heads], caption)
+
+    def _listing(self, caption: str) -> ShownTable:
+        """A table with a row for each point."""
+        heads = [
+            *(*self.axes, self.loss_name, "suppressed", "classes", "smallest", "seconds"),
+            "levels, or what the recoding is",
+        ]
+        return ShownTable([self._row(point) for point in self.points], heads, caption)
+
+    def _row(self, point: SweptPoint) -> list[str]:
+        report, seconds = point.report, f"{point.seconds:.2f}"
+        if report is None:
+            assert point.failure is not None
+            return [*point.labels, *[NOTHING] * 4, seconds, "none, see below"]
+        levels = ", ".join(f"{name} {at}" for name, at in report.levels.items())
+        return [
+            *point.labels,
+            _loss(point),
+            part_of(report.suppressed_records, report.records),
+            f"{report.statistics.classes:,}",
+            f"{report.statistics.smallest:,}",
+            seconds,
+            levels or report.method,
+        ]
+
+    def lines(self) -> Iterator[str]:
+        """What the marks mean, and why points have no result."""
+        if any(point.report is not None and point.report.is_cut for point in self.points):
+            yield "> cut short by the time limit: with more time it may lose less"
+        where: dict[str, list[str]] = {}
+        for point in self.points:
+            if point.failure is not None:
+                named = (f"{name} {each.label}" for name, each in point.values.items())
+                where.setdefault(point.failure.message, []).append(", ".join(named))
+        yield from (f"{NOTHING} {'; '.join(at)}: {reason}" for reason, at in where.items())
+
+    def chart(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Draws the loss and the records that are suppressed against the figures.
+
+        Args:
+            path: A file: .svg, or .html with the tables beside the charts.
+            overwrite: Whether it may be there already.
+
+        Raises:
+            PolicyError: What draws is not installed, or no point has a result.
+            SourceError: The file has another ending or cannot be written.
+        """
+        from sqlanon.comparison.drawing import draw  # most sweeps draw none
+
+        panels = [self.panel()] if self._finite() else []
+        tables = [(table, ()) for table in (*self._grids(), self._listing("Each point"))]
+        draw(
+            path,
+            panels,
+            what="point of the sweep",
+            overwrite=overwrite,
+            title=self.headline(),
+            sections=[PageSection(each.loss, each.description, tables) for each in panels],
+            lines=list(self.lines()),
+            notes=self.notes,
+            created=self.provenance.created,
+            command="plan --sweep",
+        )
+
+    def _finite(self) -> list[tuple[SweptPoint, Report]]:
+        """The points that a chart can show."""
+        return [
+            (point, point.report)
+            for point in self.points
+            if point.report is not None and math.isfinite(point.loss)
+        ]
+
+    def panel(self) -> ChartPanel:
+        """The charts: against the figure of most values, the first of several."""
+        from sqlanon.comparison.drawing import ChartPanel, ChartPoint
+
+        across = max(self.axes, key=lambda name: len(self.axes[name]))
+        others = [name for name in self.axes if name != across]
+        is_numeric = not any(each.has_kind for each in self.axes[across])
+        points = []
+        for point, report in self._finite():
+            own = point.values[across]
+            # Of a single other figure the legend says which it is.
+            names = [f"{n} " * (len(others) > 1) + point.values[n].label for n in others]
+            share = report.suppressed_records / report.records
+            at = own.figure if is_numeric else own.label
+            points.append(ChartPoint(", ".join(names), at, point.loss, share))
+        ordered = sorted((point for point, _ in self._finite()), key=lambda point: point.loss)
+        ends = (
+            f"{point.loss:.6g} at "
+            + ", ".join(f"{name} {each.label}" for name, each in point.values.items())
+            for point in (ordered[0], ordered[-1])
+        )
+        return ChartPanel(
+            self.loss_name,
+            points,
+            description=f"{self.loss_name} and suppressed records of {self.method} against "
+            f"{across}: the loss goes from {' to '.join(ends)}.",
+            lines=list(dict.fromkeys(point.line for point in points)),
+            across=across,
+            legend=", ".join(others),
+            is_timed=False,
+            is_log=across == "k",
+            order=() if is_numeric else [each.label for each in self.axes[across]],
+        )
+
+
+def _written(value: Variation) -> float | str:
+    """A value for a document: a number, unless it has a kind besides."""
+    return value.label if value.has_kind else value.figure
+
+
+def _loss(point: SweptPoint) -> str:
+    """The loss of a point for a reader, marked where more time may lower it."""
+    if point.report is None:
+        return NOTHING
+    return f"{'>' if point.report.is_cut else ''}{figure(point.loss)}"
+
+
+def _source(table: str | None, done: Sequence[ComparedRow | SweptPoint]) -> str:
+    """What was searched, with its number of records where any search tells it."""
+    records = {each.report.records for each in done if each.report is not None}
+    return "".join([table or "table", *(f", {counted(number, 'record')}" for number in records)])

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from sqlanon import resources
 from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError
+from sqlanon.sqltext import Sql, expression, name, render
 
 Row: TypeAlias = tuple[str | None, ...]
 """A leaf (None: NULL), then its label at each level up to the top."""
@@ -142,7 +142,7 @@ FEWEST = 5
 """Fewest people that the policy can hide among each other: its k."""
 
 
-def statements(table: exp.Table, records: int, *, seed: int = 0) -> list[exp.Expr]:
+def statements(table: exp.Table, records: int, *, seed: int = 0) -> list[Sql]:
     """The statements that create the table in DuckDB, to be run in order on one connection.
 
     They leave nothing else behind. The table must not exist. Another seed gives other people.
@@ -152,7 +152,22 @@ def statements(table: exp.Table, records: int, *, seed: int = 0) -> list[exp.Exp
     """
     if not 0 <= records <= MOST_RECORDS:
         raise PolicyError(f"a census has 0 to {MOST_RECORDS} records, not {records}")
-    return resources.render("census", table=table, records=records, seed=seed)
+    # The engine scans a table with all its threads, but RANGE with one.
+    numbers = name("sqlanon_census_records")
+    return [
+        expression(
+            "CREATE OR REPLACE TEMPORARY TABLE {{ numbers }} AS "
+            "SELECT CAST(range AS INTEGER) AS record FROM RANGE({{ records }})",
+            numbers=numbers,
+            records=records,
+        ),
+        expression(
+            "CREATE TABLE {{ table }} AS {{ people }}",
+            table=table,
+            people=render("demo/census", records=numbers, seed=seed),
+        ),
+        expression("DROP TABLE {{ numbers }}", numbers=numbers),
+    ]
 
 
 def write(folder: Path) -> list[Path]:
@@ -160,8 +175,8 @@ def write(folder: Path) -> list[Path]:
     texts = dict(zip(FILES, [POLICY, *map(_csv, HIERARCHIES.values())], strict=True))
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for name, text in texts.items():
-        path = folder / name
+    for file, text in texts.items():
+        path = folder / file
         write_file(path, text)
         paths.append(path)
     return paths

@@ -15,15 +15,13 @@ from sqlglot import exp
 from sqlanon.api import anonymize
 from sqlanon.arguments import path_of
 from sqlanon.demo import census
-from sqlanon.engine.base import Engine, Limits
+from sqlanon.engine.base import Limits
 from sqlanon.engine.open import Resources
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.inspection import check
-from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import SETTINGS, Policy
 from sqlanon.policy.toml import read_document
-from sqlanon.query import syntax
-from sqlanon.query.text import varchar
+from sqlanon.publishing.preview import NOT_PUBLISHED, PreviewedRecord
 from sqlanon.reports.check import CheckReport
 from sqlanon.reports.document import stamp
 from sqlanon.reports.plan import Report
@@ -36,10 +34,6 @@ DATABASE = "census.duckdb"
 PAGE = "report.html"
 SHOWN = 2
 WIDTH = 80
-NOT_PUBLISHED = "–"
-
-Person = Mapping[str, tuple[str, str]]
-"""For each column what to show before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +92,7 @@ class DemoReport:
     before: CheckReport
     published: Report
     after: CheckReport
-    people: tuple[Person, ...]
+    people: tuple[PreviewedRecord, ...]
     descriptions: Mapping[str, str]
 
     @property
@@ -222,31 +216,30 @@ def run_demo(
     statements = census.statements(table, demo.records, seed=demo.seed)
     resources = Resources(**limits)
     with _removed_on_failure(demo):
-        return _run(demo, statements, resources=resources, tell=tell)
-
-
-def _run(
-    demo: Demo, statements: Sequence[exp.Expr], *, resources: Resources, tell: Callable[[str], None]
-) -> DemoReport:
-    """The demo, in a folder of its own."""
-    document = read_document(demo.policy)
-    how = {key: document.pop(key) for key in SETTINGS if key in document}
-    policy = Policy.from_dict(document, demo.folder)
-    with resources.connect(demo.database) as engine:
-        tell("making people up")
-        for statement in statements:
-            engine.run(statement)
-        before = check(engine, policy, table=TABLE)
-        target: dict[str, Any] = {"into": PUBLISHED, "overwrite": True, "report": demo.page}
-        published = anonymize(engine, policy, table=TABLE, progress=tell, **target, **how)
-        tell("checking the published table")
-        after = check(engine, policy, table=PUBLISHED)
-        subject = bind(engine, engine.resolve(TABLE), policy=policy)
-        people = tuple(_people(engine, subject, policy=policy, published=published))
-        descriptions = {
-            name: attribute.hierarchy.describe() for name, attribute in policy.attributes.items()
-        }
-    return DemoReport(demo, before, published, after, people, descriptions)
+        document = read_document(demo.policy)
+        how = {key: document.pop(key) for key in SETTINGS if key in document}
+        policy = Policy.from_dict(document, demo.folder)
+        with resources.connect(demo.database) as engine:
+            tell("making people up")
+            for statement in statements:
+                engine.run(statement)
+            before = check(engine, policy, table=TABLE)
+            people = list[PreviewedRecord]()
+            target: dict[str, Any] = {"into": PUBLISHED, "overwrite": True, "report": demo.page}
+            published = anonymize(
+                engine,
+                policy,
+                table=TABLE,
+                progress=tell,
+                confirm=lambda _, records: people.extend(records),
+                preview=SHOWN,
+                **target,
+                **how,
+            )
+            tell("checking the published table")
+            after = check(engine, policy, table=PUBLISHED)
+            rules = {name: each.hierarchy.describe() for name, each in policy.attributes.items()}
+        return DemoReport(demo, before, published, after, tuple(people), rules)
 
 
 @contextmanager
@@ -287,57 +280,18 @@ def _make_room(demo: Demo) -> None:
         raise SourceError(f"folder {str(folder)!r}: {error.strerror}") from None
 
 
-def _people(
-    engine: Engine, subject: Subject, *, policy: Policy, published: Report
-) -> Iterator[Person]:
-    """The first few people by number, each with what became of them."""
-    columns = list(subject.columns)
-    texts = (syntax.alias(varchar(syntax.column(name)), name) for name in columns)
-    query = exp.select(*texts).from_(subject.table.copy())
-    rows = engine.rows(query.order_by(syntax.column(columns[0])).limit(SHOWN))
-    kept = policy.published(columns)
-    for row in rows:
-        before = dict(zip(columns, row, strict=True))
-        labels = _labels(subject, published, values=before)
-        here = _is_published(engine, labels)
-        after = before | labels
-        yield {
-            name: (
-                shown(before[name]),
-                shown(after[name]) if here and name in kept else NOT_PUBLISHED,
-            )
-            for name in columns
-        }
-
-
-def _labels(
-    subject: Subject, published: Report, *, values: Mapping[str, str | None]
-) -> dict[str, str | None]:
-    """A person's quasi-identifiers at the published levels."""
-    return {
-        tree.column: tree.labels[published.levels[tree.column]][
-            tree.leaves.index(values[tree.column])
-        ]
-        for tree in subject.trees
-    }
-
-
-def _is_published(engine: Engine, labels: Mapping[str, str | None]) -> bool:
-    """Whether anybody of these labels is in the published table; then everybody is."""
-    query = exp.select(exp.Count(this=exp.Star())).from_(syntax.table(PUBLISHED))
-    for name, label in labels.items():
-        same = exp.NullSafeEQ(this=varchar(syntax.column(name)), expression=exp.convert(label))
-        query = query.where(same)
-    return bool(engine.rows(query)[0][0])
-
-
-def _side_by_side(people: Sequence[Person]) -> str:
+def _side_by_side(people: Sequence[PreviewedRecord]) -> str:
     """One line per column, one pair of before and after per person."""
-    pairs = [
-        {name: " → ".join(dict.fromkeys(cells)) for name, cells in person.items()}
-        for person in people
-    ]
-    columns = list(people[0]) if people else []
+    pairs = []
+    for person in people:
+        after = {name: shown(value) for name, value in (person.after or {}).items()}
+        pairs.append(
+            {
+                name: " → ".join(dict.fromkeys((shown(value), after.get(name, NOT_PUBLISHED))))
+                for name, value in person.before.items()
+            }
+        )
+    columns = list(people[0].before) if people else []
     name_width = max(map(len, columns), default=0)
     widths = [max(map(len, pair.values())) for pair in pairs]
     lines = []

@@ -183,14 +183,6 @@ class Engine(Protocol):
         """Name and type of every column, in table order."""
         ...
 
-    def forget(self) -> None:
-        """Looks up anew what is asked of tables and columns from here on.
-
-        An engine may know them still from the same transaction, in which they change only where a
-        function of the caller is called.
-        """
-        ...
-
     def resolve(self, table: object) -> exp.Table:
         """The fully qualified table that a name or a frame stands for."""
         ...

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.engine.duckdb.catalog import is_frame
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.frames import HeldFrame, owned
+from sqlanon.engine.duckdb.frames import ArrowStreamed, HeldFrame, LazilyCollected, owned
 from sqlanon.engine.duckdb.resources import Resources
 from sqlanon.engine.duckdb.source import (
     OpenedSource,
@@ -21,7 +21,6 @@ from sqlanon.engine.duckdb.source import (
 )
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
 from sqlanon.engine.duckdb.text_layout import ROW_NAMES
-from sqlanon.engine.frames import ArrowStreamed, LazilyCollected
 from sqlanon.errors import EngineError
 
 Connection = duckdb.DuckDBPyConnection | DuckDB

@@ -5,6 +5,7 @@ Bound to a column, a declaration becomes a `Tree`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -28,7 +29,6 @@ from sqlanon.hierarchy.rules import (
     exact,
     whole,
 )
-from sqlanon.hierarchy.spec import form_of_spec
 from sqlanon.hierarchy.tree import Tree, lines_text, shape_faults
 from sqlanon.wording import counted
 
@@ -370,3 +370,76 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
+
+
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^;'"]+""")
+
+
+def form_of_spec(text: str) -> dict[str, Any]:
+    """The form of a policy file for a hierarchy that the command line names.
+
+    Raises:
+        HierarchyError: If the text names no hierarchy.
+
+    >>> form_of_spec("intervals:5,10;low=0")
+    {'intervals': ['5', '10'], 'low': '0'}
+    """
+    if text == "suppress":
+        return {"suppress": True}
+    kind, colon, rest = text.partition(":")
+    if colon and kind in ("table", "file"):
+        return {kind: rest}
+    if colon and kind in ("sql", "expressions"):
+        return {"expressions": _split_expressions(rest)}
+    if colon and kind in ("intervals", "prefix", "dates"):
+        return _read_options(kind, rest)
+    if not text or (colon and kind.isalpha() and len(kind) > 1):
+        known = "suppress, intervals:, prefix:, dates:, sql:, table:, file:"
+        raise HierarchyError([f"hierarchy '{text}' has an unknown kind; choose from {known}"])
+    return {"file": text}
+
+
+def _read_options(kind: str, text: str) -> dict[str, Any]:
+    """Read `5,10,20;low=0` as the form of a policy file."""
+    values, *options = text.split(";")
+    form: dict[str, Any] = {kind: [value.strip() for value in values.split(",")]}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise HierarchyError([f"hierarchy '{kind}': '{option}' is no option of the form a=b"])
+        form[key.strip()] = value
+    return form
+
+
+def _split_expressions(text: str) -> list[str]:
+    """Split at the semicolons that stand outside quotes."""
+    parts = [""]
+    end = 0
+    for match in _QUOTED.finditer(text):
+        between = text[end : match.start()]
+        if between.strip(";"):
+            break
+        parts.extend([""] * len(between))
+        parts[-1] += match.group()
+        end = match.end()
+    if text[end:]:
+        raise HierarchyError(["hierarchy 'sql' has an open quote or an empty expression"])
+    return [part.strip() for part in parts]
+
+
+def grown(hierarchy: Hierarchy, column: str = "", *, name: str = "") -> Tree:
+    """The tree of explicit rows alone, with a leaf that stands for all values without a row.
+
+    Args:
+        hierarchy: The rows.
+        column: The column that they belong to; empty for none.
+        name: What messages call the hierarchy, where not by its own name.
+
+    Raises:
+        HierarchyError: The rows are no tree.
+    """
+    rows = list(hierarchy.rows or ())
+    if hierarchy.others is not None:
+        longest = max((path[0] or "" for path in rows), key=len)
+        rows.append((f"{longest}*", *hierarchy.others))  # longer than any leaf
+    return Tree.grow(column, rows, name=name or hierarchy.name, lines=hierarchy.lines)

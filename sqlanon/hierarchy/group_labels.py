@@ -9,7 +9,9 @@ A run says which numbers it holds, whether they are leaves or not. So a run of w
 the borders of their grid, and where leaves are the values of a table, the least and the greatest of
 them end no run of several: such a run is open there, as `<=21`.
 
-A label is taken if reading it gives its group, so a published table can be read on its own.
+A label is taken if reading it gives its group, so a published table can be read on its own. Where
+groups are no nodes, a plan and `measure` put a tree of leaf, group and top in place of the column's
+own (`group_tree`), and leave out what goes by levels.
 """
 
 from __future__ import annotations
@@ -19,12 +21,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 from operator import itemgetter
 
 from sqlanon.errors import HierarchyError
-from sqlanon.hierarchy.label_nodes import Label
-from sqlanon.hierarchy.level_labels import telling_level
+from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read
 from sqlanon.hierarchy.number_ranges import NumberRange, is_number
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.wording import counted
@@ -394,3 +395,80 @@ class GroupLabeller:
 def _set_text(items: Iterable[tuple[int, Label]]) -> str:
     """A set of items, each with a leaf of its own that says where it stands."""
     return "{" + ", ".join(_written(text) for _, text in sorted(items, key=itemgetter(0))) + "}"
+
+
+def telling_level(
+    tree: Tree,
+    levels: Iterable[int],
+    *,
+    groups: Sequence[Sequence[int]],
+    published: Collection[int] | None,
+) -> int | None:
+    """The first level whose labels tell groups of leaves that are its nodes; None where none does.
+
+    None of the labels is the text of a value in another group.
+
+    Args:
+        tree: The hierarchy.
+        levels: The levels to look at.
+        groups: Every leaf once, ascending.
+        published: Leaves that a published record holds; None where any may be.
+    """
+    leaf = {text: number for number, text in enumerate(tree.leaves)}
+    told = groups
+    if published is not None:
+        told = [group for group in groups if not set(group).isdisjoint(published)]
+    for level in levels:
+        names = tree.labels[level]
+        is_foreign = any(leaf.get(names[own[0]], own[0]) not in own for own in groups)
+        if not is_foreign and _tells(tree, level, groups=told):
+            return level
+    return None
+
+
+def _tells(tree: Tree, level: int, *, groups: Sequence[Sequence[int]]) -> bool:
+    """Whether the labels of these nodes of a level and no others say which nodes they are."""
+    wanted = {tree.labels[level][group[0]]: (group[0], len(group)) for group in groups}
+    nodes = Nodes(tree, [1] * len(tree.leaves))
+    matches = [
+        LabelMatch(label, (at, node), 1, 1)
+        for at in range(tree.height + 1)
+        for node, label in enumerate(tree.node_labels(at))
+        if label in wanted
+    ]
+    places = read(nodes, matches, allowed=range(tree.height + 1)).places
+    return {label: nodes.run(place) for label, place in places.items()} == wanted
+
+
+def group_tree(
+    tree: Tree, groups: Sequence[tuple[Label, Sequence[int]]]
+) -> tuple[Tree, tuple[int, ...]]:
+    """A tree of leaves, groups and the top, in place of a column's own.
+
+    Args:
+        tree: The column's hierarchy.
+        groups: Labels, each with its leaves; leaves without a group stay by themselves.
+
+    Returns:
+        The tree, and per leaf of it the leaf of the hierarchy.
+    """
+    held = set(chain.from_iterable(leaves for _, leaves in groups))
+    rest = [(tree.leaves[leaf], (leaf,)) for leaf in range(len(tree.leaves)) if leaf not in held]
+    ordered = sorted([*groups, *rest], key=lambda group: min(group[1]))
+    places = tuple(chain.from_iterable(sorted(leaves) for _, leaves in ordered))
+    leaves = tuple(tree.leaves[leaf] for leaf in places)
+    grouped = [(number, label) for number, (label, own) in enumerate(ordered) for _ in own]
+    top = tree.labels[-1][0]
+    return (
+        Tree(
+            tree.column,
+            leaves,
+            (leaves, tuple(label for _, label in grouped), (top,) * len(leaves)),
+            (
+                tuple(range(len(leaves))),
+                tuple(number for number, _ in grouped),
+                (0,) * len(leaves),
+            ),
+        ),
+        places,
+    )

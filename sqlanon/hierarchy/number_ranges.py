@@ -1,4 +1,8 @@
-"""Ranges of numbers: what a label such as `20-34`, `[0.0, 2.5)`, `<=21` or `>=69` says."""
+"""Ranges of numbers: what a label such as `20-34`, `[0.0, 2.5)`, `<=21` or `>=69` says.
+
+The one grammar of such labels. Queries that write them for each value put the same marks between
+numbers (`HALF_OPEN`, `HYPHEN`, `TO`), and name open ends by `NumberRange.label`.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,16 @@ from decimal import Decimal
 ALL = "not NULL"
 """The label of all numbers, where NULL is not among them."""
 
+HALF_OPEN = ("[", ", ", ")")
+"""What stands before, between and after the ends of a range without its upper end."""
+HYPHEN, TO = "-", " to "
+"""What stands between the ends of a range that holds both; the word beside a minus or a point."""
+
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _ONE = re.compile(_NUMBER)
-_WHOLE = re.compile(r"([0-9]+)-([0-9]+)")
-_CLOSED = re.compile(f"({_NUMBER}) to ({_NUMBER})")
-_HALF_OPEN = re.compile(rf"\[({_NUMBER}), ({_NUMBER})\)")
+_WHOLE = re.compile(f"([0-9]+){HYPHEN}([0-9]+)")
+_CLOSED = re.compile(f"({_NUMBER}){TO}({_NUMBER})")
+_HALF_OPEN = re.compile(f"({_NUMBER})".join(map(re.escape, HALF_OPEN)))
 _BELOW = re.compile(f"<(=?)({_NUMBER})")
 _ABOVE = re.compile(f">(=?)({_NUMBER})")
 
@@ -76,8 +85,9 @@ class NumberRange:
         if self.high is None:
             return f">{'=' * self.has_low}{self.low}"
         if not self.has_high:
-            return f"[{self.low}, {self.high})"
-        between = "-" if self.low.isdecimal() and self.high.isdecimal() else " to "
+            before, between, after = HALF_OPEN
+            return f"{before}{self.low}{between}{self.high}{after}"
+        between = HYPHEN if self.low.isdecimal() and self.high.isdecimal() else TO
         return f"{self.low}{between}{self.high}"
 
     def up_to(self, last: NumberRange) -> NumberRange:

@@ -68,6 +68,20 @@ def _option(*described: Any, **more: Any) -> Any:
     return field(default=option.default, metadata={"option": option})
 
 
+def _whole(default: int | None, text: str, fault: str, *, least: int = 1) -> Any:
+    """An option that is a whole number."""
+
+    def is_valid(value: object) -> bool:
+        return type(value) is int and value >= least
+
+    return _option(default, text, "N", int, is_valid, fault)
+
+
+def _one_of(default: str | None, text: str, known: tuple[str, ...], fault: str) -> Any:
+    """An option that is one of some words."""
+    return _option(default, text, "|".join(known), str, known.__contains__, fault)
+
+
 def _time_limit() -> Any:
     return _option(
         None,
@@ -157,25 +171,21 @@ class LatticeOptions:
 class AnnealingOptions:
     """Options of every method whose clusters can be annealed."""
 
-    improve: str | None = _option(
+    improve: str | None = _one_of(
         None,
         "anneal: cluster for k alone, too, exchange records between clusters until all models "
         "hold, and keep the result that loses less. lns: after refinement, repeatedly divide "
         "small sets of clusters anew by integer programs, for a lower loss in minutes "
         "(needs the extra 'exact').",
-        "anneal|lns",
-        is_valid=("anneal", "lns").__contains__,
-        fault="improve {!r} is not known; choose anneal or lns",
+        ("anneal", "lns"),
+        "improve {!r} is not known; choose anneal or lns",
     )
-    iterations: int | None = _option(
+    iterations: int | None = _whole(
         None,
         "Most exchanges that --improve anneal tries in a block. Default: "
-        f"{ITERATIONS_PER_RECORD} per record, at most {MAX_ITERATIONS}; if clusters still violate "
-        "the models, a quarter as many again that ignore the loss.",
-        "N",
-        int,
-        lambda value: type(value) is int and value >= 0,
+        f"{ITERATIONS_PER_RECORD} per record, at most {MAX_ITERATIONS}.",
         "iterations are {!r}; give a whole number of at least 0",
+        least=0,
     )
     temperature: float | None = _option(
         None,
@@ -229,42 +239,32 @@ class ClusterOptions(AnnealingOptions):
     """Options of every method that refines clusters."""
 
     refine: bool = _option(True, "Do not refine clusters after they are found.")
-    passes: int = _option(
+    passes: int = _whole(
         PASSES,
         f"About how often refinement looks at each record. Default: {PASSES}.",
-        "N",
-        int,
-        lambda value: type(value) is int and value >= 1,
         "passes are {!r}; give a whole number of at least 1",
     )
-    block_records: int = _option(
+    block_records: int = _whole(
         BLOCK_RECORDS,
         f"Split a larger table into blocks along its hierarchies. Default: {BLOCK_RECORDS}.",
-        "N",
-        int,
-        lambda value: type(value) is int and value >= 1,
         "block_records is {!r}; a block has 1 record or more",
     )
-    pools: int | None = _option(
+    pools: int | None = _whole(
         None,
         "How many sets of clusters --improve lns tries to divide anew. Default: no limit with "
         "--time-limit; else enough to try each record six times, up to 300000 records in all, "
         "but at least 50 sets.",
-        "N",
-        int,
-        lambda value: type(value) is int and value >= 1,
         "pools are {!r}; give a whole number of at least 1",
     )
-    bound: str | None = _option(
+    bound: str | None = _one_of(
         None,
         "How much work to put into a lower bound on the loss of every other recoding: columns "
         "(at once, from columns or single records), quick (seconds) or full (a minute), both "
         "from closed itemsets. Default: for covers, full if refinement takes longer anyway, else "
         "quick; for other methods, quick if the table is very small, else columns. A better "
         "bound also helps covers and refinement to lose less.",
-        "columns|quick|full",
-        is_valid=BOUNDS.__contains__,
-        fault="bound {!r} is not known; choose columns, quick or full",
+        BOUNDS,
+        "bound {!r} is not known; choose columns, quick or full",
     )
     time_limit: float | None = _time_limit()
 
@@ -324,22 +324,20 @@ CUTS = ("best", "nodes", "median")
 class PartOptions(AnnealingOptions):
     """Options of a partition from the top."""
 
-    cuts: str = _option(
+    cuts: str = _one_of(
         "best",
         "Where to cut a set of records in two: where it saves most loss per bit of information "
         "given away (best), or in the widest column, between nodes of its hierarchy (nodes) or "
         "at its median (median). Default: best.",
-        "best|nodes|median",
-        is_valid=CUTS.__contains__,
-        fault="cuts {!r} are not known; choose best, nodes or median",
+        CUTS,
+        "cuts {!r} are not known; choose best, nodes or median",
     )
-    partitioning: str = _option(
+    partitioning: str = _one_of(
         "strict",
         "Equal records stay together (strict), or may be put into either half, in tables that "
         "fit into memory (relaxed). Default: strict.",
-        "strict|relaxed",
-        is_valid=("strict", "relaxed").__contains__,
-        fault="partitioning {!r} is not known; choose strict or relaxed",
+        ("strict", "relaxed"),
+        "partitioning {!r} is not known; choose strict or relaxed",
     )
     time_limit: float | None = _time_limit()
 
@@ -380,13 +378,12 @@ class SchemeOptions:
     """Options of a search for the best partition of each column's values."""
 
     scheme: Schemes | None = field(default=None, metadata={"option": SCHEME})
-    direction: str | None = _option(
+    direction: str | None = _one_of(
         None,
         "Enumerate recodings from single values upwards or from one group downwards. Default: "
         "the fastest search, column by column.",
-        "bottom-up|top-down",
-        is_valid=DIRECTIONS.__contains__,
-        fault="direction {!r} is not known; choose bottom-up or top-down",
+        DIRECTIONS,
+        "direction {!r} is not known; choose bottom-up or top-down",
     )
     time_limit: float | None = _time_limit()
 

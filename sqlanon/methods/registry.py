@@ -151,13 +151,13 @@ METHODS: Mapping[str, Method] = {
         ),
         Method(
             "set-cover",
-            "sqlanon.methods.clustering.set_cover",
+            "sqlanon.methods.clustering.covers",
             "without other models than k a loss of at most 2 (1 + ln 2k) times the least possible",
             CoverOptions,
         ),
         Method(
             "direct-cover",
-            "sqlanon.methods.clustering.direct_cover",
+            "sqlanon.methods.clustering.covers",
             "every model of the policy, for every record",
             DirectCoverOptions,
         ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sqlglot import exp
@@ -14,19 +14,22 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.encoding import Encoded, Maps, coded, uncovered_faults
+from sqlanon.microdata.encoding import Encoded, Maps, coded, leaf_maps, uncovered_faults
+from sqlanon.microdata.sensitive import SensitiveCodes, ranked
 from sqlanon.policy.policy import Policy
-from sqlanon.query.classes.violations import ENTITY
+from sqlanon.query.classes import parts
+from sqlanon.query.classes.violations import ENTITY, value_of
+from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import SIZE, Carried, word
 from sqlanon.query.publish import runs
+from sqlanon.query.publish.runs import factors, places
+from sqlanon.query.syntax import column, select
 from sqlanon.search.arrays import Numbers
+from sqlanon.search.clustering.mondrian import PartRows
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.packing import leaf_numbers, packed_codes
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.sqltext import expression
-
-if TYPE_CHECKING:
-    from sqlanon.microdata.sensitive_codes import SensitiveCodes
 
 COUNT = "records"
 PERSON = "person_number"
@@ -45,7 +48,6 @@ class DistinctCombinations:
         attributes: The sensitive attributes that models look at.
         persons: The number of each combination's person; None where none are counted.
         k: The smallest class allowed [persons].
-        coded: A temporary table of their codes; UNIT and COUNT are its other columns.
     """
 
     by: tuple[str, ...]
@@ -54,7 +56,6 @@ class DistinctCombinations:
     leaves: Numbers
     values: Numbers
     attributes: tuple[SensitiveCodes, ...]
-    coded: exp.Table
     persons: Numbers | None = None
     k: int = 0
 
@@ -104,8 +105,6 @@ def distinct_combinations(
     attributes: Sequence[SensitiveCodes] = ()
     carried: dict[str, Carried] = {}
     if policy.demands or policy.entity is not None or valued:
-        from sqlanon.microdata.sensitive_codes import ranked  # k alone does not need it
-
         attributes, carried = ranked(engine, subject, policy=policy, valued=valued)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
     table = engine.materialize("combinations", runs.units(subject.table, by))
@@ -134,7 +133,6 @@ def distinct_combinations(
         leaf_numbers(subject.trees, layout, codes=codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         tuple(attributes),
-        coded_rows,
         whole_numbers(rows.column(PERSON)) if is_counted else None,
         policy.k,
     )
@@ -167,3 +165,125 @@ def block_of(
 def expanded(sizes: Numbers) -> Numbers:
     """The distinct combination of every record."""
     return np.repeat(np.arange(len(sizes)), sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The combinations of a table, and how a search reads them.
+
+    Args:
+        subject: The table.
+        layout: Which bits hold which level of which column.
+        coded: Words, keys, what is carried, and the size of each row.
+        keys: The columns of a combination's places, which number it.
+        values: Distinct values of each quasi-identifier.
+        attributes: The sensitive attributes that models look at.
+        carried: What rows carry for them.
+        ranks: Per attribute the number of each value; -1 for one that no record holds any more.
+    """
+
+    subject: Subject
+    layout: Layout
+    coded: exp.Table
+    keys: tuple[str, ...]
+    values: tuple[int, ...]
+    attributes: tuple[SensitiveCodes, ...]
+    carried: tuple[str, ...]
+    ranks: tuple[Numbers, ...]
+
+    def referring(self, counts: Sequence[Numbers]) -> Units:
+        """The same, where records of each attribute's values are these; no others have a number.
+
+        Args:
+            counts: Per attribute the records, or persons, of each value.
+        """
+        attributes, ranks = [], []
+        for each, own, count in zip(self.attributes, self.ranks, counts, strict=True):
+            held = np.flatnonzero(count)
+            nodes = tuple(tuple(np.array(level)[held].tolist()) for level in each.nodes)
+            attributes.append(replace(each, counts=tuple(count[held].tolist()), nodes=nodes))
+            number = np.full(len(count) + 1, -1)  # the last one is that of no value
+            number[held] = np.arange(len(held))
+            ranks.append(number[own])
+        return replace(self, attributes=tuple(attributes), ranks=tuple(ranks))
+
+    def parted(self, engine: Engine, node: tuple[int, ...]) -> exp.Table:
+        """The table of combinations, parted by the nodes of the lattice's node."""
+        query = parts.parted(
+            self.coded,
+            self.layout.words,
+            keys=self.keys,
+            carried=self.carried,
+            bits=self.layout.node_masks(node),
+        )
+        return engine.materialize("parts", query)
+
+    def rows(self, found: Mapping[str, Numbers]) -> PartRows:
+        """Rows of a search, from columns of a table of combinations."""
+        codes = np.stack([found[word(w)] for w in range(self.layout.words)], axis=1)
+        return self.rows_at(leaf_numbers(self.subject.trees, self.layout, codes=codes), found)
+
+    def rows_at(self, leaves: Numbers, found: Mapping[str, Numbers]) -> PartRows:
+        """Rows with `leaves[row, column]`, and the other columns of a table of combinations."""
+        pairs = zip(self.attributes, self.ranks, strict=True)
+        values = [rank[found[value_of(each.number)]] for each, rank in pairs]
+        return PartRows(
+            tuple(np.ascontiguousarray(own, np.int32) for own in leaves.T),
+            found[encode.SIZE],
+            tuple(values),
+            tuple(each.persons for each in self.attributes),
+            found.get(ENTITY),
+        )
+
+
+def units_of(engine: Engine, subject: Subject, *, policy: Policy) -> Units:
+    """Encodes the distinct combinations of a table, with what models look at.
+
+    Raises:
+        HierarchyError: A hierarchy does not fit its column.
+    """
+    layout, maps = leaf_maps(engine, subject)
+    attributes: list[SensitiveCodes] = []
+    carried: dict[str, Carried] = {}
+    if policy.demands or policy.entity:
+        attributes, carried = ranked(engine, subject, policy=policy)
+    if policy.entity is not None:
+        carried[ENTITY] = Carried(policy.entity, _persons(engine, subject, policy.entity))
+    values, placed = _placed(engine, subject, coding=(layout, maps))
+    words = 1 + max(word_ for word_, _ in factors(values))
+    wide = Layout(layout.fields, layout.words + words)
+    query = coded(engine, subject, source=subject.table, coding=(wide, placed), carried=carried)
+    table = engine.materialize("units", query)
+    _, records = engine.rows(encode.extent(table, layout.words))[0]
+    if records != subject.records:
+        raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
+    keys = tuple(word(layout.words + number) for number in range(words))
+    ranks = tuple(np.append(np.arange(len(each.counts)), -1) for each in attributes)
+    return Units(subject, layout, table, keys, values, tuple(attributes), tuple(carried), ranks)
+
+
+def _placed(
+    engine: Engine, subject: Subject, *, coding: tuple[Layout, Maps]
+) -> tuple[tuple[int, ...], dict[str, exp.Select]]:
+    """Distinct values per quasi-identifier, and its leaf map with the places of its values."""
+    layout, maps = coding
+    numbered = (places(subject.table, name) for name in subject.names)
+    made = [engine.materialize_counted("places", query) for query in numbered]
+    held, values = zip(*made, strict=True)
+    placed = {}
+    for name, own, (number, factor) in zip(subject.names, held, factors(values), strict=True):
+        words, key = maps[name].named_selects[1:], word(layout.words + number)
+        query = parts.placed_leaves(maps[name], own, words=words, key=key, factor=factor)
+        table = engine.materialize("leaves", query)
+        figures = [column(encode.VALUE), *map(column, [*words, key])]
+        placed[name] = select(figures, table)
+    return values, placed
+
+
+def _persons(engine: Engine, subject: Subject, entity: str) -> exp.Table:
+    """Rows of VALUE and RANK that number persons."""
+    query = expression(
+        "SELECT value, CAST(sqlanon_place AS BIGINT) AS rank FROM {{ places }} AS persons",
+        places=places(subject.table, entity),
+    )
+    return engine.materialize("persons", query)

@@ -14,9 +14,8 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import node_counts
-from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.steadiness import change_fault
-from sqlanon.microdata.trees import listing, named
+from sqlanon.microdata.binding import Subject, listing, named
+from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.encoding import encode
@@ -25,7 +24,7 @@ from sqlanon.sqltext import Sql
 from sqlanon.wording import counted, listed
 
 if TYPE_CHECKING:
-    from sqlanon.microdata.sensitive_codes import Details, SensitiveCodes
+    from sqlanon.microdata.sensitive import Details, SensitiveCodes
     from sqlanon.query.encoding.encode import Carried
 
 Maps = Mapping[str, exp.Select]
@@ -131,7 +130,7 @@ def _combinations(
     if not (policy.demands or policy.entity or valued):
         query = coded(engine, subject, source=subject.table, coding=coding)
         return engine.materialize("encoded", query), None
-    from sqlanon.microdata.sensitive_codes import ranked  # k alone needs none of these
+    from sqlanon.microdata.sensitive import ranked  # k alone needs none of these
 
     codes = ranked(engine, subject, policy=policy, valued=valued)
     return _detailed(engine, subject, coding=coding, codes=codes)
@@ -236,7 +235,7 @@ def _detailed(
     codes: tuple[Sequence[SensitiveCodes], Mapping[str, Carried]],
 ) -> tuple[exp.Table, Details]:
     """The table of combinations from that of the details, which carries sensitive codes, too."""
-    from sqlanon.microdata.sensitive_codes import Details  # k alone needs none of these
+    from sqlanon.microdata.sensitive import Details  # k alone needs none of these
     from sqlanon.query.classes.violations import ENTITY
 
     (layout, _), (attributes, carried) = coding, codes

@@ -178,3 +178,31 @@ def _resolved(columns: Sequence[str], policy: Policies) -> Policy:
             "make one"
         )
     return made
+
+
+class _KnownError(SqlanonError):
+    """Ends the opening of a source, whose columns are known before it is loaded."""
+
+
+def column_names(source: str, table: str | None) -> list[str]:
+    """The columns of a table.
+
+    Args:
+        source: A path to a database or to a file of data.
+        table: The table; None where the source holds only one.
+
+    Raises:
+        SqlanonError: The source cannot be opened, or there is no such table.
+    """
+    seen: list[str] = []
+
+    def policy(columns: Sequence[str]) -> Policy:
+        seen.extend(columns)
+        raise _KnownError
+
+    try:
+        with opened_for(source, table, policy, read_only=True):
+            pass
+    except _KnownError:
+        pass
+    return seen

@@ -14,8 +14,7 @@ from sqlanon.arguments import path_of
 from sqlanon.engine.base import Engine, Limits
 from sqlanon.engine.open import Resources, is_database
 from sqlanon.errors import HierarchyError, SourceError
-from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.microdata.trees import grown
+from sqlanon.hierarchy.declaration import Hierarchy, grown
 from sqlanon.query.hierarchy import store
 
 
@@ -164,3 +163,20 @@ def _find(engine: Engine, name: str) -> Hierarchy | None:
 
 def _has_catalog(engine: Engine) -> bool:
     return len(engine.rows(store.catalog_tables())) == 2
+
+
+OWN = "_sqlanon_"
+"""What tables begin with that are sqlanon's own."""
+
+
+def table_names(source: str) -> list[str]:
+    """The tables and views of a database, in the order of their names.
+
+    Raises:
+        SqlanonError: The source is no database, or cannot be opened.
+    """
+    name = exp.column("table_name")
+    query = exp.select(name).from_(exp.table_("tables", db="information_schema")).order_by(name)
+    with open_database(source, read_only=True) as engine:
+        names = [str(found) for (found,) in engine.rows(query)]
+    return [found for found in dict.fromkeys(names) if not found.startswith(OWN)]

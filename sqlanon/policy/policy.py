@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sqlanon.arguments import path_of
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, ReleaseError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.forms import plain_numbers
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, strictest
+from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, plain_numbers, strictest
 from sqlanon.policy.roles import Demand, QuasiIdentifier, Sensitive, all_of
 from sqlanon.policy.toml import (
     blaming,
@@ -36,6 +35,10 @@ SETTINGS = ("method", "loss")
 OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
 SUPPRESSED = "*"
+SUGGESTED_K = 5
+"""The smallest class of a policy that is drafted [records]."""
+SUGGESTED_LIMIT = 0.02
+"""Share of the records that may be suppressed, of a policy that is drafted."""
 # Rules of hierarchies that take a value for the text that it is.
 _AS_TEXT = frozenset({"suppression", "prefix"})
 
@@ -289,6 +292,30 @@ class Policy:
             )
         if faults:
             raise PolicyError("; ".join(faults))
+
+    def released(self, columns: Sequence[str]) -> Policy:
+        """This policy, for a table of these columns that is published as it is.
+
+        Columns that it drops need not be there.
+
+        Raises:
+            ReleaseError: There are columns that it drops, or gives no role.
+        """
+        dropped = {*self.identifiers, *self.drop, self.entity}
+        faults = [
+            f"{counted(len(names), 'column')} {why}: {', '.join(map(repr, names))}"
+            for names, why in (
+                ([name for name in columns if name in dropped], "that the policy drops"),
+                (self.unassigned(columns), "without a role in the policy"),
+            )
+            if names
+        ]
+        if faults:
+            raise ReleaseError(
+                f"the table holds {'; and '.join(faults)}; publish it by sqlanon anonymize, or "
+                "give columns that may be published a role in the policy"
+            )
+        return self
 
     def unassigned(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that need a role before it is published."""

@@ -9,8 +9,8 @@ values counts for each.
 A model of a sensitive attribute says of itself, with a proof or a counterexample:
 
 - `form`: its family and kind, by which every layer that must tell models apart keeps one table
-  (`ByForm`): `query.privacy.models`, `search.privacy`, `search.patterns.cuts` and
-  `suppression_bounds`.
+  (`ByForm`): `query.privacy.models`, `search.privacy`, `search.patterns` and
+  `methods.fulldomain.model_checks`.
 - `superset_monotone`, `union_closed`: what adding records and joining classes does to it.
 - `relative`: whether it refers to the distribution of the table, which suppression changes.
 - `needs`: an `order` or a `hierarchy` of the values, where it refers to one.
@@ -29,22 +29,22 @@ is no model of values.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
-from typing import ClassVar, Generic, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar, get_args
 
+from sqlanon.arguments import plain
 from sqlanon.errors import PolicyError
-from sqlanon.policy.forms import (
-    TOLERANCE,
-    Form,
-    choice_faults,
-    is_number,
-    is_whole,
-    plain_numbers,
-    short,
-)
+from sqlanon.wording import did_you_mean
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Form = tuple[str, ...]
+"""A family and, where it has several, a kind."""
+TOLERANCE = 1e-12
+"""Rounding that comparisons of entropies and distances with a threshold allow."""
 Kind = Literal["distinct", "entropy", "recursive"]
 Likeness = Literal["basic", "enhanced"]
 Distance = Literal["equal", "ordered", "hierarchical", "kl", "scaled", "scaled-literal"]
@@ -57,6 +57,37 @@ BY_ORDER: tuple[Distance, ...] = ("ordered", "scaled", "scaled-literal")
 """Distances that need an order of the values."""
 MOST_LOGARITHM = 700
 """Greatest delta [nats]: what a DOUBLE holds e to; no table has so many records."""
+
+
+def choice_faults(what: str, value: object, *, choices: Sequence[str]) -> list[str]:
+    """The fault of a value that must be one of several, if any."""
+    if value in choices:
+        return []
+    hint = did_you_mean(value, choices) if isinstance(value, str) else ""
+    return [f"{what} is {value!r}; it must be one of {', '.join(choices)}{hint}"]
+
+
+def plain_numbers(made: DataclassInstance) -> None:
+    """Makes numbers of other libraries, such as numpy, Python's own in fields of a dataclass."""
+    for each in fields(made):
+        object.__setattr__(made, each.name, plain(getattr(made, each.name)))
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a finite number."""
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number of at least 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def short(number: float) -> str:
+    """A number for people: no more digits than were meant."""
+    return str(number) if isinstance(number, int) else f"{number:.12g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -613,11 +644,13 @@ class Figure:
 
     Args:
         names: The names of such models in reports, `*` standing for any figures.
+        meaning: What such a model asks of classes, in a few words.
         text: What is said of a finite one, which takes the place of `{}`.
         unbounded: What is said of an infinite one; empty where there is none.
     """
 
     names: str = "*"
+    meaning: str = ""
     text: str = "{}"
     unbounded: str = ""
 
@@ -653,6 +686,8 @@ class Family:
         return [each.name for each in fields(self.build)[1:]]
 
 
+_MORE_FREQUENT = "how much more frequent a value may be in a class"
+_CLASS_SIZE = Figure("k-anonymity*", "every class has at least k members")
 FAMILIES: Mapping[str, Family] = {
     "l": Family(
         "l-diversity",
@@ -663,8 +698,11 @@ FAMILIES: Mapping[str, Family] = {
         kinds=KINDS,
         figures={"recursive": ("c",)},
         reported=(
+            Figure("distinct *-diversity*", "different sensitive values in a class"),
+            Figure("entropy *-diversity*", "how evenly a class holds sensitive values"),
             Figure(
-                "recursive (*)-diversity",
+                "recursive (*)-diversity*",
+                "how frequent a class's most frequent value may be",
                 "a ratio r_1 / (r_l + ... + r_m) of up to {}, which c must exceed",
                 "classes of fewer than l values, for which it fails for every c",
             ),
@@ -678,6 +716,9 @@ FAMILIES: Mapping[str, Family] = {
         "for every sensitive column or the one named: 0.2 (all values equally far apart), "
         "ordered:0.2, hierarchical:0.2, kl:0.2, scaled:0.2 or scaled-literal:0.2.",
         kinds=DISTANCES,
+        reported=(
+            Figure("*-closeness*", "how far the values of a class may be from those of the table"),
+        ),
     ),
     "alpha": Family(
         "(alpha, k)-anonymity",
@@ -686,6 +727,9 @@ FAMILIES: Mapping[str, Family] = {
         "(alpha, k)-anonymity: the greatest share of a class that one value may have, such as "
         "0.5, for every sensitive column or the one named.",
         "share greatest share of a value in a class",
+        reported=(
+            Figure("(*, k)-anonymity*", "greatest share of a class that one value may have"),
+        ),
     ),
     "beta_likeness": Family(
         "beta-likeness",
@@ -696,8 +740,10 @@ FAMILIES: Mapping[str, Family] = {
         "number? the β that holds; null where none does",
         LIKENESSES,
         reported=(
+            Figure("basic *-likeness*", _MORE_FREQUENT),
             Figure(
-                "enhanced *-likeness",
+                "enhanced *-likeness*",
+                _MORE_FREQUENT,
                 unbounded="a value that is more than 1 - ln q times as frequent in a class as in "
                 "the table, where its share is q, so that it fails for every beta",
             ),
@@ -713,7 +759,8 @@ FAMILIES: Mapping[str, Family] = {
         "number? the δ that holds; null where none does",
         reported=(
             Figure(
-                "*-disclosure privacy",
+                "*-disclosure privacy*",
+                "how much more or less frequent a value may be in a class",
                 unbounded="classes that lack some value of the table, so that it fails for every "
                 "delta",
             ),
@@ -731,7 +778,7 @@ BY_RATIO = tuple(form for form in FORMS if hasattr(FAMILIES[form[0]].build, "mos
 
 def figure_of(model: str) -> Figure:
     """What a report says of the figure of a model, by the name that it has in reports."""
-    every = (each for family in FAMILIES.values() for each in family.reported)
+    every = [_CLASS_SIZE, *(each for family in FAMILIES.values() for each in family.reported)]
     return next((each for each in every if fnmatchcase(model, each.names)), Figure())
 
 

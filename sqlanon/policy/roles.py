@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.forms import is_number, plain_numbers
-from sqlanon.policy.privacy import FAMILIES, ValueModel, strictest
+from sqlanon.policy.privacy import FAMILIES, ValueModel, is_number, plain_numbers, strictest
 from sqlanon.wording import counted, listed
 
 Nulls = Literal["value", "none"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,23 +18,22 @@ from sqlanon.engine.open import HeldFrame
 from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
-from sqlanon.microdata.steadiness import change_fault
+from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.publishing import formats
-from sqlanon.publishing.expected import expected_results
+from sqlanon.publishing.expected import expected_results, published_kept
 from sqlanon.publishing.formats import Columns
 from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
-from sqlanon.publishing.kept import published_kept
 from sqlanon.publishing.plan import Plan
-from sqlanon.publishing.target import Target, refuse_target, refuse_types
+from sqlanon.publishing.promises import refuse_misfits
+from sqlanon.publishing.target import Target, refuse_target
 from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import type_name
 from sqlanon.reports.document import Provenance
-from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 from sqlanon.wording import counted
 
@@ -46,21 +45,6 @@ class _Staged:
     table: exp.Table
     columns: Columns
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Published:
-    """Classes, models and kept columns of the published table, what was lost, and its digest.
-
-    The digest is of a file's bytes, or of a table's content as `fingerprint` has it. Seconds are
-    those of the check, and of a witness where there is one.
-    """
-
-    results: TableResults
-    kept: KeptColumns | None
-    notes: tuple[str, ...]
-    seconds: Mapping[str, float]
-    sha256: str
 
 
 def publish(
@@ -83,10 +67,67 @@ def publish(
     """
     started = time.monotonic()
     with target.drawing(), engine.transaction() if file is None else nullcontext():
-        staging = _staged(engine, plan, source=source, target=target, file=file)
         refuse_target(engine, source, policy=plan.policy, target=target, file=file)
-        published = _carry_out(engine, plan, source=source, target=target, staging=staging)
-    return _report(plan, published, output=_where(source, target), started=started)
+        formats.refuse_types(engine, source, policy=plan.policy, output=target.output)
+        refuse_stale(engine, plan, source=source)
+        refuse_misfits(engine, plan.policy, plan.recoding, source=source)
+        engine.refuse_changed()
+        notes = tuple(lost_and_kept(engine, plan, table=source)) if target.in_place else ()
+        if target.confirm is not None:
+            shown = replace(plan.report, notes=(*plan.report.notes, *notes))
+            target.confirm(replace(plan, report=shown))
+        tell(f"writing: {counted(plan.report.records, 'record')}")
+        with _staged(engine, plan, source=source, target=target, file=file) as staged:
+            written, table = time.monotonic(), staged.table
+            tell("checking: what was written")
+            if target.in_place:
+                refuse_broken_views(engine, source, columns=engine.columns(table))
+            results = _verified(engine, plan, table=table)
+            if target.output is not None:
+                told = formats.notes_of(engine, table, output=target.output, written=staged.columns)
+                notes = (*notes, *told)
+            if plan.policy.entity is not None:
+                # Whom records are of the original alone can tell.
+                with engine.workspace():
+                    results, _ = expected_results(engine, plan, table=source)
+                _refuse_failed(results)
+            kept = published_kept(engine, plan, source=source, table=table)
+            seconds = {"check": time.monotonic() - written}
+            sha256 = ""
+            if target.output is None:
+                _, sha256 = engine.rows(fingerprint(table, engine.columns(table)))[0]
+            report = plan.report.keeping(kept)
+            report = replace(
+                report,
+                statistics=results.statistics,
+                models=results.models,
+                output=_where(source, target),
+                notes=(*report.notes, *notes, *staged.notes),
+                provenance=Provenance(
+                    source_sha256=plan.report.provenance.source_sha256, output_sha256=sha256
+                ),
+            )
+            if target.witness is not None:
+                looked = time.monotonic()
+                target.witness(engine, plan, source, table)
+                target.witness.draw(_timed(report, seconds, started=looked))
+                seconds["report"] = time.monotonic() - looked
+            # All that is published has been read by now, between two looks at its source.
+            refuse_stale(engine, plan, source=source)
+            engine.refuse_changed()
+            tell("publishing: what was checked")
+        if target.output is not None:
+            made = replace(report.provenance, output_sha256=files.digest(target.output))
+            report = replace(report, provenance=made)
+    return _timed(report, seconds, started=started)
+
+
+def _timed(report: Report, seconds: Mapping[str, float], *, started: float) -> Report:
+    """The report of a plan with how long its publication took besides [seconds]."""
+    before, taken = report.seconds, time.monotonic() - started
+    apply = taken - sum(seconds.values())
+    total = before.get("total", 0.0) + taken
+    return replace(report, seconds={**before, "apply": apply, **seconds, "total": total})
 
 
 def policy_of(plan: Plan) -> Policy:
@@ -116,85 +157,8 @@ def table_named(connection: object, plan: Plan) -> str | None:
     return None if is_data(connection) else plan.table
 
 
-def _carry_out(
-    engine: Engine,
-    plan: Plan,
-    *,
-    source: exp.Table,
-    target: Target,
-    staging: AbstractContextManager[_Staged],
-) -> _Published:
-    """Publishes through a staging table: on entering written, on leaving where it belongs."""
-    refuse_types(engine, source, policy=plan.policy, target=target)
-    refuse_stale(engine, plan, source=source)
-    if plan.recoding.columns:
-        from sqlanon.publishing.rule_groups import refuse_misfits  # only maps of values need it
-
-        refuse_misfits(engine, plan, source=source)
-    engine.refuse_changed()
-    notes = tuple(lost_and_kept(engine, plan, table=source)) if target.in_place else ()
-    if target.confirm is not None:
-        shown = replace(plan.report, notes=(*plan.report.notes, *notes))
-        target.confirm(replace(plan, report=shown))
-    tell(f"writing: {counted(plan.report.records, 'record')}")
-    with staging as staged:
-        written, table = time.monotonic(), staged.table
-        tell("checking: what was written")
-        if target.in_place:
-            refuse_broken_views(engine, source, columns=engine.columns(table))
-        results = _verified(engine, plan, table=table)
-        if target.output is not None:
-            told = formats.notes_of(engine, table, output=target.output, written=staged.columns)
-            notes = (*notes, *told)
-        if plan.policy.entity is not None:
-            results = _of_persons(engine, plan, source=source)
-        kept = published_kept(engine, plan, source=source, table=table)
-        seconds = {"check": time.monotonic() - written}
-        sha256 = ""
-        if target.output is None:
-            _, sha256 = engine.rows(fingerprint(table, engine.columns(table)))[0]
-        published = _Published(results, kept, (*notes, *staged.notes), seconds, sha256)
-        if target.witness is not None:
-            looked = time.monotonic()
-            target.witness(engine, plan, source, table)
-            expected = _report(plan, published, output=_where(source, target), started=looked)
-            target.witness.draw(expected)
-            seconds["report"] = time.monotonic() - looked
-        # All that is published has been read by now, between two looks at what it was read from.
-        refuse_stale(engine, plan, source=source)
-        engine.refuse_changed()
-        tell("publishing: what was checked")
-    if target.output is None:
-        return published
-    return replace(published, sha256=files.digest(target.output))
-
-
-def _report(plan: Plan, published: _Published, *, output: str, started: float) -> Report:
-    before, taken = plan.report.seconds, time.monotonic() - started
-    seconds = {
-        **before,
-        "apply": taken - sum(published.seconds.values()),
-        **published.seconds,
-        "total": before.get("total", 0.0) + taken,
-    }
-    report = plan.report.keeping(published.kept)
-    return replace(
-        report,
-        statistics=published.results.statistics,
-        models=published.results.models,
-        output=output,
-        notes=(*report.notes, *published.notes),
-        seconds=seconds,
-        provenance=Provenance(
-            source_sha256=plan.report.provenance.source_sha256,
-            output_sha256=published.sha256,
-        ),
-    )
-
-
 def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     """Refuses a table that is not what it was when the plan was made, by a `StalePlanError`."""
-    engine.forget()
     columns = column_types(engine, source)
     # Of a file what is dropped is not even loaded, so nothing is known of it but its name.
     seen = plan.policy.seen(list(plan.columns))
@@ -322,18 +286,6 @@ def _verified(engine: Engine, plan: Plan, *, table: exp.Table) -> TableResults:
         )
     _refuse_more_suppressed(engine, plan, table=table)
     results = demanded_results(engine, table, policy=plan.policy, columns=declared)
-    _refuse_failed(results)
-    return results
-
-
-def _of_persons(engine: Engine, plan: Plan, *, source: exp.Table) -> TableResults:
-    """Classes and models of a published table by persons, whom only the original can tell.
-
-    Raises:
-        VerificationError: A model does not hold.
-    """
-    with engine.workspace():
-        results = expected_results(engine, plan, table=source)
     _refuse_failed(results)
     return results
 

@@ -1,4 +1,4 @@
-"""Expected report: classes, models and loss of what a plan will publish, counted before it is."""
+"""What a plan will publish, counted before it is: classes, models, loss, and columns it keeps."""
 
 from __future__ import annotations
 
@@ -7,44 +7,31 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import TableResults, demanded_results
-from sqlanon.assessment.purity import SensitiveColumn, class_spread
+from sqlanon.assessment.kept import kept_columns, with_joined
+from sqlanon.assessment.release import class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
-from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
+from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 
 
-def expected_results(engine: Engine, plan: Plan, *, table: exp.Table) -> TableResults:
-    """Classes and models of what a plan will publish, of persons where they count.
+def expected_results(
+    engine: Engine, plan: Plan, *, table: exp.Table, every_sensitive: bool = False
+) -> tuple[TableResults, exp.Table]:
+    """Classes and models of what a plan will publish, of persons where they count, and its rows.
 
-    The temporary tables stay until the engine's workspace ends.
+    The rows have sensitive columns where a model asks for them, or all of them. The temporary
+    tables stay until the engine's workspace ends.
     """
-    policy = _telling(plan)
+    policy = plan.policy
     asked = [demand.column for demand in policy.demands]
-    columns = [*policy.attributes, *asked, *([policy.entity] if policy.entity else [])]
-    columns = list(dict.fromkeys(columns))
-    expected = plan.recoded(columns, table, ordered=False)
-    return demanded_results(
-        engine, engine.materialize("expected", expected), policy=policy, columns=columns
-    )
-
-
-def _telling(plan: Plan) -> Policy:
-    """The policy with those quasi-identifiers alone that tell published records apart.
-
-    A column at the top of its hierarchy has one label, so the others make the same classes; one
-    stays where none does. Records that are suppressed may have another label in each.
-    """
-    policy, report, node = plan.policy, plan.report, plan.recoding.node
-    if node is None or report.suppressed_records:
-        return policy
-    attributes = policy.attributes
-    below = [
-        name for name, level in zip(attributes, node, strict=True) if level < report.heights[name]
-    ]
-    return policy.with_attributes({name: attributes[name] for name in below or [*attributes][:1]})
+    asked = [*policy.sensitive_attributes] if every_sensitive else asked
+    persons = [] if policy.entity is None else [policy.entity]
+    columns = list(dict.fromkeys([*policy.attributes, *asked, *persons]))
+    rows = engine.materialize("expected", plan.recoded(columns, table, ordered=False))
+    return demanded_results(engine, rows, policy=policy, columns=columns), rows
 
 
 def expected_report(
@@ -55,30 +42,66 @@ def expected_report(
     Without `tallied`, what the plan will publish of the other columns, the models alone are asked,
     of persons where they count.
     """
-    policy, report = _telling(plan), plan.report
-    persons = [] if policy.entity is None else [policy.entity]
-    if tallied is None:
-        asked = [*(demand.column for demand in policy.demands), *persons]
-    else:
-        asked = [*policy.sensitive_attributes, *persons]
-    if not asked:
+    policy, report = plan.policy, plan.report
+    asked = policy.demands if tallied is None else policy.sensitive_attributes
+    if not asked and policy.entity is None:
         return report
-    columns = list(dict.fromkeys([*policy.attributes, *asked]))
-    expected = plan.recoded(columns, table, ordered=False)
     with engine.workspace():
-        rows = engine.materialize("expected", expected)
-        found = demanded_results(engine, rows, policy=policy, columns=columns)
+        found, rows = expected_results(
+            engine, plan, table=table, every_sensitive=tallied is not None
+        )
         if tallied is not None:
-            by = list(policy.attributes)
             spreads = [
                 class_spread(
                     engine,
                     table,
                     table=rows,
-                    sensitive=SensitiveColumn(by, name, each.nulls == "value"),
+                    by=list(policy.attributes),
+                    name=name,
+                    nulls=each.nulls == "value",
                     suppressed=tallied.suppressed,
                 )
                 for name, each in policy.sensitive_attributes.items()
             ]
             report = replace(report, loss=measured(replace(tallied.release, sensitive=spreads)))
     return replace(report, statistics=found.statistics, models=found.models)
+
+
+def expected_kept(engine: Engine, plan: Plan, *, source: exp.Table) -> KeptColumns | None:
+    """Whom the columns that a plan keeps will single out; None where it keeps none."""
+    names = _kept_names(plan)
+    if not names:
+        return None
+    with engine.workspace():
+        columns = [*plan.policy.quasi_identifiers, *names]
+        query = plan.recoded(columns, source, ordered=False)
+        return published_kept(
+            engine, plan, source=source, table=engine.materialize("expected", query)
+        )
+
+
+def published_kept(
+    engine: Engine, plan: Plan, *, source: exp.Table, table: exp.Table
+) -> KeptColumns | None:
+    """Whom the kept columns of a published table single out; the source knows whose they are."""
+    policy, entity = plan.policy, plan.policy.entity
+    found = kept_columns(
+        engine,
+        table,
+        names=_kept_names(plan),
+        quasi_identifiers=list(policy.quasi_identifiers),
+        k=policy.k,
+    )
+    return (
+        found
+        if found is None or entity is None
+        else with_joined(engine, source, found=found, entity=entity)
+    )
+
+
+def _kept_names(plan: Plan) -> list[str]:
+    policy, columns = plan.policy, list(plan.columns)
+    counted = {*policy.quasi_identifiers, *policy.sensitive}
+    # Columns in no role are not published before they have one.
+    published = policy.published(columns) if policy.others == "keep" else policy.keep
+    return [name for name in columns if name in published and name not in counted]

@@ -22,12 +22,14 @@ from sqlanon.wording import counted
 Columns = Mapping[str, Written]
 
 
-def refuse_types(engine: Engine, table: exp.Table, *, policy: Policy, output: Path) -> None:
-    """Refuses columns of which a file would tell less than the published table.
+def refuse_types(engine: Engine, table: exp.Table, *, policy: Policy, output: Path | None) -> None:
+    """Refuses columns of which a file, where there is one, would tell less than the table.
 
     Raises:
         SourceError: Values that differ would be one text in the file, or have none.
     """
+    if output is None:
+        return
     ending = files.ending_of(output)
     types = column_types(engine, table)
     faults = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -35,26 +35,39 @@ from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan
-from sqlanon.query.encoding.encode import fingerprint
+from sqlanon.query.encoding.encode import confused, fingerprint
+from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
 from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.wording import key, listed
 
-GRACE = 1.0
+GRACE_SECONDS = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
-LENDING = 0.3
+LENT_SHARE = 0.3
 """Share of the time for the full-domain recoding that is found before anything else, at most: of
 what is left once the table is encoded for it."""
-FIGURES = 8.0
+COUNTS_PER_READING = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
-STEERING = "lm"
+STEERING_LOSS = "lm"
 """What steers a search in the place of one by a loss that cannot steer it."""
-MOST = 0.5
+MAX_RESERVED_SHARE = 0.5
 """Share of the time for a search that is set apart for these figures at most."""
-SORTED_BY_PLACES = 100_000
+MIN_RECORDS_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
+MAX_KEY_BYTES = 32
+"""Bytes of a sort key up to which DuckDB sorts numbers faster than text; beyond it, slower."""
+
+_Type = exp.DataType.Type
+_WIDTHS = {
+    **dict.fromkeys((_Type.BOOLEAN, _Type.TINYINT, _Type.UTINYINT), 2),
+    **dict.fromkeys((_Type.SMALLINT, _Type.USMALLINT), 3),
+    **dict.fromkeys((_Type.INT, _Type.UINT, _Type.DATE, _Type.FLOAT), 5),
+    **dict.fromkeys((_Type.BIGINT, _Type.UBIGINT, _Type.DOUBLE, _Type.TIMESTAMP), 9),
+}
+"""Bytes of a column in a sort key, one of which says whether it is NULL."""
+_PLACE_WIDTH, _FLAG_WIDTH, _OTHER_WIDTH = 3, 5, MAX_KEY_BYTES + 1
 
 
 def make_plan(
@@ -79,71 +92,63 @@ def make_plan(
     """
     _refuse_without_search(policy, options)
     with following(options.progress):
-        return _made(
+        started = time.monotonic()
+        tell("reading: the table")
+        subject, policy, known = _read(engine, table, policy=policy, options=options)
+        options.shared.read_from(known)
+        taken = time.monotonic() - started
+        # To measure what is published takes about half as long as to read what it is made of.
+        reserved = (taken / 2, MAX_RESERVED_SHARE / 2)
+        if policy.demands or policy.entity:
+            reserved = (taken * COUNTS_PER_READING, MAX_RESERVED_SHARE)
+        ended = options.deadline.reserving(*reserved)
+        with _room(engine, options):
+            asked = replace(options, deadline=ended)
+            decided = _chosen(engine, subject, policy=policy, options=asked)
+        engine.refuse_changed()
+        plan = Plan(
+            policy=policy.with_attributes(subject.attributes),
+            table=engine.portable(table).sql(engine.dialect, identify=True),
+            columns=subject.columns,
+            dialect=engine.dialect,
+            enumerated=enumerated(engine, table),
+            recoding=decided.recoding,
+            rounds=decided.rounds,
+            few=_few_labels(engine, subject, policy=policy, recoding=decided.recoding),
+            report=decided.report,
+        )
+        # Where nobody looks at the plan, the published table is judged itself.
+        if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
+            from sqlanon.publishing.expected import expected_report  # k alone does not need it
+
+            figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
+            plan = replace(plan, report=figures)
+        report = _with_findings(
             engine,
-            table,
-            policy,
-            options,
-            fingerprinted=fingerprinted,
+            plan,
+            table=table,
+            deadline=options.deadline,
+            kept=fingerprinted,
             finds_persons=finds_persons,
         )
-
-
-def _made(
-    engine: Engine,
-    table: exp.Table,
-    policy: Policy,
-    options: Options[Any],
-    *,
-    fingerprinted: bool,
-    finds_persons: bool,
-) -> Plan:
-    """The plan, once nothing refuses its search from the beginning."""
-    started = time.monotonic()
-    tell("reading: the table")
-    subject, policy, known = _read(engine, table, policy=policy, options=options)
-    options.shared.read_from(known)
-    taken, needs_figures = time.monotonic() - started, bool(policy.demands or policy.entity)
-    # To measure what is published takes about half as long as to read what it is made of.
-    reserved = (taken * FIGURES, MOST) if needs_figures else (taken / 2, MOST / 2)
-    ended = options.deadline.reserving(*reserved)
-    with _room(engine, options):
-        asked = replace(options, deadline=ended)
-        decided = _chosen(engine, subject, policy=policy, options=asked)
-    engine.refuse_changed()
-    plan = _plan_of(engine, table, decided, subject=subject, policy=policy)
-    # Where nobody looks at the plan, the published table is judged itself.
-    if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
-        from sqlanon.publishing.expected import expected_report  # k alone does not need it
-
-        figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
-        plan = replace(plan, report=figures)
-    report = _with_findings(
-        engine,
-        plan,
-        table=table,
-        deadline=options.deadline,
-        kept=fingerprinted,
-        finds_persons=finds_persons,
-    )
-    seconds = {
-        "encode": decided.encoded_at - started,
-        "search": decided.searched_at - decided.encoded_at,
-        "total": time.monotonic() - started,
-    }
-    report = replace(
-        report,
-        seconds=seconds,
-        provenance=Provenance(source_sha256=known[1]),
-        notes=(
-            *report.notes,
-            *_local_notes(report, policy, options),
-            *role_notes(policy, list(plan.columns)),
-        ),
-    )
-    # What is not read in one transaction must be the same from here to its publication.
-    held = fingerprinted or options.deadline.is_limited
-    return replace(plan, report=report, fingerprint=known if held else None)
+        seconds = {
+            "encode": decided.encoded_at - started,
+            "search": decided.searched_at - decided.encoded_at,
+            "total": time.monotonic() - started,
+        }
+        report = replace(
+            report,
+            seconds=seconds,
+            provenance=Provenance(source_sha256=known[1]),
+            notes=(
+                *report.notes,
+                *_local_notes(report, policy, options),
+                *role_notes(policy, list(plan.columns)),
+            ),
+        )
+        # What is not read in one transaction must be the same from here to its publication.
+        held = fingerprinted or options.deadline.is_limited
+        return replace(plan, report=report, fingerprint=known if held else None)
 
 
 def _local_notes(report: Report, policy: Policy, options: Options[Any]) -> list[str]:
@@ -207,7 +212,7 @@ def _read(
 ) -> tuple[Subject, Policy, Fingerprint]:
     """The table with its policy bound to it, the policy resolved, and the table's fingerprint."""
     columns = engine.columns(table)
-    reading = options.deadline.earlier(-GRACE)
+    reading = options.deadline.earlier(-GRACE_SECONDS)
     with engine.limited(reading), phase("the reading of the table"):
         seen = {name: columns[name] for name in policy.seen(list(columns))}
         refuse_unstored(engine, seen)
@@ -323,7 +328,7 @@ def _lent(
         options.tell(f"{DEFAULT.name}: a recoding to start from")
         with _room(engine, asked):
             found: tuple[Node | None, bool] = full_domain.lent_node(
-                engine, subject, policy=policy, options=asked, share=LENDING
+                engine, subject, policy=policy, options=asked, share=LENT_SHARE
             )
         return found
 
@@ -353,7 +358,7 @@ def _instead(
     one that is known, at worst the highest.
     """
     full_domain, asked = import_module(DEFAULT.home), options.loss
-    options = options if asked in DEFAULT.losses else replace(options, loss=STEERING)
+    options = options if asked in DEFAULT.losses else replace(options, loss=STEERING_LOSS)
     # Checks by k alone are kept from one search to the next: others begin anew.
     is_further = known == subject.high or not (policy.demands or policy.entity)
     if options.method is not DEFAULT and is_further:
@@ -376,23 +381,6 @@ def _measured_by(found: Decided, loss: str) -> Decided:
         return found
     told = replace(report, loss_name=loss, lower_bound=None)
     return replace(found, report=replace(told, search=replace(report.search, proven=False)))
-
-
-def _plan_of(
-    engine: Engine, table: exp.Table, decided: Decided, *, subject: Subject, policy: Policy
-) -> Plan:
-    """The plan of a recoding, with what the method alone reports."""
-    return Plan(
-        policy=policy.with_attributes(subject.attributes),
-        table=engine.portable(table).sql(engine.dialect, identify=True),
-        columns=subject.columns,
-        dialect=engine.dialect,
-        enumerated=enumerated(engine, table),
-        recoding=decided.recoding,
-        rounds=decided.rounds,
-        few=_few(engine, subject, policy=policy, recoding=decided.recoding),
-        report=decided.report,
-    )
 
 
 def _with_findings(
@@ -420,7 +408,7 @@ def _with_findings(
             with engine.limited(deadline):
                 notes = table_spelling_notes(engine, table, columns=plan.columns, roles=roles)
         except TimeLimitError:
-            where = listed(_named(roles))
+            where = listed([f"{role} column {n!r}" for role, names in roles.items() for n in names])
             notes = [f"no value in several spellings was looked for in {where} for lack of time"]
     if finds_persons:
         try:
@@ -433,7 +421,7 @@ def _with_findings(
     report = replace(report, notes=(*report.notes, *notes, *_unused_orders(policy, report)))
     if not kept or len(plan.columns) == len(policy.attributes):
         return report
-    from sqlanon.publishing.kept import expected_kept  # most of it needs no plan
+    from sqlanon.publishing.expected import expected_kept  # most plans keep no columns
 
     try:
         with engine.limited(deadline):
@@ -458,16 +446,39 @@ def _unused_orders(policy: Policy, report: Report) -> list[str]:
     ]
 
 
-def _named(roles: Mapping[str, Sequence[str]]) -> list[str]:
-    return [f"{role} column {name!r}" for role, names in roles.items() for name in names]
-
-
-def _few(
+def _few_labels(
     engine: Engine, subject: Subject, *, policy: Policy, recoding: Recoding
 ) -> tuple[str, ...]:
-    """The columns that records had better be sorted by the places of."""
-    if recoding.records is not None or subject.records < SORTED_BY_PLACES:
-        return ()
-    from sqlanon.publishing.sort_columns import few_labels  # small tables do not need it
+    """Columns that records had better be sorted by the places of: none, or all that are long.
 
-    return few_labels(engine, subject, policy=policy, levels=recoding.levels)
+    These are the quasi-identifiers that are generalized or are text, and all other published text
+    without a collation, which may take one spelling for another. One long column that is left
+    spoils the gain.
+    """
+    if recoding.records is not None or subject.records < MIN_RECORDS_BY_PLACES:
+        return ()
+    parts = list(zip(subject.trees, recoding.levels, strict=True))
+    constant = {tree.column for tree, own in parts if own == (tree.height,)}
+    varying = [(tree, own) for tree, own in parts if own[-1] and tree.column not in constant]
+    generalized = [tree.column for tree, own in varying if tree.nodes[own[0]][-1] < MOST_PLACES]
+    changed = constant | {tree.column for tree, _ in varying}
+    published = policy.published(list(subject.columns))
+    original = [name for name in published if name not in changed]
+    few = (*generalized, *_few_texts(engine, subject, names=original))
+    keeping = policy.suppressed == "keep"
+    widths = dict.fromkeys(subject.names, _OTHER_WIDTH) if keeping else {}  # the label kept is text
+    widths = {n: _WIDTHS.get(subject.columns[n].this, _OTHER_WIDTH) for n in original} | widths
+    widths |= dict.fromkeys(constant, _FLAG_WIDTH if keeping else 0)
+    widths |= dict.fromkeys(few, _PLACE_WIDTH)
+    return few if sum(widths.get(n, _OTHER_WIDTH) for n in published) <= MAX_KEY_BYTES else ()
+
+
+def _few_texts(engine: Engine, subject: Subject, *, names: list[str]) -> Iterator[str]:
+    texts = [n for n in names if subject.columns[n].this in exp.DataType.TEXT_TYPES]
+    if not texts:
+        return
+    counts = engine.rows(distinct_roughly(subject.table, texts))[0]
+    collated = engine.rows(confused(subject.table, texts))[0]
+    for name, count, is_one in zip(texts, counts, collated, strict=True):
+        if count <= MOST_PLACES and not is_one:
+            yield name

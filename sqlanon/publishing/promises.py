@@ -12,8 +12,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.errors import VerificationError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.group_labels import GroupReader
+from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.recoding import ColumnMap, Recoding
@@ -33,9 +38,27 @@ def is_changed(document: Mapping[str, Any]) -> bool:
     return bool(document[DIGEST] != _digest(document))
 
 
-def broken_promises(policy: Policy, recoding: Recoding, *, report: Report) -> list[str]:
+def broken_promises(policy: Policy, recoding: Recoding, *, report: Report) -> Iterator[str]:
     """What of a policy a plan does not keep, as far as it tells itself."""
-    return [*_level_faults(policy, recoding), *_suppression_faults(policy, recoding, report=report)]
+    for (name, attribute), levels in zip(policy.attributes.items(), recoding.levels, strict=False):
+        height = attribute.hierarchy.height if attribute.max_level is None else attribute.max_level
+        if levels and not attribute.min_level <= levels[0] <= levels[-1] <= height:
+            yield (
+                f"it publishes column {name!r} at {_range(levels[0], levels[-1])}, where its "
+                f"policy allows {_range(attribute.min_level, height)}"
+            )
+    suppressed, records = report.suppressed_records, report.records
+    if recoding.published_records is not None:
+        suppressed = records - recoding.published_records
+    if suppressed > policy.allowance(records):
+        yield (
+            f"it suppresses {counted(suppressed, 'record')} of {records:,}, where the suppression "
+            f"limit {policy.suppression_limit:g} of its policy allows {policy.allowance(records):,}"
+        )
+
+
+def _range(low: int, high: int) -> str:
+    return f"level {low}" if low == high else f"levels {low} to {high}"
 
 
 def smaller_classes(policy: Policy, report: Report) -> list[str]:
@@ -64,23 +87,11 @@ def misfits(policy: Policy, recoding: Recoding) -> list[str]:
 
 def misfits_of(attribute: QuasiIdentifier, own: ColumnMap, *, tree: Tree) -> list[str]:
     """What of a column's groups its policy does not allow, by its hierarchy over all values."""
-    wrong = _misfits(attribute, own, tree=tree)
-    if not wrong:
-        return []
-    return [
-        f"it publishes {counted(wrong, 'group')} of values of column {tree.column!r} that its "
-        "policy does not allow, or that another label stands for"
-    ]
-
-
-def _misfits(attribute: QuasiIdentifier, own: ColumnMap, *, tree: Tree) -> int:
-    """How many groups are none of those that a column may be published in."""
-    reader = GroupReader(tree)
+    reader, wrong = GroupReader(tree), 0
     high = tree.height if attribute.max_level is None else attribute.max_level
     if {*tree.leaves} != {value for group in own.groups for value in group.values}:
-        return len(own.groups)
-    wrong = 0
-    for label, values in own.groups:
+        wrong = len(own.groups)
+    for label, values in () if wrong else own.groups:
         leaves = [reader.leaf[value] for value in values]
         low, top = reader.between(leaves)
         allowed = range(attribute.min_level, high + 1)
@@ -89,31 +100,55 @@ def _misfits(attribute: QuasiIdentifier, own: ColumnMap, *, tree: Tree) -> int:
         if not reader.is_known(label):
             is_named = reader.read(label) == frozenset(leaves)
         wrong += not (is_named and attribute.min_level <= low and top <= high)
-    return wrong
+    if not wrong:
+        return []
+    return [
+        f"it publishes {counted(wrong, 'group')} of values of column {tree.column!r} that its "
+        "policy does not allow, or that another label stands for"
+    ]
 
 
-def _level_faults(policy: Policy, recoding: Recoding) -> Iterator[str]:
-    for (name, attribute), levels in zip(policy.attributes.items(), recoding.levels, strict=False):
-        height = attribute.hierarchy.height if attribute.max_level is None else attribute.max_level
-        if levels and not attribute.min_level <= levels[0] <= levels[-1] <= height:
-            yield (
-                f"it publishes column {name!r} at {_range(levels[0], levels[-1])}, where its "
-                f"policy allows {_range(attribute.min_level, height)}"
-            )
+def refuse_misfits(
+    engine: Engine, policy: Policy, recoding: Recoding, *, source: exp.Table
+) -> None:
+    """Refuses groups of values of a rule that the policy does not allow.
 
+    The policy does not list these values, so what the rule makes of them shows in the table alone.
 
-def _range(low: int, high: int) -> str:
-    return f"level {low}" if low == high else f"levels {low} to {high}"
+    Raises:
+        HierarchyError: A rule does not fit its column.
+        VerificationError: Groups finer or coarser than the policy allows, or with other labels.
+    """
+    attributes = policy.attributes
+    own = {
+        name: column
+        for name, column in zip(attributes, recoding.columns, strict=False)
+        if not attributes[name].hierarchy.is_listed
+    }
+    if not own:
+        return
+    from sqlanon.microdata.binding import grow  # only maps of values need it
 
-
-def _suppression_faults(policy: Policy, recoding: Recoding, *, report: Report) -> Iterator[str]:
-    suppressed, records = report.suppressed_records, report.records
-    if recoding.published_records is not None:
-        suppressed = records - recoding.published_records
-    if suppressed > policy.allowance(records):
-        yield (
-            f"it suppresses {counted(suppressed, 'record')} of {records:,}, where the suppression "
-            f"limit {policy.suppression_limit:g} of its policy allows {policy.allowance(records):,}"
+    trees, _ = grow(
+        engine,
+        source,
+        attributes={name: attributes[name] for name in own},
+        columns=column_types(engine, source),
+        nullable=frozenset(
+            name
+            for name, column in own.items()
+            if any(None in group.values for group in column.groups)
+        ),
+    )
+    faults = [
+        fault
+        for tree, (name, column) in zip(trees, own.items(), strict=True)
+        for fault in misfits_of(attributes[name], column, tree=tree)
+    ]
+    if faults:
+        raise VerificationError(
+            f"the plan cannot be carried out: {'; '.join(faults)}; make a new plan with the policy "
+            "that is meant"
         )
 
 

@@ -102,12 +102,3 @@ def completed_for(methods: Iterable[str], settings: Settings, said: Mapping[str,
 def opening_of(settings: Settings) -> Opening:
     """What is said of how the source is opened, among all settings."""
     return cast("Opening", {n: value for n, value in settings.items() if n in _OPENING})
-
-
-def most_shared(settings: Settings) -> int:
-    """Most records of what searches may share, as many as a cover has in memory [records]."""
-    from sqlanon.methods.options import BLOCK_RECORDS, RECORD_BYTES  # few calls need these
-
-    most = settings.get("block_records", BLOCK_RECORDS)
-    memory = Resources(memory_limit=settings.get("memory_limit")).memory
-    return most if memory is None else min(most, memory // RECORD_BYTES)

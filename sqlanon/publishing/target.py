@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from sqlglot import exp
 
@@ -17,13 +17,25 @@ from sqlanon.engine.open import HeldFrame, OpenedSource, is_frame
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.calls import Call, Frame
 from sqlanon.microdata.opening import is_data
-from sqlanon.microdata.places import place_of, try_place
+from sqlanon.microdata.tables import place_of, try_place
 from sqlanon.policy.policy import Policy
-from sqlanon.publishing import formats
-from sqlanon.publishing.anonymized import Anonymized
 from sqlanon.publishing.in_place import refuse_broken
 from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
+
+T = TypeVar("T")
+
+
+class Anonymized(NamedTuple, Generic[T]):
+    """A frame that is published, and what was proved on it: `frame, report = ...`.
+
+    Args:
+        frame: The published rows, as a frame of the same kind as the original.
+        report: Loss, classes, and the models, which hold.
+    """
+
+    frame: T
+    report: Report
 
 
 @dataclass(slots=True)
@@ -221,12 +233,6 @@ def _refuse_replacing(engine: Engine, source: exp.Table, *, policy: Policy) -> N
             "publish it with into (--into TABLE) or output (--output FILE)"
         )
     refuse_broken(engine, source, policy=policy)
-
-
-def refuse_types(engine: Engine, source: exp.Table, *, policy: Policy, target: Target) -> None:
-    """Refuses columns of which a file would tell less: see `formats.refuse_types`."""
-    if target.output is not None:
-        formats.refuse_types(engine, source, policy=policy, output=target.output)
 
 
 def replaced_file(source: OpenedSource, target: Target) -> Path | None:

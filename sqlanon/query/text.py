@@ -7,6 +7,7 @@ from functools import reduce
 
 from sqlglot import exp
 
+from sqlanon.hierarchy.number_ranges import HYPHEN, TO
 from sqlanon.sqlglot_version import type_id
 
 TEXT = exp.DataType(this=exp.DataType.Type.TEXT)
@@ -72,7 +73,7 @@ def case(condition: exp.Expr, label: exp.Expr | str) -> exp.If:
 
 def between(first: exp.Expr) -> exp.Expr:
     """Separator of the two numbers of a label: a hyphen, or a word if the first has a minus."""
-    return exp.Case(ifs=[case(first < 0, " to ")], default=exp.Literal.string("-"))
+    return exp.Case(ifs=[case(first < 0, TO)], default=exp.Literal.string(HYPHEN))
 
 
 def not_null(column: exp.Expr, label: exp.Expr, *cases: exp.If) -> exp.Expr:

@@ -34,7 +34,7 @@ def cautions(found: Gathered, *, holds: bool) -> tuple[Caution, ...]:
         *_of_use(found),
         *_of_knowledge(found),
     ]
-    return tuple(sorted(every, key=lambda each: SEVERITIES.index(each.severity)))
+    return tuple(sorted(every, key=lambda each: [*SEVERITIES].index(each.severity)))
 
 
 def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
@@ -46,7 +46,7 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
             f"What the release loses is not measured: {found.loss.missing}.",
             "Compare the right tables, and name the hierarchies that the release was made with.",
         )
-    failed = [result for result in found.after.models if not result.holds]
+    failed = [result for result in found.models if not result.holds]
     for result in failed:
         whose = "" if result.column is None else f" for {result.column!r}"
         yield Caution(
@@ -55,7 +55,7 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
             f"The policy asks for {result.threshold:,}; the released table has {result.found()}.",
             "Do not hand the table out. Anonymize the original again under this policy.",
         )
-    if not holds and not failed and found.released and not found.after.models:
+    if not holds and not failed and found.released and not found.models:
         yield Caution(
             "warning",
             "No privacy model is asked for",
@@ -79,11 +79,11 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
             f"The released table has {_named(found.unexpected)}.",
             "Drop these columns, or give them a role in the policy and check again.",
         )
-    if found.after.unique:
+    if found.after.by_unit.unique:
         yield Caution(
             "error" if found.policy.k > 1 else "warning",
             "Records are unique in the release",
-            f"{part_of(found.after.unique, found.after.members)} of the released "
+            f"{part_of(found.after.by_unit.unique, found.after.by_unit.members)} of the released "
             f"{found.after.unit} are the only ones with their quasi-identifiers.",
             "Generalize further, or leave these records out: ask for k of at least 2.",
         )
@@ -273,7 +273,7 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
 
 def _of_knowledge(found: Gathered) -> Iterator[Caution]:
     """What no figure of one table tells."""
-    if found.after.models or found.after.statistics.classes:
+    if found.models or found.after.statistics.classes:
         yield Caution(
             "info",
             "Other releases can be combined with this one",

@@ -18,10 +18,10 @@ from sqlglot import exp
 
 from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.measure import ReadRelease
-from sqlanon.assessment.purity import label_keys
+from sqlanon.assessment.release import label_keys
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.label_nodes import Label
-from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule
+from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule, level_names
 from sqlanon.loss.cells import CELL_MEASURES, LEVEL_MEASURES
 from sqlanon.loss.measures import cell_measure
 from sqlanon.loss.release import Column
@@ -209,14 +209,8 @@ def _level_title(rule: Rule, level: int, height: int, *, labels: Sequence[Label]
         return "original values"
     if level == height:
         return "fully suppressed"
-    match rule:
-        case Intervals():
-            return f"intervals of {rule.widths[level - 1]:f}"
-        case Prefix():
-            length = rule.lengths[level - 1]
-            return "first character" if length == 1 else f"first {counted(length, 'character')}"
-        case Dates():
-            return f"by {rule.units[level - 1]}"
+    if isinstance(rule, Intervals | Prefix | Dates):
+        return f"{'by ' if isinstance(rule, Dates) else ''}{level_names(rule)[level]}"
     shown = [label for label in labels if label is not None][:2]
     more = ", …" if len(labels) > len(shown) else ""
     return f"such as {', '.join(shown)}{more}" if shown else f"level {level}"

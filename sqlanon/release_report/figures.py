@@ -11,18 +11,20 @@ from math import inf
 from typing import Any, Literal
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.check import ModelResult, SensitiveFigures
+from sqlanon.reports.bound import is_reached, is_useless
+from sqlanon.reports.check import ModelResult, SensitiveFigures, Trajectories
 from sqlanon.reports.document import bound_figure, finite, rounded
-from sqlanon.reports.loss_bound import is_reached, is_useless
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import Persons
-from sqlanon.reports.trajectories import Trajectories
 from sqlanon.wording import at_least, figure, percent, without_noise
 
 Severity = Literal["error", "warning", "info"]
-FAR = 10
-"""Times the bound above which a loss is so far from it that a search cut short proved nothing."""
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+SEVERITIES: Mapping[Severity, str] = {
+    "error": "must be solved",
+    "warning": "caution",
+    "info": "to know",
+}
+"""How grave a caution is, the gravest first, and how a page says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +56,9 @@ class TableSide:
         return f"{self.one}s"
 
     @property
-    def unique(self) -> int:
-        """Records, or persons, that are alone in a class."""
-        return self.statistics.unique if self.persons is None else self.persons.unique
-
-    @property
-    def members(self) -> int:
-        """Records, or persons."""
-        return self.statistics.members if self.persons is None else self.persons.members
-
-    @property
-    def mean_risk(self) -> float:
-        """Mean prosecutor risk, in [0, 1]."""
-        return self.statistics.mean_risk if self.persons is None else self.persons.mean_risk
-
-    @property
-    def marketer_risk(self) -> float:
-        """At most this share is matched rightly if all are matched at once, in [0, 1]."""
-        return self.statistics.mean_risk
-
-    def at_risk(self, threshold: float) -> int:
-        """Records, or persons, whose prosecutor risk is above a threshold."""
-        return (self.statistics if self.persons is None else self.persons).at_risk(threshold)
+    def by_unit(self) -> Persons | ClassStatistics:
+        """Persons where they are counted, else records."""
+        return self.persons or self.statistics
 
     def in_classes(self, low: int, high: int | None) -> int:
         """Records in classes of some sizes, or persons whose smallest class has one of them."""
@@ -90,11 +73,11 @@ class TableSide:
     def to_dict(self, threshold: float) -> dict[str, Any]:
         """The keys `original` and `released` of the JSON document."""
         figures = self.statistics.to_dict(threshold)
-        figures["unique_records"] = self.unique
+        figures["unique_records"] = self.by_unit.unique
         figures["risk"] |= {
-            "prosecutor_mean": self.mean_risk,
-            "records_at_risk": self.at_risk(threshold),
-            "marketer": self.marketer_risk,
+            "prosecutor_mean": self.by_unit.mean_risk,
+            "records_at_risk": self.by_unit.at_risk(threshold),
+            "marketer": self.statistics.mean_risk,
         }
         return {
             **figures,
@@ -325,35 +308,20 @@ class LossFigures:
             return None
         return self.value / self.lower_bound
 
-    @property
-    def is_void(self) -> bool:
-        """Whether the bound says next to nothing, since there was no time to prove more."""
-        if not self.is_cut or not self.value or self.lower_bound is None:
-            return False
-        return self.ratio is None or self.ratio > FAR
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether the loss is the bound, so that nothing loses less."""
-        return self.value is not None and is_reached(self.value, self.lower_bound)
-
-    @property
-    def is_useless(self) -> bool:
-        """Whether the bound says next to nothing, however long it was looked for."""
-        if self.value is None or self.lower_bound is None:
-            return False
-        return is_useless(self.value, self.lower_bound)
-
     def least_text(self) -> str:
-        """What is proven of other recodings, a clause; empty where nothing is."""
+        """What is proven of other recodings, beside this one's loss; empty where nothing is."""
         if self.value is None or self.lower_bound is None:
             return ""
-        if self.is_void:
-            return "There was no time to prove how much other recodings lose at least."
-        if self.is_useless:
+        if is_useless(self.value, self.lower_bound):
             return "No useful lower bound on the loss was found; `sqlanon bound` may prove more."
-        least = plain(self.value) if self.is_reached else figure_below(self.lower_bound)
-        return f"{self.bound_of} loses less than {least}"
+        every = f"{self.bound_of[0].upper()}{self.bound_of[1:]} loses less than"
+        if is_reached(self.value, self.lower_bound):
+            least = plain(self.value)
+            return f"{every} {least}; this release loses exactly that, the least possible."
+        times = "" if self.ratio is None else plain(self.ratio, digits=3)
+        more = f", which is {times} times as much" if times else ""
+        least = figure_below(self.lower_bound)
+        return f"{every} {least}; this release loses {plain(self.value)}{more}."
 
     def with_bound_of(self, report: Report) -> LossFigures:
         """The figures with the bound that a plan proved."""
@@ -422,6 +390,11 @@ class Caution:
     title: str
     text: str
     remedy: str = ""
+
+    @property
+    def tag(self) -> str:
+        """The severity in a word or two."""
+        return SEVERITIES[self.severity]
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of `findings` in the JSON document."""

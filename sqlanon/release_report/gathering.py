@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import check_table, of_records, table_results
-from sqlanon.assessment.measure import MeasureRequest, ReadRelease, read_release
+from sqlanon.assessment.measure import ReadRelease, read_release
 from sqlanon.assessment.persons import person_notes
 from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifying_sets
 from sqlanon.assessment.subsets import DEFAULT_SETS
@@ -43,11 +43,11 @@ from sqlanon.release_report.figures import (
     TableSide,
     ValueShares,
 )
-from sqlanon.reports.check import CheckReport
+from sqlanon.reports.bound import is_useless
+from sqlanon.reports.check import CheckReport, ModelResult
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
-from sqlanon.reports.risk import PopulationRisk
-from sqlanon.reports.separation import SubsetRisk
+from sqlanon.reports.risk import PopulationRisk, SubsetRisk
 from sqlanon.wording import key
 
 COUNTED_ROWS = 200_000_000
@@ -56,6 +56,7 @@ EFFORTS = ("none", "quick", "full")
 """How hard a bound is looked for."""
 MAX_BOUND_RECORDS, BOUND_SECONDS = 50_000, 10.0
 """Most records of which a bound is looked for where nothing is said, and for how long [seconds]."""
+MORE_TIME = "a longer time limit (--time-limit), or effort quick or full (--effort)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +68,22 @@ class ReportOptions:
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         loss: The measure that the report puts first.
         population: Everybody that the records were drawn from; None where nobody knows.
+        effort: How hard a bound is looked for: `none`, `quick` or `full`; None for what is quick
+            enough for any report.
 
     Raises:
-        PolicyError: A share out of range.
+        PolicyError: A share out of range, or an effort that is not known.
     """
 
     threshold: float = RISK_THRESHOLD
     identifying: float = IDENTIFYING
     loss: str = "lm"
     population: exp.Table | None = None
+    effort: str | None = None
 
     def __post_init__(self) -> None:
+        if self.effort not in (None, *EFFORTS):
+            raise PolicyError(f"effort {self.effort!r} is not known; choose none, quick or full")
         RiskOptions(self.threshold, self.identifying)  # which refuses what is no share
 
 
@@ -135,6 +141,11 @@ class Gathered:
     def is_grouped(self) -> bool:
         """Whether a column is released in groups of values that no hierarchy has."""
         return any(not column.levels for column in self.columns)
+
+    @property
+    def models(self) -> tuple[ModelResult, ...]:
+        """The policy's models and whether they hold in the release, named by what they count."""
+        return self.after.models if self.uncounted is None else of_records(self.after.models)
 
     @property
     def left_out(self) -> int:
@@ -307,76 +318,45 @@ def with_sensitive_of_persons(engine: Engine, found: Gathered, rows: exp.Table) 
     return replace(counted, after=replace(counted.after, sensitive=results.sensitive))
 
 
-@dataclass(frozen=True, slots=True)
-class BoundSearch:
-    """How hard a bound is looked for, and until when.
-
-    Args:
-        effort: `none`, `quick` or `full`; None for what is quick enough for any report.
-        deadline: When all that a verdict does without ends.
-
-    Raises:
-        PolicyError: The effort is not known.
-    """
-
-    effort: str | None
-    deadline: Deadline
-
-    def __post_init__(self) -> None:
-        if self.effort not in (None, *EFFORTS):
-            raise PolicyError(f"effort {self.effort!r} is not known; choose none, quick or full")
-
-    @property
-    def until(self) -> Deadline:
-        """When the search for a bound ends."""
-        limit = Deadline.after(BOUND_SECONDS if self.effort is None else None)
-        return min(limit, self.deadline, key=lambda deadline: deadline.end)
-
-    def way_out(self, until: Deadline) -> str:
-        """How a higher bound is proved than one of a search that ended then.
-
-        Args:
-            until: What `until` was.
-        """
-        if until.is_limited and until.end == self.deadline.end:
-            return "a longer time limit (--time-limit)"
-        return "effort quick or full (--effort)"
-
-
 def searched(
-    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, plan: Plan | None
+    engine: Engine, original: exp.Table, *, found: Gathered, deadline: Deadline, plan: Plan | None
 ) -> Gathered:
-    """The figures with what takes a search: the columns that identify, and a bound on the loss."""
-    reason = "" if asked.effort == "none" else _unbounded(found, asked.effort)
-    is_bounded = asked.effort != "none" and not reason
-    half = asked.deadline.share(0.5) if is_bounded else asked.deadline
+    """The figures with what takes a search: the columns that identify, and a bound on the loss.
+
+    The deadline is when all that a verdict does without ends.
+    """
+    is_asked = found.options.effort != "none"
+    reason = _unbounded(found) if is_asked else ""
+    is_bounded = is_asked and not reason
+    half = deadline.share(0.5) if is_bounded else deadline
     figures = with_identifying(engine, original, found=found, deadline=half)
     if reason:
         figures = _noted(figures, f"no lower bound on the loss was looked for: {reason}")
-    until = asked.until
     if is_bounded:
-        figures = _bounded(engine, original, found=figures, asked=asked, until=until)
+        figures = _bounded(engine, original, found=figures, deadline=deadline)
     bounded = figures if plan is None else with_bound(figures, plan.report)
     if bounded is figures and figures.loss.is_cut:
         proved = "the lower bound is what there was time to prove"
-        return _noted(figures, f"{proved}; {asked.way_out(until)} may prove a higher one")
+        return _noted(figures, f"{proved}; {MORE_TIME} may prove a higher one")
     return bounded
 
 
 def _bounded(
-    engine: Engine, original: exp.Table, *, found: Gathered, asked: BoundSearch, until: Deadline
+    engine: Engine, original: exp.Table, *, found: Gathered, deadline: Deadline
 ) -> Gathered:
     """The figures with what any recoding loses at least, where that can be proved in time."""
     from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
 
-    wanted = BoundRequest(found.loss.name, asked.effort or "quick")
+    effort = found.options.effort
+    wanted = BoundRequest(found.loss.name, effort or "quick")
+    limit = Deadline.after(BOUND_SECONDS if effort is None else None)
+    until = min(limit, deadline, key=lambda each: each.end)
     try:
         with searching(engine, until), engine.limited(until):
             bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
     except TimeLimitError:
         late = replace(found, is_late=True)
-        allow = asked.way_out(until)
-        return _noted(late, f"no lower bound on the loss was found in time; allow {allow}")
+        return _noted(late, f"no lower bound on the loss was found in time; allow {MORE_TIME}")
     except UnsatisfiableError as error:
         return _noted(found, f"no lower bound on the loss was found: {error}")
     k = found.policy.k
@@ -393,7 +373,7 @@ def _noted(found: Gathered, note: str) -> Gathered:
     return replace(found, notes=(*found.notes, note))
 
 
-def _unbounded(found: Gathered, effort: str | None) -> str:
+def _unbounded(found: Gathered) -> str:
     """Why no bound of recodings into nodes is one of this release; empty where one is."""
     policy, name = found.policy, found.loss.name
     known = ", ".join(CELL_LOSSES)
@@ -413,7 +393,7 @@ def _unbounded(found: Gathered, effort: str | None) -> str:
             found.after.statistics.smallest < policy.k
         ),
         f"the table has more than {MAX_BOUND_RECORDS:,} records; ask for one with --effort quick": (
-            effort is None and found.records > MAX_BOUND_RECORDS
+            found.options.effort is None and found.records > MAX_BOUND_RECORDS
         ),
     }
     return next((reason for reason, applies in reasons.items() if applies), "")
@@ -424,11 +404,9 @@ def with_bound(found: Gathered, report: Report) -> Gathered:
     loss, bound = found.loss, report.lower_bound
     if bound is None or loss.name != report.loss_name:
         return found
-    if loss.lower_bound is not None and not (
-        (loss.is_void or loss.is_useless) and bound > loss.lower_bound
-    ):
-        return found
-    return replace(found, loss=loss.with_bound_of(report))
+    least, lost = loss.lower_bound, loss.value
+    says_more = least is None or (lost is not None and is_useless(lost, least) and bound > least)
+    return replace(found, loss=loss.with_bound_of(report)) if says_more else found
 
 
 def _classes_only(policy: Policy) -> Policy:
@@ -481,7 +459,7 @@ def _after(
     persons = before.persons
     if check.entity is not None or persons is None or persons.members == before.statistics.records:
         return after, None
-    return replace(after, models=of_records(check).models), policy.entity
+    return after, policy.entity
 
 
 def _read(
@@ -491,8 +469,6 @@ def _read(
     if not count:
         return None, "the released table has no record"
     try:
-        return read_release(
-            engine, original, table=table, policy=policy, wanted=MeasureRequest()
-        ), ""
+        return read_release(engine, original, table=table, policy=policy), ""
     except (HierarchyError, PolicyError, SourceError) as error:
         return None, str(error)

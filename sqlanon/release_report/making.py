@@ -13,8 +13,7 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.arguments import checked, is_file, kind_of
-from sqlanon.assessment.population import opened_population
-from sqlanon.assessment.risk import IDENTIFYING
+from sqlanon.assessment.risk import IDENTIFYING, opened_population
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine, Opening
@@ -31,7 +30,6 @@ from sqlanon.query.syntax import column, select
 from sqlanon.query.text import varchar
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import (
-    BoundSearch,
     ReportOptions,
     gather,
     searched,
@@ -97,8 +95,8 @@ def report(
     """
     call = asked(source, policy, table=table)
     measure = _loss_of(loss or call.said.get("loss", ""), plan)
-    search = BoundSearch(effort, deadline_after(time_limit))
-    wanted = ReportOptions(threshold, identifying, measure)
+    deadline = deadline_after(time_limit)
+    wanted = ReportOptions(threshold, identifying, measure, effort=effort)
     with (
         following(progress),
         reading(*call.opened, finds_persons=True, **opening) as (opened, resolved),
@@ -114,7 +112,7 @@ def report(
             found = gather(engine, opened.table, released=release, policy=resolved, options=options)
         if plan is not None:
             refuse_other(engine, opened.table, plan=plan, found=found)
-        found = searched(engine, opened.table, found=found, asked=search, plan=plan)
+        found = searched(engine, opened.table, found=found, deadline=deadline, plan=plan)
         method = None if plan is None else _facts(engine, release, plan=plan)
         file = _data_file(engine, released)
         name = released if isinstance(released, str) else "released frame"

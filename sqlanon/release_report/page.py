@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlanon.assessment.check import OF_RECORDS
 from sqlanon.errors import SourceError
 from sqlanon.pictures import refuse_target
+from sqlanon.policy.privacy import figure_of
 from sqlanon.release_report.figures import (
     LabelGroup,
     MethodFacts,
@@ -46,17 +46,6 @@ MEASURES = {
     "utility": "Khaitan's E: loss in relation to the purity gained",
 }
 """What each measure is, by its JSON name."""
-MODELS = {
-    "k)-anonymity": "greatest share of a class that one value may have",
-    "k-anonymity": "every class has at least k members",
-    "distinct": "different sensitive values in a class",
-    "entropy": "how evenly a class holds sensitive values",
-    "recursive": "how frequent a class's most frequent value may be",
-    "closeness": "how far the values of a class may be from those of the table",
-    "likeness": "how much more frequent a value may be in a class",
-    "disclosure": "how much more or less frequent a value may be in a class",
-}
-"""What each privacy model asks for, by a part of its name."""
 CLASS_SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
 """Class sizes that are told together: the least and the greatest [records]."""
 MAX_SETS = 14
@@ -159,8 +148,8 @@ class PageViews:
             ),
             (
                 f"Unique {found.unit}",
-                percent(after.unique, after.members),
-                f"original {percent(before.unique, before.members)}",
+                percent(after.by_unit.unique, after.by_unit.members),
+                f"original {percent(before.by_unit.unique, before.by_unit.members)}",
             ),
             (
                 "Highest risk",
@@ -175,8 +164,8 @@ class PageViews:
         """The models of the policy, held against both tables."""
         before = {(each.model, each.column): each for each in self.found.before.models}
         rows = []
-        for model in self.found.after.models:
-            original = before.get((model.model.removesuffix(OF_RECORDS), model.column))
+        for counted_model, model in zip(self.found.after.models, self.found.models, strict=True):
+            original = before.get((counted_model.model, counted_model.column))
             rows.append(
                 [
                     model_text(model),
@@ -244,12 +233,15 @@ class PageViews:
             ["median class", *(_size(each.median) for each in sizes)],
             ["mean class", *(_size(each.mean) for each in sizes)],
             ["largest class", *(f"{each.largest:,}" for each in sizes)],
-            [f"unique {found.unit}", *(part_of(side.unique, side.members) for side in sides)],
+            [
+                f"unique {found.unit}",
+                *(part_of(side.by_unit.unique, side.by_unit.members) for side in sides),
+            ],
             ["prosecutor risk, highest", *(percent(each.highest_risk) for each in sizes)],
-            ["prosecutor risk, mean", *(percent(side.mean_risk) for side in sides)],
+            ["prosecutor risk, mean", *(percent(side.by_unit.mean_risk) for side in sides)],
             [
                 f"{found.unit} above {percent(threshold)} risk",
-                *(part_of(side.at_risk(threshold), side.members) for side in sides),
+                *(part_of(side.by_unit.at_risk(threshold), side.by_unit.members) for side in sides),
             ],
             *self._of_others(),
         ]
@@ -263,10 +255,10 @@ class PageViews:
         if self.found.population is None:
             other = f"at most {percent(after.statistics.highest_risk)}"
             yield ["journalist risk, highest", highest, other]
-            matched = [f"at most {percent(side.marketer_risk)}" for side in (before, after)]
+            matched = [f"at most {percent(side.statistics.mean_risk)}" for side in (before, after)]
             yield ["marketer risk", *matched]
             return
-        mean = f"at most {percent(before.mean_risk)}"
+        mean = f"at most {percent(before.by_unit.mean_risk)}"
         of_population = percent(self.found.population.journalist_mean)
         yield ["journalist risk, highest", highest, percent(self.found.population.journalist_max)]
         yield ["journalist risk, mean", mean, of_population]
@@ -277,17 +269,18 @@ class PageViews:
         """Shares of records in classes of each size."""
         found, rows, shares = self.found, [], []
         before, after = found.before, found.after
+        members = before.by_unit.members, after.by_unit.members
         for low, high in CLASS_SIZES:
             numbers = [side.in_classes(low, high) for side in (before, after)]
             if any(numbers):
-                parts = list(zip(numbers, (before.members, after.members), strict=True))
+                parts = list(zip(numbers, members, strict=True))
                 rows.append([_size_text(low, high), *(part_of(n, whole) for n, whole in parts)])
                 shares.append([n / whole if whole else 0.0 for n, whole in parts])
         whose = "smallest class" if after.persons else "class"
         title = f"{found.unit.capitalize()} by the size of their {whose}"
         text = (
-            f"{percent(before.unique, before.members)} of the original's {before.unit} are alone "
-            "in their class; the smallest class of the release has "
+            f"{percent(before.by_unit.unique, members[0])} of the original's {before.unit} are "
+            "alone in their class; the smallest class of the release has "
             f"{after.statistics.smallest:,}."
         )
         heads = ["class size", *found.heads("original", "release")]
@@ -369,20 +362,6 @@ class PageViews:
             for name, value in self.found.loss.measures.items()
         ]
         return ShownTable(rows, ["measure", "release", "meaning"], "Information loss by measure")
-
-    @property
-    def bound(self) -> str:
-        """What is known of every other recoding."""
-        loss = self.found.loss
-        bound = loss.least_text()
-        if loss.value is None or not bound or loss.is_void or loss.is_useless:
-            return bound
-        this = f"this release loses {plain(loss.value)}"
-        if loss.is_reached:
-            this = "this release loses exactly that, the least possible"
-        elif loss.ratio is not None:
-            this = f"{this}, which is {plain(loss.ratio, digits=3)} times as much"
-        return f"{bound[0].upper()}{bound[1:]}; {this}."
 
     @property
     def loss_by_column(self) -> BarTable | None:
@@ -499,10 +478,8 @@ def model_text(model: ModelResult) -> str:
     >>> model_text(ModelResult("k-anonymity", 5, 5, holds=True))
     'k-anonymity by all quasi-identifiers: every class has at least k members'
     """
-    name = model.model
     about = "by all quasi-identifiers" if model.column is None else f"of {model.column}"
-    meaning = next((f": {text}" for part, text in MODELS.items() if part in name), "")
-    return f"{name} {about}{meaning}"
+    return f"{model.model} {about}: {figure_of(model.model).meaning}"
 
 
 def _label(label: str | None, several: int = 1) -> str:

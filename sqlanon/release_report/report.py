@@ -11,12 +11,22 @@ from typing import Any
 from sqlanon.release_report.cautions import cautions
 from sqlanon.release_report.figures import Caution, MethodFacts, TableSide, plain
 from sqlanon.release_report.gathering import Gathered
-from sqlanon.reports.check import ModelResult
+from sqlanon.reports.check import ModelResult, model_table, verdicts
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
-from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
-from sqlanon.wording import NoteCode, counted, in_columns, is_about, part_of, percent
+from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.wording import (
+    FAILS_MARK,
+    HOLDS_MARK,
+    OPEN_MARK,
+    NoteCode,
+    counted,
+    in_columns,
+    is_about,
+    part_of,
+    percent,
+)
 
 LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
 """What figures are worked out by, whose versions a report names."""
@@ -54,7 +64,7 @@ class ReleaseReport(SelfShown):
     @property
     def models(self) -> tuple[ModelResult, ...]:
         """The policy's models and whether they hold in the release."""
-        return self.found.after.models
+        return self.found.models
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
@@ -183,6 +193,13 @@ class ReleaseReport(SelfShown):
         return "The released table does NOT satisfy its policy."
 
     @property
+    def mark(self) -> str:
+        """The sign before the verdict."""
+        if self.holds and self.found.released:
+            return HOLDS_MARK
+        return OPEN_MARK if self.is_open else FAILS_MARK
+
+    @property
     def is_open(self) -> bool:
         """Whether nothing is broken, and nothing proven since persons cannot be counted."""
         broken = self.found.unexpected or not all(each.holds for each in self.models)
@@ -229,7 +246,7 @@ class ReleaseReport(SelfShown):
         rows = [["", *found.heads("original", "released")]]
         rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
         risky = f"{found.unit} above {percent(threshold)} risk"
-        rows.append([risky, *(f"{side.at_risk(threshold):,}" for side in sides)])
+        rows.append([risky, *(f"{side.by_unit.at_risk(threshold):,}" for side in sides)])
         return rows
 
     def _risk_lines(self) -> list[str]:
@@ -265,9 +282,9 @@ _FIGURES: Mapping[str, Callable[[TableSide], str]] = {
     "classes": lambda side: f"{side.statistics.classes:,}",
     "smallest class": lambda side: f"{side.statistics.smallest:,}",
     "median class": lambda side: f"{side.statistics.median:,.1f}",
-    "unique": lambda side: part_of(side.unique, side.members),
+    "unique": lambda side: part_of(side.by_unit.unique, side.by_unit.members),
     "highest risk": lambda side: percent(side.statistics.highest_risk),
-    "mean risk": lambda side: percent(side.mean_risk),
+    "mean risk": lambda side: percent(side.by_unit.mean_risk),
 }
 
 

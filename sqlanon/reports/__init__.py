@@ -1,1 +1,1 @@
-"""Reports: what every command returns, as a document and as text."""
+"""Reports that several layers know, as documents and as text; others stand with what makes them."""

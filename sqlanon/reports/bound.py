@@ -1,4 +1,4 @@
-"""Bound report: a lower bound on the loss of any k-anonymization."""
+"""Bound report: a lower bound on the loss of any k-anonymization, and a loss beside its bound."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 
 from sqlanon.reports.document import Provenance, bound_figure, page
 from sqlanon.reports.shown import SelfShown, ShownTable
-from sqlanon.wording import at_least, counted
+from sqlanon.wording import at_least, counted, without_noise
+
+USELESS = 100
+"""Times a lower bound above which a loss is so far from it that it says next to nothing."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,3 +111,32 @@ def ended_notes(ended: str, by: str = "the time limit") -> Iterator[str]:
     """What a reader should know of a part of the search that a time limit ended."""
     if ended:
         yield f"{by} ended {ended}: a higher bound may hold"
+
+
+def is_reached(loss: float, bound: float) -> bool:
+    """Whether a loss is its lower bound, but for rounding."""
+    return loss <= bound * (1 + 1e-9)
+
+
+def is_useless(loss: float, bound: float) -> bool:
+    """Whether a lower bound is so far below a loss that it says next to nothing.
+
+    >>> is_useless(0.5, 0.25), is_useless(0.5, 1e-6), is_useless(0.0, 0.0)
+    (False, True, False)
+    """
+    return loss > USELESS * without_noise(bound)
+
+
+def bound_clause(every: str, loss: float, bound: float) -> str:
+    """What is known of every other recoding, of which `bound` is a lower bound.
+
+    >>> bound_clause("recoding", 0.5, 0.25)
+    'no recoding loses less than 0.25; this is 2 times as much'
+    >>> bound_clause("recoding", 0.5, 0.5), bound_clause("recoding", 0.5, 1e-6)
+    ('no recoding loses less', 'no useful lower bound was found')
+    """
+    if is_reached(loss, bound):
+        return f"no {every} loses less"
+    if is_useless(loss, bound):
+        return "no useful lower bound was found"
+    return f"no {every} loses less than {at_least(bound)}; this is {loss / bound:.3g} times as much"

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sqlanon.classes import ClassStatistics
+from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity, figure_of
 from sqlanon.reports.document import Provenance, page, rounded, size_line
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
-from sqlanon.reports.trajectories import Trajectories
-from sqlanon.wording import FAILS, HOLDS, counted, figure, part_of, percent
+from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.wording import FAILS, FAILS_MARK, HOLDS, HOLDS_MARK, counted, figure, part_of, percent
+
+OF_TRAJECTORIES = " of trajectories"
+"""What follows the name of a model that is asked of persons by all their records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,32 @@ class ModelResult:
             return said.unbounded
         number = f"{self.value:,}" if isinstance(self.value, int) else figure(self.value)
         return said.text.format(number)
+
+
+def verdicts(models: Sequence[ModelResult]) -> str:
+    """Whether all models hold, in a few words.
+
+    >>> verdicts([])
+    'no model asked for'
+    """
+    failed = [each.model for each in models if not each.holds]
+    if failed:
+        return f"{FAILS}: {', '.join(dict.fromkeys(failed))}"
+    return "every model holds" if models else "no model asked for"
+
+
+def model_table(models: Sequence[ModelResult]) -> list[ShownTable]:
+    """A row for each privacy model; nothing where there is none."""
+    rows = [
+        [
+            each.model if each.column is None else f"{each.model} of {each.column}",
+            f"{each.threshold:,}",
+            each.found(),
+            f"{HOLDS_MARK} {HOLDS}" if each.holds else f"{FAILS_MARK} {FAILS}",
+        ]
+        for each in models
+    ]
+    return [ShownTable(rows, ["model", "asked for", "found", ""])] if rows else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +143,61 @@ class SensitiveFigures:
             f"{ratios}",
             f"  t-closeness     {distances}",
             f"  shares          {shares}",
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectories:
+    """Persons of a table whose records can be joined, by how many have the same.
+
+    A trajectory is the bag of combinations of quasi-identifiers that a person's records have.
+
+    Args:
+        entity: The column of the table that says whose record it is.
+        sharing: Trajectories by the number of persons who share each.
+    """
+
+    entity: str
+    sharing: ClassStatistics
+
+    def to_dict(self, threshold: float = RISK_THRESHOLD) -> dict[str, Any]:
+        """The key `trajectories` of the JSON documents."""
+        return {
+            "entity": self.entity,
+            "persons": self.sharing.members,
+            "trajectories": self.sharing.classes,
+            "k": self.sharing.smallest,
+            "unique_persons": self.sharing.unique,
+            "risk_max": self.sharing.highest_risk,
+            "risk_mean": self.sharing.mean_risk,
+            "persons_at_risk": self.sharing.at_risk(threshold),
+        }
+
+    @property
+    def unique_text(self) -> str:
+        """For a reader: persons who are alone with their records."""
+        alone = part_of(self.sharing.unique, self.sharing.members)
+        return f"{alone} by all their records together"
+
+    def to_lines(self, threshold: float) -> list[str]:
+        """For a reader."""
+        sharing = self.sharing
+        return [
+            f"  trajectories    {counted(sharing.classes, 'set')} of records of "
+            f"{counted(sharing.members, 'person')}, since {self.entity!r} joins them: each "
+            f"shared by at least {sharing.smallest:,}",
+            f"                  risk highest {percent(sharing.highest_risk)}, mean "
+            f"{percent(sharing.mean_risk)}; {counted(sharing.at_risk(threshold), 'person')} above "
+            f"{percent(threshold)}",
+        ]
+
+    def notes(self) -> list[str]:
+        """What a reader should know besides."""
+        return [
+            f"{self.entity!r} is in the table and joins the records of a person, so persons are "
+            "counted by all their records together, too (trajectories); every other figure is "
+            f"about single records, which is all that can be known once {self.entity!r} is dropped "
+            f"(--drop {self.entity} when the table is published)"
         ]
 
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.reports.alternatives import (
-    alternative_lines,
-    alternatives_document,
-    alternatives_of,
-)
-from sqlanon.reports.check import ModelResult, counted_by
+from sqlanon.reports.bound import bound_clause, is_useless
+from sqlanon.reports.check import ModelResult, counted_by, model_table, verdicts
 from sqlanon.reports.document import Provenance, bound_figure, finite, page, size_line
-from sqlanon.reports.groups import GroupFigures, group_lines, groups_document, groups_of
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
-from sqlanon.reports.loss_bound import bound_clause, is_useless
 from sqlanon.reports.search import SearchFigures, search_of
-from sqlanon.reports.shown import SelfShown, ShownTable, model_table, verdicts
+from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import (
     at_least,
     counted,
@@ -38,10 +33,50 @@ _AS_WRITTEN = (
     "lower_bound",
     "records",
     "suppressed_records",
+    "silent_records",
     "suppressed_cells",
     "output",
     "seconds",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFigures:
+    """A group of a column's values, or all groups that no published record is in.
+
+    Args:
+        label: What it is published as, where that may be shown; None also for NULL.
+        values: How many values it has.
+        records: How many published records are in it [records].
+        is_shown: Whether the label may be shown.
+    """
+
+    label: str | None
+    values: int
+    records: int
+    is_shown: bool = False
+
+    @classmethod
+    def told(cls, groups: Iterable[GroupFigures]) -> tuple[GroupFigures, ...]:
+        """The groups as a report tells them: without names the larger first, in no order else.
+
+        The order of groups without names would tell which of the values they are. Groups without a
+        published record are told as one, the last: each for itself would tell the values of
+        suppressed records.
+        """
+        every = list(groups)
+        found = [group for group in every if group.records]
+        is_shown = any(group.label is not None for group in found)
+        if not all(group.is_shown for group in every):
+            bare = [cls(None, group.values, group.records) for group in found]
+            found = sorted(bare, key=lambda group: (-group.values, -group.records))
+            is_shown = False
+        left = sum(group.values for group in every if not group.records)
+        return (*found, cls(None, left, 0, is_shown)) if left else tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The group in a document."""
+        return {"label": self.label, "values": self.values, "records": self.records}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -171,7 +206,10 @@ class Report(SelfShown):
             "level_names": {name: list(own) for name, own in self.level_names.items()},
             "records_per_level": {n: list(r) for n, r in self.records_per_level.items()} or None,
             "scheme": dict(self.schemes) or None,
-            "groups": groups_document(self.groups),
+            "groups": {
+                name: [group.to_dict() for group in own] for name, own in self.groups.items()
+            }
+            or None,
             "suppression_tradeoff": [dict(each) for each in self.suppression_tradeoff],
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
@@ -187,7 +225,10 @@ class Report(SelfShown):
                 {**each, "loss": finite(each["loss"])} for each in self.minimal_node_figures
             ]
         if self.alternatives is not None:
-            document["alternatives"] = alternatives_document(self.alternatives)
+            document["alternatives"] = [
+                {**each, "loss": _finite(each["loss"]), "lower_bound": _finite(each["lower_bound"])}
+                for each in self.alternatives
+            ]
         return document
 
     @classmethod
@@ -200,35 +241,35 @@ class Report(SelfShown):
     ) -> Report:
         """Reads back a document of `to_dict`, with rows of class size and number of classes."""
         measures = {
-            name: float("inf") if value is None else value
+            name: math.inf if value is None else value
             for name, value in document["loss"].items()
             if name not in ("name", "value")
         }
-        nodes, kept = document.get("minimal_nodes"), document.get("kept_columns")
+        nodes, kept = document.get("minimal_nodes"), document["kept_columns"]
+        alternatives = document.get("alternatives")
         return cls(
             loss_name=document["loss"]["name"],
             loss=measures,
             levels=document["levels"] or {},
-            records_per_level=document.get("records_per_level") or {},
+            records_per_level=document["records_per_level"] or {},
             heights=heights,
             statistics=ClassStatistics.of(histogram).with_records(document["published_records"]),
             models=tuple(ModelResult.from_dict(result) for result in document["models"]),
             minimal_nodes=None if nodes is None else tuple(nodes),
             search=search_of(document["search"]),
             notes=tuple(document["notes"]),
-            entity=document.get("entity"),
-            suppression_tradeoff=tuple(document.get("suppression_tradeoff", ())),
-            level_names=document.get("level_names") or {},
+            entity=document["entity"],
+            suppression_tradeoff=tuple(document["suppression_tradeoff"]),
+            level_names=document["level_names"],
             minimal_node_figures=tuple(
-                {**each, "loss": float("inf") if each["loss"] is None else each["loss"]}
+                {**each, "loss": math.inf if each["loss"] is None else each["loss"]}
                 for each in document.get("minimal_node_figures", ())
             ),
-            schemes=document.get("scheme") or {},
-            groups=groups_of(document.get("groups") or {}),
+            schemes=document["scheme"] or {},
+            groups={name: _groups(own) for name, own in (document["groups"] or {}).items()},
             kept_columns=None if kept is None else KeptColumns.from_dict(kept),
             provenance=Provenance.from_dict(document),
-            silent_records=document.get("silent_records", 0),
-            alternatives=alternatives_of(document.get("alternatives")),
+            alternatives=None if alternatives is None else tuple(map(_alternative, alternatives)),
             **{name: document[name] for name in _AS_WRITTEN},
         )
 
@@ -245,8 +286,7 @@ class Report(SelfShown):
                 yield f"    {padded(column, width)}  {own}"
             return
         if self.groups:
-            yield "  groups of values that are published as one"
-            yield from group_lines(self.groups, self.schemes)
+            yield from self._group_lines()
             return
         yield "  levels (0 is the original value)"
         for column, level in self.levels.items():
@@ -255,9 +295,25 @@ class Report(SelfShown):
             name = self.level_names.get(column, {level: ""} if level else [""])[level]
             yield f"    {padded(column, width)}  {own}  {name}".rstrip()
 
+    def _group_lines(self) -> Iterator[str]:
+        """A line for each column, and one for each group of several values that may be named."""
+        yield "  groups of values that are published as one"
+        width = max(map(width_of, self.groups))
+        for name, groups in self.groups.items():
+            values = sum(group.values for group in groups if group.records)
+            others = sum(group.values for group in groups if not group.records)
+            scheme = f" ({self.schemes[name]})" if name in self.schemes else ""
+            number = sum(group.records > 0 for group in groups)
+            parts = f"{counted(number, 'group')} of {counted(values, 'value')}"
+            unpublished = f"; {counted(others, 'value')} in no published record" if others else ""
+            yield f"    {padded(name, width)}  {parts}{scheme}{unpublished}"
+            for group in groups:
+                if group.is_shown and group.label is not None and group.values > 1:
+                    yield f"    {'':<{width}}    {group.label}  {counted(group.values, 'value')}"
+
     def _minimal_lines(self, nodes: Sequence[Mapping[str, int]]) -> Iterator[str]:
         """Every minimal node, with what it loses and suppresses."""
-        listed = (", ".join(f"{name} {at}" for name, at in node.items()) for node in nodes)
+        listed = map(_levels_text, nodes)
         if len(self.minimal_node_figures) < len(nodes):
             yield from (f"    {levels}" for levels in listed)
             return
@@ -274,12 +330,40 @@ class Report(SelfShown):
         yield "  most cells are suppressed; a higher suppression limit allows these recodings"
         rows = [("limit", "suppressed", self.loss_name, "levels")]
         for each in self.suppression_tradeoff:
-            levels = ", ".join(f"{name} {level}" for name, level in each["levels"].items())
+            limit, lost = f"{each['suppression_limit']:g}", figure(each["loss"])
             suppressed = part_of(each["suppressed_records"], self.records)
-            rows.append(
-                (f"{each['suppression_limit']:g}", suppressed, figure(each["loss"]), levels)
-            )
+            rows.append((limit, suppressed, lost, _levels_text(each["levels"])))
         yield from (f"  {line}" for line in in_columns(rows, ">>><"))
+
+    def _alternative_lines(self, alternatives: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+        """Each column at a lower level: what that would lose, and all levels."""
+        if not alternatives:
+            yield "  alternatives    no column is generalized, so none can be at a lower level"
+            return
+        yield "  alternatives    the best recodings with one column at a lower level"
+        rows = [
+            ("column", "at most", self.loss_name, "more", "suppressed", "levels of all columns")
+        ]
+        for each in alternatives:
+            column, most = each["column"], each["max_level"]
+            names = self.level_names.get(column, ())
+            level = f"{most} ({names[most]})" if most < len(names) else f"{most}"
+            if each["levels"] is None:
+                why = "no recoding satisfies the policy" if each["proven"] else "none found in time"
+                rows.append((column, level, "–", "–", "–", why))
+                continue
+            more = each["loss"] - self.loss[key(self.loss_name)]
+            rows.append(
+                (
+                    column,
+                    level,
+                    figure(each["loss"]) + ("" if each["proven"] else " or less"),
+                    "0" if abs(more) < 1e-12 else f"{more:+.4g}",
+                    part_of(each["suppressed_records"], self.records),
+                    _levels_text(each["levels"]),
+                )
+            )
+        yield from (f"  {line}" for line in in_columns(rows, "<<>>><"))
 
     def _bound_text(self) -> str:
         kind = self.search.kind
@@ -352,10 +436,30 @@ class Report(SelfShown):
             lines += self._minimal_lines(self.minimal_nodes)
         lines += self._tradeoff_lines()
         if self.alternatives is not None:
-            lines += alternative_lines(self.alternatives, self)
+            lines += self._alternative_lines(self.alternatives)
         lines += self.search.lines(self.loss_name)
         for result in self.models:
             lines.append(f"{result.verdict()}: {result.found()}")
         if self.output is not None:
             lines.append(f"output: {self.output}")
         return page(lines, self.notes)
+
+
+def _levels_text(levels: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in levels.items())
+
+
+def _groups(entries: Sequence[Mapping[str, Any]]) -> tuple[GroupFigures, ...]:
+    """Reads the groups of a column back."""
+    is_shown = any(each["label"] for each in entries)
+    return tuple(GroupFigures(**each, is_shown=is_shown) for each in entries)
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None else finite(value)
+
+
+def _alternative(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Reads an alternative back, whose loss is infinite where there is a recoding and no figure."""
+    is_infinite = entry["loss"] is None and entry["levels"] is not None
+    return {**entry, "loss": math.inf} if is_infinite else entry

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from itertools import takewhile
 from typing import Any, ClassVar
 
-from sqlanon.reports.annealing import annealing_lines
-from sqlanon.reports.groups import step_lines
-from sqlanon.wording import counted
+from sqlanon.wording import counted, figure, in_columns, part_of
+
+ENDED = ("given_up", "cut_short")
+"""What documents say of a search that a time limit ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,8 @@ class SearchFigures:
 
     mark: ClassVar[str] = ""
     """A key that the documents of this family alone have, and have always."""
+    keys: ClassVar[tuple[str, ...]] = ("proven", *ENDED)
+    """The figures of its documents, in their order."""
     kind: ClassVar[str] = "recoding into nodes of the hierarchies that satisfies k"
     """The recodings that its lower bound is proven of."""
     bounds_every: ClassVar[bool] = True
@@ -44,8 +46,14 @@ class SearchFigures:
         return self.cut_short or self.given_up is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """The key `search` of the JSON document."""
-        return self._document({"proven": self.proven})
+        """The key `search` of the JSON document: the figures that are known."""
+        figures = {name: getattr(self, name) for name in (*self.keys, "chosen_by", "reason")}
+        figures["cut_short"] = self.is_cut or None
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in figures.items()
+            if value is not None
+        }
 
     def found(self, classes: str) -> str:
         """For a reader: what was found among what.
@@ -58,19 +66,6 @@ class SearchFigures:
     def lines(self, loss: str) -> Iterator[str]:
         """For a reader: what the search came to besides, by the loss of this name."""
         yield from ()
-
-    def _document(self, first: Mapping[str, Any], **last: object) -> dict[str, Any]:
-        """The figures that are known: a family's own, around what became of the search."""
-        replaced = {"given_up": self.given_up, "cut_short": True} if self.given_up else {}
-        every = {
-            **first,
-            **({"cut_short": True} if self.cut_short else {}),
-            **replaced,
-            **last,
-            "chosen_by": self.chosen_by,
-            "reason": self.reason,
-        }
-        return {name: value for name, value in every.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +82,10 @@ class LatticeSearch(SearchFigures):
     """
 
     mark: ClassVar[str] = "nodes"
+    keys: ClassVar[tuple[str, ...]] = (
+        *("nodes", "candidates", "checked", "combinations", "rolled_up", "rounds", "proven"),
+        *ENDED,
+    )
     kind: ClassVar[str] = "full-domain recoding"
     bounds_every: ClassVar[bool] = False
 
@@ -96,20 +95,6 @@ class LatticeSearch(SearchFigures):
     combinations: int
     rolled_up: int
     rounds: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The key `search` of the JSON document."""
-        return self._document(
-            {
-                "nodes": self.nodes,
-                "candidates": self.candidates,
-                "checked": self.checked,
-                "combinations": self.combinations,
-                "rolled_up": self.rolled_up,
-                "rounds": self.rounds,
-                "proven": self.proven,
-            }
-        )
 
     def found(self, classes: str) -> str:
         """For a reader: whether it is proven best, and of how many."""
@@ -130,6 +115,11 @@ class SchemeSearch(SearchFigures):
     """
 
     mark: ClassVar[str] = "less_flexible"
+    keys: ClassVar[tuple[str, ...]] = (
+        *("candidates", "combinations", "checked", "proven"),
+        *ENDED,
+        "less_flexible",
+    )
     kind: ClassVar[str] = "recoding by these schemes"
     bounds_every: ClassVar[bool] = False
 
@@ -138,16 +128,6 @@ class SchemeSearch(SearchFigures):
     candidates: int | None = None
     less_flexible: tuple[Mapping[str, Any], ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """The key `search` of the JSON document."""
-        own = {
-            "candidates": self.candidates,
-            "combinations": self.combinations,
-            "checked": self.checked,
-            "proven": self.proven,
-        }
-        return self._document(own, less_flexible=[dict(each) for each in self.less_flexible])
-
     def found(self, classes: str) -> str:
         """For a reader: whether it is proven best, and of how many where these are counted."""
         every = f"of {counted(self.candidates, 'recoding')}" if self.candidates else "recoding"
@@ -155,7 +135,15 @@ class SchemeSearch(SearchFigures):
 
     def lines(self, loss: str) -> Iterator[str]:
         """For a reader: what less flexible schemes lose."""
-        yield from step_lines(self.less_flexible, loss)
+        rows = []
+        for step in self.less_flexible:
+            every = set(step["schemes"].values())
+            listed = ", ".join(f"{name} {scheme}" for name, scheme in step["schemes"].items())
+            proven = "proven best" if step["proven"] else "best found"
+            rows.append((every.pop() if len(every) == 1 else listed, figure(step["loss"]), proven))
+        if rows:
+            yield f"  less flexible schemes, {loss}"
+            yield from (f"  {line}" for line in in_columns(rows, "<><"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,12 +157,17 @@ class ClusterSearch(SearchFigures):
         left_out: Records that are in no cluster.
         bound: How the lower bound was proven: `columns`, `records`, `quick` or `full`.
         block_bound: What clusters that stay within blocks lose at least; None where not known.
-        annealing: What the exchange of records came to, as `annealing_lines` has it.
+        annealing: What the exchange of records came to, as `_annealing_lines` has it.
         lns: What the solving of pools came to: `pools`, `better_pools`, and the `loss` before
             (`refined`) and after (`parted`).
     """
 
     mark: ClassVar[str] = "blocks"
+    keys: ClassVar[tuple[str, ...]] = (
+        *("candidates", "clusters", "blocks", "left_out", "proven"),
+        *("bound", "block_bound", "annealing", "lns"),
+        *ENDED,
+    )
 
     candidates: int
     clusters: int
@@ -185,23 +178,6 @@ class ClusterSearch(SearchFigures):
     annealing: Mapping[str, Any] | None = None
     lns: Mapping[str, Any] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The key `search` of the JSON document."""
-        return self._document(
-            {
-                "candidates": self.candidates,
-                "clusters": self.clusters,
-                "blocks": self.blocks,
-                "left_out": self.left_out,
-                "proven": self.proven,
-                "bound": self.bound,
-                "block_bound": self.block_bound,
-                "annealing": self.annealing,
-                "lns": self.lns,
-                "given_up": self.given_up,
-            }
-        )
-
     def found(self, classes: str) -> str:
         """For a reader: the clusters, and where they come from."""
         chosen = f" from {counted(self.candidates, 'candidate')}" if self.candidates else ""
@@ -210,7 +186,7 @@ class ClusterSearch(SearchFigures):
 
     def lines(self, loss: str) -> Iterator[str]:
         """For a reader: what annealing came to."""
-        yield from annealing_lines(self.annealing or {})
+        yield from _annealing_lines(self.annealing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,19 +200,15 @@ class PartSearch(SearchFigures):
     """
 
     mark: ClassVar[str] = "parts"
+    keys: ClassVar[tuple[str, ...]] = ("parts", "combinations", "proven", *ENDED, "annealing")
 
     parts: int
     combinations: int
     annealing: Mapping[str, Any] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The key `search` of the JSON document."""
-        own = {"parts": self.parts, "combinations": self.combinations, "proven": self.proven}
-        return self._document(own, annealing=self.annealing)
-
     def lines(self, loss: str) -> Iterator[str]:
         """For a reader: what annealing came to."""
-        yield from annealing_lines(self.annealing or {})
+        yield from _annealing_lines(self.annealing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +228,11 @@ class PatternSearch(SearchFigures):
     """
 
     mark: ClassVar[str] = "used_patterns"
+    keys: ClassVar[tuple[str, ...]] = (
+        *("clusters", "used_patterns", "average_cluster", "maximum_cluster"),
+        *("usefulness_of_values", "left_over", "proven", "gap", "components", "candidates"),
+        *ENDED,
+    )
     kind: ClassVar[str] = "choice of these patterns that satisfies the policy"
     bounds_every: ClassVar[bool] = False
 
@@ -269,23 +246,6 @@ class PatternSearch(SearchFigures):
     gap: float | None = None
     components: int | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The key `search` of the JSON document."""
-        return self._document(
-            {
-                "clusters": self.clusters,
-                "used_patterns": self.used_patterns,
-                "average_cluster": self.average_cluster,
-                "maximum_cluster": self.maximum_cluster,
-                "usefulness_of_values": self.usefulness_of_values,
-                "left_over": self.left_over,
-                "proven": self.proven,
-                "gap": self.gap,
-                "components": self.components,
-                "candidates": self.candidates,
-            }
-        )
-
     def found(self, classes: str) -> str:
         """For a reader: the classes, and the patterns that they are made by."""
         return f"{classes} by {self.used_patterns:,} of {counted(self.candidates, 'pattern')}"
@@ -298,9 +258,7 @@ def search_of(document: Mapping[str, Any]) -> SearchFigures:
     """Reads back what a family's `to_dict` wrote."""
     family = next((each for each in FAMILIES if each.mark in document), SearchFigures)
     names = {each.name for each in fields(family)}
-    known = {name: value for name, value in document.items() if name in names}
-    # A search that another's took the place of is cut short, too, but is named before.
-    known["cut_short"] = "cut_short" in takewhile("given_up".__ne__, document)
+    known: dict[str, Any] = {n: value for n, value in document.items() if n in names}
     if "less_flexible" in known:
         known["less_flexible"] = tuple(known["less_flexible"])
     return family(**known)
@@ -308,3 +266,28 @@ def search_of(document: Mapping[str, Any]) -> SearchFigures:
 
 def _proof(search: SearchFigures) -> str:
     return "proven best" if search.proven else "best found"
+
+
+def _annealing_lines(annealing: Mapping[str, Any] | None) -> Iterator[str]:
+    """What the exchange of records came to; nothing where there was none."""
+    if not annealing:
+        return
+    loss = {name: figure(value) for name, value in annealing["loss"].items()}
+    tried = annealing["iterations"]
+    accepted = part_of(annealing["accepted"], tried) if tried else "0"
+    yield f"  annealed        {tried:,} exchanges tried, {accepted} accepted"
+    for each in annealing["models"]:
+        before, after = each["before"], each["after"]
+        persons = " by persons" if each["persons"] else ""
+        yield (
+            f"    {each['model']} of {each['column']}{persons}: {before['failing']:,} of "
+            f"{each['clusters']:,} clusters failed, {after['failing']:,} after it; worst "
+            f"{figure(before['worst'])}, then {figure(after['worst'])}; mean "
+            f"{figure(before['mean'])}, then {figure(after['mean'])}"
+        )
+    kept = "kept" if annealing["kept"] else "not kept"
+    yield (
+        f"    loss {loss['clusters_of_k']} of clusters for k alone, {loss['exchanged']} after the "
+        f"exchanges, {loss['annealed']} with every model ({kept}); "
+        f"without annealing {loss['ordinary']}"
+    )

@@ -8,41 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Protocol
 
 _FRAME = (
     "border:1px solid rgba(128,128,128,.4);border-radius:4px;padding:.6em .8em;"
     "max-width:60em;overflow-x:auto;line-height:1.4"
 )
 _CELL = "padding:.1em 1em .1em 0;text-align:{};white-space:nowrap;vertical-align:top"
-
-
-class JudgedModel(Protocol):
-    """A privacy model, and whether a table satisfies it."""
-
-    @property
-    def model(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def threshold(self) -> float:
-        """What is asked for."""
-        ...
-
-    @property
-    def column(self) -> str | None:
-        """The sensitive column that it is about."""
-        ...
-
-    @property
-    def holds(self) -> bool:
-        """Whether the table satisfies it."""
-        ...
-
-    def found(self) -> str:
-        """What the table has, for a reader."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,32 +67,6 @@ class SelfShown:
             f"{_folded('as text', f'<pre>{escape(self.to_text())}</pre>')}"
             "</div>"
         )
-
-
-def verdicts(models: Sequence[JudgedModel]) -> str:
-    """Whether all models hold, in a few words.
-
-    >>> verdicts([])
-    'no model asked for'
-    """
-    failed = [each.model for each in models if not each.holds]
-    if failed:
-        return f"does NOT hold: {', '.join(dict.fromkeys(failed))}"
-    return "every model holds" if models else "no model asked for"
-
-
-def model_table(models: Sequence[JudgedModel]) -> list[ShownTable]:
-    """A row for each privacy model; nothing where there is none."""
-    rows = [
-        [
-            each.model if each.column is None else f"{each.model} of {each.column}",
-            f"{each.threshold:,}",
-            each.found(),
-            "✓ holds" if each.holds else "✗ does NOT hold",
-        ]
-        for each in models
-    ]
-    return [ShownTable(rows, ["model", "asked for", "found", ""])] if rows else []
 
 
 def _table(table: ShownTable) -> str:

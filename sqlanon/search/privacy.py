@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
-from sqlanon.policy.forms import TOLERANCE, Form
-from sqlanon.policy.privacy import BY_RATIO, ByForm, ValueModel
+from sqlanon.policy.privacy import BY_RATIO, TOLERANCE, ByForm, Form, ValueModel
 from sqlanon.search.arrays import Flags, Numbers, Reals
 
 

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.arguments import checked, is_whole_number
-from sqlanon.assessment.subset_codes import code_table
+from sqlanon.assessment.codes import code_table
 from sqlanon.assessment.subsets import SubsetOptions, subset_risk
 from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.open import ROW_NAMES, is_frame, open_source, owned
@@ -20,7 +20,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import told
-from sqlanon.policy.policy import Policy
+from sqlanon.policy.policy import SUGGESTED_K, SUGGESTED_LIMIT, Policy
 from sqlanon.progress import Progress, following, tell
 from sqlanon.query.assess.profile import commonest, misfits
 from sqlanon.query.classes.table_classes import set_counts
@@ -44,8 +44,6 @@ from sqlanon.suggestion.roles import (
 from sqlanon.suggestion.suggestion import ColumnSuggestion, Suggestion, file_name
 from sqlanon.wording import counted, listed, percent
 
-SUPPRESSION_LIMIT = 0.02
-"""Share of the records that may be suppressed where nothing is said."""
 MAX_QUASI_IDENTIFIERS = 12
 """Quasi-identifiers with which a table is still worth publishing; figures alone make no more."""
 
@@ -55,8 +53,8 @@ def suggest(
     source: Any,
     *,
     table: Any = None,
-    k: int = 5,
-    suppression_limit: float = SUPPRESSION_LIMIT,
+    k: int = SUGGESTED_K,
+    suppression_limit: float = SUGGESTED_LIMIT,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> Suggestion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 from itertools import pairwise
@@ -60,31 +60,17 @@ class Concept:
 
 
 def read_concepts(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Concept]:
-    """The concepts of a vocabulary, in its order.
-
-    Raises:
-        ValueError: A key or a hint is not known, or a hint or a title is missing.
-    """
-    known = {field.name for field in fields(Concept)} - {"phrases"}
+    """The concepts of a vocabulary, in its order."""
     concepts = {}
     for key, table in tables.items():
         plain = {name: value for name, value in table.items() if name not in LANGUAGES}
-        if plain.keys() - known or not {"hint", "title"} <= plain.keys():
-            raise ValueError(f"concept {key!r}: {sorted(plain)} are not the keys of a concept")
         plain["hint"] = Hint(plain["hint"])
         concepts[key] = Concept(**plain, phrases=_of_all_languages(table))
     return concepts
 
 
 def read_words(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, frozenset[str]]:
-    """The lists of single words of a vocabulary.
-
-    Raises:
-        ValueError: A language is not known.
-    """
-    for key, table in tables.items():
-        if table.keys() - {*LANGUAGES}:
-            raise ValueError(f"words {key!r}: {sorted(table)} are not all languages")
+    """The lists of single words of a vocabulary."""
     return {key: frozenset(_of_all_languages(table)) for key, table in tables.items()}
 
 

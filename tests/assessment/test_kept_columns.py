@@ -171,14 +171,6 @@ def test_a_column_that_is_one_to_one_with_the_entity_is_found():
         assert "600 (100%) of the records share its value" in note
 
 
-def test_a_column_that_joins_most_records_of_persons_is_found():
-    people()
-    DATABASE.execute("UPDATE t SET card = 'lost' WHERE who IN ('1', '2')")
-    checked = sqlanon.check(DATABASE, Policy(["q"], keep=["card"], entity="who"), table="t")
-    [note] = [note for note in checked.notes if "'card' joins" in note]
-    assert "590 (98.33%) of the records share its value" in note
-
-
 def test_kept_columns_beyond_the_budget_are_said_not_to_be_counted():
     people()
     with patch.object(kept, "MOST_SETS", 4):
@@ -192,13 +184,6 @@ def test_kept_columns_beyond_the_budget_are_said_not_to_be_counted():
     assert [one.name for one in found.columns if one.unique_with_quasi_identifiers is None] == [
         "job", "town",
     ]  # fmt: skip
-
-
-def test_table_whose_columns_all_have_roles_has_no_kept_columns():
-    people()
-    policy = Policy(["q"], drop=["who", *KEEPING.keep], models=[KAnonymity(5)])
-    assert sqlanon.plan(DATABASE, policy, table="t").to_dict()["kept_columns"] is None
-    assert sqlanon.check(DATABASE, policy, table="t").kept_columns is None
 
 
 @pytest.mark.parametrize("values", ["[n % 2, n]", "{'a': n}", "map([n], [n])", "n::VARIANT"])

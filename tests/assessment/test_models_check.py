@@ -200,15 +200,6 @@ def test_recursive_diversity_is_decided_by_the_decimal_number_written():
         assert report.models[0].value == 1.1
 
 
-@pytest.mark.parametrize("size", [2, 3, 7, 49, 50])
-def test_uniform_class_passes_entropy_l_of_its_values_and_no_more(size):
-    rows = [("x", value, "mild", 1) for value in range(size)] * 3
-    report = check(rows, sensitive=["a"], models=[LDiversity(size, "entropy")])
-    assert report.holds
-    assert report.to_dict()["models"][0]["value"] == size
-    assert not check(rows, sensitive=["a"], models=[LDiversity(size + 0.001, "entropy")]).holds
-
-
 @pytest.mark.slow
 def test_null_is_a_value_unless_it_is_said_to_be_none():
     rows = [("x", None, "mild", 1), ("x", 1, "mild", 1), ("y", None, "mild", 1)] * 2
@@ -346,14 +337,6 @@ def test_homogeneity_and_skew_are_noted_where_nothing_is_asked():
     )
 
 
-def test_kept_columns_with_many_values_are_found():
-    rows = [("x", i, "mild", i // 5) for i in range(20)]
-    roles = {"keep": ["a", "person", "b"], "models": [KAnonymity(5)]}
-    notes = check(rows, **roles).notes
-    assert [note.split("'")[1] for note in notes] == ["a"]
-    assert "20 distinct values, more than one for every 5 records" in notes[0]
-
-
 def test_report_is_strict_json_with_the_documented_keys():
     rows = [("x", 1, "mild", 1), ("x", 2, "bad", 2), ("y", 2, "bad", 3)]
     report = check(rows, sensitive=sensitive_of(), models=[LDiversity(2, "recursive", c=3)])
@@ -408,17 +391,6 @@ def test_threads_and_the_order_of_rows_change_no_figure():
             report = sqlanon.check(connection, Policy(["q"], sensitive=found), table="t")
             reports.append({**report.to_dict(), "seconds": 0, "created": None})
     assert reports[0] == reports[1] == reports[2]
-
-
-def test_many_records_are_counted_by_codes_and_by_columns_alike(monkeypatch):
-    rows = [("x", 1, "mild", 1), ("x", None, "bad", 2), (None, 2, "bad", 3), ("x", 1, "mild", 4)]
-    fill(rows)
-    policy = Policy(["q", "a", "b"])
-    plain = sqlanon.check(DATABASE, policy, table="t").statistics
-    monkeypatch.setattr(tabulation, "NUMBERED_FROM", 0)
-    assert sqlanon.check(DATABASE, policy, table="t").statistics == plain
-    monkeypatch.setattr(tabulation, "MOST_NUMBERED", 0)
-    assert sqlanon.check(DATABASE, policy, table="t").statistics == plain
 
 
 def test_more_columns_than_one_word_holds_are_packed_into_several(monkeypatch):

@@ -54,12 +54,6 @@ def test_table_without_a_column_to_take_is_an_error(connection, call):
         call(connection, policy, table="t")
 
 
-def test_models_are_asked_of_these_classes(connection):
-    policy = Policy([], drop=["id", "ill", "who"], models=[KAnonymity(3)])
-    report = sqlanon.check(connection, policy, table="t")
-    assert (report.statistics.smallest, report.holds) == (2, False)
-
-
 def test_publishing_still_needs_quasi_identifiers(connection):
     with pytest.raises(PolicyError, match="no quasi-identifier is named; name them with --qi"):
         sqlanon.plan(connection, Policy([], others="drop", models=[KAnonymity(3)]), table="t")

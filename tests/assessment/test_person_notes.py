@@ -180,14 +180,6 @@ def test_what_the_engine_fails_to_count_is_not_looked_at(monkeypatch):
     assert checked(VISITS) == []
 
 
-@pytest.mark.every_row
-@pytest.mark.parametrize("command", [sqlanon.compare, sqlanon.sweep])
-def test_rows_of_a_comparison_make_no_note(command, monkeypatch):
-    monkeypatch.setattr("sqlanon.publishing.planner.person_notes", lambda *_, **__: 1 / 0)
-    made = {"methods": ["incognito"]} if command is sqlanon.compare else {"over": {"k": [5]}}
-    assert command(VISITS, policy(), **made)
-
-
 def test_dropped_columns_are_loaded_as_hashes_that_differ_from_run_to_run(tmp_path):
     source = written(tmp_path, "csv")
     runs = []

@@ -49,18 +49,6 @@ def test_prosecutor_risk_is_one_over_the_class_size(connection):
     assert (figures["unique_records"], figures["unique_share"]) == (1, pytest.approx(1 / 6))
 
 
-def test_marketer_risk_without_a_population_is_that_of_searching_the_table(connection):
-    assert risk(connection, ROWS).to_dict()["risk"]["marketer"] == 0.5
-
-
-@pytest.mark.parametrize(
-    ("threshold", "records"), [(0.33, 6), (1 / 3, 3), (0.49, 3), (0.5, 1), (0.99, 1), (1, 0)]
-)
-def test_records_at_risk_are_those_above_the_threshold(connection, threshold, records):
-    figures = risk(connection, ROWS, threshold=threshold).to_dict()["risk"]
-    assert (figures["records_at_risk"], figures["threshold"]) == (records, threshold)
-
-
 def test_risk_agrees_with_check(connection):
     fill(connection, "t", ROWS)
     policy = Policy(["age", "sex"])
@@ -70,11 +58,6 @@ def test_risk_agrees_with_check(connection):
         assert found[key] == checked[key]
     for key in ("prosecutor_max", "prosecutor_mean", "records_at_risk", "threshold"):
         assert found["risk"][key] == checked["risk"][key]
-
-
-def test_null_is_a_value(connection):
-    figures = risk(connection, [(None, "f")] * 2 + [(None, None)] + [("30", None)] * 2).to_dict()
-    assert (figures["classes"], figures["k"], figures["unique_records"]) == (3, 1, 1)
 
 
 def test_what_is_not_known_without_a_population_is_said(connection):
@@ -93,12 +76,6 @@ def test_risk_is_text_for_a_reader(connection):
         "  prosecutor      highest 100%, mean 50%; records above 40%: 3 (50%)",
         "  marketer        at most 50% of the records can be matched correctly",
     ]
-
-
-def test_report_has_one_kind_of_line_for_one_record(connection):
-    report = risk(connection, [("30", "f")])
-    assert "1 record in 1 class" in report.to_text()
-    assert report.to_dict()["risk"]["prosecutor_max"] == 1.0
 
 
 # Population classes of 5, 3, 2 and 1; of the first three 2, 1 and 1 records are released, and the
@@ -131,23 +108,6 @@ def test_uniques_of_the_sample_and_of_the_population(connection):
     assert figures["share_of_sample_uniques"] == pytest.approx(1 / 3)
 
 
-def test_journalist_risk_of_a_k_map_without_k_anonymity(connection):
-    """Every released record is unique, and none is easier to find than one of four people."""
-    population = [(str(age), sex) for age in range(5) for sex in "fm"] * 4
-    released = [(str(age), sex) for age in range(5) for sex in "fm"]
-    document = against(connection, released, population).to_dict()
-    assert document["risk"]["prosecutor_max"] == 1.0
-    assert document["population"]["journalist_max"] == 0.25
-    assert document["population"]["marketer"] == 0.25
-    assert document["population"]["share_of_sample_uniques"] == 0.0
-
-
-def test_population_that_is_the_table_gives_prosecutor_risk(connection):
-    document = against(connection, POPULATION).to_dict()
-    assert document["population"]["journalist_max"] == document["risk"]["prosecutor_max"]
-    assert document["population"]["marketer"] == document["risk"]["marketer"]
-
-
 def test_population_is_in_the_text(connection):
     text = against(connection).to_text()
     assert "journalist      highest 100%, mean 44.67%; records above 20%: 3 (60%)" in text
@@ -166,11 +126,6 @@ def test_population_without_its_people_is_one_error_with_counts(connection):
     assert "1 of its 4 classes (6 of 10 records) holds more than its match" in message
     assert "\n" not in message
     assert "50" not in message
-
-
-def test_population_without_records_is_an_error(connection):
-    with pytest.raises(SourceError, match=r"4 of its 4 classes .* no match"):
-        against(connection, population=[])
 
 
 def test_population_that_lacks_columns_is_one_error(connection):
@@ -337,33 +292,14 @@ def test_shares_out_of_range_are_errors(connection, bad):
             risk(connection, ROWS, **{option: bad})
 
 
-@pytest.mark.parametrize("bad", [True, "0.2"])
-def test_shares_that_are_no_numbers_are_errors(connection, bad):
-    for option in ("threshold", "identifying"):
-        with pytest.raises(PolicyError, match=f"^{option} must be a number, not a "):
-            risk(connection, ROWS, **{option: bad})
-
-
 def test_number_of_columns_out_of_range_is_an_error(connection):
     with pytest.raises(PolicyError, match=r"max_columns .* is not a whole number"):
         risk(connection, ROWS, max_columns=-1)
 
 
-@pytest.mark.parametrize("bad", [1.5, True, "2"])
-def test_number_of_columns_that_is_no_whole_number_is_an_error(connection, bad):
-    with pytest.raises(PolicyError, match=r"^max_columns must be a whole number, not a "):
-        risk(connection, ROWS, max_columns=bad)
-
-
 def test_table_without_records_is_an_error(connection):
     with pytest.raises(SourceError, match="the table is empty"):
         risk(connection, [])
-
-
-def test_missing_columns_are_one_error(connection):
-    fill(connection, "t", ROWS)
-    with pytest.raises(PolicyError, match=r"'agee'; did you mean 'age'.*'sexx'"):
-        sqlanon.risk(connection, Policy(["agee", "sexx"]), table="t")
 
 
 def test_columns_whose_values_cannot_be_told_apart_are_errors(connection):
@@ -375,40 +311,11 @@ def test_columns_whose_values_cannot_be_told_apart_are_errors(connection):
         sqlanon.risk(connection, Policy(["x"]), table="t", population="p")
 
 
-def test_risk_writes_nothing_also_within_the_callers_transaction(connection):
-    fill(connection, "t", ROWS)
-    connection.execute("BEGIN")
-    before = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
-    assert sqlanon.risk(connection, Policy(["age", "sex"]), table="t").statistics.records == 6
-    assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == before
-    connection.execute("COMMIT")
-
-
-@pytest.mark.slow
-def test_risk_of_a_database_opened_for_reading_only(tmp_path):
-    path = tmp_path / "t.duckdb"
-    with duckdb.connect(str(path)) as opened:
-        fill(opened, "t", RELEASED)
-        fill(opened, "p", POPULATION)
-    found = sqlanon.risk(path, Policy(["age", "sex"]), table="t", population="p")
-    assert found.population.journalist_max == 1.0
-    with duckdb.connect(str(path), read_only=True) as opened:
-        assert sqlanon.risk(opened, Policy(["age"]), table="t").statistics.records == 5
-
-
 def test_progress_tells_how_many_sets_are_counted(connection):
     lines = []
     risk(connection, ROWS, progress=lines.append)
     assert lines[-1] == "sets of columns: 3 sets counted of at most 3"
     assert lines[-1].share == 1
-
-
-def test_function_is_not_hidden_by_a_module():
-    """`sqlanon.risk` would be a module as soon as one of that name were imported."""
-    from sqlanon.query.assess import risk as builders
-
-    assert builders is not sqlanon.risk
-    assert callable(sqlanon.risk)
 
 
 keys = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from(["x", None]))

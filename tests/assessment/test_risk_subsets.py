@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon import Policy
 from sqlanon.assessment import subsets
-from sqlanon.assessment.subsets import SubsetCounter
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import layout
 
@@ -60,9 +59,9 @@ def brute(rows, names, by_person):
 
 @contextmanager
 def ways(joint, rolled):
-    """Counts in one aggregation or in one for each; rolls up always, whatever it costs."""
+    """Many sets by one query or one by one; rolls up always, whatever it costs."""
     always = {"STATEMENTS": -1, "WRITING": 0, "SHRUNK": 1} if rolled else {}
-    limits = {"JOINT_ROWS": 10**9, "JOINT_GROUPS": 60} if joint else {"JOINT_ROWS": -1, "BATCH": 3}
+    limits = {"FEW_ROWS": 10**9, "MAX_GROUPS": 60} if joint else {"FEW_ROWS": -1, "MAX_GROUPS": 0}
     with patch.multiple(subsets, **always, **limits):
         yield
 
@@ -147,7 +146,7 @@ def test_counts_are_the_same_rolled_up_and_straight(entity, every):
     policy = Policy(names, entity=entity)
     documents = []
     for how in itertools.product((False, True), (False, True)):
-        with ways(*how), patch.object(subsets, "JOINT_GROUPS", 10**5):
+        with ways(*how):
             report = sqlanon.risk(DATABASE, policy, table="t", every_subset=every, max_columns=7)
         assert bool(report.subsets.search["rolled_up"]) == how[1]
         document = report.subsets.to_dict()
@@ -170,25 +169,6 @@ def test_roll_ups_are_the_default_where_they_pay():
         assert (one.classes, one.unique, one.pairs) == wanted
 
 
-@pytest.mark.slow
-def test_sets_are_counted_from_the_smaller_one():
-    """Never from the base where a frequency set of fewer columns is there."""
-    names = fill(people(3000))
-    counted = []
-    ask = SubsetCounter._count
-
-    def watched(self, wanted, source):
-        counted.extend((one, source) for one in wanted)
-        ask(self, wanted, source)
-
-    with ways(joint=True, rolled=True), patch.object(SubsetCounter, "_count", watched):
-        sqlanon.risk(DATABASE, Policy(names), table="t", identifying=1)
-    after_start = [(one, source) for one, source in counted[2 * len(names) + 1 :]]
-    narrow = [source.subset.bit_count() - one.bit_count() for one, source in after_start]
-    assert after_start
-    assert max(narrow) <= 1
-
-
 def test_identifying_sets_spare_those_that_hold_them():
     rows = [(n, (str(n), str(n % 2), str(n % 3), str(n % 5))) for n in range(30)]
     names = fill(rows)
@@ -198,14 +178,6 @@ def test_identifying_sets_spare_those_that_hold_them():
     assert found.implied == 7
     # All with and without each column, single ones, and pairs of those that do not identify.
     assert found.search["counted"] == 1 + 4 + 4 + 3
-
-
-def test_table_without_uniques_needs_no_count_of_small_sets():
-    names = fill([(0, key) for key in itertools.product("ab", "cd", "ef", "gh")] * 2)
-    found = sqlanon.risk(DATABASE, Policy(names), table="t").subsets
-    assert found.search["counted"] == 1
-    assert (found.minimal, found.strongest) == ((), ())
-    assert all(one.unique == 0 for one in found.columns)
 
 
 # The example table of Motwani and Xu 2007: age, sex, state.
@@ -241,33 +213,6 @@ def test_ratios_of_one_record_and_of_persons():
     whole = sqlanon.risk(DATABASE, Policy(names, entity="who"), table="t").subsets.whole
     assert (whole.distinction, whole.separation) == (None, None)
     assert (whole.unique, whole.total) == (1, 2)
-
-
-def test_sets_within_one_without_uniques_are_not_counted():
-    """Only `d` makes anybody unique, so that sets without it need no count."""
-    rows = [(0, (*key, str(n))) for n, key in enumerate([*itertools.product("ab", "cd", "ef")] * 2)]
-    found = sqlanon.risk(
-        DATABASE, Policy(fill(rows)), table="t", identifying=1, max_columns=4
-    ).subsets
-    assert [one.columns for one in found.minimal] == [("d",)]
-    assert found.search["counted"] == 1 + 4 + 4
-    assert {one.name: one.lost for one in found.columns} == {"a": 0, "b": 0, "c": 0, "d": 16}
-
-
-def test_person_alone_in_two_classes_is_one_unique_person():
-    names = fill([(1, ("x",)), (1, ("y",)), (2, ("z",)), (3, ("z",))])
-    with ways(joint=True, rolled=True):
-        whole = sqlanon.risk(DATABASE, Policy(names, entity="who"), table="t").subsets.whole
-    assert (whole.classes, whole.unique, whole.total) == (3, 1, 3)
-
-
-def test_column_of_one_value_and_one_of_a_value_each():
-    names = fill([(n, ("same", str(n))) for n in range(4)])
-    figures = {
-        one.name: one for one in sqlanon.risk(DATABASE, Policy(names), table="t").subsets.columns
-    }
-    assert (figures["a"].values, figures["a"].unique, figures["a"].lost) == (1, 0, 0)
-    assert (figures["b"].values, figures["b"].unique, figures["b"].lost) == (4, 4, 4)
 
 
 @pytest.mark.parametrize(

@@ -121,3 +121,11 @@ def test_an_entity_that_the_policy_drops_joins_nothing(role):
     assert checked.holds
     assert (checked.trajectories, risk.trajectories) == (None, None)
     assert checked.to_dict()["trajectories"] is None
+
+
+def test_a_ratio_of_trajectories_without_bound_is_told():
+    fill([(1, "x", 1, "p"), (2, "x", 1, "p")])
+    policy = replace(POLICY, models=[LDiversity(2, "recursive", c=3)])
+    text = sqlanon.check(DATABASE, policy, table="t").to_text()
+    failing = "does NOT hold: the table has classes of fewer than l values"
+    assert f"recursive (3, 2)-diversity of trajectories of 's' {failing}" in text

@@ -40,36 +40,6 @@ def test_a_row_is_the_plan_of_its_method(compared, run, database):
 
 
 @pytest.mark.slow
-def test_the_ratio_is_to_the_bound_of_every_recoding(compared):
-    rows = {row["method"]: row for row in compared("--json").document["methods"]}
-    bound = rows["direct-cover"]["lower_bound"]
-    assert bound > 0
-    for row in rows.values():
-        assert row["bound"] == bound
-        assert row["ratio"] == pytest.approx(row["loss"]["value"] / bound)
-
-
-@pytest.mark.slow
-def test_no_bound_of_nodes_is_held_against_schemes(compared):
-    given = compared("--json", methods="scheme,direct-cover").document["methods"]
-    rows = {row["method"]: row for row in given}
-    assert (rows["scheme"]["bound"], rows["scheme"]["ratio"]) == (None, None)
-
-
-@pytest.mark.slow
-def test_a_bound_of_nodes_alone_bounds_no_other_method(compared, run, database):
-    found = compared("--ks", 5, "--json", methods="incognito").document
-    [row] = found["methods"]
-    assert row["lower_bound"] == pytest.approx(row["loss"]["value"])
-    # What holds for every recoding into nodes is found besides.
-    bound = run("bound", database, "people", *QUASI[:-1], 5, "--json").document["lower_bound"]
-    assert 0 < bound <= row["lower_bound"]
-    assert (row["bound"], row["ratio"]) == (bound, pytest.approx(row["loss"]["value"] / bound))
-    [told] = found["bounds"]
-    assert (told["loss"], told["k"], told["lower_bound"]) == ("lm", 5, bound)
-
-
-@pytest.mark.slow
 def test_every_loss_with_every_k(compared):
     given = compared("--ks", "2,5", "--losses", "lm,suppressed-cells", "--json").document
     asked = {(row["asked"]["loss"], row["asked"]["k"]) for row in given["methods"]}
@@ -108,14 +78,6 @@ def test_the_page_is_sorted_by_loss_and_aligned(compared):
     assert values == sorted(values)
     assert len(first) == len(head) == len(second)
     assert any(line.startswith("* auto chooses direct-cover: ") for line in lines)
-
-
-@pytest.mark.slow
-def test_auto_stands_for_the_method_that_it_chooses(compared):
-    rows = compared("--json", methods="auto,incognito").document["methods"]
-    marked = [(row["method"], row["chosen_by_auto"]) for row in rows]
-    assert marked == [("direct-cover", True), ("incognito", False)]
-    assert len(compared("--json", methods="auto,direct-cover").document["methods"]) == 1
 
 
 @pytest.mark.slow
@@ -168,6 +130,12 @@ def test_without_what_draws_the_extra_is_named(refused, database, tmp_path, monk
 
 
 @pytest.mark.slow
+def test_a_page_needs_nothing_that_draws(compared, tmp_path, monkeypatch):
+    monkeypatch.setattr("sqlanon.pictures.find_spec", lambda name: None)
+    assert compared("--chart", tmp_path / "x.html").code == 0
+
+
+@pytest.mark.slow
 def test_charts_are_written(compared, tmp_path):
     pytest.importorskip("altair")
     picture, web = tmp_path / "methods.svg", tmp_path / "methods.html"
@@ -177,16 +145,8 @@ def test_charts_are_written(compared, tmp_path):
     assert picture.read_text().startswith("<svg")
     text = web.read_text()
     assert text.startswith("<!DOCTYPE html>")
-    # A picture for each chart, so that a narrow page has one below the other.
-    assert text.count("<svg") == 2
-    names = re.findall(r'<clipPath id="([^"]*)"', text)
-    assert len(names) == len(set(names))
-    # Nothing is fetched: no address but the names of SVG's own words.
-    assert set(re.findall(r"https?://[^\"' <]+", text)) <= {
-        "http://www.w3.org/2000/svg",
-        "http://www.w3.org/1999/xlink",
-    }
-    assert "<script" not in text
+    assert text.count('<i style="width:100.0%"></i>') == 2
+    assert not re.findall(r"https?://|<script|<svg", text)
 
 
 @pytest.mark.slow
@@ -221,16 +181,3 @@ def test_a_file_of_data_is_compared_by_its_name(run, patients):
 def test_a_quiet_comparison_says_nothing(compared):
     outcome = compared("--quiet", methods="incognito")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-
-
-@pytest.mark.slow
-def test_large_neighbourhood_search_is_asked_for_by_one_word(compared, run, refused, database):
-    words = ["plan", database, "people", *QUASI, "--method", "direct-cover"]
-    told = run(*words, "--improve", "lns", "--pools", 3, "--json").document
-    before = run(*words, "--json").document
-    assert told["search"]["lns"]["pools"] <= 3
-    assert told["loss"]["value"] <= before["loss"]["value"]
-    assert "large neighbourhood search: " in run(*words, "--improve", "lns", "--pools", 3).out
-    assert "pools belong to --improve lns" in refused(*words, "--pools", 3)
-    compares = compared("--improve", "lns", "--json", methods="mondrian,direct-cover")
-    assert [row["error"] for row in compares.document["methods"]] == [None, None]

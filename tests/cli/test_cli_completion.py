@@ -95,10 +95,6 @@ def test_what_fish_is_told_of_a_word_is_one_line(run, folder, monkeypatch, width
     assert os.environ.get("COLUMNS") == width
 
 
-def test_every_method_is_offered(completed):
-    assert completed("sqlanon plan people.csv --method ") == ["auto", *METHODS]
-
-
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_of_a_shell_names_the_program(run, shell):
     outcome = run("--show-completion", shell)

@@ -5,12 +5,14 @@ import shlex
 import pytest
 import typer
 
-from sqlanon.cli.examples import EXAMPLES, WIDTH, epilog, folded
+from sqlanon.cli.examples import EXAMPLES
 from sqlanon.cli.main import program, status
 
 pytestmark = pytest.mark.every_row
+WIDTH = 78
+"""Most letters of a line of an example."""
 # What takes longer than the demo's second, or asks on a terminal; both have tests of their own.
-LEFT_OUT = ("demo", "init census.duckdb people --output asked.toml --ask")
+ASKING = ["init", "census.duckdb", "people", "--output", "asked.toml", "--ask"]
 
 
 def commands(group=None, path=()):
@@ -21,36 +23,35 @@ def commands(group=None, path=()):
         yield from commands(inner, (*path, name))
 
 
+def examples(name):
+    """The words after `sqlanon` of each example of a command."""
+    lines = EXAMPLES[name].replace("\\\n", "").splitlines()
+    return [shlex.split(line)[1:] for line in lines if not line.startswith("#")]
+
+
 def test_every_command_has_examples_that_are_its_own():
-    known = dict(commands())
-    assert set(known) == set(EXAMPLES)
-    for name, command in known.items():
-        assert command.epilog == epilog(name)
-        assert all(words.startswith(name) for _, words in EXAMPLES[name])
+    assert {name for name, _ in commands()} == set(EXAMPLES)
+    for name in EXAMPLES:
+        assert examples(name)
+        assert all(" ".join(words).startswith(name) for words in examples(name))
 
 
 @pytest.mark.parametrize("name", EXAMPLES, ids=lambda name: name or "sqlanon")
 def test_the_help_ends_with_the_examples(run, name):
     out = run(*name.split(), "--help").out
     begin = out.index("Examples, in the folder that sqlanon demo makes:\n")
-    assert [line[2:] for line in out[begin:].rstrip().splitlines()[1:]] == epilog(name).splitlines()
-    assert max(map(len, epilog(name).splitlines())) <= WIDTH
-
-
-def test_a_long_example_is_folded_as_a_shell_reads_it():
-    words = EXAMPLES["plan"][2][1]
-    assert folded(words).count("\\\n") > 0
-    assert shlex.split(folded(words).replace("\\\n", "")) == ["sqlanon", *shlex.split(words)]
+    lines = [line[2:] for line in out[begin:].rstrip().splitlines()[1:]]
+    assert lines == EXAMPLES[name].splitlines()
+    assert max(map(len, lines)) <= WIDTH
 
 
 @pytest.mark.parametrize("name", EXAMPLES, ids=lambda name: name or "sqlanon")
 def test_every_example_can_be_read(name):
     known = dict(commands())
-    for _, words in EXAMPLES[name]:
-        given = shlex.split(words)
-        length = 2 if given[0] == "hierarchy" else 1
-        command = known[" ".join(given[:length])]
-        with command.make_context(" ".join(given[:length]), given[length:]) as context:
+    for words in examples(name):
+        length = 2 if words[0] == "hierarchy" else 1
+        called = " ".join(words[:length])
+        with known[called].make_context(called, words[length:]) as context:
             assert context.params
 
 
@@ -58,7 +59,6 @@ def test_every_example_can_be_read(name):
 def folder(tmp_path, monkeypatch):
     """The folder of a small demo, to work in; charts, which take longest, are not drawn."""
     monkeypatch.setattr("sqlanon.comparison.drawing.svg", lambda *_: "<svg/>")
-    monkeypatch.setattr("sqlanon.comparison.sweep_drawing._picture", lambda *_: "<svg/>")
     home = tmp_path / "sqlanon-demo"
     assert status(["demo", str(home), "--records", "500", "--quiet"]) == 0
     monkeypatch.chdir(home)
@@ -68,10 +68,9 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_every_example_works(folder, capsys):
     pytest.importorskip("altair")
-    for examples in EXAMPLES.values():
-        for _, words in examples:
-            if not words.startswith(LEFT_OUT):
-                assert status(shlex.split(words)) == 0, (words, capsys.readouterr().err)
+    for words in (each for name in EXAMPLES for each in examples(name)):
+        if words[0] != "demo" and words != ASKING:
+            assert status(words) == 0, (words, capsys.readouterr().err)
     capsys.readouterr()
     written = {"again.html", "draft.toml", "loss.html", "methods.html", "people.csv", "plan.json"}
     assert written < {each.name for each in folder.iterdir()}

@@ -9,13 +9,7 @@ import pytest
 
 import sqlanon
 from sqlanon.cli.gate import main
-from sqlanon.engine.duckdb.data_files import (
-    ARROW_ENDINGS,
-    CSV_ENDINGS,
-    JSON_ENDINGS,
-    PARQUET_ENDING,
-)
-from sqlanon.engine.duckdb.source import DATABASE_ENDINGS
+from sqlanon.engine import endings
 from sqlanon.errors import ReleaseError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -107,10 +101,11 @@ def test_the_hook_calls_a_program_that_is_installed():
 
 
 def test_the_hook_takes_every_ending_that_is_read():
-    endings = CSV_ENDINGS | JSON_ENDINGS | ARROW_ENDINGS | DATABASE_ENDINGS | {PARQUET_ENDING}
+    read = (endings.CSV, endings.JSON, endings.ARROW, endings.PARQUET, endings.DATABASE)
+    known_endings = frozenset().union(*read)
     known = re.search(r"\(([a-z|]+)\)", hook()["files"])[1]
-    assert {f".{name}" for name in known.split("|")} == endings
-    for ending in endings:
+    assert {f".{name}" for name in known.split("|")} == known_endings
+    for ending in known_endings:
         for name in (f"a/people{ending}", f"PEOPLE{ending.upper()}", f"people{ending}.gz"):
             assert re.search(hook()["files"], name)
             assert not re.search(hook()["exclude"], name)

@@ -7,6 +7,7 @@ import stat
 import duckdb
 import pytest
 import typer
+from cli_options import Terminal
 
 from sqlanon import Policy
 from sqlanon.cli import init as command
@@ -181,13 +182,6 @@ def test_options_of_a_text_file_go_along_into_the_next_commands(run, tmp_path, m
 def test_a_database_is_published_beside_the_original(run, database, tmp_path):
     document = run("init", database, "people", "--output", tmp_path / "p.toml", "--json").document
     assert document["commands"][1].endswith("--into people_anonymous")
-
-
-class Terminal(io.StringIO):
-    """Standard input that is a terminal."""
-
-    def isatty(self):
-        return True
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 import duckdb
 import pytest
 
-from sqlanon.loss.cells import MEASURES
-
 QUASI = ["--qi", "age,sex", "--hierarchy", "age=intervals:5,10"]
 
 
@@ -45,25 +43,6 @@ def test_measure_takes_files(run, database, released, tmp_path):
 def _plain(document):
     said = {"seconds", "created", "source", "hashes"}
     return {key: value for key, value in document.items() if key not in said}
-
-
-@pytest.mark.slow
-def test_measure_agrees_with_what_the_plan_expected(run, database, released):
-    given = [*QUASI, "--k", 2, "--sensitive", "diagnosis"]
-    expected = run("plan", database, "people", *given, "--json").document
-    found = run("measure", database, "released", "--table", "people", *given, "--json").document
-    measures = {key: value for key, value in expected["loss"].items() if key in found}
-    assert len(measures) == len(MEASURES) - 1
-    assert measures == pytest.approx({key: found[key] for key in measures})
-
-
-@pytest.mark.slow
-def test_measure_prints_every_measure_in_one_document(run, database, released):
-    given = [*QUASI, "--sensitive", "diagnosis", "--class-attribute", "diagnosis", "--json"]
-    outcome = run("measure", database, "released", "--table", "people", *given)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.document["schema_version"] == 1
-    assert {name.replace("-", "_") for name in MEASURES} < outcome.document.keys()
 
 
 @pytest.mark.slow
@@ -109,11 +88,6 @@ def test_measure_leaves_the_database_as_it_is(run, database, released):
 )
 def test_measure_refuses_in_one_line(refused, database, released, words, part):
     assert part in refused("measure", database, *words, *QUASI)
-
-
-@pytest.mark.slow
-def test_measure_needs_quasi_identifiers(refused, database, released):
-    assert "--qi" in refused("measure", database, "released", "--table", "people")
 
 
 @pytest.mark.slow

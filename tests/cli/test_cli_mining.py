@@ -28,14 +28,6 @@ def unknown(database):
     return database
 
 
-@pytest.mark.slow
-def test_mine_counts_frequent_itemsets(run, unknown):
-    # The younger half is frequent by its ages, by its sex and by both; only both is closed.
-    for kind, count in (("closed", 3), ("frequent", 5)):
-        given = ["mine", unknown, "people", *QUASI, "--kind", kind, "--json"]
-        assert run(*given).document["itemsets"] == count
-
-
 def test_mine_prints_a_line(run, database):
     outcome = run("mine", database, "people", *QUASI)
     assert outcome.out.startswith("5 closed frequent generalized itemsets of at least 5 of 10")
@@ -108,14 +100,6 @@ def test_mine_of_the_library_joins_an_open_transaction():
 @pytest.mark.parametrize("command", ["mine", "bound"])
 def test_a_time_limit_that_is_none_is_refused(refused, database, command):
     assert "above 0" in refused(command, database, "people", *QUASI, "--time-limit", 0)
-
-
-@pytest.mark.slow
-def test_a_bound_within_its_time_limit_has_no_note(run, database):
-    given = ["bound", database, "people", *QUASI, "--json"]
-    limited = run(*given, "--time-limit", 600).document
-    assert limited["notes"] == []
-    assert limited["lower_bound"] == run(*given).document["lower_bound"]
 
 
 @pytest.mark.slow

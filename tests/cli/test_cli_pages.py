@@ -5,6 +5,7 @@ import re
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
+from cli_options import Terminal
 
 from sqlanon.cli import output
 from sqlanon.cli.main import status
@@ -13,13 +14,6 @@ from sqlanon.cli.terminal import has_colour
 from sqlanon.wording import fitting, in_columns, padded, width_of
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-class Terminal(io.StringIO):
-    """Text that claims to be a terminal."""
-
-    def isatty(self):
-        return True
 
 
 @pytest.fixture(autouse=True)

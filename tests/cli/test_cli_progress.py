@@ -6,18 +6,12 @@ import time
 from contextlib import contextmanager, redirect_stderr
 
 import pytest
+from cli_options import Terminal
 
 from sqlanon.cli import output
 from sqlanon.cli import progress as drawing
 from sqlanon.cli.options import RunOptions
 from sqlanon.progress import ProgressLine
-
-
-class Terminal(io.StringIO):
-    """Text that claims to be a terminal."""
-
-    def isatty(self):
-        return True
 
 
 @pytest.fixture

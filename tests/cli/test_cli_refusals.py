@@ -49,13 +49,6 @@ def test_a_source_that_is_none_is_no_bug(source, refused, tmp_path):
     refused("check", source, "people", "--qi", "age")
 
 
-def test_a_measure_that_is_a_slip_is_told(refused, database):
-    line = refused(
-        "measure", database, "people", "--table", "people", "--qi", "age", "--loss", "utilty"
-    )
-    assert "did you mean 'utility'?" in line
-
-
 def test_a_dialect_that_is_a_slip_is_told_before_the_search(refused, database):
     arguments = ["--qi", "age", "--k", 99, "--others", "drop", "--sql", "--dialect", "sparc"]
     assert "did you mean 'spark'?" in refused("plan", database, "people", *arguments)
@@ -66,12 +59,6 @@ def test_a_check_without_k_does_not_speak_of_it(run, database):
     words = ["check", database, "people", "--qi", "sex", "--sensitive", "diagnosis", "--l", 2]
     assert not [note for note in run(*words, "--json").document["notes"] if "k = 1" in note]
     assert [n for n in run(*words, "--k", 1, "--json").document["notes"] if "k = 1" in n]
-
-
-def test_help_says_where_the_seed_and_models_make_no_difference(run):
-    words = " ".join(run("risk", "--help").out.split())
-    assert "models, generalization and suppression are validated but change nothing" in words
-    assert "Nothing else is random." in words
 
 
 @pytest.mark.slow

@@ -58,28 +58,6 @@ def test_risk_threshold_is_an_option(run, people):
     assert (found["threshold"], found["records_at_risk"]) == (0.4, 4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("population", ["everybody", "everybody.csv"])
-def test_population_is_a_table_or_a_file(run, people, population):
-    given = people.parent / population if population.endswith("csv") else population
-    outcome = run("risk", people, "visits", *QI, "--population", given)
-    assert "with the 24 people of the population" in outcome.out
-    document = run("risk", people, "visits", *QI, "--population", given, "--json").document
-    assert document["population"]["journalist_max"] == 0.25
-    assert document["population"]["sampling_fraction"] == 0.5
-
-
-@pytest.mark.slow
-def test_entity_makes_persons_count(run, people):
-    outcome = run("risk", people, "visits", *QI, "--entity", "person")
-    assert "12 records of 6 persons in 4 classes" in outcome.out
-    assert "; 2 (33.33%) by a single one" in outcome.out
-    words = ["--entity", "person", "--population", "everybody", "--json"]
-    document = run("risk", people, "visits", *QI, *words).document
-    assert document["persons"]["count"] == 6
-    assert document["population"]["journalist_max"] == 0.5
-
-
 def test_policy_file_names_the_columns(run, people, tmp_path):
     file = tmp_path / "policy.toml"
     file.write_text(
@@ -88,28 +66,6 @@ def test_policy_file_names_the_columns(run, people, tmp_path):
     document = run("risk", people, "visits", "--policy", file, "--json").document
     assert document["quasi_identifiers"] == ["age"]
     assert document["persons"]["entity"] == "person"
-
-
-@pytest.mark.slow
-def test_identifying_sets_are_listed(run, people):
-    words = ["--qi", "age,sex,zip", "--identifying", 0.5]
-    outcome = run("risk", people, "visits", *words)
-    assert "make at least 50% of the records unique" in outcome.out
-    document = run("risk", people, "visits", *words, "--json").document
-    assert [one["columns"] for one in document["subsets"]["minimal_identifying"]] == [
-        ["age", "zip"]
-    ]
-    assert "every" not in document["subsets"]
-    document = run("risk", people, "visits", *words, "--json", "--every-subset").document
-    assert len(document["subsets"]["every"]) == 7
-
-
-@pytest.mark.slow
-def test_max_columns_limits_the_sets(run, people):
-    words = ["--qi", "age,sex,zip", "--max-columns"]
-    assert run("risk", people, "visits", *words, 1, "--json").document["subsets"]["left_out"] == 4
-    assert "sets of more than 1 column were" in run("risk", people, "visits", *words, 1).out
-    assert "subsets" not in run("risk", people, "visits", *words, 0, "--json").document
 
 
 def test_risk_writes_nothing(run, people):
@@ -132,30 +88,15 @@ def test_verbose_tells_time_and_counts_on_standard_error(run, people):
         (["--qi", "agee"], "did you mean 'age'"),
         ([*QI, "--entity", "age"], "both entity and quasi-identifier"),
         ([*QI, "--risk-threshold", 0], "risk threshold 0.0 is not a share"),
-        ([*QI, "--risk-threshold", 1.5], "risk threshold 1.5 is not a share"),
         ([*QI, "--identifying", 2], "identifying share 2.0 is not a share"),
         ([*QI, "--max-columns", -1], "max_columns -1"),
         ([*QI, "--population", "nothing"], "no table 'nothing' among"),
-        (["--qi", "age", "--population", "visits.csv"], "no file of that name"),
-        ([*QI, "--population", "ages"], "no column 'sex'"),
-        ([*QI, "--population", "texts"], "column 'age' is INT in the table and TEXT"),
-        ([*QI, "--population", "few"], "3 of its 4 classes (8 of 12 records) have no match"),
     ],
 )
 def test_bad_input_is_one_clear_line(refused, people, words, told):
-    with duckdb.connect(str(people)) as connection:
-        connection.execute("CREATE TABLE ages AS SELECT age FROM visits")
-        connection.execute("CREATE TABLE texts AS SELECT age::VARCHAR AS age, sex FROM visits")
-        connection.execute("CREATE TABLE few AS FROM visits WHERE age = 30")
     message = refused("risk", people, "visits", *words)
     assert told in message
     assert "MARK" not in message
-
-
-def test_all_columns_are_looked_at_where_none_is_named(run, people):
-    document = run("risk", people, "visits", "--entity", "person", "--json").document
-    assert document["quasi_identifiers"] == ["age", "sex", "zip"]
-    assert any("no quasi-identifier is named (--qi)" in note for note in document["notes"])
 
 
 @pytest.mark.slow

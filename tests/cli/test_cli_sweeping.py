@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlanon.cli.sweeping import SWEPT
+from sqlanon.cli.comparing import SWEPT
 from sqlanon.policy.varied import VARIED
 
 ROLES = ("--qi", "age,zip", "--others", "drop")
@@ -63,16 +63,6 @@ def test_what_a_sweep_cannot_do_is_refused(run, table, words, message):
     outcome = run("plan", table, *ROLES, *words)
     assert outcome.code == 2
     assert message in outcome.err
-
-
-@pytest.mark.slow
-def test_alternatives_are_listed_on_request(run, table):
-    words = ["plan", table, *ROLES, "--hierarchy", "age=intervals:4,8", "--k", 3]
-    assert "alternatives    the best recoding" in run(*words, "--alternatives").out
-    assert {
-        row["column"] for row in run(*words, "--alternatives", "--json").document["alternatives"]
-    }
-    assert "alternatives" not in run(*words).out
 
 
 def test_the_help_names_every_figure_that_can_be_swept():

@@ -7,11 +7,11 @@ import pytest
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
-from sqlanon.comparison.comparing import BRIEF
+from sqlanon.comparison.comparing import BRIEF_PASSES
 from sqlanon.comparison.report import ComparedRow
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering import covers, linkage
+from sqlanon.methods.clustering import linkage, pricing
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.registry import METHODS
 from sqlanon.methods.shared import SharedWork
@@ -20,10 +20,10 @@ from tests.databases import empty_database
 CLUSTERS = [name for name, row in METHODS.items() if row.takes("passes")]
 FOUND_ONCE = {
     "near records": (linkage.Neighbours, "of"),
-    "itemsets": (covers, "mined"),
-    "bounds": (covers.Cheapest, "of"),
-    "prices": (covers, "dual_bound"),
-    "cover by reduced cost": (covers, "reduced_cost_cover"),
+    "itemsets": (pricing, "mined"),
+    "bounds": (pricing.Cheapest, "of"),
+    "prices": (pricing, "dual_bound"),
+    "cover by reduced cost": (pricing, "reduced_cost_cover"),
     "full-domain node": (fulldomain, "lent_node"),
 }
 
@@ -65,7 +65,7 @@ def test_rows_are_those_of_plans_that_share_nothing(connection, policy):
     assert sum(row.shared_seconds > 0 for row in rows) == len(rows) - 1
     for row in rows:
         name = row.asked.method
-        brief = {"passes": BRIEF} if name in CLUSTERS else {}
+        brief = {"passes": BRIEF_PASSES} if name in CLUSTERS else {}
         alone = sqlanon.plan(connection, policy, table="people", method=name, **brief)
         assert told(row.report) == told(alone.report), name
 
@@ -105,14 +105,6 @@ def test_under_a_time_limit_each_row_finds_everything_by_itself(connection, monk
 
 
 @pytest.mark.slow
-def test_blocks_are_not_kept_beyond_their_size(connection, monkeypatch):
-    calls = counting(monkeypatch)
-    methods = ["set-cover", "direct-cover"]
-    sqlanon.compare(connection, policy(), table="people", methods=methods, block_records=25)
-    assert calls["itemsets"] > 4
-
-
-@pytest.mark.slow
 def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
     monkeypatch.setattr("sqlanon.methods.options.RECORD_BYTES", 10**9)
     calls, methods = counting(monkeypatch), ["set-cover", "direct-cover"]
@@ -124,13 +116,13 @@ def test_what_is_kept_fits_the_memory(connection, monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_a_bound_counts_what_it_takes_by_itself(connection, monkeypatch):
-    mined = covers.mined
+    mined = pricing.mined
 
     def slowly(*given, **named):
         time.sleep(1)
         return mined(*given, **named)
 
-    monkeypatch.setattr(covers, "mined", slowly)
+    monkeypatch.setattr(pricing, "mined", slowly)
     monkeypatch.setattr(ComparedRow, "bounds_by_itemsets", False)
     found = sqlanon.compare(connection, policy(), table="people", methods=["direct-cover"])
     [bound] = found.bounds

@@ -34,7 +34,7 @@ COLUMNS = {
 def connect(records: int, seed: int = 0, threads: int = 2) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"threads": threads})
     for statement in census.statements(exp.table_("people", quoted=True), records, seed=seed):
-        connection.execute(statement.sql(dialect="duckdb"))
+        connection.execute(statement.text)
     return connection
 
 
@@ -63,7 +63,7 @@ def test_statements_fill_a_table_of_a_hostile_name():
     connection.execute('CREATE SCHEMA "select"')
     table = exp.table_('x"; DROP TABLE t', db="select", quoted=True)
     for statement in census.statements(table, 3):
-        connection.execute(statement.sql(dialect="duckdb"))
+        connection.execute(statement.text)
     rows = connection.sql('SELECT * FROM "select"."x""; DROP TABLE t"').fetchall()
     assert len(rows) == 3
 
@@ -125,28 +125,9 @@ def test_the_age_is_that_of_the_reference_date(people):
     assert 90 < value(people, "MAX(age)") < 105
 
 
-def test_a_person_registers_between_birth_and_reference_date(people):
-    assert value(people, "BOOL_AND(registered BETWEEN birth_date AND DATE '2024-12-31')")
-
-
 def test_postcodes_have_five_digits_and_keep_leading_zeros(people):
     assert value(people, "BOOL_AND(REGEXP_FULL_MATCH(postcode, '[0-9]{5}'))")
     assert value(people, "AVG((postcode LIKE '0%')::INTEGER)") > 0.05
-
-
-def test_postcodes_are_skewed(people):
-    query = "SELECT COUNT(*) FROM people WHERE postcode IS NOT NULL GROUP BY postcode ORDER BY 1"
-    sizes = [size for (size,) in people.sql(query).fetchall()]
-    assert 500 < len(sizes) < 1_000
-    assert sizes[-1] > 10 * sizes[len(sizes) // 2]
-
-
-def test_the_first_digit_of_the_postcode_tells_the_region(people):
-    pairs = "SELECT DISTINCT postcode[1] AS digit, region FROM people"
-    assert people.sql(f"SELECT COUNT(*), COUNT(DISTINCT digit) FROM ({pairs})").fetchall()[0] == (
-        11,
-        10,
-    )
 
 
 # Tolerances are above five standard errors at 100,000 records.
@@ -174,13 +155,6 @@ def test_shares_are_near_the_documented_ones(people, condition, share, tolerance
     assert found == pytest.approx(share, abs=tolerance)
 
 
-def test_only_postcode_region_occupation_and_income_have_nulls(people):
-    counts = ", ".join(f"COUNT(*) - COUNT({column})" for column in COLUMNS)
-    row = people.sql(f"SELECT {counts} FROM people").fetchall()[0]
-    with_nulls = {column for column, nulls in zip(COLUMNS, row, strict=True) if nulls}
-    assert with_nulls == {"postcode", "region", "occupation", "income"}
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -204,14 +178,6 @@ def test_attributes_depend_on_age(people):
     assert value(people, "COUNT(*) FILTER (age < 20 AND education IN ('master', 'doctorate'))") == 0
     widowed = "AVG((marital_status = 'widowed')::INTEGER) FILTER (age {})"
     assert value(people, widowed.format(">= 80")) > 20 * value(people, widowed.format("< 45"))
-
-
-def test_incomes_are_rounded_skewed_and_higher_for_physicians(people):
-    assert value(people, "BOOL_AND(income % 100 = 0 AND income >= 0)")
-    earning = "FILTER (occupation = 'engineer')"
-    assert value(people, f"AVG(income) {earning}") > value(people, f"MEDIAN(income) {earning}")
-    physician = value(people, "MEDIAN(income) FILTER (occupation = 'physician')")
-    assert physician > 2 * value(people, "MEDIAN(income) FILTER (occupation = 'nurse')")
 
 
 @pytest.mark.parametrize("column", census.HIERARCHIES)

@@ -22,9 +22,7 @@ from sqlanon.loss.cells import (
     entropy_cost,
     lm_cost,
     monotone_entropy_cost,
-    precision_cost,
     suppressed_cost,
-    tree_cost,
 )
 from sqlanon.loss.objectives import (
     CellObjective,
@@ -109,17 +107,6 @@ def test_lm_of_a_cell_is_the_other_leaves_of_its_node_over_the_other_leaves_of_a
     assert lm_cost(UNEVEN, 3) == [1]
 
 
-def test_lm_of_a_domain_of_one_value_is_0():
-    assert lm_cost(ONE_VALUE, 0) == lm_cost(ONE_VALUE, 1) == [0]
-
-
-def test_precision_of_a_cell_is_its_level_over_the_height():
-    assert precision_cost(UNEVEN, 0) == [0] * 5
-    assert precision_cost(UNEVEN, 1) == [Fraction(1, 3)] * 3
-    assert precision_cost(UNEVEN, 2) == [Fraction(2, 3)] * 2
-    assert precision_cost(UNEVEN, 3) == [1]
-
-
 def test_suppressed_cells_counts_the_root_alone():
     assert suppressed_cost(UNEVEN, 2) == [0, 0]
     assert suppressed_cost(UNEVEN, 3) == [1]
@@ -130,15 +117,6 @@ def test_suppressed_cells_counts_the_root_alone():
 def test_lm_of_a_table_averages_over_cells_and_charges_1_for_those_of_suppressed_records():
     # 5 published records lose 2/4 for the job and 0 for the sex, 2 suppressed ones 1 and 1.
     assert cell_loss("lm", (1, 0)) == pytest.approx((5 * (2 / 4 + 0) + 2 * (1 + 1)) / (7 * 2))
-
-
-def test_precision_of_a_table_averages_over_cells():
-    assert cell_loss("precision", (1, 0)) == pytest.approx((5 * (1 / 3 + 0) + 2 * 2) / (7 * 2))
-
-
-def test_suppressed_cells_of_a_table_averages_over_cells_before_it_is_scaled():
-    # (3, 0): classes (*, f) 4 and (*, m) 3, so 7 of 14 cells are stars and no record is lost.
-    assert cell_loss("suppressed-cells", (3, 0)) == pytest.approx(7 / 14)
 
 
 def test_suppressed_cells_is_a_total_with_its_scale():
@@ -185,16 +163,6 @@ def test_a_loss_that_is_measured_but_cannot_steer_is_refused(name):
         Options.of("incognito", loss=name)
 
 
-def test_every_loss_that_steers_is_a_measure():
-    assert {name for row in METHODS.values() for name in row.losses} <= set(MEASURES)
-
-
-def test_tree_measure_of_a_cell_is_its_level_over_the_height():
-    for level in range(UNEVEN.height + 1):
-        assert tree_cost(UNEVEN, level) == precision_cost(UNEVEN, level)
-    assert tree_cost(UNEVEN, 1) == [Fraction(1, 3)] * 3
-
-
 # Records per leaf of UNEVEN: level 1 has nodes of 4, 1 and 3 records, level 2 of 4 and 4.
 HELD = (2, 1, 1, 1, 3)
 
@@ -211,10 +179,6 @@ def test_entropy_of_a_cell_is_that_of_the_original_within_its_node():
 
 def test_entropy_of_a_node_without_records_is_0():
     assert entropy_cost(UNEVEN, 1, (0, 0, 0, 1, 3))[0] == 0
-
-
-def test_entropy_without_counts_takes_each_leaf_for_one_record():
-    assert entropy_cost(SEX, 1) == [1]
 
 
 def test_monotone_entropy_is_the_least_from_the_node_to_the_top():

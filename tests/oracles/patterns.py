@@ -3,7 +3,7 @@
 import numpy as np
 
 from sqlanon.methods.patterns.problem import PatternProblem
-from sqlanon.search.patterns.greedy import DistinctRows, pattern_order
+from sqlanon.search.patterns import DistinctRows, pattern_order
 from sqlanon.search.privacy import Demands, ValueDemand
 
 

@@ -10,16 +10,15 @@ from oracles import lattice
 from oracles.models import DRAWN, SHARES
 
 from sqlanon.assessment import disclosure
-from sqlanon.methods.fulldomain import suppression_bounds
-from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity
+from sqlanon.methods.fulldomain import model_checks
+from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity, figure_of
 from sqlanon.query.privacy import models
 from sqlanon.reports.check import ModelResult
-from sqlanon.search import privacy
-from sqlanon.search.patterns import cuts
+from sqlanon.search import patterns, privacy
 
 pytestmark = pytest.mark.every_row
 OF_ALL = [models._MODELS, privacy._FORMS]
-OF_CLOSED = [cuts._CUTS, suppression_bounds._REQUIRED]
+OF_CLOSED = [patterns._CUTS, model_checks._REQUIRED]
 TABLES = [*OF_ALL, *OF_CLOSED]
 
 
@@ -49,6 +48,11 @@ def test_a_model_is_never_taken_for_another(table):
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_every_form_is_drawn_and_defined_for_brute_force(form):
     assert lattice.fails(drawn(form), ["nurse"], ["nurse", "clerk"]) in (True, False)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+def test_every_form_has_a_meaning_in_a_report(form):
+    assert figure_of(drawn(form).describe()).meaning
 
 
 def test_brute_force_refuses_what_it_has_no_definition_of():

@@ -171,14 +171,6 @@ def test_missing_file_is_one_line(tmp_path):
     assert "No such file" in refusal(Policy.from_toml, tmp_path / "none.toml")
 
 
-def test_file_that_is_no_toml_is_refused(written):
-    assert "is not valid TOML" in refusal(Policy.from_toml, written("k = "))
-
-
-def test_to_dict_is_read_back(full):
-    assert Policy.from_dict(full.to_dict()) == full
-
-
 def test_to_dict_is_strict_json(full):
     assert Policy.from_dict(json.loads(json.dumps(full.to_dict(), allow_nan=False))) == full
 
@@ -270,14 +262,6 @@ def test_unknown_keys_are_refused_all_at_once():
 def test_unknown_key_of_a_sensitive_column_names_the_column():
     message = refusal(Policy.from_dict, {"sensitive": {"job": {"level": 1}}})
     assert message.startswith("unknown key in sensitive column 'job': level; known are l, t, ")
-
-
-def test_unknown_key_of_a_quasi_identifier_names_what_was_probably_meant():
-    message = refusal(Policy.from_dict, {"quasi_identifiers": {"age": {"weigth": 2}}})
-    assert message.startswith(
-        "unknown key in quasi-identifier 'age': weigth (did you mean weight?); known are weight, "
-    )
-    assert "intervals" in message
 
 
 @pytest.mark.parametrize(
@@ -415,10 +399,6 @@ def test_k_is_the_strictest_of_the_models():
     assert Policy(["age"], models=[KAnonymity(3), KAnonymity(7), KAnonymity(5)]).k == 7
 
 
-def test_k_without_models_is_1():
-    assert Policy(["age"]).k == 1
-
-
 @pytest.mark.parametrize(
     ("limit", "records", "allowed"),
     [(0.29, 100, 29), (0.07, 100, 7), (0.57, 100, 57), (0.05, 30_162, 1_508), (0, 9, 0), (1, 9, 9)],
@@ -488,11 +468,9 @@ def test_k_is_a_whole_number_of_at_least_1(k):
         ((True,), "l of distinct l-diversity is True; it must be a whole number of at least 1"),
         ((0.5, "entropy"), "l of entropy l-diversity is 0.5; it must be a number of at least 1"),
         ((math.inf, "entropy"), "l of entropy l-diversity is inf; it must be a number of at least"),
-        ((math.nan, "entropy"), "l of entropy l-diversity is nan; it must be a number of at least"),
         ((2, "recursive"), "recursive l-diversity needs c, such as c = 2"),
         ((2.0, "recursive", 2), "l of recursive l-diversity is 2.0; it must be a whole number"),
         ((2, "recursive", 0), "c of recursive l-diversity is 0; it must be a number above 0"),
-        ((2, "recursive", True), "c of recursive l-diversity is True; it must be a number"),
         ((2, "entropy", 2), "c belongs to recursive l-diversity; leave it out of entropy"),
         ((2, "entrpy"), "kind of l-diversity is 'entrpy'; it must be one of distinct, entropy, "),
         ((2, ["entropy"]), "kind of l-diversity is ['entropy']; it must be one of distinct, "),
@@ -510,14 +488,9 @@ def test_l_diversity_out_of_range_is_refused(arguments, expected):
             (-0.1, "ordered"),
             "t of ordered t-closeness is -0.1; it must be a number between 0 and 1",
         ),
-        (
-            (2, "hierarchical"),
-            "t of hierarchical t-closeness is 2; it must be a number between 0 and 1",
-        ),
         ((-1, "kl"), "t of kl t-closeness is -1; it must be a number of at least 0"),
         ((math.inf, "scaled"), "t of scaled t-closeness is inf; it must be a number of at least 0"),
         ((math.nan,), "t of equal t-closeness is nan; it must be a number between 0 and 1"),
-        ((False,), "t of equal t-closeness is False; it must be a number between 0 and 1"),
         (("0.2",), "t of equal t-closeness is '0.2'; it must be a number between 0 and 1"),
         (
             (0.2, "ordred"),

@@ -1,14 +1,15 @@
 """Bad input: one clear error with the column, the count and the way out, and nothing written."""
 
-import subprocess
-import sys
+import re
+from dataclasses import replace
 
 import duckdb
 import pytest
 from databases import empty_database
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
+from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
+from sqlanon.cli.main import status
 from sqlanon.errors import (
     HierarchyError,
     PolicyError,
@@ -70,40 +71,12 @@ def policy(column="zip", hierarchy=None, **options):
     return Policy({column: hierarchy or Hierarchy.suppression()}, **options)
 
 
-@pytest.mark.parametrize("call", [sqlanon.check, sqlanon.plan])
-@pytest.mark.parametrize("name", ["missing.duckdb", "missing.csv", ".", "no folder/x.csv"])
-def test_source_that_is_no_file_is_an_error(tmp_path, call, name):
-    with pytest.raises(SourceError, match=r"there is no file|is a folder"):
-        call(tmp_path / name, policy())
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("content", [b"", b"MARK this is no database", b"\x00" * 4096])
-def test_source_that_is_no_database_is_an_error(tmp_path, content):
-    path = tmp_path / "people.duckdb"
-    path.write_bytes(content)
-    with pytest.raises(SourceError, match=r"people\.duckdb"):
-        sqlanon.anonymize(path, policy(), in_place=True)
-    assert path.read_bytes() == content
-
-
-@pytest.mark.parametrize("source", [None, 42, object()])
-def test_source_of_no_known_kind_is_an_error(source):
-    with pytest.raises(SourceError, match="connection or a path"):
-        sqlanon.check(source, policy(), table="people")
-
-
 @pytest.fixture
 def alone():
     """A table of that name, in an instance of its own: others are named, too."""
     with duckdb.connect() as opened:
         opened.execute("CREATE TABLE people AS SELECT 1 AS zip")
         yield opened
-
-
-def test_database_of_several_tables_needs_the_name_of_one(alone):
-    alone.execute("CREATE TABLE other AS SELECT 1 AS x")
-    assert "'other', 'people'" in refused(alone, SourceError, policy(), table=None)
 
 
 def test_table_that_is_missing_is_an_error_that_names_a_near_one(alone):
@@ -184,35 +157,6 @@ def test_hierarchy_that_does_not_fit_its_column_is_an_error(connection, column, 
     assert refused(connection, SqlanonError, policy(column, hierarchy))
 
 
-@pytest.mark.parametrize(
-    ("rows", "fault"),
-    [
-        ([("MARK0", "*"), ("MARK0", "*"), ("MARK1", "*"), ("MARK2", "*")], "1 duplicate leaf"),
-        ([("MARK0", "x", "*"), ("MARK1", "y", "+"), ("MARK2", "y", "*")], "does not nest: 1 node"),
-        ([("MARK0", "x"), ("MARK1", "y"), ("MARK2", "y")], "2 top nodes"),
-        ([("MARK0", "*"), ("MARK1", None), ("MARK2", "*")], "1 empty label"),
-    ],
-)
-def test_broken_hierarchy_names_column_fault_and_count(connection, rows, fault):
-    message = refused(connection, HierarchyError, policy(hierarchy=Hierarchy.from_rows(rows)))
-    assert "'zip'" in message
-    assert fault in message
-
-
-def test_broken_hierarchies_of_two_columns_are_one_error(connection):
-    broken = Hierarchy.from_rows([("a", "x"), ("b", "y")])
-    two = Policy({"zip": broken, "diagnosis": broken}, others="drop", models=[KAnonymity(2)])
-    message = refused(connection, HierarchyError, two)
-    assert "'zip'" in message
-    assert "'diagnosis'" in message
-
-
-@pytest.mark.parametrize("k", [0, -1, True, 2.0, "2", None, float("nan")])
-def test_k_that_is_no_whole_number_above_0_is_an_error(k):
-    with pytest.raises(PolicyError, match="whole number of at least 1"):
-        KAnonymity(k)
-
-
 def test_k_of_1_publishes_with_a_note(connection):
     report = sqlanon.anonymize(
         connection, policy(models=[KAnonymity(1)]), table="people", into="out"
@@ -225,61 +169,12 @@ def test_k_above_the_number_of_records_is_an_error(connection):
     assert message == f"k is {RECORDS + 1} but the table has only {RECORDS} records"
 
 
-@pytest.mark.parametrize("limit", [-0.01, 1.01, 5, "0.5", True, None, float("nan")])
-def test_suppression_limit_that_is_no_share_is_an_error(limit):
-    with pytest.raises(PolicyError, match="between 0 and 1"):
-        policy(suppression_limit=limit)
-
-
-@pytest.mark.parametrize("weight", [0, -1, float("inf"), float("nan"), "2", None])
-def test_weight_that_is_no_number_above_0_is_an_error(weight):
-    with pytest.raises(PolicyError, match="above 0"):
-        QuasiIdentifier(Hierarchy.suppression(), weight=weight)
-
-
-@pytest.mark.parametrize("level", [-1, 1.0, True, "1"])
-@pytest.mark.parametrize("bound", ["min_level", "max_level"])
-def test_level_that_is_no_whole_number_is_an_error(bound, level):
-    with pytest.raises(PolicyError, match="whole number of at least 0"):
-        QuasiIdentifier(Hierarchy.suppression(), **{bound: level})
-
-
-def test_minimum_above_maximum_level_is_an_error():
-    with pytest.raises(PolicyError, match="min_level 2 is above max_level 1"):
-        QuasiIdentifier(Hierarchy.intervals(5, 10), min_level=2, max_level=1)
-
-
 @pytest.mark.parametrize("bounds", [{"min_level": 4}, {"max_level": 4}])
 def test_level_above_the_height_is_an_error_that_names_the_column(connection, bounds):
     attribute = QuasiIdentifier(Hierarchy.intervals(5, 10), **bounds)
     assert "column 'age': level 4 is above the 3 levels" in refused(
         connection, PolicyError, policy("age", attribute)
     )
-
-
-def test_the_only_level_of_a_hierarchy_is_told_as_one(connection):
-    attribute = QuasiIdentifier(Hierarchy.suppression(), min_level=2)
-    assert "level 2 is above the 1 level of its hierarchy" in refused(
-        connection, PolicyError, policy("age", attribute)
-    )
-
-
-@pytest.mark.parametrize("option", [{"method": "magic"}, {"loss": "magic"}])
-def test_unknown_method_or_loss_is_an_error_that_lists_the_known(connection, option):
-    message = refused(connection, PolicyError, policy(), **option)
-    assert "'magic'" in message
-    assert "incognito" in message or "discernibility" in message
-
-
-@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
-def test_time_limit_that_is_not_above_0_is_an_error(connection, seconds):
-    assert "above 0" in refused(connection, PolicyError, policy(), time_limit=seconds)
-
-
-@pytest.mark.parametrize("option", [{"suppressed": "hide"}, {"others": "publish"}])
-def test_policy_word_that_is_not_known_is_an_error(option):
-    with pytest.raises(PolicyError, match=f"{next(iter(option))} is"):
-        policy(**option)
 
 
 def test_empty_table_is_an_error(connection):
@@ -306,21 +201,6 @@ def test_unsatisfiable_policy_names_counts_and_ends_with_1(connection):
     assert "30 of 30 records" in message
     assert "3 may be suppressed" in message
     assert UnsatisfiableError.exit_code == 1
-
-
-def test_record_that_cannot_be_converted_is_not_quoted(connection):
-    message = refused(
-        connection, SqlanonError, policy(hierarchy=Hierarchy.expressions("value::DATE"))
-    )
-    assert "does not fit the type" in message
-
-
-def test_plan_for_a_table_that_is_gone_is_an_error(connection, tmp_path):
-    sqlanon.plan(connection, policy(), table="people").save(tmp_path / "plan.json")
-    connection.execute("ALTER TABLE people RENAME TO renamed")
-    with pytest.raises(SourceError, match="there is no table"):
-        sqlanon.apply(connection, Plan.load(tmp_path / "plan.json"), into="out")
-    assert state(connection) == [("renamed",)]
 
 
 def make(connection, values):
@@ -365,20 +245,77 @@ def test_leaves_that_are_one_value_are_an_error(connection, spellings):
         )
 
 
-@pytest.mark.slow
-def test_database_held_by_another_process_is_an_error(tmp_path):
-    path = tmp_path / "held.duckdb"
-    with duckdb.connect(str(path)) as opened:
-        opened.execute("CREATE TABLE people AS SELECT 'a' AS zip FROM range(12)")
-    program = (
-        "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); input()"
+@pytest.fixture
+def numbered():
+    with empty_database() as opened:
+        opened.execute("CREATE TABLE t AS SELECT range AS id, range % 3 AS a FROM range(9)")
+        yield opened
+
+
+@pytest.mark.parametrize("place", [{"into": "out"}, {"in_place": True}])
+def test_a_table_with_nothing_left_is_not_published(numbered, place):
+    original = QuasiIdentifier(Hierarchy.suppression(), max_level=0)
+    policy = Policy({"id": original}, models=[KAnonymity(2)], suppression_limit=1, others="drop")
+    with pytest.raises(UnsatisfiableError, match="9 of 9 records"):
+        sqlanon.anonymize(numbered, policy, table="t", **place)
+    assert numbered.execute("SHOW TABLES").fetchall() == [("t",)]
+    assert len(numbered.execute("SELECT * FROM t").fetchall()) == 9
+
+
+def test_suppressed_records_are_not_labelled_like_a_published_value(numbered):
+    numbered.execute("INSERT INTO t VALUES (9, 7), (10, 8)")
+    attribute = QuasiIdentifier(Hierarchy.suppression(), max_level=0)
+    policy = Policy(
+        {"a": attribute},
+        models=[KAnonymity(2)],
+        suppression_limit=0.5,
+        suppressed="keep",
+        suppressed_label="1",
+        others="drop",
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as holding:
-        holding.stdout.readline()
-        with pytest.raises(SourceError, match="held by another process") as caught:
-            sqlanon.anonymize(path, policy(), table="people", in_place=True)
-        holding.communicate(b"\n")
-    assert isinstance(caught.value, SqlanonError)
-    assert sqlanon.check(path, policy(), table="people").statistics.records == 12
+    with pytest.raises(PolicyError, match="column 'a'"):
+        sqlanon.plan(numbered, policy, table="t")
+
+
+def test_a_label_that_a_level_not_chosen_has_is_refused_before_the_search(numbered):
+    rows = [("0", "low", "*"), ("1", "high", "*"), ("2", "high", "*")]
+    policy = Policy(
+        {"a": Hierarchy.from_rows(rows)},
+        models=[KAnonymity(2)],
+        suppression_limit=0.5,
+        suppressed="keep",
+        suppressed_label="low",
+        others="drop",
+    )
+    with pytest.raises(PolicyError, match=r"column 'a' at level 1;.*--suppressed-label"):
+        sqlanon.plan(numbered, policy, table="t")
+    assert sqlanon.plan(
+        numbered, replace(policy, suppression_limit=0), table="t"
+    ).recoding.node == (0,)
+
+
+def test_a_label_for_records_that_are_left_out_is_refused(numbered, tmp_path, capsys):
+    words = "suppressed_label 'gone' stands for nothing.*--suppressed keep"
+    policy = Policy(["a"], models=[KAnonymity(2)], others="drop", suppressed_label="gone")
+    with pytest.raises(PolicyError, match=words):
+        sqlanon.plan(numbered, policy, table="t")
+    table, file = tmp_path / "t.csv", tmp_path / "policy.toml"
+    table.write_text("a\n1\n1\n")
+    file.write_text('k = 2\nquasi_identifiers = ["a"]\nsuppressed_label = "gone"\n')
+    assert status(["plan", str(table), "--policy", str(file)]) == 2
+    assert re.search(words, capsys.readouterr().err)
+    assert status(["plan", str(table), "--policy", str(file), "--suppressed", "keep"]) == 0
+
+
+def test_only_a_database_stores_hierarchies(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("zip\n12\n34\n")
+    assert status(["hierarchy", "load", str(table), "zip", "prefix:1"]) == 2
+    assert "not a DuckDB database" in capsys.readouterr().err
+
+
+def test_threads_have_an_upper_bound(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("zip\n12\n34\n")
+    assert status(["check", str(table), "--qi", "zip", "--threads", "1000000"]) == 2
+    assert "at most 1024" in capsys.readouterr().err

@@ -252,14 +252,6 @@ def test_a_saved_plan_is_not_applied_to_a_file_that_changes_meanwhile(tmp_path, 
     assert not output.exists()
 
 
-def test_a_plan_is_not_made_of_two_tables(tmp_path, monkeypatch):
-    path = tmp_path / "people.parquet"
-    write(path, "old")
-    when_decided(monkeypatch, replaced(path, tmp_path / "other.parquet"))
-    with pytest.raises(SourceError, match="was replaced or changed"):
-        sqlanon.plan(path, POLICY)
-
-
 @pytest.mark.parametrize("which", ["original", "released"])
 def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
     paths = {name: tmp_path / f"{name}.parquet" for name in ("original", "released")}

@@ -1,14 +1,12 @@
 """Plans in groups of values that were changed by hand: held to the hierarchies of their policy."""
 
-import json
-
 import pytest
 from databases import empty_database
+from edits import edit
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Plan, Policy, QuasiIdentifier
 from sqlanon.errors import SourceError, VerificationError
-from sqlanon.publishing.promises import DIGEST, sealed
 
 WORK = [("a", "A", "*"), ("b", "B", "*"), ("c", "B", "*"), ("d", "D", "*")]
 GROUPS = {"A": ["a"], "{B, D}": ["b", "c", "d"]}
@@ -27,12 +25,13 @@ def edited(tmp_path):
             file = tmp_path / "plan.json"
             plan = sqlanon.plan(connection, policy, table="people", method="scheme", scheme="bhs")
             plan.save(file)
-            document = json.loads(file.read_text())
             listed = [{"label": label, "values": own} for label, own in groups.items()]
-            document["recoding"]["columns"] = [{"levels": levels, "groups": listed}]
-            document["report"]["levels"] = {"work": levels[0]} if len(levels) == 1 else None
-            document = {name: value for name, value in document.items() if name != DIGEST}
-            file.write_text(json.dumps(sealed(document)))
+
+            def change(document):
+                document["recoding"]["columns"] = [{"levels": levels, "groups": listed}]
+                document["report"]["levels"] = {"work": levels[0]} if len(levels) == 1 else None
+
+            edit(file, change)
             return Plan.load(file)
 
     return load
@@ -78,11 +77,12 @@ def carried_out(tmp_path):
             sqlanon.plan(connection, policy, table="people", method="scheme", scheme="gops").save(
                 file
             )
-            document = json.loads(file.read_text())
-            [column] = document["recoding"]["columns"]
-            column["groups"] = change(column["groups"])
-            del document[DIGEST]
-            file.write_text(json.dumps(sealed(document)))
+
+            def changed(document):
+                [column] = document["recoding"]["columns"]
+                column["groups"] = change(column["groups"])
+
+            edit(file, changed)
             return sqlanon.apply(connection, Plan.load(file), into="out")
 
     return publish

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 from databases import empty_database, tables_of
+from edits import edit
 
 import sqlanon
 from sqlanon import (
@@ -19,7 +20,7 @@ from sqlanon import (
     TCloseness,
 )
 from sqlanon.errors import PolicyError, SourceError, StalePlanError, VerificationError
-from sqlanon.publishing.promises import DIGEST, sealed
+from sqlanon.publishing.promises import DIGEST
 
 POLICY = Policy(
     {"age": Hierarchy.intervals(5, 10), "sex": QuasiIdentifier(Hierarchy.suppression())},
@@ -63,13 +64,6 @@ def saved(connection, tmp_path, policy=POLICY):
     return file, json.loads(file.read_text())
 
 
-def write(file, document, *, again):
-    """Writes a changed plan, with a digest of what it says now or with the old one."""
-    if again:
-        document = sealed({name: value for name, value in document.items() if name != DIGEST})
-    file.write_text(json.dumps(document))
-
-
 def put(*path):
     """Puts a value, the last, where the others lead."""
     *way, name, value = path
@@ -83,38 +77,16 @@ def put(*path):
     return change
 
 
-CHANGES = {
-    "k": put("policy", "k", 2),
-    "l": put("policy", "l", 3),
-    "t": put("policy", "t", 0.8),
-    "limit": put("policy", "suppression_limit", 0.3),
-    "bound": put("policy", "quasi_identifiers", "age", "min_level", 1),
-    "weight": put("policy", "quasi_identifiers", "age", "weight", 3.0),
-    "entity": put("policy", "entity", "person"),
-    "role": put("policy", "drop", ["person"]),
-    "columns": put("columns", "age", "DOUBLE"),
-    "recoding": put("recoding", "levels", [2, 1]),
-    "loss": put("report", "loss", "lm", 0.0),
-    "lower bound": put("report", "lower_bound", 0.0),
-    "method": put("report", "method", "pattern-exact"),
-    "notes": put("report", "notes", ["all is well"]),
-    "holds": put("report", "holds", False),
-    "suppressed": put("report", "suppressed_records", 0),
-    "classes": put("histogram", [[100, 1]]),
-    "fingerprint": put("fingerprint", None),
-    "rounds": put("rounds", 2),
-    "digest": put("digest", ""),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_plan_that_was_changed_is_refused_and_says_so(connection, tmp_path, change):
+def test_a_plan_of_which_any_part_was_changed_is_refused_and_says_so(connection, tmp_path):
     file, document = saved(connection, tmp_path)
-    change(document)
-    write(file, document, again=False)
-    with pytest.raises(SourceError, match="was changed after it was saved"):
-        Plan.load(file)
+    parts = [(document, name) for name in document if name not in ("kind", "schema_version")]
+    parts += [(document[name], key) for name in ("policy", "report") for key in document[name]]
+    for part, name in parts:
+        value, part[name] = part[name], "changed"
+        file.write_text(json.dumps(document))
+        with pytest.raises(SourceError, match="was changed after it was saved"):
+            Plan.load(file)
+        part[name] = value
 
 
 @pytest.mark.slow
@@ -126,10 +98,8 @@ def test_a_plan_that_was_not_changed_is_applied_however_it_is_laid_out(connectio
 
 def refused_at_once(connection, tmp_path, *changes, policy=POLICY):
     """The message for a plan that was changed, and its digest with it."""
-    file, document = saved(connection, tmp_path, policy)
-    for change in changes:
-        change(document)
-    write(file, document, again=True)
+    file, _ = saved(connection, tmp_path, policy)
+    edit(file, *changes)
     with pytest.raises(SourceError) as caught:
         Plan.load(file)
     return str(caught.value)
@@ -162,10 +132,8 @@ def test_levels_out_of_the_bounds_of_the_policy_are_refused(connection, tmp_path
 
 def refused_when_applied(connection, tmp_path, *changes, policy=POLICY):
     """The error for a plan that was changed so that it reads well, and leaves nothing behind."""
-    file, document = saved(connection, tmp_path, policy)
-    for change in changes:
-        change(document)
-    write(file, document, again=True)
+    file, _ = saved(connection, tmp_path, policy)
+    edit(file, *changes)
     plan = Plan.load(file)
     with pytest.raises(SqlanonError) as caught:
         sqlanon.apply(connection, plan, into="out")
@@ -243,18 +211,14 @@ def test_a_plan_made_to_suppress_more_than_its_policy_allows_is_an_error(connect
         ("ALTER TABLE people RENAME note TO remark", "no more 'note'; new 'remark'; make"),
         ("UPDATE people SET ill = 'd9' WHERE age = 20", "100 records as then, but other values"),
         ("DELETE FROM people WHERE age = 80", "of 100 records: it has 99 now"),
+        (
+            "CREATE OR REPLACE TABLE people AS SELECT sex, age, ill, person, note FROM people",
+            "another order; make a new plan",
+        ),
     ],
 )
 def test_what_changed_in_the_table_is_said(connection, change, words):
     plan = planned()
     connection.execute(change)
     with pytest.raises(StalePlanError, match=words):
-        sqlanon.apply(connection, plan, into="out")
-
-
-def test_columns_in_another_order_are_said(connection):
-    plan = planned()
-    query = "SELECT sex, age, ill, person, note FROM people"
-    connection.execute(f"CREATE OR REPLACE TABLE people AS {query}")
-    with pytest.raises(StalePlanError, match="another order; make a new plan"):
         sqlanon.apply(connection, plan, into="out")

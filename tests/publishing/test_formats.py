@@ -13,7 +13,6 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.engine.duckdb import export
 from sqlanon.errors import HierarchyError, SourceError, VerificationError
 from sqlanon.microdata.inspect import make_hierarchy
-from sqlanon.query.publish import formats
 
 KEPT = Policy({"q": Hierarchy.suppression()}, keep=["v"], models=[KAnonymity(2)])
 ZONES = ("UTC", "Asia/Tokyo", "America/St_Johns", "Europe/Berlin", "Pacific/Apia")
@@ -318,15 +317,3 @@ def test_leaves_with_an_offset_are_the_same_values_in_every_time_zone():
         values = [f"'{row[0]}'::TIMESTAMPTZ" for row in rows]
         plan = sqlanon.plan(table_of(*values, zone=zone), policy, table="people")
         assert plan.report.statistics.classes == 2
-
-
-def test_a_published_table_is_asked_once_how_it_fits_a_file(tmp_path, monkeypatch):
-    asked, fit = [], formats.fit
-
-    def counted(name, kind, **how):
-        asked.append(name)
-        return fit(name, kind, **how)
-
-    monkeypatch.setattr(formats, "fit", counted)
-    assert publish(table_of("1::HUGEINT", "2::HUGEINT"), tmp_path / "out.parquet").holds
-    assert asked == ["q", "v"]

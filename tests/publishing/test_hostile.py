@@ -117,18 +117,6 @@ def test_columns_of_any_name_in_any_other_role(connection, role):
 
 
 @pytest.mark.slow
-def test_quasi_identifiers_of_all_hostile_names_at_once(connection):
-    make(connection, "t", dict.fromkeys(NAMES, LETTERS))
-    policy = Policy(
-        {name: QuasiIdentifier(GROUPS, min_level=1, max_level=1) for name in NAMES},
-        models=[KAnonymity(3)],
-        suppression_limit=0.1,
-    )
-    sqlanon.anonymize(connection, policy, table="t", into="out")
-    assert rows(connection, "out") == [("low",) * len(NAMES)] * 11
-
-
-@pytest.mark.slow
 def test_forty_quasi_identifiers_are_not_too_many(connection):
     names = [f"x{number}" for number in range(40)]
     make(connection, "t", dict.fromkeys(names, LETTERS))
@@ -222,14 +210,6 @@ def frames():
     ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("frame", frames())
-def test_frame_is_anonymized_by_itself(connection, frame):
-    sqlanon.anonymize(connection, LETTER_POLICY, table=frame, into="out")
-    assert rows(connection, "out") == [("low",)] * 11
-    assert column_type(connection, "out", "letter") == "VARCHAR"
-
-
 @pytest.mark.parametrize("frame", frames())
 def test_frame_is_planned_then_applied(connection, frame):
     plan = sqlanon.plan(connection, LETTER_POLICY, table=frame)
@@ -249,82 +229,6 @@ def test_frame_is_not_left_registered(connection):
     left = "SELECT view_name FROM duckdb_views() WHERE NOT internal"
     here = "database_name IN (current_database(), 'temp')"
     assert connection.execute(f"{left} AND {here}").fetchall() == []
-
-
-TYPED = {
-    "DECIMAL(10,2)": ["-1.50", "0.10", "12345678.99"],
-    "DECIMAL(38,10)": ["-1.5", "0.1", "1234567890123456789.0123456789"],
-    "DOUBLE": ["0.1", "1e300", "-2.5"],
-    "REAL": ["0.1", "16777217", "-2.5"],
-    "DATE": ["2024-02-29", "0044-03-15 (BC)", "9999-12-31"],
-    "TIMESTAMP": ["2024-02-29 23:59:59.999999", "1969-12-31 00:00:00", "2024-01-01 00:00:00"],
-    "TIMESTAMPTZ": ["2024-02-29 23:59:59+00", "1969-12-31 00:00:00+00", "2024-01-01 00:00:00+05"],
-    "TIME": ["00:00:00", "23:59:59.999999", "12:00:00"],
-    "BOOLEAN": ["true", "false", "true"],
-    "UUID": ["00000000-0000-0000-0000-000000000001", "ffffffff-ffff-ffff-ffff-ffffffffffff",
-             "12345678-1234-5678-1234-567812345678"],
-    "HUGEINT": ["170141183460469231731687303715884105727", "-1", "9007199254740993"],
-    "UHUGEINT": ["340282366920938463463374607431768211455", "1", "9007199254740993"],
-    "BIGINT": ["9223372036854775807", "-1", "9007199254740993"],
-    "UTINYINT": ["255", "0", "1"],
-    "BLOB": ["abc", "", "\\xFF"],
-    "BIT": ["101", "0", "1"],
-    "VARCHAR": ["", "trailing ", "it''s"],
-    "ENUM('a', 'it''s', 'x)', 'y, z')": ["a", "x)", "y, z"],
-}  # fmt: skip
-
-
-def typed(connection, kind):
-    """Four records of the first value, three of the second and one of the third."""
-    first, second, third = (f"CAST('{value}' AS {kind})" for value in TYPED[kind])
-    make(connection, "t", {"x": [first] * 4 + [second] * 3 + [third]})
-
-
-@pytest.mark.parametrize("kind", TYPED)
-def test_typed_column_at_level_0_keeps_type_and_values(connection, kind):
-    typed(connection, kind)
-    alone = 0 if kind == "BOOLEAN" else 1
-    policy = Policy(["x"], models=[KAnonymity(3)], suppression_limit=0.2)
-    sqlanon.anonymize(connection, policy, table="t", into="out")
-    expected = "VARCHAR" if kind.startswith("ENUM") else column_type(connection, "t")
-    assert column_type(connection, "out") == expected
-    large = "(SELECT x FROM t GROUP BY x HAVING count(*) >= 3)"
-    kept = Counter(rows(connection, f"(SELECT x::VARCHAR FROM t WHERE x IN {large})"))
-    assert Counter(rows(connection, "(SELECT x::VARCHAR FROM out)")) == kept
-    assert kept.total() == 8 - alone
-
-
-@pytest.mark.parametrize("kind", TYPED)
-def test_typed_column_at_its_top_is_a_star(connection, kind):
-    typed(connection, kind)
-    sqlanon.anonymize(connection, Policy(["x"], models=[KAnonymity(8)]), table="t", into="out")
-    assert rows(connection, "out") == [("*",)] * 8
-
-
-@pytest.mark.parametrize("kind", TYPED)
-def test_typed_column_with_suppressed_records_kept_becomes_text(connection, kind):
-    first, second, _ = (f"CAST('{value}' AS {kind})" for value in TYPED[kind])
-    make(connection, "t", {"x": [first] * 4 + [second] * 2 + ["NULL"]})
-    policy = Policy(
-        ["x"],
-        models=[KAnonymity(3)],
-        suppression_limit=0.5,
-        suppressed="keep",
-        suppressed_label="hidden",
-    )
-    sqlanon.anonymize(connection, policy, table="t", into="out")
-    [(text,)] = rows(connection, f"(SELECT {first}::VARCHAR)")
-    assert Counter(rows(connection, "out")) == {(text,): 4, ("hidden",): 3}
-
-
-@pytest.mark.parametrize("kind", TYPED)
-def test_typed_column_matches_a_hierarchy_of_its_own_texts(connection, kind):
-    typed(connection, kind)
-    texts = sorted({text for (text,) in rows(connection, "(SELECT x::VARCHAR FROM t)")})
-    hierarchy = Hierarchy.from_rows([(text, "group", "*") for text in texts])
-    policy = Policy({"x": QuasiIdentifier(hierarchy, 1, 1, 1)}, models=[KAnonymity(8)])
-    sqlanon.anonymize(connection, policy, table="t", into="out")
-    assert rows(connection, "out") == [("group",)] * 8
 
 
 def test_double_holds_nan_infinity_and_negative_zero_without_losing_a_record(connection):

@@ -6,7 +6,7 @@ from databases import empty_database, tables_of
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, SqlanonError, StalePlanError
-from sqlanon.hierarchy.level_names import level_names
+from sqlanon.hierarchy.rules import level_names
 from sqlanon.publishing.preview import preview_text
 
 ROWS = [(30 + n // 3, "fm"[n % 2], f"note {n}") for n in range(12)] + [(99, None, None)]

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -87,13 +86,6 @@ def settings(connection):
     return connection.execute("SELECT name, value FROM duckdb_settings() ORDER BY name").fetchall()
 
 
-@pytest.mark.slow
-def test_into_makes_a_table_beside_the_original(connection):
-    report = sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
-    assert report.output == "people_anon"
-    assert {place[2] for place in contents(connection)} == {"people", "people_anon"}
-
-
 def test_into_has_exactly_the_declared_columns_in_the_tables_order(connection):
     sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     assert names(connection, "people_anon") == ["age", "sex", "diagnosis"]
@@ -105,12 +97,6 @@ def test_into_satisfies_k_by_a_count_in_python(connection):
     assert min(classes.values()) == report.statistics.smallest >= 4
 
 
-@pytest.mark.slow
-def test_into_conserves_the_records_that_are_not_suppressed(connection):
-    report = sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
-    assert len(rows(connection, "people_anon")) == 120 - report.suppressed_records
-
-
 def test_into_keeps_the_sensitive_value_of_every_record(connection):
     policy = Policy(
         {"age": Hierarchy.suppression()}, keep=["name"], others="drop", models=[KAnonymity(120)]
@@ -120,15 +106,6 @@ def test_into_keeps_the_sensitive_value_of_every_record(connection):
     assert [(age, name) for name, age in rows(connection, "people_anon")] == sorted(expected)
 
 
-@pytest.mark.parametrize("into", ["taken", "TAKEN"])
-def test_into_an_existing_table_is_an_error_and_leaves_it(connection, into):
-    connection.execute("CREATE TABLE taken AS SELECT 42 AS x")
-    before = contents(connection)
-    with pytest.raises(SourceError, match="--overwrite"):
-        sqlanon.anonymize(connection, POLICY, table="people", into=into)
-    assert contents(connection) == before
-
-
 @pytest.mark.slow
 def test_into_with_overwrite_replaces_a_table(connection):
     connection.execute("CREATE TABLE taken AS SELECT 42 AS x")
@@ -136,67 +113,11 @@ def test_into_with_overwrite_replaces_a_table(connection):
     assert names(connection, "taken") == ["age", "sex", "diagnosis"]
 
 
-@pytest.mark.parametrize("into", ["people", "PEOPLE", "main.people", '"people"'])
-def test_into_the_original_itself_is_an_error(connection, into):
-    before = contents(connection)
-    with pytest.raises(SourceError, match="--in-place"):
-        sqlanon.anonymize(connection, POLICY, table="people", into=into, overwrite=True)
-    assert contents(connection) == before
-
-
-def test_into_the_name_of_a_view_is_an_error(connection):
-    connection.execute("CREATE VIEW taken AS SELECT 42 AS x")
-    with pytest.raises(SourceError, match="view"):
-        sqlanon.anonymize(connection, POLICY, table="people", into="taken", overwrite=True)
-    assert rows(connection, "taken") == [(42,)]
-
-
-def test_into_a_schema_that_does_not_exist_is_an_error(connection):
-    before = contents(connection)
-    with pytest.raises(SourceError, match="schema"):
-        sqlanon.anonymize(connection, POLICY, table="people", into="nowhere.people_anon")
-    assert contents(connection) == before
-
-
-@pytest.mark.parametrize("target", [{}, {"into": "a", "in_place": True}, {"into": ""}])
-def test_target_that_is_no_single_place_is_an_error(connection, target):
-    before = contents(connection)
-    with pytest.raises(SqlanonError):
-        sqlanon.anonymize(connection, POLICY, table="people", **target)
-    assert contents(connection) == before
-
-
 @pytest.mark.slow
 def test_in_place_replaces_the_table_under_its_name(connection):
     sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     sqlanon.anonymize(connection, POLICY, table="people", in_place=True)
     assert rows(connection, "people") == rows(connection, "people_anon")
-
-
-@pytest.mark.slow
-def test_in_place_leaves_views_over_the_table_working(connection):
-    connection.execute("CREATE VIEW counted AS SELECT count(*) AS records FROM people")
-    report = sqlanon.anonymize(connection, POLICY, table="people", in_place=True)
-    assert rows(connection, "counted") == [(120 - report.suppressed_records,)]
-
-
-def test_in_place_of_a_view_is_an_error(connection):
-    connection.execute("CREATE VIEW shown AS SELECT * FROM people")
-    before = contents(connection)
-    with pytest.raises(SourceError, match="--into"):
-        sqlanon.anonymize(connection, POLICY, table="shown", in_place=True)
-    assert contents(connection) == before
-
-
-def test_in_place_of_a_referenced_table_is_an_error_and_changes_nothing(connection):
-    connection.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, sex VARCHAR)")
-    connection.execute("INSERT INTO parent SELECT range, 'F' FROM range(9)")
-    connection.execute("CREATE TABLE child (id INTEGER REFERENCES parent (id))")
-    before = contents(connection)
-    policy = Policy({"sex": Hierarchy.suppression()}, keep=["id"], models=[KAnonymity(3)])
-    with pytest.raises(SqlanonError, match="foreign key"):
-        sqlanon.anonymize(connection, policy, table="parent", in_place=True)
-    assert contents(connection) == before
 
 
 @pytest.mark.slow
@@ -220,17 +141,6 @@ def test_in_place_in_a_read_only_attached_database_is_an_error(connection, datab
     connection.execute(f"ATTACH '{database}' AS far (READ_ONLY)")
     with pytest.raises(SourceError, match="read-only"):
         sqlanon.anonymize(connection, POLICY, table="far.people", in_place=True)
-    assert rows(connection, "(SELECT count(*) FROM far.people)") == [(120,)]
-
-
-@pytest.mark.slow
-def test_in_place_after_the_transaction_has_written_elsewhere_is_an_error(connection, database):
-    connection.execute(f"ATTACH '{database}' AS far")
-    connection.execute("BEGIN")
-    connection.execute("CREATE TABLE noted AS SELECT 1 AS x")
-    with pytest.raises(SourceError, match="written to another database already"):
-        sqlanon.anonymize(connection, POLICY, table="far.people", in_place=True)
-    connection.rollback()
     assert rows(connection, "(SELECT count(*) FROM far.people)") == [(120,)]
 
 
@@ -302,8 +212,10 @@ def test_a_place_that_cannot_be_is_refused_before_the_search(connection, name, t
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_output_file_holds_the_rows_that_into_would(connection, tmp_path, ending):
-    file = tmp_path / f"people{ending}"
+    before, file = contents(connection), tmp_path / f"people{ending}"
     report = sqlanon.anonymize(connection, POLICY, table="people", output=file)
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+    assert contents(connection) == before
     sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     policy = Policy(["age"], keep=["sex", "diagnosis"], models=[KAnonymity(1)])
     with duckdb.connect() as reading:
@@ -317,14 +229,6 @@ def test_output_file_holds_the_rows_that_into_would(connection, tmp_path, ending
             found = rows(reading, f"'{file}'")
     assert found == rows(connection, "people_anon")
     assert report.output == str(file)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_output_file_passes_check_with_the_same_policy(connection, tmp_path, ending):
-    file = tmp_path / f"people{ending}"
-    sqlanon.anonymize(connection, POLICY, table="people", output=file)
-    assert sqlanon.check(file, POLICY).holds
 
 
 @pytest.mark.slow
@@ -349,15 +253,6 @@ def test_output_file_has_the_classes_and_values_of_its_texts(connection, tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_output_leaves_one_file_and_no_table(connection, tmp_path, ending):
-    before = contents(connection)
-    sqlanon.anonymize(connection, POLICY, table="people", output=tmp_path / f"people{ending}")
-    assert [file.name for file in tmp_path.iterdir()] == [f"people{ending}"]
-    assert contents(connection) == before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ending", ENDINGS)
 def test_output_that_exists_is_an_error_and_stays(connection, tmp_path, ending):
     file = tmp_path / f"people{ending}"
     file.write_bytes(b"precious")
@@ -366,30 +261,6 @@ def test_output_that_exists_is_an_error_and_stays(connection, tmp_path, ending):
     assert file.read_bytes() == b"precious"
     sqlanon.anonymize(connection, POLICY, table="people", output=file, overwrite=True)
     assert sqlanon.check(file, Policy(["age", "sex"], models=[KAnonymity(4)])).holds
-
-
-def test_output_over_the_source_is_an_error(database):
-    before = database.read_bytes()
-    with pytest.raises(SourceError, match="original"):
-        sqlanon.anonymize(database, POLICY, table="people", output=database, overwrite=True)
-    assert database.read_bytes() == before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["people.xlsx", "people", "missing/people.csv", ".csv"])
-def test_output_that_cannot_be_written_is_an_error(connection, tmp_path, name):
-    before = contents(connection)
-    with pytest.raises(SourceError):
-        sqlanon.anonymize(connection, POLICY, table="people", output=tmp_path / name)
-    assert list(tmp_path.iterdir()) == []
-    assert contents(connection) == before
-
-
-def test_source_that_is_a_file_refuses_a_table_as_target(connection, tmp_path):
-    connection.execute(f"COPY people TO '{tmp_path / 'people.csv'}'")
-    for target in ({"into": "x"}, {"in_place": True}):
-        with pytest.raises(PolicyError, match="--output"):
-            sqlanon.anonymize(tmp_path / "people.csv", POLICY, **target)
 
 
 @pytest.mark.slow
@@ -545,15 +416,6 @@ def test_success_changes_no_setting_of_the_caller(connection, tmp_path, monkeypa
     assert settings(connection) == before
 
 
-def test_in_place_that_fails_leaves_the_file_as_it_was(database):
-    before = Path(database).read_bytes()
-    policy = Policy(["age"], others="keep", models=[KAnonymity(121)])
-    with pytest.raises(PolicyError):
-        sqlanon.anonymize(database, policy, table="people", in_place=True)
-    assert Path(database).read_bytes() == before
-    assert [file.name for file in database.parent.iterdir()] == [database.name]
-
-
 STEPS = ("_storage", "_copy_schema", "_copy_rows", "_take_place", "sync")
 MARKED = """
     CREATE TABLE people AS
@@ -654,15 +516,6 @@ def test_in_place_that_fails_its_verification_leaves_the_file_untouched(tmp_path
         sqlanon.apply(path, plan, in_place=True)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
-
-
-@pytest.mark.slow
-def test_in_place_of_a_referenced_table_of_a_file_leaves_it_untouched(marked):
-    before = marked.read_bytes()
-    policy = Policy(["n"], keep=["i"], models=[KAnonymity(1)])
-    with pytest.raises(SourceError, match="foreign key"):
-        sqlanon.anonymize(marked, policy, table="numbered", in_place=True)
-    assert marked.read_bytes() == before
 
 
 def test_in_place_of_a_file_with_a_second_name_is_refused_before_the_search(marked):

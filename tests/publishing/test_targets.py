@@ -62,6 +62,7 @@ def contents(folder):
     [
         ("none/out.csv", False, "there is no folder"),
         ("out.xlsx", False, "no known ending"),
+        (".csv", False, "no known ending"),
         ("there.csv", False, "exists already; replace it with overwrite "),
         ("folder.csv", True, "is a folder"),
         ("people.csv", True, "holds the original"),
@@ -99,9 +100,12 @@ def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_
     ("target", "message"),
     [
         ({"into": "taken"}, "exists already"),
+        ({"into": "TAKEN"}, "exists already"),
         ({"into": "seen"}, "exists already"),
         ({"into": "seen", "overwrite": True}, "is a view"),
         ({"into": "people", "overwrite": True}, "is the original itself"),
+        ({"into": "PEOPLE", "overwrite": True}, "is the original itself"),
+        ({"into": 'main."people"', "overwrite": True}, "is the original itself"),
         ({"into": "nowhere.people"}, "there is no schema"),
         ({"into": ""}, "is empty"),
         ({"into": "a", "in_place": True}, "one place alone"),
@@ -125,7 +129,7 @@ def test_a_database_open_for_reading_is_told_before_the_search(folder, unplanned
 
 
 def test_itemsets_have_a_place_before_they_are_mined(folder, monkeypatch):
-    home = import_module("sqlanon.methods.itemsets.listing")
+    home = import_module("sqlanon.methods.itemsets")
     monkeypatch.setattr(home, "mined", lambda *_, **__: pytest.fail("the mining has begun"))
     with (
         duckdb.connect("people.duckdb", read_only=True) as connection,

@@ -169,35 +169,23 @@ def test_every_command_takes_the_format_of_a_text_file(tmp_path, capsys, words):
     assert json.loads(capsys.readouterr().out)["schema_version"]
 
 
-@pytest.fixture(scope="module")
-def typed_files(tmp_path_factory):
-    """A folder with a table in files of every kind that knows its types."""
-    folder = tmp_path_factory.mktemp("typed")
+@pytest.mark.parametrize(
+    "form",
+    [{"delimiter": ";"}, {"encoding": "latin-1"}, {"nullstr": "NA"}, {"date_format": "%d/%m/%Y"}],
+    ids=str,
+)
+def test_what_is_no_text_file_takes_no_format(tmp_path, form):
+    policy = Policy(["age"], models=[KAnonymity(1)])
+    option = next(iter(form)).replace("_", "-")
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT 3 AS age")
-        plan = sqlanon.plan(connection, Policy(["age"], models=[KAnonymity(1)]), table="people")
+        sources = [connection]
         for kind in ("parquet", "arrow", "duckdb"):
-            sqlanon.apply(connection, plan, output=folder / f"people.{kind}")
-    return folder
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("delimiter", ";"), ("encoding", "latin-1"), ("nullstr", "NA"), ("date-format", "%d/%m/%Y")],
-)
-@pytest.mark.parametrize("kind", ["parquet", "arrow", "duckdb"])
-def test_what_is_no_text_file_takes_no_format(typed_files, capsys, option, value, kind):
-    path = typed_files / f"people.{kind}"
-    assert status(["check", str(path), "--qi", "age", f"--{option}", value]) == 2
-    assert f"leave --{option} out" in capsys.readouterr().err
-
-
-def test_a_connection_takes_no_format():
-    with empty_database() as connection:
-        connection.execute("CREATE TABLE people AS SELECT 1 AS age")
-        with pytest.raises(sqlanon.SqlanonError, match="leave --nullstr out"):
-            sqlanon.check(connection, Policy(["age"]), table="people", nullstr="NA")
+            sources.append(tmp_path / f"people.{kind}")
+            sqlanon.anonymize(connection, policy, table="people", output=sources[-1])
+        for source in sources:
+            with pytest.raises(sqlanon.SqlanonError, match=f"leave --{option} out"):
+                sqlanon.check(source, policy, table="people", **form)
 
 
 def test_a_stored_hierarchy_takes_no_format(capsys):

@@ -56,24 +56,12 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "subset_counts of records",
-        risk.subset_counts(RECORDS, 2, subsets=2, person=None),
+        risk.subset_counts(RECORDS, [(3, 0), (0, 3)], person=None),
         [(0, 3, 1, 9 + 1 + 25), (1, 3, 1, 1 + 16 + 16)],
-        parameters=(3, 0, 0, 3),
     ),
     Snapshot(
         "subset_counts of persons",
-        risk.subset_counts(PERSONS, 2, subsets=1, person="word_2"),
-        [(0, 4, 2, 1 + 1 + 4 + 1)],
-        parameters=(3, 3),
-    ),
-    Snapshot(
-        "joint_subset_counts of records",
-        risk.joint_subset_counts(RECORDS, [(3, 0), (0, 3)], person=None),
-        [(0, 3, 1, 9 + 1 + 25), (1, 3, 1, 1 + 16 + 16)],
-    ),
-    Snapshot(
-        "joint_subset_counts of persons",
-        risk.joint_subset_counts(PERSONS, [(3, 3), (3, 0)], person="word_2"),
+        risk.subset_counts(PERSONS, [(3, 3), (3, 0)], person="word_2"),
         [(0, 4, 2, 7), (1, 3, 2, 1 + 4 + 1)],
     ),
     Snapshot(

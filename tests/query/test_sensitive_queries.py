@@ -157,7 +157,6 @@ SNAPSHOTS = [
         table_classes.coded_rows(PEOPLE, CODING),
         [(0, 0, 0, 1), (0, 1, 1, 1), (0, 0, 1, 1), (1, 2, None, 2), (3, 0, 0, None)],
     ),
-    Snapshot("coded_histogram", table_classes.coded_histogram(PEOPLE, CODING), [(3, 1), (1, 2)]),
     Snapshot("larger_classes", table_classes.larger_classes(CODES, 1), [(0, 3)]),
     Snapshot("person_classes", table_classes.person_classes(CODES, 1), [(0, 1), (1, 1), (3, 1)]),
     Snapshot("sizes_histogram", table_classes.sizes_histogram(table("larger")), [(3, 1)]),
@@ -185,9 +184,6 @@ SNAPSHOTS = [
         "single_rows",
         table_classes.single_rows(CODES, 2, value=table_classes.pair_value(0, 1, values=2)),
         [(None, 0, None, 1), (0, 0, 0, 1)],
-    ),
-    Snapshot(
-        "distinct_among", table_classes.distinct_among(PEOPLE, ["town", "pay"], first=3), [(1, 2)]
     ),
     Snapshot(
         "distinct_values", table_classes.distinct_values(PEOPLE, ["town", "pay"]), [(5, 2, 2)]

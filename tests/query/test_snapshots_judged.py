@@ -2,7 +2,6 @@
 
 from snapshots import Snapshot
 
-from sqlanon.hierarchy.layout import Field
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding.encode import spelling_counts
@@ -82,15 +81,6 @@ SNAPSHOTS = [
         "numbered_records",
         risk.numbered_records(VISITS, ["who", "card"]),
         [(1, "ann", "c1"), (2, "ann", "c1"), (3, "bob", "c2"), (4, "cid", "c2"), (5, None, None)],
-    ),
-    Snapshot(
-        "ranked_columns", risk.ranked_columns(NUMBERED, [0, 1]), [(1, 2, 1), (2, 1, 1), (3, 2, 2)]
-    ),
-    Snapshot("highest_ranks", risk.highest_ranks(RANKS, [0, 1]), [(2, 2)]),
-    Snapshot(
-        "packed_ranks",
-        risk.packed_ranks(RANKS, [0, 1], fields=[Field(0, 0, 1), Field(0, 1, 1)]),
-        [(1, 1), (2, 0), (3, 3)],
     ),
     Snapshot(
         "sized",

@@ -116,8 +116,8 @@ def test_a_release_that_says_whose_its_records_are_counts_persons():
     report = sqlanon.report(connection, "released", asked, table="people", effort="none")
     sizes = [size for (size,) in connection.execute(SMALLEST).fetchall()]
     after = report.found.after
-    assert after.members == 40
-    assert after.mean_risk == pytest.approx(sum(1 / size for size in sizes) / 40)
+    assert after.by_unit.members == 40
+    assert after.by_unit.mean_risk == pytest.approx(sum(1 / size for size in sizes) / 40)
     assert after.in_classes(1, None) == report.found.before.in_classes(1, None) == 40
 
 

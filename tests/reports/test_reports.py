@@ -22,7 +22,6 @@ from sqlanon.reports.search import (
     SearchFigures,
     search_of,
 )
-from sqlanon.wording import key
 
 # Classes of 1, 1, 2, 4, 4 and 8 records.
 SIZES = ClassStatistics.of([(4, 2), (1, 2), (8, 1), (2, 1)])
@@ -56,25 +55,13 @@ sizes = st.lists(st.integers(1, 30), min_size=1, max_size=40)
 
 
 @given(sizes)
-def test_mean_is_that_of_the_class_sizes(sizes):
-    assert statistics_of(sizes).mean == pytest.approx(statistics.mean(sizes))
-
-
-@given(sizes)
-def test_median_is_that_of_the_class_sizes(sizes):
-    assert statistics_of(sizes).median == statistics.median(sizes)
-
-
-@given(sizes)
-def test_records_and_classes_are_counted(sizes):
+def test_figures_are_those_of_the_class_sizes(sizes):
     found = statistics_of(sizes)
     assert (found.records, found.classes) == (sum(sizes), len(sizes))
-
-
-@given(sizes)
-def test_smallest_and_largest_class(sizes):
-    found = statistics_of(sizes).to_dict()
-    assert (found["k"], found["class_size"]["max"]) == (min(sizes), max(sizes))
+    assert (found.smallest, found.largest) == (min(sizes), max(sizes))
+    assert found.median == statistics.median(sizes)
+    assert found.mean == pytest.approx(statistics.mean(sizes))
+    assert found.unique == sizes.count(1)
 
 
 @given(sizes, st.integers(1, 31))
@@ -94,23 +81,12 @@ def test_risk_of_a_record_is_one_over_its_class_size():
     assert risk["prosecutor_mean"] == pytest.approx(statistics.mean(records)) == 6 / 20
 
 
-@pytest.mark.parametrize(
-    ("threshold", "at_risk"), [(0.1, 20), (0.125, 12), (0.2, 12), (0.25, 4), (0.5, 2), (1.0, 0)]
-)
-def test_records_at_risk_are_those_above_the_threshold(threshold, at_risk):
-    assert SIZES.to_dict(threshold)["risk"]["records_at_risk"] == at_risk
-
-
 def test_a_class_of_k_records_is_not_at_risk_at_the_threshold_of_k():
     at_risk = {
         k: ClassStatistics.of([(k, 3)]).to_dict(threshold=1 / k)["risk"]["records_at_risk"]
         for k in range(1, 1001)
     }
     assert [k for k, records in at_risk.items() if records] == []
-
-
-def test_unique_records_are_classes_of_one():
-    assert SIZES.to_dict()["unique_records"] == 2
 
 
 def test_figures_of_an_empty_table_are_0():
@@ -169,7 +145,7 @@ def test_report_is_read_back(changes):
         (replace(SEARCH, cut_short=True), ["proven", "cut_short"]),
         (replace(SEARCH, given_up="the encoding"), REPLACED),
         (replace(PARTS, given_up="the encoding", reason="why"), [*REPLACED, "reason"]),
-        (replace(PARTS, cut_short=True, given_up="it"), ["proven", "cut_short", "given_up"]),
+        (replace(PARTS, cut_short=True, given_up="it"), REPLACED),
         (replace(PARTS, cut_short=True, annealing={"kept": True}), ["cut_short", "annealing"]),
         (SCHEMES, ["proven", "less_flexible"]),
         (replace(SCHEMES, candidates=9, less_flexible=()), ["proven", "less_flexible"]),
@@ -214,27 +190,6 @@ def test_report_is_strict_json():
     assert json.loads(json.dumps(document, allow_nan=False)) == document
 
 
-def test_report_has_the_documented_keys():
-    assert report().to_dict().keys() >= {
-        "schema_version",
-        "method",
-        "loss",
-        "lower_bound",
-        "records",
-        "suppressed_records",
-        "suppressed_cells",
-        "classes",
-        "k",
-        "levels",
-        "minimal_nodes",
-        "output",
-        "models",
-        "holds",
-        "seconds",
-        "search",
-    }
-
-
 def test_report_names_its_loss_and_gives_its_value_beside_every_measure():
     assert report().to_dict()["loss"] == {
         "name": "suppressed-cells",
@@ -244,21 +199,9 @@ def test_report_names_its_loss_and_gives_its_value_beside_every_measure():
     }
 
 
-def test_report_lists_minimal_nodes_only_on_request():
-    assert "minimal_nodes" not in report(minimal_nodes=None).to_dict()
-
-
 def test_report_counts_the_published_classes():
     document = report().to_dict()
     assert (document["published_records"], document["classes"], document["k"]) == (20, 3, 4)
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "holds"), [([], True), ([True, True], True), ([True, False], False)]
-)
-def test_report_holds_when_every_model_does(verdicts, holds):
-    models = tuple(ModelResult("k-anonymity", 4, 4, verdict) for verdict in verdicts)
-    assert report(models=models).holds is report(models=models).to_dict()["holds"] is holds
 
 
 @pytest.mark.parametrize(
@@ -284,10 +227,6 @@ def test_report_text_shows_levels_loss_and_verdict():
     assert "k-anonymity 4 holds: 4" in text
 
 
-def test_report_text_of_a_search_without_proof_says_best_found():
-    assert "best found" in report(search=replace(SEARCH, proven=False)).to_text()
-
-
 def checked(**changes):
     figures = {
         "statistics": SIZES,
@@ -300,39 +239,16 @@ def checked(**changes):
     return CheckReport(**{**figures, **changes})
 
 
-def test_check_report_is_strict_json_with_the_documented_keys():
+def test_a_check_report_is_strict_json_and_says_what_does_not_hold():
     document = json.loads(json.dumps(checked().to_dict(), allow_nan=False))
     assert document == checked().to_dict()
-    assert document.keys() >= {
-        "schema_version",
-        "records",
-        "classes",
-        "k",
-        "class_size",
-        "unique_records",
-        "risk",
-        "models",
-        "holds",
-        "seconds",
-    }
-
-
-def test_check_report_without_models_holds():
-    assert checked(models=()).holds
-
-
-def test_check_report_with_a_violated_model_does_not_hold():
-    assert not checked().holds
+    assert document["holds"] is False
     assert "k-anonymity 2 does NOT hold: the table has 1" in checked().to_text()
 
 
 def test_a_share_that_is_not_all_does_not_read_so():
     nearly = checked(statistics=ClassStatistics({1: 99_999, 2: 1}))
     assert "unique records  99,999 (>99.99%)" in nearly.to_text()
-
-
-def test_key_of_a_loss_has_underscores():
-    assert key("average-class-size") == "average_class_size"
 
 
 @pytest.mark.parametrize(

@@ -206,18 +206,6 @@ def test_numbers_that_are_nearly_all_whole_get_whole_widths(connection):
     assert own.described().startswith("intervals of 2, 4")
 
 
-def test_a_repeated_number_of_a_person_is_the_entity(connection):
-    connection.execute(
-        "CREATE OR REPLACE TABLE visits AS SELECT range // 4 AS patient_id, range % 30 AS age "
-        "FROM range(400)"
-    )
-    found = sqlanon.suggest(connection, table="visits")
-    assert found.entity == "patient_id"
-    assert found.policy.entity == "patient_id"
-    assert "4 records on average" in found.reasons["patient_id"]
-    assert 'entity = "patient_id"' in found.to_toml()
-
-
 @pytest.mark.parametrize(
     ("frequent", "k", "least"),
     [(79, 5, 2), (81, 5, None), (60, 2, None), (85, 10, 2), (100, 5, None)],
@@ -571,11 +559,6 @@ def test_a_document_holds_roles_reasons_hierarchies_and_figures(suggestion):
     assert repr(suggestion) == (
         "<Suggestion: 4 identifiers, 7 quasi-identifiers, 2 sensitive, 7 undecided>"
     )
-
-
-def test_its_policy_can_be_checked_at_once(connection, suggestion):
-    assert isinstance(suggestion.policy, Policy)
-    assert not sqlanon.check(connection, suggestion.policy, table="people").holds
 
 
 def test_no_quantile_of_few_numbers_is_near_an_extreme():

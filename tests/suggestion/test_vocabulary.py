@@ -4,15 +4,15 @@ import doctest
 
 import pytest
 
+from sqlanon.resources import toml_document
 from sqlanon.suggestion import hierarchies, suggestion, vocabulary
 from sqlanon.suggestion.vocabulary import (
     CONCEPTS,
+    LANGUAGES,
     Hint,
     concept_of,
     is_label,
     is_record_number,
-    read_concepts,
-    read_words,
     words_of,
 )
 
@@ -99,22 +99,9 @@ def test_every_concept_can_be_found_by_its_first_phrase():
         assert concept_of(phrase).hint is concept.hint, phrase
 
 
-AGE = {"hint": "known to others", "title": "age", "en": ["age"]}
-
-
-@pytest.mark.parametrize(
-    "table",
-    [AGE | {"specail": True}, AGE | {"pt": ["idade"]}, AGE | {"hint": "seen"}, {"title": "age"}],
-)
-def test_a_vocabulary_with_an_unknown_key_or_hint_is_refused(table):
-    assert read_concepts({"age": AGE})["age"].phrases == ("age",)
-    with pytest.raises(ValueError, match=r"'age': .* not the keys|'seen' is not a valid Hint"):
-        read_concepts({"age": table})
-
-
-def test_words_of_an_unknown_language_are_refused():
-    with pytest.raises(ValueError, match="not all languages"):
-        read_words({"small": {"en": ["of"], "pt": ["o"]}})
+def test_words_are_of_known_languages():
+    words = toml_document("sqlanon.suggestion", "vocabulary.toml")["words"]
+    assert {language for table in words.values() for language in table} == {*LANGUAGES}
 
 
 @pytest.mark.parametrize("module", [vocabulary, hierarchies, suggestion])

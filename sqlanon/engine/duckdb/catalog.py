@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from types import FrameType
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Row, render
+from sqlanon.engine.base import Row
 from sqlanon.engine.duckdb.capabilities import HAS_TRIGGERS
 from sqlanon.errors import MissingTableError, SourceError
-from sqlanon.sqltext import Statement
 from sqlanon.wording import alike, counted
 
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
@@ -263,17 +261,6 @@ def catalog_query() -> exp.Select:
     )
 
 
-@cache
-def catalog_text() -> tuple[exp.Select, str]:
-    """The query of the catalog and its text, which never varies.
-
-    No engine holds it: one that held a function of its own would keep its connection open until
-    the garbage is collected.
-    """
-    query = catalog_query()
-    return query, render(query, "duckdb")
-
-
 def catalog_of(rows: Sequence[Row]) -> Catalog:
     """The catalog that the rows of `catalog_query` tell of."""
     named = sorted(
@@ -325,64 +312,3 @@ def _named(candidates: Iterable[Entry], name: str) -> Entry | None:
 def _spell(part: str) -> str:
     plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", part)
     return part if plain else '"' + part.replace('"', '""') + '"'
-
-
-Types = dict[str, exp.DataType]
-
-
-@dataclass(slots=True)
-class Lookups:
-    """The tables of a connection and their columns, as long as they are known to stay.
-
-    They are asked for a dozen times a plan, half a millisecond to two each: what the database is
-    asked for a table of forty records is nearly all planning. In a transaction of our own nobody
-    else changes them but a function of the caller, so what must tell a change has the engine
-    forget them first.
-
-    Args:
-        are_kept: Whether anything is kept; else all is looked up anew.
-    """
-
-    are_kept: bool = False
-    _catalog: Catalog | None = None
-    _columns: dict[tuple[str, ...], Types] = field(default_factory=dict)
-
-    def catalog(self, look_up: Callable[[], Catalog]) -> Catalog:
-        """Every table and view, looked up by the function where that is not known."""
-        found = look_up() if self._catalog is None else self._catalog
-        self._catalog = found if self.are_kept else None
-        return found
-
-    def columns(self, table: exp.Table, look_up: Callable[[], Types]) -> Types:
-        """The columns of a table, looked up by the function where they are not known."""
-        name = tuple(part.name for part in table.parts)
-        found = self._columns[name] if name in self._columns else look_up()
-        if self.are_kept:
-            self._columns[name] = found
-        return dict(found)
-
-    def forget(self) -> None:
-        """Whatever is asked next is looked up anew."""
-        self._catalog = None
-        self._columns.clear()
-
-    def keep(self, are_kept: bool) -> None:
-        """From here on, what is looked up is kept, or nothing is."""
-        self.forget()
-        self.are_kept = are_kept
-
-    def after(self, statement: Statement) -> None:
-        """Forgets what a statement may have changed: our temporary tables have names of their own.
-
-        What is made under such a name is never looked for in the catalog.
-        """
-        if not (isinstance(statement, exp.Insert) or _is_temporary(statement)):
-            self.forget()
-
-
-def _is_temporary(statement: Statement) -> bool:
-    """Whether a statement makes a temporary table, or a view."""
-    properties = statement.args.get("properties") if isinstance(statement, exp.Create) else None
-    return properties is not None and any(
-        isinstance(each, exp.TemporaryProperty) for each in properties.expressions
-    )

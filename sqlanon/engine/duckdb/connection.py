@@ -1,4 +1,11 @@
-"""DuckDB, embedded: statements over an open connection."""
+"""DuckDB, embedded: statements over an open connection, which Ctrl-C and time limits can end.
+
+DuckDB looks for signals only between its own steps, and often not at all until the end. So what
+the main thread asks of it runs in one other thread, while the main thread waits, notices Ctrl-C
+at once and interrupts the connection. The way there and back takes some 20 microseconds. A time
+limit that comes meanwhile interrupts it likewise. DuckDB looks for interrupts while it runs a
+statement, not while it plans one, so statements must be such that planning takes no time.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +24,8 @@ from sqlanon.engine.base import Limits, Row, render
 from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
-    Lookups,
     catalog_of,
-    catalog_text,
+    catalog_query,
     entries,
     is_frame,
     qualified,
@@ -27,7 +33,6 @@ from sqlanon.engine.duckdb.catalog import (
 )
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
 from sqlanon.engine.duckdb.held_files import HeldFile
-from sqlanon.engine.duckdb.interrupts import interruptible
 from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, temporary_of, type_of
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.sqlglot_version import drop
@@ -36,6 +41,13 @@ from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow
+
+
+import os
+import threading
+from queue import Empty, SimpleQueue
+
+from sqlanon.errors import TimeLimitError
 
 ROWS_AT_ONCE = 500_000
 
@@ -110,7 +122,6 @@ class DuckDB:
         self._temporaries: list[str] = []
         self._frames: list[str] = []
         self._in_own_transaction = False
-        self._lookups = Lookups()
         self.deadline, self._interrupts = NEVER, False
 
     def run(self, statement: Statement, parameters: Sequence[object] = ()) -> None:
@@ -122,7 +133,6 @@ class DuckDB:
         """
         text = render(statement, self.dialect)
         self._attempt(statement, lambda: self._execute(text, parameters))
-        self._lookups.after(statement)
 
     def rows(self, query: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples; errors as in `run`."""
@@ -187,9 +197,6 @@ class DuckDB:
 
     def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
         """Name and type of every column, in table order; errors as in `run`."""
-        return self._lookups.columns(table, lambda: self._described(table))
-
-    def _described(self, table: exp.Table) -> dict[str, exp.DataType]:
         probe = exp.select("*").from_(table.copy()).limit(0)
         text = render(probe, self.dialect)
         description = self.attempt(
@@ -261,14 +268,7 @@ class DuckDB:
 
     def catalog(self) -> Catalog:
         """Every table and view that the connection can see."""
-        query, text = catalog_text()
-        return self._lookups.catalog(
-            lambda: catalog_of(self._attempt(query, lambda: self._execute(text).fetchall()))
-        )
-
-    def forget(self) -> None:
-        """Looks up anew what is asked of tables and columns from here on."""
-        self._lookups.forget()
+        return catalog_of(self.rows(catalog_query()))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -293,7 +293,6 @@ class DuckDB:
             raise told
         self.run(exp.Transaction())
         self._in_own_transaction = True
-        self._lookups.keep(True)
         try:
             yield
             self.run(exp.Commit())
@@ -304,7 +303,6 @@ class DuckDB:
             raise
         finally:
             self._in_own_transaction = False
-            self._lookups.keep(False)
 
     def keep_file(self, path: Path) -> None:
         """Notes a file that tables are read from, so that `files` names it."""
@@ -437,3 +435,123 @@ class DuckDB:
             if drops:
                 self._attempt(drops[0], lambda: self._execute(text))
         del self._temporaries[mark:]
+
+
+_PATIENCE = 0.1
+Answer = tuple[Any, BaseException | None]
+Task = tuple[Callable[[], Any], "SimpleQueue[Answer]"]
+
+
+# The tasks of the one thread that runs them, once there is one.
+_queues: list[SimpleQueue[Task]] = []
+if hasattr(os, "register_at_fork"):
+    # A forked child has no thread but its own.
+    os.register_at_fork(after_in_child=_queues.clear)
+
+
+def _work(tasks: SimpleQueue[Task]) -> None:
+    while True:
+        action, answer = tasks.get()
+        try:
+            answer.put((action(), None))
+        except BaseException as error:
+            # It is raised again by whoever waits for the answer, and would else be lost.
+            answer.put((None, error))
+        del action, answer
+
+
+def _hand_over(action: Callable[[], Any]) -> SimpleQueue[Answer]:
+    """Gives an action to the thread; the answer comes through the queue."""
+    if not _queues:
+        tasks: SimpleQueue[Task] = SimpleQueue()
+        threading.Thread(target=_work, args=(tasks,), name="sqlanon", daemon=True).start()
+        _queues.append(tasks)
+    answer: SimpleQueue[Answer] = SimpleQueue()
+    _queues[0].put((action, answer))
+    return answer
+
+
+def interruptible(
+    connection: duckdb.DuckDBPyConnection, action: Callable[[], T], *, deadline: Deadline = NEVER
+) -> T:
+    """Runs an action on a connection; Ctrl-C and the deadline end it within moments.
+
+    Args:
+        connection: What the action uses, and nothing else uses meanwhile.
+        action: Calls DuckDB.
+        deadline: When to interrupt it.
+
+    Raises:
+        TimeLimitError: The deadline came before the action was done.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return _watched(connection, action, deadline=deadline) if deadline.is_limited else action()
+    answer = _hand_over(action)
+    try:
+        value, error = _awaited(answer, deadline)
+    except KeyboardInterrupt:
+        _stop(connection)
+        raise
+    except Empty:
+        _stop(connection)
+        value, error = answer.get()
+    if isinstance(error, duckdb.InterruptException) and deadline.is_limited:
+        raise TimeLimitError
+    if error is not None:
+        raise error
+    result: T = value
+    return result
+
+
+def _awaited(answer: SimpleQueue[Answer], deadline: Deadline) -> Answer:
+    """An answer; raises `Empty` where the deadline comes first, by its own clock."""
+    if not deadline.is_limited:
+        return answer.get()
+    while True:
+        try:
+            return answer.get(timeout=_timeout(deadline))
+        except Empty:
+            if deadline.expired:
+                raise
+
+
+def _timeout(deadline: Deadline) -> float:
+    """How long to wait until looking at the deadline [seconds]."""
+    return min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)
+
+
+def _watched(
+    connection: duckdb.DuckDBPyConnection, action: Callable[[], T], *, deadline: Deadline
+) -> T:
+    """Runs an action in a thread that no signal reaches; another one keeps the time."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_timeout(deadline)):
+            if deadline.expired:
+                connection.interrupt()
+                done.wait(_PATIENCE)
+
+    watcher = threading.Thread(target=watch, name="sqlanon-deadline", daemon=True)
+    watcher.start()
+    try:
+        return action()
+    except duckdb.InterruptException:
+        pass
+    finally:
+        done.set()
+        watcher.join()
+    raise TimeLimitError
+
+
+def _stop(connection: duckdb.DuckDBPyConnection) -> None:
+    """Interrupts whatever the thread is at, and waits until it has let go."""
+    idle = _hand_over(lambda: None)
+    while True:
+        # Again and again: an interrupt just before a query starts is forgotten by DuckDB.
+        connection.interrupt()
+        try:
+            idle.get(timeout=_PATIENCE)
+        except Empty:
+            continue
+        return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlanon.engine import endings
 from sqlanon.engine.duckdb.capabilities import NUMBERS_PARQUET_COLUMNS
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
@@ -20,11 +21,6 @@ from sqlanon.errors import EngineError, SourceError, SqlanonError
 
 if TYPE_CHECKING:
     import pyarrow
-
-CSV_ENDINGS = frozenset({".csv", ".tsv", ".txt"})
-JSON_ENDINGS = frozenset({".json", ".jsonl", ".ndjson"})
-ARROW_ENDINGS = frozenset({".arrow", ".arrows", ".feather", ".ipc"})
-PARQUET_ENDING = ".parquet"
 
 
 def read_file(
@@ -41,7 +37,7 @@ def read_file(
         start = file.read(8)
     held = held_data(path)
     engine.hold(held)
-    if start.startswith(b"PAR1") or ending == PARQUET_ENDING:
+    if start.startswith(b"PAR1") or ending in endings.PARQUET:
         how = how.refusing(path, "a Parquet file")
         try:
             _view_parquet(engine, path, table=table, how=how)
@@ -50,12 +46,12 @@ def read_file(
             held.refuse_changed()
             raise
         return
-    if start.startswith(b"ARROW1") or ending in ARROW_ENDINGS:
+    if start.startswith(b"ARROW1") or ending in endings.ARROW:
         how = how.refusing(path, "an Arrow file")
         _read_arrow(engine, path, table=table, how=how)
-    elif ending in CSV_ENDINGS:
+    elif ending in endings.CSV:
         read_csv(engine, path, table=table, how=how)
-    elif ending in JSON_ENDINGS:
+    elif ending in endings.JSON:
         how = how.refusing(path, "a JSON file", "delimiter", "encoding")
         read_json(engine, path, table=table, how=how)
     else:
@@ -78,7 +74,7 @@ def named_like(path: Path) -> exp.Table:
 
 def _stem(path: Path) -> tuple[str, str]:
     """The name of a file without its endings, and the ending that tells its kind."""
-    inner = Path(path.stem) if path.suffix.lower() == ".gz" else path
+    inner = Path(path.stem) if path.suffix.lower() == endings.COMPRESSED else path
     if inner != path and not is_gzip(path):
         raise SourceError(f"{path.name!r} is not a valid gzip file")
     return inner.stem or path.name, inner.suffix.lower()

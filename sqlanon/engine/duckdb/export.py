@@ -21,6 +21,7 @@ from sqlanon.engine.duckdb.errors import full_disk
 from sqlanon.engine.duckdb.resources import Resources
 from sqlanon.engine.duckdb.syntax import set_option
 from sqlanon.engine.duckdb.text_files import read_typed_csv
+from sqlanon.engine.endings import WRITTEN
 from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.sqlglot_version import type_id
@@ -101,7 +102,6 @@ T = TypeVar("T")
 Columns = Mapping[str, "tuple[exp.Expr, exp.DataType]"]
 """What is written of each column, as an expression, and its type when it is read back."""
 
-ENDINGS = (".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb")
 # Arrow has no type, or a narrower one, for these: they cross as text and are cast back.
 _CROSS_AS_TEXT = {
     "INT128", "UINT128", "BIGNUM", "BIT", "UUID", "INTERVAL", "TIMETZ",
@@ -116,7 +116,7 @@ class ExportedFile:
         engine: Where the table was.
         folder: An own folder beside the target, in which the file is alone.
         target: Where `publish` puts it.
-        ending: One of `ENDINGS`.
+        ending: One of `WRITTEN`.
         types: Types by column name as written, without ENUMs, whose labels may be values of others.
         overwrite: Whether an existing target is replaced.
     """
@@ -214,7 +214,7 @@ def export(
     Args:
         engine: Where the table is; an open transaction is no obstacle.
         table: What to write.
-        path: The target. Its ending says the format: see `ENDINGS`.
+        path: The target. Its ending says the format: see `endings.WRITTEN`.
         overwrite: Whether an existing file may be replaced.
         columns: What is written of each column; left out, all as they are, ENUMs as text.
 
@@ -249,16 +249,16 @@ def export(
 
 
 def ending_of(path: Path) -> str:
-    """The one of `ENDINGS` that a file's name has.
+    """The one of `WRITTEN` that a file's name has.
 
     Raises:
         SourceError: It has none of them.
     """
     lower = path.name.lower()
-    fitting = [one for one in ENDINGS if lower.endswith(one) and len(lower) > len(one)]
+    fitting = [one for one in WRITTEN if lower.endswith(one) and len(lower) > len(one)]
     if not fitting:
         raise SourceError(
-            f"{path.name!r} has no known ending; name it {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+            f"{path.name!r} has no known ending; name it {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}"
         )
     return fitting[0]
 

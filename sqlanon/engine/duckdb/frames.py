@@ -1,9 +1,10 @@
-"""Frames of a program in a database: read once as Arrow, and handed back as what they were.
+"""Frames of a program in a database: pandas, Polars, Arrow and relations of DuckDB.
 
-What DuckDB makes of pandas or of a lazy query depends on its own sample of the rows and on when
-it looks. Columns that are published as they are go in as whatever keeps their values apart and
-come back in their own type, which is tried before the search where no list says so. Categories
-are worked out anew, since a type that lists suppressed values publishes them.
+Each is read once as Arrow, and handed back as what it was. What DuckDB makes of pandas or of a lazy
+query depends on its own sample of the rows and on when it looks. Columns that are published as they
+are go in as whatever keeps their values apart and come back in their own type, which is tried
+before the search where no list says so. Categories are worked out anew, since a type that lists
+suppressed values publishes them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 import duckdb
@@ -23,20 +24,470 @@ from sqlanon.engine.duckdb.catalog import fold, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import attempt, fault
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
-from sqlanon.engine.frames import (
-    ArrowFrame,
-    FrameKind,
-    PandasFrame,
-    PolarsFrame,
-    comes_back,
-    in_types,
-    refuse_finer,
-    restored,
-    same,
-    stored,
-)
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.wording import counted
+
+Column = Any
+"""A `pyarrow.ChunkedArray`; pyarrow is slow to import and has no types."""
+DIGITS = 38
+"""Most digits of a decimal number of DuckDB."""
+
+
+def stored(column: Column) -> Column:
+    """A column as the database is given it, where its values count by being equal alone."""
+    import pyarrow
+    from pyarrow import types
+
+    kind = column.type
+    if isinstance(kind, pyarrow.BaseExtensionType):
+        chunks = [chunk.storage for chunk in column.chunks]
+        return stored(pyarrow.chunked_array(chunks, type=kind.storage_type))
+    if types.is_dictionary(kind):
+        return stored(column.cast(kind.value_type))
+    if types.is_float16(kind):
+        return column.cast(pyarrow.float32())
+    if types.is_decimal(kind):
+        exact = kind.precision <= DIGITS
+        return column.cast(
+            pyarrow.decimal128(kind.precision, kind.scale) if exact else pyarrow.string()
+        )
+    # DuckDB has microseconds of these, or intervals in their place.
+    return column.cast(_number(kind)) if _is_numbered(kind) else column
+
+
+def restored(column: Column, kind: Any) -> Column:
+    """A column that the database gave back, in the type that it had.
+
+    A dictionary lists what is published, and no value that is suppressed.
+
+    Args:
+        column: What `stored` made of it, or the database itself, in other rows.
+        kind: The `pyarrow.DataType` that it had.
+
+    Raises:
+        pyarrow.ArrowException: It does not fit the type, or cannot be converted.
+    """
+    import pyarrow
+    from pyarrow import types
+
+    if isinstance(kind, pyarrow.BaseExtensionType):
+        inner = restored(column, kind.storage_type)
+        chunks = [pyarrow.ExtensionArray.from_storage(kind, chunk) for chunk in inner.chunks]
+        return pyarrow.chunked_array(chunks, type=kind)
+    if types.is_dictionary(kind):
+        return restored(column, kind.value_type).dictionary_encode().cast(kind)
+    if _is_numbered(kind) and types.is_integer(column.type):
+        return column.cast(_number(kind)).cast(kind)
+    return column.cast(kind)
+
+
+def in_order(column: Column, original: Column) -> Column:
+    """A column of an ordered dictionary, its values in the order that another lists them in.
+
+    Args:
+        column: The values of some records.
+        original: A column of the same type that holds them all, or an array.
+    """
+    import pyarrow
+    from pyarrow import compute
+
+    kind = column.type
+    values = column.cast(kind.value_type)
+    lists = [chunk.dictionary for chunk in getattr(original, "chunks", [original])]
+    listed = pyarrow.chunked_array(lists, kind.value_type).unique().drop_null()
+    present = listed.filter(compute.is_in(listed, value_set=values.unique()))
+    codes = compute.index_in(values, value_set=present).cast(kind.index_type)
+    return pyarrow.chunked_array(
+        [pyarrow.DictionaryArray.from_arrays(own, present, ordered=True) for own in codes.chunks],
+        kind,
+    )
+
+
+def comes_back(kind: Any) -> bool:
+    """Whether every value of a type, as it is stored, is known to come back from the database."""
+    import pyarrow
+    from pyarrow import types
+
+    if isinstance(kind, pyarrow.BaseExtensionType):
+        return comes_back(kind.storage_type)
+    if types.is_dictionary(kind):
+        return comes_back(kind.value_type)
+    texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    numbers = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    moments = (types.is_date, types.is_time, types.is_timestamp, types.is_duration)
+    return any(fits(kind) for fits in (*texts, *numbers, *moments, types.is_null))
+
+
+def refuse_finer(name: str, column: Column) -> None:
+    """Refuses moments that the database would merge, since it reads them in microseconds.
+
+    Raises:
+        SourceError: A zoned column of nanoseconds has values between two microseconds.
+    """
+    import pyarrow
+    from pyarrow import compute, types
+
+    kind = column.type
+    if not (types.is_timestamp(kind) and kind.tz is not None and kind.unit == "ns"):
+        return
+    count = column.cast(pyarrow.int64())
+    whole = compute.multiply(compute.divide(count, 1000), 1000)
+    finer = compute.sum(compute.not_equal(count, whole)).as_py()
+    if finer:
+        raise SourceError(
+            f"column {name!r} has {finer:,} values between two microseconds, which would count as "
+            "one; round it to microseconds"
+        )
+
+
+def same(one: Column, other: Column) -> bool:
+    """Whether two columns hold the same values, NaN among them."""
+    return bool(one.equals(other)) or repr(one.to_pylist()) == repr(other.to_pylist())
+
+
+def _is_numbered(kind: Any) -> bool:
+    """Whether values of a type are stored as the whole numbers that they are counted by."""
+    import pyarrow
+    from pyarrow import types
+
+    if types.is_timestamp(kind):
+        return bool(kind.tz)
+    return bool(types.is_duration(kind) or types.is_time(kind) or kind == pyarrow.date64())
+
+
+def _number(kind: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64()
+
+
+_LONG = frozenset({"Int128", "UInt128"})
+Table = Any
+"""A `pyarrow.Table`; pyarrow is slow to import and has no types."""
+
+
+class ArrowStreamed(Protocol):
+    """A frame that gives its rows as Arrow batches: pandas, Polars, Arrow, a relation of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> object:
+        """The rows, by Arrow's own protocol."""
+        ...
+
+
+class LazilyCollected(Protocol):
+    """A query of Polars that has not been carried out."""
+
+    def collect_schema(self) -> Any:
+        """Names and types of the columns."""
+        ...
+
+    def collect(self) -> Any:
+        """Its rows."""
+        ...
+
+
+class FrameKind(Protocol):
+    """A frame by what it takes to read it, and to make another one like it."""
+
+    def names(self) -> list[Any]:
+        """Its columns."""
+        ...
+
+    def has_categories(self, name: str) -> bool:
+        """Whether the type of a column lists its values."""
+        ...
+
+    def is_nested(self, name: str) -> bool:
+        """Whether the type of a column is known to be made of others."""
+        ...
+
+    def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
+        """Some of its columns as an Arrow table.
+
+        Args:
+            names: The columns.
+            equal_alone: Those of them whose values count by being equal alone.
+        """
+        ...
+
+    def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
+        """A frame of the same kind.
+
+        A column whose type lists its values comes back with those that are published, in their
+        order: any other would tell of a record that is not.
+
+        Args:
+            published: Its columns as the database gives them.
+            kept: The Arrow types of those that `read` gave, and that are not generalized.
+        """
+        ...
+
+
+class ArrowFrame:
+    """A table, a batch or a reader of pyarrow; whatever else gives batches comes back as a table.
+
+    Args:
+        frame: The frame; a reader is read to its end.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        import pyarrow
+
+        known = (pyarrow.Table, pyarrow.RecordBatch, pyarrow.RecordBatchReader)
+        self._kind = next((each for each in known if isinstance(frame, each)), pyarrow.Table)
+        if not isinstance(frame, known):
+            frame = pyarrow.RecordBatchReader.from_stream(frame).read_all()
+        self._frame = frame
+
+    def names(self) -> list[Any]:
+        """Its columns."""
+        return list(self._frame.schema.names)
+
+    def has_categories(self, name: str) -> bool:
+        """Whether a column is a dictionary."""
+        from pyarrow import types
+
+        return bool(types.is_dictionary(self._frame.schema.field(name).type))
+
+    def is_nested(self, name: str) -> bool:
+        """Whether a column holds lists or structs."""
+        from pyarrow import types
+
+        return bool(types.is_nested(self._frame.schema.field(name).type))
+
+    def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
+        """Some of its columns."""
+        import pyarrow
+
+        if isinstance(self._frame, pyarrow.RecordBatchReader):
+            self._frame = self._frame.read_all()
+        elif isinstance(self._frame, pyarrow.RecordBatch):
+            self._frame = pyarrow.Table.from_batches([self._frame])
+        return self._frame.select(list(names))
+
+    def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
+        """A table, batch or reader without any metadata."""
+        import pyarrow
+
+        table = in_types(published, kept)
+        for at, field in enumerate(table.schema):
+            if pyarrow.types.is_dictionary(field.type) and field.type.ordered:
+                order = self._frame[field.name]
+                table = table.set_column(at, field, in_order(table.column(at), order))
+        if self._kind is pyarrow.RecordBatchReader:
+            return table.to_reader()
+        if self._kind is pyarrow.RecordBatch:
+            batches = table.combine_chunks().to_batches()
+            return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], table.schema)
+        return table
+
+
+class PandasFrame:
+    """A `pandas.DataFrame`; its index and its attributes are left behind."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def names(self) -> list[Any]:
+        """Its columns."""
+        return list(self._frame.columns)
+
+    def has_categories(self, name: str) -> bool:
+        """Whether a column is categorical."""
+        import pandas
+
+        return isinstance(self._frame[name].dtype, pandas.CategoricalDtype)
+
+    def is_nested(self, name: str) -> bool:
+        """Whether a column holds lists or structs of Arrow; of objects nobody knows."""
+        from pyarrow import types
+
+        kind = getattr(self._frame[name].dtype, "pyarrow_dtype", None)
+        return kind is not None and bool(types.is_nested(kind))
+
+    def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
+        """Some of its columns; categories go by their texts where these are all that counts."""
+        import pandas
+        import pyarrow
+
+        chosen = self._frame[list(names)]
+        columns = []
+        for name in names:
+            values, dtype = chosen[name], chosen[name].dtype
+            if name in equal_alone and isinstance(dtype, pandas.CategoricalDtype):
+                texts = pyarrow.array(_texts(dtype), pyarrow.string())
+                codes = pyarrow.array(values.cat.codes, mask=values.cat.codes == -1)
+                columns.append(texts.take(codes))
+            else:
+                columns.append(_arrow_of(name, values))
+        return pyarrow.table(columns, names=list(names))
+
+    def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
+        """A frame with an index that counts its rows."""
+        import pandas
+
+        made = {}
+        for name, column in zip(published.column_names, in_types(published, kept), strict=True):
+            dtype = self._frame[name].dtype if name in kept else None
+            made[name] = _series(column, dtype)
+        return pandas.DataFrame(made)
+
+
+class PolarsFrame:
+    """A `polars.DataFrame`, or a `polars.LazyFrame`, which is collected once."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame, self._is_lazy = frame, not hasattr(frame, "to_arrow")
+
+    def names(self) -> list[Any]:
+        """Its columns."""
+        return list(self._frame.collect_schema().names())
+
+    def has_categories(self, name: str) -> bool:
+        """Whether a column is categorical, or an enumeration."""
+        return _is_category(self._frame.collect_schema()[name])
+
+    def is_nested(self, name: str) -> bool:
+        """Whether a column holds lists, arrays or structs."""
+        return bool(self._frame.collect_schema()[name].is_nested())
+
+    def read(self, names: Sequence[str], equal_alone: Collection[str]) -> Table:
+        """Some of its columns; categories go by their texts."""
+        import polars
+
+        if self._is_lazy:
+            self._frame = self._frame.lazy().select(names).collect()
+        chosen = self._frame.select(names)
+        categories = [n for n, dtype in chosen.schema.items() if _is_category(dtype)]
+        chosen = chosen.with_columns(polars.col(n).cast(polars.String) for n in categories)
+        opaque = [n for n, dtype in chosen.schema.items() if dtype == polars.Object]
+        if opaque:
+            raise SourceError(
+                f"column {opaque[0]!r} holds objects, which no table can; convert or drop it"
+            )
+        chosen = _without_long(chosen)
+        for name, dtype in chosen.schema.items():
+            if any(kind in str(dtype) for kind in _LONG):
+                raise SourceError(
+                    f"column {name!r} ({dtype}) holds integers of 128 bits within others, which no "
+                    "table can; convert or drop it"
+                )
+        return chosen.to_arrow()
+
+    def made(self, published: Table, kept: Mapping[str, Any]) -> Any:
+        """A frame of the same kind, eager or lazy."""
+        import polars
+
+        table = in_types(published, kept)
+        frame = polars.DataFrame(
+            {
+                name: _polars_series(
+                    polars.from_arrow(column), self._frame.schema[name] if name in kept else None
+                )
+                for name, column in zip(table.column_names, table, strict=True)
+            }
+        )
+        return frame.lazy() if self._is_lazy else frame
+
+
+def in_types(published: Table, kept: Mapping[str, Any]) -> Table:
+    """An Arrow table with columns in the types that they had, and no metadata."""
+    import pyarrow
+
+    columns = []
+    for name, column in zip(published.column_names, published, strict=True):
+        try:
+            columns.append(restored(column, kept[name]) if name in kept else column)
+        except pyarrow.ArrowException:
+            # What is generalized need not come back as it was; what is not has been tried before.
+            columns.append(column)
+    return pyarrow.table(columns, names=published.column_names)
+
+
+def _texts(dtype: Any) -> list[str]:
+    """A text for every category, no two alike."""
+    texts = [str(each) for each in dtype.categories]
+    return texts if len(set(texts)) == len(texts) else [str(n) for n in range(len(texts))]
+
+
+def _arrow_of(name: str, values: Any) -> Any:
+    import pyarrow
+
+    fault = False
+    try:
+        return pyarrow.Array.from_pandas(values)
+    except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
+        fault = True  # the message of the error quotes values
+    if fault:
+        raise SourceError(
+            f"column {name!r} ({values.dtype}) holds values of several kinds, or of one that no "
+            "table can hold; convert or drop it"
+        )
+    return None
+
+
+def _series(column: Any, dtype: Any) -> Any:
+    """A column for pandas, in the type that it had; as pandas reads it where that is None."""
+    import pandas
+    from pyarrow import types
+
+    if dtype is None:
+        return column.to_pandas()
+    if isinstance(dtype, pandas.CategoricalDtype):
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        is_text = types.is_string(kind) or types.is_large_string(kind)
+        place = {each: at for at, each in enumerate(_texts(dtype) if is_text else dtype.categories)}
+        values = column.to_pylist()
+        if not place.keys() >= {*values} - {None}:  # a period, of which a number is published
+            return column.to_pandas()
+        codes = [-1 if each is None else place[each] for each in values]
+        return pandas.Series(
+            pandas.Categorical.from_codes(codes, dtype=dtype)
+        ).cat.remove_unused_categories()
+    if hasattr(dtype, "__from_arrow__"):
+        return pandas.Series(dtype.__from_arrow__(column))
+    if pandas.api.types.is_object_dtype(dtype):
+        return pandas.Series(column.to_pylist(), dtype=object)
+    return column.to_pandas().astype(dtype)
+
+
+def _without_long(frame: Any) -> Any:
+    """A Polars frame with decimals for integers of 128 bits, which Arrow lacks.
+
+    Raises:
+        SourceError: One has more digits than a decimal of a database.
+    """
+    import polars
+
+    for name, dtype in frame.schema.items():
+        if str(dtype) not in _LONG:
+            continue
+        # Not every version of Polars refuses to cast them; its own message would quote a value.
+        ends = [end for end in (frame[name].min(), frame[name].max()) if end is not None]
+        if any(abs(end) >= 10**DIGITS for end in ends):
+            raise SourceError(
+                f"column {name!r} ({dtype}) holds numbers of more than {DIGITS} digits, which no "
+                "table can; convert it to text, or drop it"
+            )
+        frame = frame.with_columns(polars.col(name).cast(polars.Decimal(DIGITS, 0)))
+    return frame
+
+
+def _is_category(dtype: Any) -> bool:
+    import polars
+
+    return isinstance(dtype, polars.Categorical | polars.Enum)
+
+
+def _polars_series(column: Any, dtype: Any) -> Any:
+    """A column for Polars, in the type that it had, with no category that is not published."""
+    import polars
+
+    if isinstance(dtype, polars.Enum):
+        present = set(column.drop_nulls().unique())
+        return column.cast(polars.Enum([each for each in dtype.categories if each in present]))
+    return column if dtype is None else column.cast(dtype)
+
 
 _Type = exp.DataType.Type
 _TOLD = frozenset(

@@ -204,9 +204,7 @@ def json_fault(error: Exception, path: Path) -> SqlanonError:
         )
     elif isinstance(error, duckdb.BinderException):
         found = _no_table(path)
-    elif twice := re.search(
-        r" in (?:line|record/value) (\d+): Object .*has duplicate key", str(error)
-    ):
+    elif twice := _TWICE.search(str(error)):
         found = (
             f"has an object with a key more than once in record {twice.group(1)}; "
             "give each of its keys a name of its own"

@@ -48,7 +48,7 @@ _CATALOG: tuple[tuple[str, tuple[str, ...]], ...] = (
 def rewrite(path: Path, **limits: Unpack[Limits]) -> tuple[int, int, tuple[str, ...]]:
     """Copies a database into a fresh file and puts that in the old one's place.
 
-    Arguments and errors are those of `publishing.rewriting.rewrite`.
+    Arguments and errors are those of `sqlanon.rewrite`.
 
     Returns:
         The size of the file and of its log before, the size of the file now [bytes]; notes of what

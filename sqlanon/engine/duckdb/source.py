@@ -16,6 +16,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.arguments import is_file, kind_of, path_of
+from sqlanon.engine import endings
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.duckdb.catalog import Entry, entries
 from sqlanon.engine.duckdb.connection import DuckDB
@@ -33,7 +34,6 @@ Kind = Literal["duckdb", "file", "connection", "frame"]
 _THREADS: dict[int, tuple[int, int]] = {}
 """By the connection of a caller the thread that uses it, and how many of its calls do."""
 _THREADS_LOCK = Lock()
-DATABASE_ENDINGS = frozenset({".duckdb", ".ddb", ".db"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ def is_database(path: Path) -> bool:
         head = file.read(12)
     if head[8:12] == b"DUCK":
         return True
-    if path.suffix.lower() in DATABASE_ENDINGS:
+    if path.suffix.lower() in endings.DATABASE:
         raise SourceError(f"{path.name!r} is not a DuckDB database")
     return False
 

@@ -120,6 +120,7 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
         scan = scanned({})
         texts = TextColumns(scan, kinds, how.form.nulls, use.counted)
         found = _load(engine, layout, columns=texts, table=loaded, scanned=scanned)
+        _refuse_left_out(engine, layout, path=readable, table=loaded, scanned=scanned)
         engine.notes += date_notes(
             engine,
             loaded,
@@ -164,11 +165,7 @@ def _load(
     """
 
     def ask(query: exp.Expr) -> list[Row]:
-        text = render(query, engine.dialect)
-        return engine.attempt(
-            lambda: engine.connection.execute(text).fetchall(),
-            lambda error: csv_fault(error, layout, scanned),
-        )
+        return _ask(engine, layout, query=query, scanned=scanned)
 
     guess = columns.fitting(ask, _SAMPLE_ROWS)
     layout.refuse_headless(list(guess))
@@ -192,6 +189,54 @@ def _load(
     engine.run(create_temporary(table.copy(), texts.converted(kept)))
     engine.drop(raw)
     return kept
+
+
+def _ask(engine: DuckDB, layout: TextLayout, *, query: exp.Expr, scanned: Scan) -> list[Row]:
+    """The rows of a query over a scan; an error of it tells the line at fault."""
+    text = render(query, engine.dialect)
+    return engine.attempt(
+        lambda: engine.connection.execute(text).fetchall(),
+        lambda error: csv_fault(error, layout, scanned),
+    )
+
+
+def _refuse_left_out(
+    engine: DuckDB, layout: TextLayout, *, path: Path, table: exp.Table, scanned: Scan
+) -> None:
+    """Refuses a file of which DuckDB left lines out without a word.
+
+    DuckDB 1.4 to 2.0 cuts a file in pieces for its threads, and leaves a piece out, good lines and
+    all, where the first line that begins in it is broken. One thread reads the whole, but takes no
+    offence at a last quote that is not closed, as several do. So where lines and records are not
+    as many (a text over several lines, a blank line), one thread counts again.
+
+    Args:
+        engine: Where the table is.
+        layout: Of the file.
+        path: The file, in an encoding that DuckDB reads.
+        table: What was loaded of it.
+        scanned: Makes a scan of it.
+
+    Raises:
+        SourceError: A record of the file is missing from the table.
+    """
+    count = exp.select(exp.Count(this=exp.Star()))
+    [(records,)] = engine.rows(count.from_(table.copy()))
+    if _count_lines(path) == records + 1:  # the header
+        return
+    query = count.from_(scanned({"parallel": exp.false()}))
+    [(all_records,)] = _ask(engine, layout, query=query, scanned=scanned)
+    if all_records != records:
+        raise csv_fault(duckdb.InvalidInputException(), layout, scanned)
+
+
+def _count_lines(path: Path) -> int:
+    """Lines of a file, of which the last may have no line break."""
+    lines, last = 0, b"\n"
+    with readable(path), opened_text(path) as file:
+        while part := file.read(_CHUNK):
+            lines, last = lines + part.count(b"\n"), part[-1:]
+    return lines + (last != b"\n")
 
 
 def _late(engine: DuckDB, table: exp.Table, *, texts: Sequence[str]) -> bool:
@@ -309,16 +354,21 @@ def _rejected(layout: TextLayout, scan: Scan) -> tuple[int | None, str, int | No
 
     A text over several lines counts as one line there. The tables of rejects, which quote lines,
     are in a database of their own that is gone at once; it has one thread, so that the first is
-    the first.
+    the first. Pieces of a file tell quotes that are not closed; the whole tells all else.
     """
-    options = {"store_rejects": exp.true(), "rejects_limit": exp.convert(1)}
     counts = [exp.Count(this=exp.column(name, quoted=True)) for name in layout.columns]
-    parts = map(exp.column, ("line", "error_type", "column_idx"))
-    with suppress(SqlanonError), closing(duckdb.connect(config={"threads": 1})) as connection:
-        other = DuckDB(connection)
-        other.rows(exp.select(*counts).from_(scan(options)))
-        for line, kind, fields in other.rows(exp.select(*parts).from_("reject_errors")):
-            return line, kind, fields
+    parts = [exp.column(part) for part in ("line", "error_type", "column_idx")]
+    for in_pieces in (exp.true(), exp.false()):
+        options = {
+            "store_rejects": exp.true(),
+            "rejects_limit": exp.convert(1),
+            "parallel": in_pieces,
+        }
+        with suppress(SqlanonError), closing(duckdb.connect(config={"threads": 1})) as connection:
+            other = DuckDB(connection)
+            other.rows(exp.select(*counts).from_(scan(options)))
+            for line, kind, fields in other.rows(exp.select(*parts).from_("reject_errors")):
+                return line, kind, fields
     return None, "", None
 
 

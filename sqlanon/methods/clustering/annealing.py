@@ -6,22 +6,15 @@ the one that loses less is published: to ask for an improvement never costs anyt
 
 Source: Khaitan, Babu, Jena and Majhi, "Approximation algorithms for optimizing privacy and
 utility", section III, steps 1 to 7 of both algorithms.
-
-Where the loss counts in what is accepted, it may keep clusters from what a few exchanges would
-mend, and merging them then loses all that it had kept; without it, more exchanges than need be are
-made. So where clusters fail at the end, annealing goes on for a while without the loss, and what
-loses less of the two, once it is mended, is taken.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlanon.errors import TimeLimitError, UnsatisfiableError
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.options import AnnealingOptions, ClusterOptions
 from sqlanon.methods.registry import Options
@@ -40,8 +33,6 @@ from sqlanon.wording import counted
 
 ALONE, HEATED = 0.5, 0.6
 """Shares of the time that is left for clusters of k alone, and then for their annealing."""
-LATER = 0.25
-"""Iterations without the loss, for each with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +40,13 @@ class AnnealedPart:
     """What annealing came to, of a table or a block of it.
 
     Args:
-        rounds: Iterations and exchanges, with the loss and then without it.
+        done: Its iterations and exchanges.
         states: How the clusters stand with each model, before and after.
         stages: The clusters for k alone, those after the exchanges, and those that satisfy every
             model, before they are refined.
     """
 
-    rounds: tuple[Annealed, ...]
+    done: Annealed
     states: tuple[tuple[ModelState, ModelState], ...]
     stages: tuple[Clustering, Clustering, Clustering]
 
@@ -81,7 +72,7 @@ class Annealing:
     @property
     def is_cut(self) -> bool:
         """Whether the time limit ended it before its last iteration."""
-        return any(own.ended for each in self.parts for own in each.rounds)
+        return any(each.done.ended for each in self.parts)
 
 
 def schedule_of(options: Options[AnnealingOptions]) -> Schedule:
@@ -128,53 +119,16 @@ def annealed_part(
         raise UnsatisfiableError("no records are in clusters that could be annealed")
     options.tell(f"anneal: {counted(len(first.sizes), 'cluster')}")
     alone = replace(alone, deadline=problem.deadline.share(HEATED))
-    rounds = _rounds(alone, demands, label=first.label, schedule=schedule_of(options))
-    label, found = _best(problem, [each.label for each in rounds])
+    done = anneal(alone, demands, label=first.label, schedule=schedule_of(options))
+    found = _mended(problem, done.label)
     before, after = (
-        states(demands, own, deadline=problem.deadline) for own in (first.label, label)
+        states(demands, own, deadline=problem.deadline) for own in (first.label, done.label)
     )
     return AnnealedPart(
-        rounds,
+        done,
         tuple(zip(before, after, strict=True)),
-        (first, Clustering.of(alone, label), found),
+        (first, Clustering.of(alone, done.label), found),
     )
-
-
-def _rounds(
-    problem: ClusteringProblem, demands: Demands, *, label: Numbers, schedule: Schedule
-) -> tuple[Annealed, ...]:
-    """Annealing as the schedule has it, and where clusters fail even so without the loss."""
-    done = anneal(problem, demands, label=label, schedule=schedule)
-    iterations = math.ceil(LATER * schedule.limit(problem.records))
-    if not schedule.weight or not iterations or done.ended:
-        return (done,)
-    with suppress(TimeLimitError):
-        if any(each.failing for each in states(demands, done.label, deadline=problem.deadline)):
-            later = replace(schedule, iterations=iterations, weight=0.0)
-            return done, anneal(problem, demands, label=done.label, schedule=later)
-    return (done,)
-
-
-def _best(problem: ClusteringProblem, labels: Sequence[Numbers]) -> tuple[Numbers, Clustering]:
-    """Of some clusters those that lose least once they are mended, of equal ones the last.
-
-    Raises:
-        TimeLimitError: There was no time to mend the first of them.
-        UnsatisfiableError: None of them can be mended.
-    """
-    found, failed = list[tuple[Numbers, Clustering]](), None
-    for label in labels:
-        try:
-            found.append((label, _mended(problem, label)))
-        except UnsatisfiableError as error:
-            failed = error
-        except TimeLimitError:
-            if not found:
-                raise
-    if not found:
-        assert failed is not None
-        raise failed
-    return min(reversed(found), key=lambda each: each[1].loss(problem))
 
 
 def _mended(problem: ClusteringProblem, label: Numbers) -> Clustering:
@@ -189,8 +143,8 @@ def annealing_document(found: Annealing, read: EncodedRecords) -> dict[str, obje
     """What a report tells of annealing."""
     names = ("clusters_of_k", "exchanged", "annealed", "ordinary")
     return {
-        "iterations": sum(own.iterations for each in found.parts for own in each.rounds),
-        "accepted": sum(own.accepted for each in found.parts for own in each.rounds),
+        "iterations": sum(each.done.iterations for each in found.parts),
+        "accepted": sum(each.done.accepted for each in found.parts),
         "kept": found.is_kept,
         "loss": {
             name: read.costs.loss(cost, read.subject.records)

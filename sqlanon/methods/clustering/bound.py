@@ -12,8 +12,8 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.cells import CELL_LOSSES
-from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.clustering.encoded import problem_of
+from sqlanon.methods.clustering.pricing import Mine
+from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.methods.local.input import plain
 from sqlanon.methods.options import EFFORTS
 from sqlanon.methods.shared import SharedWork
@@ -24,8 +24,7 @@ from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
-from sqlanon.search.clustering.lower_bound import column_bounds
-from sqlanon.search.clustering.problem import ClusteringProblem
+from sqlanon.search.clustering.problem import ClusteringProblem, column_bounds
 from sqlanon.wording import counted, listed
 
 CONVERGED = 1e-4

@@ -1,4 +1,8 @@
-"""Clusters as a method: from the first clusters of a table to a node for every record."""
+"""Clusters as a method: from the first clusters of a table to a node for every record.
+
+The best full-domain recoding under the same policy stands beside them. Families of methods do not
+know each other, so the planner hands on a function that finds it (`Options.lend`).
+"""
 
 from __future__ import annotations
 
@@ -16,34 +20,40 @@ from sqlanon.methods.clustering.annealing import (
     annealing_notes,
     anneals,
 )
-from sqlanon.methods.clustering.encoded import problem_of
 from sqlanon.methods.clustering.first import (
     COVERED,
     Begun,
     FirstClusters,
+    Proof,
     Refuse,
     Start,
     begin,
     block_notes,
     crosses_blocks,
+    least_by_record,
     started,
 )
-from sqlanon.methods.clustering.lent import lent_clusters
 from sqlanon.methods.clustering.neighbourhoods import REFINED, searched, searches
-from sqlanon.methods.clustering.proof import Proof, least_by_record
-from sqlanon.methods.clustering.releases import Releases
+from sqlanon.methods.clustering.releases import Releases, problem_of
 from sqlanon.methods.local.input import EncodedRecords, search_end
-from sqlanon.methods.local.release import Assigned
-from sqlanon.methods.local.result import LocalOutcome, decided
+from sqlanon.methods.local.release import Assigned, decided
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
+from sqlanon.recoding import Node
 from sqlanon.reports.search import ClusterSearch
+from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import returned
-from sqlanon.search.clustering.effort import Effort
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
-from sqlanon.search.clustering.refinement import refine, refine_best
+from sqlanon.search.clustering.problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    members,
+    renumbered,
+)
+from sqlanon.search.clustering.refinement import refine
+from sqlanon.search.packing import packed, united
 from sqlanon.wording import counted, listed
 
 ORDINARY = 0.5
@@ -53,6 +63,10 @@ PUBLISHING, LEAVING = 0.6, 0.5
 and leaves records out, for each pass of the first."""
 Further = Callable[[ClusteringProblem, Clustering], Clustering]
 """What a method makes of clusters that another one lends it, before they are refined."""
+PASSES_BY_PRICES = 1.4
+"""Passes of a refinement that begins from a cover by prices, which gains longer, for each other."""
+LENDING = 0.2
+"""Share of the time that is left for the full-domain recoding."""
 PROMISING = 1.25
 """How many times as much as the method's own clusters lent ones may lose and still be refined."""
 
@@ -122,7 +136,7 @@ def decide_clusters(
     if ended:
         notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
     assigned = _assigned(read, releases, clusters)
-    return decided(read, options, outcome=LocalOutcome(assigned, proof.least, search, notes))
+    return decided(read, options, assigned=assigned, bound=proof.least, search=search, notes=notes)
 
 
 def _ordinary(
@@ -145,12 +159,18 @@ def _ordinary(
     stay = options.method.takes("refine") and not options.own.refine
     # Before anything else: what is found first is there whenever the time is over.
     lent = None if stay else lent_clusters(releases, options)
-    begun, failed = begin(releases, options, start=start, refuse=refuse)
-    found = _better(releases, begun, lent, options, further=further)
-    if found is None:
-        assert failed is not None
-        raise failed
-    return begun, *found
+    try:
+        begun = begin(releases, options, start=start, refuse=refuse)
+    except UnsatisfiableError:
+        if lent is None:
+            raise
+        return [], *_from_lent(releases, [], lent, options, further=further)
+    clusters, notes = _refined(releases, begun, options)
+    if lent is not None and lent.loss(releases.whole) <= PROMISING * clusters.loss(releases.whole):
+        other, lent_notes = _from_lent(releases, begun, lent, options, further=further)
+        if other.loss(releases.whole) < clusters.loss(releases.whole):
+            return begun, other, lent_notes
+    return begun, clusters, notes
 
 
 def _annealed(
@@ -167,8 +187,7 @@ def _annealed(
 
     def search(alone: ClusteringProblem) -> Clustering:
         first = started(alone, start)
-        refines = options.own.refine
-        return _refined_part(alone, first, effort=_effort(options))[0] if refines else first.found
+        return _refined_part(alone, first, options) if options.own.refine else first.found
 
     parts, ended = list[AnnealedPart](), releases.problem.deadline.share(COVERED)
     for number, each in enumerate(begun):
@@ -191,20 +210,15 @@ def _annealed(
     return stages[-1], told
 
 
-def _better(
+def _from_lent(
     releases: Releases,
     begun: Sequence[Begun],
-    lent: Clustering | None,
+    lent: Clustering,
     options: Options[ClusterOptions],
     *,
     further: Further | None,
-) -> tuple[Clustering, tuple[str, ...]] | None:
-    """Of the method's clusters and those lent by full-domain search the better ones, refined."""
-    found, told = _refined(releases, begun, options) if begun else (None, ())
-    if lent is None:
-        return None if found is None else (found, told)
-    if found is not None and lent.loss(releases.whole) > PROMISING * found.loss(releases.whole):
-        return found, told
+) -> tuple[Clustering, tuple[str, ...]]:
+    """The classes of the best full-domain recoding, or what refining makes of them; and a note."""
     records, problem = (
         releases.placed(lent) if releases.shifts else (releases.placeable, releases.problem)
     )
@@ -213,15 +227,61 @@ def _better(
         own = further(problem, own)
     first = FirstClusters(own, least_by_record(releases, begun)[records])
     other, _ = _refined(releases, [Begun(records, problem, first)], options)
-    every = (lent, other) if releases.holds(other) else (lent,)
-    other = min(every, key=lambda each: each.loss(releases.whole))
-    if found is not None and found.loss(releases.whole) <= other.loss(releases.whole):
-        return found, told
+    if not releases.holds(other) or lent.loss(releases.whole) <= other.loss(releases.whole):
+        other = lent
     how = ", refined" if options.own.refine else ", cut further" if further else ""
     return other, (
         f"these are the classes of the best full-domain recoding{how}: they lose less than what "
         f"{options.method.name} found itself",
     )
+
+
+def lent_clusters(releases: Releases, options: Options[ClusterOptions]) -> Clustering | None:
+    """The classes of the best full-domain recoding that was found; None without one.
+
+    Classes that fail are left out, and those that come to fail by that, as such a recoding does.
+
+    Raises:
+        TimeLimitError: The problem's deadline came before all classes were looked at.
+    """
+    ended = options.deadline.share(LENDING)
+    node = None if options.lend is None else options.lend(ended)
+    if node is None:
+        return None
+    whole = releases.whole
+    found = Clustering(_classes(releases, node), np.zeros((0, len(node)), np.int64))
+    while True:
+        if int((found.label != NOWHERE).sum()) < whole.k:
+            return None
+        records, own = releases.placed(found)
+        label = renumbered(found.label[records])
+        failing = list(_failing(replace(own, deadline=releases.problem.deadline), label))
+        if not failing:
+            break
+        left = found.label.copy()
+        left[records[np.concatenate(failing)]] = NOWHERE
+        found = replace(found, label=left)
+    found = Clustering.of(whole, found.label)
+    return None if releases.suppresses(found) or not releases.holds(found) else found
+
+
+def _failing(problem: ClusteringProblem, label: Numbers) -> Iterator[Numbers]:
+    """The records of each class that may not be published."""
+    for held in members(Clustering(label, problem.leaves[:0])):
+        problem.deadline.check()
+        if not problem.satisfies(held):
+            yield held
+
+
+def _classes(releases: Releases, node: Node) -> Numbers:
+    """The class of each record at a node."""
+    whole = releases.whole
+    columns = enumerate(zip(whole.taxonomies, node, strict=True))
+    cells = [taxonomy.ancestors[at, whole.leaves[:, j]] for j, (taxonomy, at) in columns]
+    widths = [len(taxonomy.cost) for taxonomy in whole.taxonomies]
+    key = united(packed(np.stack(cells, axis=1), widths))
+    found: Numbers = np.unique(key, return_inverse=True)[1].ravel()
+    return found
 
 
 def _refined(
@@ -245,49 +305,56 @@ def _refined(
                     deadline=releases.problem.deadline.share(1 / (len(begun) - number)),
                 ),
                 each.first,
-                effort=_effort(options),
+                options,
             )
             for number, each in enumerate(begun)
         ]
-        found = _together(releases, begun, [part for part, _ in parts])
+        found = _together(releases, begun, parts)
         if releases.holds(found):
-            return found, tuple(_start_notes(parts, options))
+            return found, tuple(_start_notes(begun, parts, options))
     return first, ()
 
 
 def _start_notes(
-    parts: Sequence[tuple[Clustering, int]], options: Options[ClusterOptions]
+    begun: Sequence[Begun], parts: Sequence[Clustering], options: Options[ClusterOptions]
 ) -> Iterator[str]:
     """Says where refined clusters come from another start than the method's own."""
-    other = sum(start > 0 for _, start in parts)
-    if other:
-        where = f" in {other} of {len(parts)} blocks" if len(parts) > 1 else ""
+    by_prices = sum(
+        each.first.other is not None
+        and part.loss(each.problem) < each.first.found.loss(each.problem)
+        for each, part in zip(begun, parts, strict=True)
+    )
+    if by_prices:
+        where = f" in {by_prices} of {len(parts)} blocks" if len(parts) > 1 else ""
         yield (
             f"refinement started from a cover by reduced cost{where}: once refined, it loses less "
             f"than the clusters of {options.method.name}"
         )
 
 
-def _effort(options: Options[ClusterOptions]) -> Effort:
-    return Effort(passes=float(options.own.passes), seed=options.seed)
-
-
 def _refined_part(
-    problem: ClusteringProblem, first: FirstClusters, *, effort: Effort
-) -> tuple[Clustering, int]:
+    problem: ClusteringProblem, first: FirstClusters, options: Options[ClusterOptions]
+) -> Clustering:
     """Refined clusters, at first without leaving anybody out, so that no limit makes them worse.
 
-    Beside them stands the start that they come from.
+    They begin from the cover by prices where there is one, which once refined mostly loses less
+    than the method's own, and never lose more than that.
     """
     bounds = first.bounds if first.priced is None else first.priced.duals.price
+    start, passes = first.found, float(options.own.passes)
+    if first.other is not None:
+        start, passes = first.other, PASSES_BY_PRICES * passes
     whole = problem
     if problem.allowance:
         whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
-    found, start = refine_best(whole, first.starts, effort=effort, bounds=bounds)
+    found = refine(whole, start, passes=passes, seed=options.seed, bounds=bounds)
+    if first.found.loss(problem) <= found.loss(problem):
+        found = first.found
     if problem.allowance:
-        leaving = replace(effort, passes=effort.passes * LEAVING)
-        found = returned(problem, refine(problem, found, effort=leaving, bounds=bounds))
-    return found, start
+        passes = LEAVING * options.own.passes
+        found = refine(problem, found, passes=passes, seed=options.seed, bounds=bounds)
+        found = returned(problem, found)
+    return found
 
 
 def _together(

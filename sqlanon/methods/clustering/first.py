@@ -1,14 +1,19 @@
-"""First clusters: what a method starts from, of a table as a whole or cut into blocks."""
+"""First clusters: what a method starts from, of a table as a whole or cut into blocks.
+
+What they prove of every recoding of the table stands with them (`Proof`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sqlanon.deadline import phase
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
+from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import RECORD_BYTES, ClusterOptions
 from sqlanon.methods.registry import Options
@@ -16,10 +21,9 @@ from sqlanon.progress import portion
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.dual_bound import Ascent, Duals
-from sqlanon.search.clustering.lower_bound import column_bounds
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
-from sqlanon.wording import counted
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, column_bounds
+from sqlanon.wording import at_least, counted
 
 QUICK, COVERED = 0.25, 0.75
 """Shares of the time that is left for clusters to fall back on, and for the cover that follows; the
@@ -53,7 +57,8 @@ class FirstClusters:
         guarantee: How far from the best they are at most; empty where that is not known.
         ended: The part of the search that the time limit ended; empty for none.
         is_instead: Whether they are those to fall back on, in place of the method's own.
-        other: Clusters from another start, to be refined beside them; None where there are none.
+        other: Clusters by what records are worth, to be refined in their place; None where there
+            are none.
         priced: What records are worth together; None where that is not known.
         is_unpriced: Whether the time limit came before that was known.
     """
@@ -69,15 +74,7 @@ class FirstClusters:
     priced: Priced | None = None
     is_unpriced: bool = False
 
-    @property
-    def starts(self) -> list[Clustering]:
-        """All clusters to refine, the method's own first."""
-        return [self.found] if self.other is None else [self.found, self.other]
 
-
-STARTS, HELD = 2, 100
-"""Refinements of each record, where there are two starts; and memberships in itemsets for each look
-at a record up to which prices in full take no longer than that."""
 Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]
 """The first clusters of a table or of a block of it, as each method finds them.
 
@@ -107,8 +104,8 @@ def begin(
     *,
     start: Start,
     refuse: Refuse | None = None,
-) -> tuple[list[Begun], UnsatisfiableError | None]:
-    """The first clusters of each block, or why there are none.
+) -> list[Begun]:
+    """The first clusters of each block.
 
     Args:
         releases: The table.
@@ -119,6 +116,7 @@ def begin(
     Raises:
         PolicyError: It is refused.
         TimeLimitError: The time limit came before anything was known.
+        UnsatisfiableError: No clusters of a block satisfy the policy.
     """
     problem = releases.problem
     with phase("the cut into blocks"):
@@ -135,15 +133,12 @@ def begin(
             ended = problem.deadline.share(COVERED).share(1 / (len(blocks) - number + 1))
             own = replace(problem.part(records), deadline=ended)
         own = replace(own, allowance=room * len(records) // open_)
-        try:
-            with portion((number - 1) / len(blocks), number / len(blocks)):
-                first = started(own, start)
-        except UnsatisfiableError as error:
-            return [], error
+        with portion((number - 1) / len(blocks), number / len(blocks)):
+            first = started(own, start)
         room -= min(room, int((first.found.label == NOWHERE).sum()))
         open_ -= len(records)
         found.append(Begun(releases.placeable[records], own, first))
-    return found, None
+    return found
 
 
 def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
@@ -151,7 +146,9 @@ def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
     deadline = problem.deadline
     if not deadline.is_limited:
         return start(problem, None)
-    quick = _quick(replace(problem, deadline=deadline.share(QUICK)))
+    quick = None
+    with suppress(UnsatisfiableError):
+        quick = cut_clusters(replace(problem, deadline=deadline.share(QUICK)))
     try:
         return start(replace(problem, deadline=deadline.share(COVERED)), quick)
     except TimeLimitError as error:
@@ -161,30 +158,10 @@ def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
         return FirstClusters(quick, column_bounds(problem), ended=ended, is_instead=True)
 
 
-def _quick(problem: ClusteringProblem) -> Clustering | None:
-    """Clusters of a quick partition; None where it finds none."""
-    try:
-        return cut_clusters(problem)
-    except UnsatisfiableError:
-        return None
-
-
 def largest_block(options: Options[ClusterOptions]) -> int:
     """Largest table that is clustered as a whole, where memory counts, too [records]."""
     most = options.own.block_records
     return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
-
-
-def effort_of(options: Options[ClusterOptions], records: int, *, memberships: int) -> Ascent | None:
-    """How long prices of records are raised; None where they are not asked for.
-
-    Unasked it is in full where refinement looks at records so often that it takes longer than that.
-    """
-    own = options.own
-    looks = STARTS * own.passes * records if own.refine else 0
-    lasts = own.improve == "lns" or memberships <= HELD * looks
-    asked = own.bound or ("full" if lasts else "quick")
-    return None if asked == "columns" else Ascent[asked.upper()]
 
 
 def crosses_blocks(begun: Sequence[Begun], clusters: Clustering) -> bool:
@@ -216,3 +193,71 @@ def block_notes(
     if larger:
         are = "is" if larger == 1 else "are"
         yield f"{counted(larger, 'block')} could not be cut any further and {are} larger than that"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What is proven of all recodings of a table.
+
+    Args:
+        least: What every recoding into nodes loses at least [units].
+        by: What proves it: `columns`, `records`, or the effort by which records were priced.
+        of_blocks: What clusters that cross no block lose at least, where there are several blocks
+            of priced records and no cluster crosses them [units]; None otherwise.
+        is_cut: Whether the time limit ended the search for prices.
+        shares_limit: Whether blocks share a suppression limit.
+    """
+
+    least: int
+    by: str
+    of_blocks: int | None = None
+    is_cut: bool = False
+    shares_limit: bool = False
+
+    @classmethod
+    def of(cls, releases: Releases, begun: Sequence[Begun]) -> Proof:
+        """By whatever the first clusters of blocks tell.
+
+        What is known of a block is no bound: clusters of the whole table may cross its border. So
+        where there are several, columns prove what holds for all recodings. A record that no
+        cluster within the highest levels may hold is left out in any of them.
+        """
+        left = (releases.whole.records - len(releases.placeable)) * releases.problem.suppressed
+        prices = [each.first.priced for each in begun if each.first.priced is not None]
+        known = dict.fromkeys(each.effort.name.lower() for each in prices)
+        is_cut = any(each.is_cut for each in prices) or any(e.first.is_unpriced for e in begun)
+        least = int(least_by_record(releases, begun).sum())
+        if not begun or len(prices) < len(begun):
+            by_columns = left + int(column_bounds(releases.problem).sum())
+            by = "records" if least > by_columns else "columns"
+            return cls(least, by, is_cut=is_cut)
+        total = left + sum(each.duals.total for each in prices)
+        if len(begun) == 1:
+            return cls(max(least, total), next(iter(known)), is_cut=is_cut)
+        return cls(least, "columns", total, is_cut, shares_limit=releases.problem.allowance > 0)
+
+    def block_bound(self, costs: CellCosts, records: int) -> float | None:
+        """What clusters that stay within blocks lose at least, in the loss's own terms."""
+        return None if self.of_blocks is None else costs.loss(self.of_blocks, records)
+
+    def notes(self, costs: CellCosts, records: int) -> Iterator[str]:
+        """What a reader should know of it."""
+        least = self.block_bound(costs, records)
+        if least is not None:
+            limit = ", with the suppression limit shared among blocks by their records"
+            yield (
+                f"clusters that stay within these blocks lose at least {at_least(least)}"
+                f"{limit if self.shares_limit else ''}"
+            )
+        if self.is_cut:
+            yield "the share of the time limit for the bound ran out: a higher bound may hold"
+
+
+def least_by_record(releases: Releases, begun: Sequence[Begun]) -> Numbers:
+    """What each record costs at least, by itself [units]."""
+    bounds = np.full(releases.whole.records, releases.problem.suppressed, np.int64)
+    own = column_bounds(releases.problem)
+    if len(begun) == 1 and begun[0].first.bounds is not None:
+        own = np.maximum(own, begun[0].first.bounds)
+    bounds[releases.placeable] = own
+    return bounds

@@ -1,6 +1,8 @@
 """Linkage: the methods that compare every two records, instead of mining itemsets.
 
-All but one step of them is the same: what they make of the neighbours of each record.
+All but one step of them is the same: what they make of the neighbours of each record. They know
+nothing of highest levels, so where there are any, each division is searched by itself: no cluster
+within these levels crosses a division's border, and none inside is above them.
 """
 
 from __future__ import annotations
@@ -16,8 +18,7 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import decide_clusters
-from sqlanon.methods.clustering.divisions import by_division
-from sqlanon.methods.clustering.first import FirstClusters, largest_block
+from sqlanon.methods.clustering.first import FirstClusters, Start, largest_block
 from sqlanon.methods.clustering.pricing import priced
 from sqlanon.methods.local.input import EncodedRecords, encode_records, read_once, reading_end
 from sqlanon.methods.options import AgglomerativeOptions, ClusterOptions
@@ -25,12 +26,17 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.query.classes.parts import combinations
-from sqlanon.search.clustering.agglomerative import agglomerative, modified_agglomerative
+from sqlanon.search.clustering.agglomerative import agglomerative
 from sqlanon.search.clustering.diameter_cover import diameter_cover
 from sqlanon.search.clustering.forest import forest
-from sqlanon.search.clustering.lower_bound import column_bounds
-from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_beyond, refuse_blocks
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.neighbours import Neighbours, refuse_beyond, refuse_blocks
+from sqlanon.search.clustering.problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    column_bounds,
+    runs,
+)
 from sqlanon.wording import counted
 
 INSTEAD = "mondrian or direct-cover"
@@ -51,19 +57,16 @@ def _forest(problem: ClusteringProblem, neighbours: Neighbours, _: ClusterOption
 
 
 def _agglomerative(
-    problem: ClusteringProblem, neighbours: Neighbours, own: ClusterOptions
+    problem: ClusteringProblem,
+    neighbours: Neighbours,
+    own: ClusterOptions,
+    *,
+    modified: bool = False,
 ) -> FirstClusters:
-    """Clusters that grow to k records and more."""
+    """Clusters that grow to k records and more, or give back what is more."""
     assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(agglomerative(problem, neighbours, distance=own.distance))
-
-
-def _modified_agglomerative(
-    problem: ClusteringProblem, neighbours: Neighbours, own: ClusterOptions
-) -> FirstClusters:
-    """Clusters that grow to k records and give the others back."""
-    assert isinstance(own, AgglomerativeOptions)
-    return FirstClusters(modified_agglomerative(problem, neighbours, distance=own.distance))
+    found = agglomerative(problem, neighbours, distance=own.distance, modified=modified)
+    return FirstClusters(found)
 
 
 def _diameter_cover(
@@ -98,7 +101,7 @@ class Linkage:
 LINKAGES: Mapping[str, Linkage] = {
     "forest": Linkage(_forest, 100_000),
     "agglomerative": Linkage(_agglomerative, 50_000, 10),
-    "agglomerative-modified": Linkage(_modified_agglomerative, 50_000, 10),
+    "agglomerative-modified": Linkage(partial(_agglomerative, modified=True), 50_000, 10),
     "diameter-cover": Linkage(_diameter_cover, 50_000),
 }
 """The methods by name. On one core so many combinations are compared and covered in about a minute
@@ -116,6 +119,34 @@ def _refuse_early(engine: Engine, subject: Subject, options: Options[ClusterOpti
     if subject.high == tops and most < subject.records <= largest_block(options):
         found: int = engine.rows(combinations(subject.table, subject.names))[0][0]
         refuse_beyond(most, found, method=method, instead=INSTEAD)
+
+
+def _by_division(
+    problem: ClusteringProblem, quick: Clustering | None, *, start: Start
+) -> FirstClusters:
+    """First clusters of each division, one after the other."""
+    label = np.full(problem.records, NOWHERE, np.int64)
+    bounds, room, number = np.zeros_like(label), problem.allowance, 0
+    firsts: list[FirstClusters] = []
+    order, starts = runs(problem.division)
+    for records in np.split(order, starts[1:]):
+        own = replace(problem.part(records), highest=(), allowance=room)
+        known = None if quick is None else Clustering.of(own, quick.label[records])
+        first = start(own, known)
+        placed = first.found.label != NOWHERE
+        label[records[placed]] = number + first.found.label[placed]
+        assert first.bounds is not None
+        bounds[records] = first.bounds
+        number += len(first.found.nodes)
+        room -= min(room, int((~placed).sum()))
+        firsts.append(first)
+    return FirstClusters(
+        Clustering.of(problem, label),
+        bounds,
+        guarantee=firsts[0].guarantee,
+        ended=next((each.ended for each in firsts if each.ended), ""),
+        is_instead=any(each.is_instead for each in firsts),
+    )
 
 
 def decide(
@@ -138,12 +169,10 @@ def decide(
     name = options.method.name
     linkage = LINKAGES[name]
 
-    def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
+    def link(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         def search() -> Neighbours:
-            copies = Copies.of(problem)
-            options.tell(f"neighbours: {counted(len(copies), 'distinct combination')}")
             with phase("the search for neighbours"):
-                return Neighbours.of(problem, copies)
+                return Neighbours.of(problem)
 
         neighbours = options.shared.once(
             ("near records", problem.digest), search, records=problem.records
@@ -159,6 +188,11 @@ def decide(
             first = FirstClusters(quick, ended=error.phase or "", is_instead=True)
         return replace(first, bounds=bounds)
 
+    def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
+        if not problem.highest:
+            return link(problem, quick)
+        return _by_division(problem, quick, start=link)
+
     refuse = partial(refuse_blocks, most=linkage.most, method=name, instead=INSTEAD)
-    proving = priced(engine, read, options, start=by_division(start), patience=linkage.patience)
+    proving = priced(engine, read, options, start=start, patience=linkage.patience)
     return decide_clusters(read, options, start=proving, refuse=refuse)

@@ -2,7 +2,8 @@
 
 The table is read once, as one row per distinct combination. While a part has more rows than memory
 is given for, it is cut in the database, by counts (`rounds`); smaller ones are read and cut to the
-end (`closed_parts`). What is kept of a part is what it is published as.
+end (`ClosedParts`). What is kept of a part is what it is published as. Relaxed parts, and those
+whose records are to be exchanged, are of single records, all in memory.
 
 Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity".
 """
@@ -10,40 +11,67 @@ Source: LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anon
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from sqlglot import exp
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import TimeLimitError, UnsatisfiableError
+from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
+from sqlanon.loss.release import Tallied
 from sqlanon.methods.clustering.annealing import annealing_notes, anneals
-from sqlanon.methods.clustering.closed_parts import Closed, ClosedParts
-from sqlanon.methods.clustering.clusters import ORDINARY
-from sqlanon.methods.clustering.encoded import taxonomies
-from sqlanon.methods.clustering.part_records import by_records, lesser, refuse_many
-from sqlanon.methods.clustering.rounds import batches, combinations, cut_large, initial, without
+from sqlanon.methods.clustering.clusters import ORDINARY, decide_clusters
+from sqlanon.methods.clustering.first import FirstClusters
+from sqlanon.methods.clustering.releases import taxonomies
+from sqlanon.methods.clustering.rounds import (
+    PartBatch,
+    batches,
+    combinations,
+    cut_large,
+    initial,
+    without,
+)
 from sqlanon.methods.local.input import (
+    cell_costs,
+    encode_records,
     end_after,
     reading_end,
     refuse_mixed_labels,
 )
-from sqlanon.methods.local.release import Original, tallied_parts
-from sqlanon.methods.local.result import Basis, Findings, recoded, reported
-from sqlanon.methods.options import PartOptions
+from sqlanon.methods.local.release import Original, Origins, alike, reported, tallied_parts
+from sqlanon.methods.options import (
+    BLOCK_RECORDS,
+    RECORD_BYTES,
+    AnnealingOptions,
+    ClusterOptions,
+    PartOptions,
+)
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import models_text, nothing_left, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import Units, units_of
 from sqlanon.microdata.encoding import leaf_counts
-from sqlanon.microdata.units import Units, units_of
 from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
+from sqlanon.regions import Regions
 from sqlanon.reports.search import ClusterSearch, PartSearch
-from sqlanon.search.clustering.lower_bound import leaf_bounds
-from sqlanon.search.clustering.mondrian import Dimension, Judge, Rule, may_halve
+from sqlanon.search.arrays import Flags, Numbers, Small
+from sqlanon.search.clustering.mondrian import (
+    Dimension,
+    Judge,
+    PartedRows,
+    Rule,
+    cut_clusters,
+    may_halve,
+    partition,
+)
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted, key
 
@@ -66,21 +94,71 @@ def decide(
         TimeLimitError: The time limit came before there were parts.
     """
     if options.own.partitioning == "relaxed":
-        return by_records(engine, subject, policy=policy, options=options)
+        return _by_records(engine, subject, policy=policy, options=options)
     if not anneals(options):
         return _strict(engine, subject, policy=policy, options=options)
-    refuse_many(subject, options)
+    _refuse_many(subject, options)
     ended = replace(options, deadline=options.deadline.share(ORDINARY))
     found = _strict(engine, subject, policy=policy, options=ended)
     alone = replace(options, lend=None)  # its classes are cut further already
     try:
-        annealed = by_records(engine, subject, policy=policy, options=alone)
+        annealed = _by_records(engine, subject, policy=policy, options=alone)
     except (TimeLimitError, UnsatisfiableError):
         return _told(found, annealing_notes(None, options))
     search = annealed.report.search
     if not isinstance(search, ClusterSearch) or search.annealing is None:
         return _told(found, annealing_notes(None, options))
-    return lesser(found, annealed, search.annealing, loss=key(options.loss))
+    return _lesser(found, annealed, search.annealing, loss=key(options.loss))
+
+
+def _by_records(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[PartOptions]
+) -> Decided:
+    """A recoding of single records, by blocks that memory holds record by record."""
+    own = options.own
+    relaxed = own.partitioning == "relaxed"
+
+    def cut(problem: ClusteringProblem, begun: Clustering | None) -> Clustering:
+        seed = options.seed
+        return cut_clusters(problem, cuts=own.cuts, relaxed=relaxed, seed=seed, begun=begun)
+
+    def start(problem: ClusteringProblem, _: Clustering | None) -> FirstClusters:
+        found = cut(problem, None)
+        ended = "the partition" if problem.deadline.expired else ""
+        return FirstClusters(found, ended=ended)
+
+    with engine.limited(reading_end(options.deadline)), phase("the encoding"):
+        read = encode_records(engine, subject, policy=policy, loss=options.loss)
+    given: Options[Any] = options
+    annealing = {each.name: getattr(own, each.name) for each in fields(AnnealingOptions)}
+    alone = replace(given, own=ClusterOptions(refine=False, **annealing))
+    return decide_clusters(read, alone, start=start, further=cut)
+
+
+def _refuse_many(subject: Subject, options: Options[PartOptions]) -> None:
+    """Refuses, by a `PolicyError`, to anneal more records than memory is given for."""
+    memory = options.memory
+    most = BLOCK_RECORDS if memory is None else min(BLOCK_RECORDS, memory // RECORD_BYTES)
+    if subject.records > most:
+        raise PolicyError(
+            f"annealing exchanges single records, which have to be in memory, and "
+            f"{subject.records:,} are more than the {most:,} that can be; leave --improve out, or "
+            "choose --partitioning relaxed, which cuts such a table into blocks"
+        )
+
+
+def _lesser(
+    found: Decided, annealed: Decided, annealing: Mapping[str, Any], *, loss: str
+) -> Decided:
+    """Of what is found with annealing and without it what loses less, with what annealing did."""
+    ordinary, other = found.report.loss[loss], annealed.report.loss[loss]
+    kept = bool(annealing["kept"]) and other < ordinary
+    best = annealed if kept else found
+    search = best.report.search
+    assert isinstance(search, ClusterSearch | PartSearch)
+    losses = {**annealing["loss"], "ordinary": ordinary}
+    search = replace(search, annealing={**annealing, "kept": kept, "loss": losses})
+    return replace(best, report=replace(best.report, search=search))
 
 
 def _told(found: Decided, notes: Iterator[str]) -> Decided:
@@ -106,17 +184,171 @@ def _strict(
     found, cut_short = _better(engine, table, options=ended, node=node)
     searched_at = time.monotonic()
     original = Original(subject, policy, np.zeros((0, 0), np.int64), table.counts)
-    told = tallied_parts(original, found.parts(subject.records))
-    bound = table.bound
+    told, bound = found.tallied(original), table.bound
     proven = table.cost_of(found) == bound and not cut_short
     search = PartSearch(
         parts=found.made, combinations=len(found.node), proven=proven, cut_short=cut_short
     )
-    basis = Basis(subject, policy, table.costs, at)
-    findings = Findings(bound, search, tuple(_notes(found, cut_short, proven=proven)))
-    report = reported(basis, options, findings=findings, told=told)
-    recoding = found.recoding(table.units.values)
-    return recoded(report, recoding, at=(at, searched_at), told=told)
+    return reported(
+        original,
+        options,
+        recoding=found.recoding(table.units.values),
+        told=told,
+        lower_bound=table.costs.loss(bound, subject.records),
+        search=search,
+        notes=tuple(_notes(found, cut_short, proven=proven)),
+        at=(at, searched_at),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedParts:
+    """Parts that are cut to the end.
+
+    Args:
+        unit: The combination of each row.
+        part: The part of each row.
+        sizes: Records of each part [records].
+        leaves: `leaves[part, column]`: a leaf that it holds.
+        levels: `levels[part, column]`: the level that it is published at.
+        origins: Per column the records of parts that say something, by level and leaf [records].
+        silent: The same of parts whose every label is that of suppressed records.
+        ended: Whether the deadline came before they were cut as far as they can be.
+    """
+
+    unit: Small
+    part: Small
+    sizes: Numbers
+    leaves: Small
+    levels: Small
+    origins: tuple[Origins, ...]
+    silent: tuple[Origins, ...]
+    ended: bool
+
+    @classmethod
+    def of(cls, subject: Subject, policy: Policy, *, batch: PartBatch, rule: Rule) -> ClosedParts:
+        """Cuts the parts of a batch to the end, and closes them."""
+        found = partition(batch.rows, batch.part, rule=rule)
+        order = np.argsort(found.part, kind="stable")
+        parted = PartedRows(batch.rows.taken(order), found.part[order], found.parts)
+        leaves, levels = [], []
+        for column, (dimension, low) in enumerate(zip(rule.dimensions, subject.low, strict=True)):
+            first, last = parted.bounds(column)
+            node = dimension.taxonomy.closure(first, last)
+            leaves.append(first.astype(np.int32))
+            levels.append(np.maximum(dimension.taxonomy.level[node], low).astype(np.int32))
+        says_nothing = np.logical_and.reduce(
+            [
+                _labelled(subject, column, policy.suppressed_label)[levels[column], leaves[column]]
+                for column in range(len(leaves))
+            ]
+        )
+        said, silent = (
+            tuple(
+                _origins(parted, column, own, kept=kept, leaves=len(tree.leaves))
+                for column, (own, tree) in enumerate(zip(levels, subject.trees, strict=True))
+            )
+            for kept in (~says_nothing, says_nothing)
+        )
+        return cls(
+            batch.unit[order].astype(np.int32),
+            parted.part.astype(np.int32),
+            parted.sizes,
+            np.stack(leaves, axis=1),
+            np.stack(levels, axis=1),
+            said,
+            silent,
+            found.ended,
+        )
+
+
+def _labelled(subject: Subject, column: int, label: str) -> Flags:
+    """Per level and leaf of a column whether it has a label."""
+    return np.array([[text == label for text in own] for own in subject.trees[column].labels], bool)
+
+
+def _origins(
+    parted: PartedRows, column: int, levels: Small, *, kept: Flags, leaves: int
+) -> Origins:
+    """The records of some parts by level and leaf of a column."""
+    rows = np.flatnonzero(kept[parted.part])
+    key = levels[parted.part[rows]].astype(np.int64) * leaves + parted.rows.leaves[column][rows]
+    records = np.bincount(key, parted.rows.sizes[rows]).astype(np.int64)
+    return {divmod(at, leaves): int(records[at]) for at in np.flatnonzero(records).tolist()}
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The parts of a whole table.
+
+    Args:
+        nodes: The distinct levels that parts are published at.
+        records: The records of each [records].
+        node: The node of each combination; -1 where it is not published.
+        found: The parts.
+        lost: Records that are not published [records].
+        is_lent: Whether they are cut from the classes of a full-domain recoding.
+    """
+
+    nodes: tuple[Node, ...]
+    records: Numbers
+    node: Small
+    found: tuple[ClosedParts, ...]
+    lost: int
+    is_lent: bool = False
+
+    @classmethod
+    def of(cls, found: Sequence[ClosedParts], combinations: int, *, lost: int) -> Closed:
+        """Puts parts together, of a table of so many combinations."""
+        levels = np.concatenate([each.levels for each in found]).astype(np.int64)
+        first, number = alike(levels)
+        sizes = np.concatenate([each.sizes for each in found])
+        node, begun = np.full(combinations, -1, np.int32), 0
+        for each in found:
+            node[each.unit] = number[begun + each.part]
+            begun += len(each.sizes)
+        records = np.bincount(number, sizes, len(first)).astype(np.int64)
+        return cls(tuple(map(tuple, levels[first].tolist())), records, node, tuple(found), lost)
+
+    @property
+    def made(self) -> int:
+        """How many parts there are."""
+        return sum(len(each.sizes) for each in self.found)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the deadline came before all were cut as far as they can be."""
+        return any(each.ended for each in self.found)
+
+    def recoding(self, values: tuple[int, ...]) -> Regions:
+        """The recoding, of columns of so many distinct values."""
+        node = np.where(self.node < 0, len(self.nodes), self.node)
+        starts = np.flatnonzero(np.append(True, node[1:] != node[:-1]))
+        lengths = np.diff(np.append(starts, len(node)))
+        lost = self.lost > 0
+        nodes: tuple[Node | None, ...] = (*self.nodes, None) if lost else self.nodes
+        sizes = [*self.records.tolist(), *([self.lost] if lost else [])]
+        held = array("q", lengths.tobytes()), array("q", node[starts].astype(np.int64).tobytes())
+        return Regions(nodes, tuple(sizes), values, *held)
+
+    def tallied(self, original: Original) -> Tallied:
+        """What they publish; those that say nothing are suppressed, unless they are everything."""
+        columns = range(len(self.nodes[0]))
+        said, silent = (
+            [sum((Counter(own[column]) for own in each), Counter()) for column in columns]
+            for each in (
+                [own.origins for own in self.found],
+                [own.silent for own in self.found],
+            )
+        )
+        is_whole = silent[0].total() == original.subject.records
+        return tallied_parts(
+            original,
+            np.concatenate([each.leaves for each in self.found]).astype(np.int64),
+            levels=np.concatenate([each.levels for each in self.found]).astype(np.int64),
+            sizes=np.concatenate([each.sizes for each in self.found]),
+            origins=silent if is_whole else said,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +376,7 @@ class _Table:
         """Encodes a table."""
         units = units_of(engine, subject, policy=policy)
         counts = leaf_counts(engine, subject, layout=units.layout, table=units.coded)
-        costs = CellCosts.of(
-            loss, subject.trees, weights=subject.weights, records=subject.records, counts=counts
-        )
+        costs = cell_costs(subject, loss, counts=counts)
         dimensions = tuple(map(Dimension.of, taxonomies(subject, costs)))
         return cls(subject, policy, units, counts, costs, dimensions)
 
@@ -178,7 +408,7 @@ class _Table:
         total = 0
         tops = [column[-1][0] for column in self.costs.costs]
         for own, counts, top in zip(self.dimensions, self.counts, tops, strict=True):
-            least = leaf_bounds(own.taxonomy, np.array(counts), k=self.policy.k)
+            least = own.taxonomy.least_costs(np.array(counts), k=self.policy.k)
             # What only nodes above the highest level hold must be left out.
             least = np.minimum(least, top)
             total += sum(int(cost) * count for cost, count in zip(least, counts, strict=True))

@@ -9,19 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.loss.cells import CellCosts
-from sqlanon.methods.clustering.first import Begun
-from sqlanon.methods.clustering.proof import Proof, least_by_record
+from sqlanon.methods.clustering.first import Begun, Proof, least_by_record
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Reals
 from sqlanon.search.clustering.problem import Clustering
-from sqlanon.search.clustering.repartition import (
-    Turns,
-    records_of_a_pool,
-    repartitioned,
-)
-from sqlanon.search.clustering.repartition_programs import solved
+from sqlanon.search.clustering.repartition import records_of_a_pool, repartitioned
 from sqlanon.wording import counted
 
 REFINED = 0.6
@@ -93,9 +87,15 @@ def searched(
         line = f"lns: {pools:,} pools, {options.loss} {lost:.6g}{proven}"
         options.tell(line, None if math.isinf(most) else pools / most)
 
-    turns = Turns(most, options.seed, bound - alone, tell)
-    own = Clustering.of(problem, clusters.label[places])
-    done = repartitioned(problem, own, price=_price(releases, begun), turns=turns, solve=solved)
+    done = repartitioned(
+        problem,
+        Clustering.of(problem, clusters.label[places]),
+        price=_price(releases, begun),
+        pools=most,
+        seed=options.seed,
+        least=bound - alone,
+        tell=tell,
+    )
     found = releases.all_of(done.found.label, places)
     if found.loss(releases.whole) >= before or not releases.holds(found):
         return clusters, replace(none, pools=done.pools)

@@ -1,29 +1,162 @@
-"""Pricing: what records are worth together, for methods that mine no itemsets to cluster by.
+"""Mining and pricing: the frequent itemsets of a table, and what its records are worth by them.
 
-Unasked they price records where an upper bound on all memberships says that it takes a moment,
-never by the clock, so that reports are the same everywhere.
+Methods that mine no itemsets to cluster by price records unasked where an upper bound on all
+memberships says that it takes a moment, never by the clock, so that reports are the same
+everywhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering.covers import PRICED, Mine
-from sqlanon.methods.clustering.first import FirstClusters, Start, effort_of
-from sqlanon.methods.local.input import EncodedRecords, plain
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
+from sqlanon.methods.clustering.first import FirstClusters, Priced, Start
+from sqlanon.methods.itemsets import MiningRequest, mined
+from sqlanon.methods.local.input import EncodedRecords, plain, read_once, read_records
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
-from sqlanon.microdata.encoding import encode_subject
+from sqlanon.methods.shared import SharedWork
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import block_of
+from sqlanon.microdata.encoding import Encoded, encode_subject
+from sqlanon.policy.policy import Policy
+from sqlanon.search.clustering.direct_cover import Cheapest
+from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
 from sqlanon.search.clustering.price_proof import AlikeRecords
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
+from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 
+PRICED = 0.4
+"""Share of the time that is left for what records are worth."""
 FEW, MEMBERSHIPS = 5_000, 5e7
 """Distinct combinations up to which records are priced unasked, and these times the nodes that may
 stand for one of them, which are no fewer than their memberships in itemsets: it takes a second or
 two."""
+MEMBERSHIPS_PER_LOOK = 200
+"""Memberships in itemsets for each look of a refinement at a record up to which prices in full take
+no longer than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mine:
+    """A table in codes, in the database and out of it, whose itemsets can be mined.
+
+    Args:
+        engine: Where the table lives.
+        encoded: Its codes there.
+        read: Its codes out of it.
+        shared: What other searches of it have found.
+        kind: Which itemsets: `closed` or `frequent` ones.
+    """
+
+    engine: Engine
+    encoded: Encoded
+    read: EncodedRecords
+    shared: SharedWork = field(default_factory=SharedWork)
+    kind: str = "closed"
+
+    @classmethod
+    def of(
+        cls,
+        engine: Engine,
+        subject: Subject,
+        *,
+        policy: Policy,
+        loss: str,
+        shared: SharedWork | None = None,
+        kind: str = "closed",
+    ) -> Mine:
+        """Encodes a table."""
+        shared = shared or SharedWork()
+        encoded = encode_subject(engine, subject, plain(policy))
+
+        def read() -> EncodedRecords:
+            return read_records(engine, subject, policy=policy, loss=loss, encoded=encoded)
+
+        return cls(engine, encoded, read_once(shared, subject, read, policy=policy), shared, kind)
+
+    def candidates(
+        self, problem: ClusteringProblem, *, progress: Callable[[str], None] | None = None
+    ) -> Candidates:
+        """The itemsets that clusters of the table, or of a block of it, may be published as."""
+        lowest = [0] * len(self.read.subject.trees)
+        wanted = MiningRequest(problem.k, self.kind, lowest, self.read.subject.high, progress)
+        return self.shared.once(
+            ("itemsets", self.kind, problem.digest),
+            lambda: self._mined(problem, wanted),
+            records=problem.records,
+        )
+
+    def cheapest(self, problem: ClusteringProblem, candidates: Candidates) -> Cheapest:
+        """What each record costs at least by itself, or until the deadline."""
+        return self.shared.once(
+            ("bounds", self.kind, problem.digest),
+            lambda: Cheapest.of(problem, candidates),
+            records=problem.records,
+            is_whole=lambda _: not problem.deadline.expired,
+        )
+
+    def priced(
+        self,
+        problem: ClusteringProblem,
+        every: Candidates,
+        *,
+        effort: Ascent,
+        cheapest: Cheapest,
+    ) -> Priced:
+        """What records are worth together, by all candidates, or until the deadline."""
+
+        def search() -> Priced:
+            duals = dual_bound(problem, every, effort=effort, cheapest=cheapest)
+            return Priced(duals, effort, problem.deadline.expired)
+
+        name = ("prices", self.kind, effort.name, problem.allowance, problem.digest)
+        return self.shared.once(
+            name, search, records=problem.records, is_whole=lambda found: not found.is_cut
+        )
+
+    def by_reduced_cost(
+        self, problem: ClusteringProblem, every: Candidates, *, priced: Priced
+    ) -> Clustering | None:
+        """A cover by reduced cost; None where no prices are known, or it finds none in time."""
+        if not len(priced.duals.near):
+            return None
+        own = problem.allowance, problem.demand is None, problem.digest
+        try:
+            return self.shared.once(
+                ("cover by reduced cost", self.kind, priced.effort.name, *own),
+                lambda: reduced_cost_cover(problem, every, duals=priced.duals),
+                records=problem.records,
+                is_whole=lambda _: not priced.is_cut,
+            )
+        except (TimeLimitError, UnsatisfiableError):
+            return None
+
+    def _mined(self, problem: ClusteringProblem, wanted: MiningRequest) -> Candidates:
+        engine, subject, own = self.engine, self.read.subject, self.encoded
+        with engine.workspace(), engine.limited(problem.deadline), phase("mining"):
+            if problem.records < subject.records:
+                own = block_of(engine, subject, encoded=own, problem=problem)
+            found = mined(engine, own, trees=subject.trees, wanted=wanted).fetch(engine)
+            problem.deadline.check()
+            return Candidates.of(problem, np.stack(found.nodes, axis=1), support=found.supports)
+
+
+def effort_of(options: Options[ClusterOptions], records: int, *, memberships: int) -> Ascent | None:
+    """How long prices of records are raised; None where they are not asked for.
+
+    Unasked it is in full where refinement looks at records so often that it takes longer than that.
+    """
+    own = options.own
+    looks = own.passes * records if own.refine else 0
+    lasts = own.improve == "lns" or memberships <= MEMBERSHIPS_PER_LOOK * looks
+    asked = own.bound or ("full" if lasts else "quick")
+    return None if asked == "columns" else Ascent[asked.upper()]
 
 
 def priced(
@@ -46,10 +179,6 @@ def priced(
         patience: How many times as much as in general is priced unasked.
     """
 
-    def mine() -> Mine:
-        encoded = encode_subject(engine, read.subject, plain(read.policy))
-        return Mine(engine, encoded, read, options.shared)
-
     def starting(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
         first = start(problem, quick)
         if options.own.bound is None and not _takes_a_moment(problem, patience):
@@ -61,11 +190,14 @@ def priced(
         problem = replace(problem, deadline=problem.deadline.share(PRICED))
         try:
             with engine.limited(problem.deadline), phase("mining"):
-                own = mine()
-            every = own.candidates(problem, progress=options.progress)
+                encoded = encode_subject(engine, read.subject, plain(read.policy))
+            mine = Mine(engine, encoded, read, options.shared)
+            every = mine.candidates(problem, progress=options.progress)
             effort = effort_of(options, problem.records, memberships=every.memberships)
             assert effort is not None
-            return replace(first, priced=own.priced(problem, every, effort=effort))
+            cheapest = mine.cheapest(problem, every)
+            known = mine.priced(problem, every, effort=effort, cheapest=cheapest)
+            return replace(first, priced=known)
         except TimeLimitError:
             return replace(first, is_unpriced=True)
 

@@ -1,4 +1,4 @@
-"""Releases: what a policy says of the records that clusters leave out, and of the others by that.
+"""Tables to cluster, and what a policy says of the records that clusters leave out.
 
 A record that is left out is dropped, or kept with all cells suppressed in a class of its own, as
 the policy has it. What models refer to is the table that is published.
@@ -13,7 +13,11 @@ import numpy as np
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import UnsatisfiableError
+from sqlanon.loss.cells import CellCosts
+from sqlanon.methods.local.input import EncodedRecords
 from sqlanon.methods.unsatisfiable import alone_within_levels
+from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.distinct import expanded
 from sqlanon.policy.policy import Policy
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest, mend, unplaceable
@@ -24,8 +28,44 @@ from sqlanon.search.clustering.problem import (
     members,
     renumbered,
 )
+from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
+
+
+def problem_of(read: EncodedRecords) -> ClusteringProblem:
+    """A row of leaves per record, in the order of the distinct combinations."""
+    records, subject, policy = expanded(read.combinations.sizes), read.subject, read.policy
+    demands = read.demands()
+    is_bounded = any(
+        high < tree.height for high, tree in zip(subject.high, subject.trees, strict=True)
+    )
+    return ClusteringProblem(
+        tuple(taxonomies(subject, read.costs)),
+        read.combinations.leaves[records],
+        policy.k,
+        None if demands is None else demands.part(records),
+        highest=subject.high if is_bounded else (),
+        # A table without records is none.
+        allowance=min(policy.allowance(subject.records), subject.records - 1),
+        suppressed=read.costs.unit,
+        values=read.combinations.values[records],
+    )
+
+
+def taxonomies(subject: Subject, costs: CellCosts) -> Iterator[Taxonomy]:
+    """The hierarchies as arrays.
+
+    Below the lowest level allowed a cell costs what it does there; above the highest one it costs
+    more than a record that is left out.
+    """
+    bounds = zip(subject.low, subject.high, strict=True)
+    for tree, column, (low, high) in zip(subject.trees, costs.costs, bounds, strict=True):
+        own = Taxonomy.of(tree, column)
+        # Not the cost of the node there: one that a branch repeats has that of its lowest level.
+        raised = np.asarray(column[low], np.int64)[np.asarray(tree.nodes[low])[own.low]]
+        cost = np.where(own.level < low, raised, own.cost)
+        yield replace(own, cost=np.where(own.level > high, costs.unit + 1, cost))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError
-from sqlanon.microdata.distinct import whole_numbers
-from sqlanon.microdata.units import Units
+from sqlanon.microdata.distinct import Units, whole_numbers
 from sqlanon.query.classes import parts
 from sqlanon.query.classes.frequency import mask
 from sqlanon.query.encoding.encode import SIZE, word

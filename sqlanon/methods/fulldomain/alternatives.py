@@ -1,4 +1,4 @@
-"""Alternatives: what lower levels of a column take, and what a higher suppression limit would give.
+"""Alternatives to the best node: lower levels, higher limits, and ways out where there is no node.
 
 The search of the whole lattice has checked many of the nodes that are asked for here, and ruled
 others out; what it found is where each question goes on from.
@@ -7,18 +7,26 @@ others out; what it found is where each question goes on from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice, product
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.deadline import Deadline
+from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.measures import measured
 from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
+from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.policy.policy import least_share
+from sqlanon.query.classes import table_classes
+from sqlanon.query.encoding import encode
+from sqlanon.query.privacy import models
+from sqlanon.query.privacy.figures import as_one_class, class_figures, held
 from sqlanon.recoding import Node
-from sqlanon.search.lattice.bounds import Check
+from sqlanon.search.lattice.bounds import Box, Check
 from sqlanon.search.lattice.incognito import (
     UNKNOWN,
     Ask,
@@ -27,7 +35,7 @@ from sqlanon.search.lattice.incognito import (
     best_of_known,
     rank,
 )
-from sqlanon.wording import key
+from sqlanon.wording import counted, key
 
 MOST_SUPPRESSED = 0.2
 """Share of the records that a limit worth telling may leave out."""
@@ -166,3 +174,160 @@ def _spread(checks: Sequence[Check]) -> list[Check]:
     """The first and the last, and a few from all parts between."""
     count = min(MOST_ROWS, len(checks))
     return [checks[number * (len(checks) - 1) // max(count - 1, 1)] for number in range(count)]
+
+
+MOST_NODES = 512
+"""Nodes that are looked at for a way out."""
+MOST_SETTLED = 20
+
+
+def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> UnsatisfiableError:
+    """The error to raise where a search found no recoding."""
+    lattice = problem.lattice
+    too_much: list[str] = []
+    with suppress(TimeLimitError):
+        too_much = _too_much(problem)
+    if too_much:
+        return impossible(problem.policy, too_much)
+    if not outcome.proven:
+        return UnsatisfiableError(
+            f"the time limit came after {outcome.checked} of {lattice.box.size} recodings "
+            "and before one that satisfies the policy; allow more time with time_limit "
+            "(--time-limit)"
+        )
+    asked = models_text(problem.policy)
+    suppressed = _suppressed(problem, problem.subject.high)
+    ways = _ways_out(problem, suppressed)
+    return UnsatisfiableError(
+        f"{_finding(problem, asked, suppressed=suppressed)}; {' or '.join(ways)}"
+    )
+
+
+def _too_much(problem: FullDomainProblem) -> list[str]:
+    """Demands for more values than the table has, where neither levels nor suppression help."""
+    policy = problem.policy
+    diverse = [(each.column, each.model) for each in policy.demands if each.model.least_values]
+    persons = [] if policy.entity is None else [policy.entity]
+    counts = _values(problem, list(dict.fromkeys([*persons, *(name for name, _ in diverse)])))
+    faults = []
+    if policy.entity is not None and policy.k > counts[policy.entity]:
+        there = counted(counts[policy.entity], "person")
+        faults.append(f"k is {policy.k} and the table has {there}")
+    for column, model in diverse:
+        if model.least_values > counts[column]:
+            faults.append(too_few_values(model, column, values=counts[column]))
+    return faults
+
+
+def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
+    """The number of values of columns; NULL is one unless the policy says otherwise."""
+    if not names:
+        return {}
+    table, ask = problem.subject.table, problem.sets.engine.rows
+    records, *distinct = ask(table_classes.distinct_values(table, names))[0]
+    _, *present = ask(encode.presence(table, names))[0]
+    attributes = problem.policy.sensitive_attributes
+    none = {name for name, attribute in attributes.items() if attribute.nulls == "none"}
+    return {
+        name: count + (held < records and name not in none)
+        for name, count, held in zip(names, distinct, present, strict=True)
+    }
+
+
+def _suppressed(problem: FullDomainProblem, node: Node) -> int:
+    """Records in classes of a node, within the levels allowed, that fail any model."""
+    if problem.models is None:
+        return problem.sizes.ask([node])[0].suppressed
+    return settled_at_any_limit(problem, node)[1]
+
+
+def _fewest(problem: FullDomainProblem) -> int:
+    """The fewest records that a node suppresses, of all in a small lattice, else of some.
+
+    Without k alone a coarser node may suppress more: a class grows, and its values may be too
+    uneven. What a check says is a lower bound, so nodes are settled in its order.
+    """
+    lattice = problem.lattice
+    nodes = [node for node in _nodes(lattice.box) if problem.sets.reaches(node)]
+    checks = (problem.models or problem.sizes).ask(nodes)
+    fewest = lattice.records
+    for check in sorted(checks, key=lambda check: check.suppressed)[:MOST_SETTLED]:
+        if check.suppressed >= fewest:
+            break
+        fewest = min(fewest, settled_at_any_limit(problem, check.node)[1])
+    return fewest
+
+
+def _nodes(box: Box) -> list[Node]:
+    """Every node of a small box; of a large one the corners and all nodes near the top."""
+    if box.size <= MOST_NODES:
+        return [box.node(place) for place in range(box.size)]
+    levels = [
+        sorted({low, max(low, high - 1), high}) for low, high in zip(box.low, box.high, strict=True)
+    ]
+    near = islice(product(*(reversed(own) for own in levels)), MOST_NODES)
+    return list(dict.fromkeys([box.low, box.high, *near]))
+
+
+def _satisfies_as_one(problem: FullDomainProblem) -> bool:
+    """Whether the table satisfies the policy as one class, at the top of all hierarchies.
+
+    It is as large and as diverse as any class can be, and at no distance from itself; its values
+    may still be too uneven for entropy and recursive diversity.
+    """
+    policy, engine = problem.policy, problem.sets.engine
+    for demand in policy.demands:
+        model = demand.model
+        if model.relative or model.superset_monotone:
+            continue
+        nulls = policy.sensitive_attributes[demand.column].nulls == "value"
+        needed = replace(models.needed_by([model], nulls=nulls), entropy=True)
+        for entity in {policy.entity, None}:
+            rows = as_one_class(held(problem.subject.table, demand.column, entity=entity))
+            figures = class_figures(rows, [encode.word(0)], needed=needed)
+            [row] = engine.rows(models.worst(figures, needed, models=[model]))
+            if row[-1]:
+                return False
+    return True
+
+
+def _finding(problem: FullDomainProblem, asked: str, *, suppressed: int) -> str:
+    lattice, records = problem.lattice, problem.subject.records
+    if suppressed <= lattice.allowance and lattice.smallest:
+        return (
+            f"no recoding suppresses none of the {records} records, or such that together they "
+            f"satisfy {asked} as a class of their own"
+        )
+    if suppressed >= records <= lattice.allowance:
+        return (
+            f"no recoding within the levels allowed satisfies {asked} and leaves anything: even at "
+            f"the highest levels {records} of {records} records are in classes that do not"
+        )
+    return (
+        f"no recoding within the levels allowed satisfies {asked}: at the highest levels "
+        f"{min(suppressed, records)} of {records} records {'is' if suppressed == 1 else 'are'} "
+        "in classes that do not, and "
+        f"{lattice.allowance} may be suppressed"
+    )
+
+
+def _ways_out(problem: FullDomainProblem, suppressed: int) -> list[str]:
+    """Changes that help, each tried out: wider level bounds, a higher limit, dropping."""
+    subject, lattice = problem.subject, problem.lattice
+    ways = []
+    bounded = [
+        name
+        for name, level, tree in zip(subject.names, subject.high, subject.trees, strict=True)
+        if level < tree.height
+    ]
+    if bounded and _satisfies_as_one(problem):
+        ways.append(f"raise max_level (--max-level) of {', '.join(map(repr, bounded))}")
+    found = min(suppressed, _fewest(problem))
+    dropping = "use suppressed='drop' (--suppressed drop)" if lattice.smallest else ""
+    if found <= lattice.allowance and dropping:
+        ways.append(dropping)
+    elif lattice.allowance < found < subject.records:
+        limit = least_share(found, subject.records)
+        raising = f"raise suppression_limit (--suppression-limit) to {limit:g} or more"
+        ways.append(" and ".join([raising, *([dropping] if dropping else [])]))
+    return ways or ["ask for less, or give hierarchies with other levels"]

@@ -8,10 +8,11 @@ with few.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlglot import exp
@@ -23,10 +24,14 @@ from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import CellCosts
 from sqlanon.microdata.encoding import JOINED, Encoded
 from sqlanon.query.classes import frequency
-from sqlanon.query.classes.frequency import Prices
+from sqlanon.query.classes.frequency import Masks, Prices
 from sqlanon.query.encoding.encode import word
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Forecast, at_node
+from sqlanon.sqltext import Sql
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(slots=True)
@@ -159,13 +164,6 @@ class Batch:
         return [replace(self, source=replace(self.source, prices=each)) for each in some]
 
     @property
-    def name(self) -> str:
-        """What a query of the batch's set is known by."""
-        prices = self.source.prices
-        first = next(iter(prices.tables), 0) if prices is not None else 0
-        return f"{self.source.table.name} {first}"
-
-    @property
     def masks(self) -> list[tuple[int, ...]]:
         """Per node the bits that tell its classes apart."""
         return [self.layout.node_masks(node) for node in self.nodes]
@@ -218,6 +216,7 @@ class FrequencySets:
     held: list[FrequencySet] = field(default_factory=list)
     asked: int = 0
     rolled_up: int = 0
+    _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
     _density: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
@@ -233,6 +232,26 @@ class FrequencySets:
         """Takes in how many classes a node has, to foretell those of others."""
         density = min(classes / self.encoded.rows, 1.0)
         self._density.learn(at_node(node, self.entropies), density)
+
+    def rows(self, batch: Batch, what: str, query: Callable[[Sequence[Masks] | None], Sql]) -> Rows:
+        """What a query says of the nodes of a batch, whose first column is their number.
+
+        It is written once for each set that is not large.
+
+        Args:
+            batch: The nodes.
+            what: What the query counts, in a word.
+            query: The query of nodes by their masks, or by the parameters of a batch.
+        """
+        source = batch.source
+        prices = source.prices
+        if source.scanned > LARGE:
+            return self.engine.rows(query(batch.masks), () if prices is None else batch.parameters)
+        first = next(iter(prices.tables), 0) if prices is not None else 0
+        name = f"{what} {source.table.name} {first}"
+        if name not in self._prepared:
+            self._prepared[name] = self.engine.prepare(query(None))
+        return self._prepared[name](batch.parameters)
 
     def own_batch(self, node: Node) -> Batch:
         """A node by the set of its own classes, which is written where it is not held."""

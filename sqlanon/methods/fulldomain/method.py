@@ -196,7 +196,7 @@ def _decided(
     searched_at = time.monotonic()
     if outcome.best is None:
         # Most searches find something.
-        from sqlanon.methods.fulldomain.ways_out import unsatisfiable
+        from sqlanon.methods.fulldomain.alternatives import unsatisfiable
 
         raise unsatisfiable(problem, outcome)
     subject, policy, node = problem.subject, problem.policy, outcome.best.node

@@ -1,23 +1,70 @@
-"""Model checks: nodes judged by every privacy model, and what they suppress at the fixpoint."""
+"""Model checks: nodes judged by every privacy model, and what they suppress at the fixpoint.
+
+A node suppresses the classes that fail any model. Where that changes the distribution that
+t-closeness refers to (suppressed records are not published), more classes may fail then: they are
+suppressed in turn until no class that is left fails. What is left satisfies every model by its own
+distribution, as a check of the published table will find.
+
+What a check proves about the nodes below it must hold whatever they suppress. Let C be a class of
+the node and K the union of the classes within it that a node below publishes. For a model that is
+closed under union, K satisfies it, so at least as many records of C are suppressed there as have to
+be removed from C until the rest can satisfy it:
+
+- k, distinct l: all records of C, since a part of it is no larger and no more diverse.
+- entropy l: H is concave and at least 0, so with a share s of C removed H(C) >= (1 - s) ln l
+  fails unless s >= 1 - H(C) / ln l.
+- recursive (c, l): the tail of K is at most that of C, so no value keeps c times the tail of C.
+- alpha: of a value with c of the n records, the x that go leave c - x <= alpha (n - x) at best, so
+  x >= (c - alpha n) / (1 - alpha).
+- ratios: suppression leaves at least M of N records, so no value with C records has a share above
+  C / M in what is published, and none of K above most C / M. Of a value with ratio r in the class,
+  which has r C n / N of its n records, at least (C n / N) (r - most N / M) have to go, and C is at
+  least that of the rarest value. Where each value has a least ratio, a class without more values
+  than suppression may remove wholly has no part that can be published.
+- t, `equal`: suppression leaves at least M of N records, so no value with C records has a share
+  above u = C / M in what is published. Let V be the values of which C has more than that. What is
+  published of C has at most t more of V than u(V); taking x records away, at best all of V, gets
+  there if n P(V) - x <= (n - x) (u(V) + t). So x >= n (P(V) - u(V) - t) / (1 - u(V) - t).
+- other t: a distance D convex in P and at most M over all P has D(C) <= (1 - s) t' + s M, so
+  s >= (D(C) - t') / (M - t'). The reference is that of the whole table here; suppressing a share a
+  of the records moves it by at most a, so t' = t + a. (`ordered` counts ranks of values that are
+  present; each of v values that suppression may remove adds at most 1 / (m - 1) to t'.)
+
+Models that are not closed under union prove nothing about other nodes, and of those that count
+persons only k and distinct l do.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine
 from sqlanon.loss.objectives import ClassCounts, SuppressedCells
-from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch, Rows, costs_together
-from sqlanon.methods.fulldomain.size_checks import SizeChecks
-from sqlanon.methods.fulldomain.suppression_bounds import (
-    NOTHING,
-    Settled,
-    SuppressionScope,
-    ViolationCounts,
+from sqlanon.methods.fulldomain.frequency_sets import (
+    LARGE,
+    Batch,
+    FrequencySets,
+    Rows,
+    costs_together,
 )
-from sqlanon.microdata.sensitive_codes import SensitiveCodes
+from sqlanon.methods.fulldomain.size_checks import SizeChecks
+from sqlanon.microdata.sensitive import Details, SensitiveCodes
+from sqlanon.policy.privacy import (
+    BY_RATIO,
+    TOLERANCE,
+    AlphaAnonymity,
+    BetaLikeness,
+    ByForm,
+    LDiversity,
+    TCloseness,
+    ValueModel,
+)
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
     CLASS_SIZE,
@@ -32,10 +79,289 @@ from sqlanon.query.classes.frequency import (
 from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
 from sqlanon.query.encoding.encode import SIZE, VALUE
 from sqlanon.query.privacy import models
-from sqlanon.query.privacy.figures import Needed, class_figures
+from sqlanon.query.privacy.figures import (
+    RATIO,
+    Needed,
+    class_figures,
+    distance,
+    tail,
+)
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.sqltext import Fragment, Sql, expression, name
+from sqlanon.sqltext import Fragment, Sql, expression, name, value
+
+SAFETY = 1e-6  # records; far more than rounding can make of a figure that is compared with it
+
+
+@dataclass(frozen=True, slots=True)
+class ViolationCounts:
+    """The violating classes of a node.
+
+    Args:
+        classes: How many there are.
+        records: Records in them [records].
+        squares: Their squared sizes, summed.
+        cost: What the cells of their records would cost [units].
+        required: Records that no node below can publish [records].
+        required_squares: Those times the size of their class, summed.
+        required_cost: What their cells would cost [units].
+    """
+
+    classes: int
+    records: int
+    squares: int
+    cost: int
+    required: int
+    required_squares: int
+    required_cost: int
+
+
+NOTHING = ViolationCounts(0, 0, 0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The suppressed classes of a node at the fixpoint.
+
+    Args:
+        found: The suppressed classes.
+        rounds: How often suppression was looked at: 1 where the first look was enough.
+        suppressed: A temporary table with their words.
+    """
+
+    found: ViolationCounts
+    rounds: int
+    suppressed: exp.Table
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionScope:
+    """The table, its details and the policy, as far as violations depend on them.
+
+    Args:
+        details: Codes with sensitive values and persons.
+        words: Number of words of the code.
+        k: Smallest class size allowed [records, or persons].
+        records: Records of the table.
+        allowance: Records that may be suppressed.
+        keeping: Whether suppressed records are published without their quasi-identifiers, so that
+            the reference of t-closeness is that of the whole table whatever is suppressed.
+    """
+
+    details: Details
+    words: int
+    k: int
+    records: int
+    allowance: int
+    keeping: bool
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that tell the classes of a node apart."""
+        return violations.words(self.words)
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether unions of classes that satisfy all models satisfy them, too."""
+        return all(
+            model.union_closed and (model.superset_monotone or not attribute.persons)
+            for attribute in self.details.attributes
+            for model in attribute.models
+        )
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether classes that satisfy all models still do with any records added."""
+        return all(model.superset_monotone for model in self._models)
+
+    @property
+    def moving(self) -> bool:
+        """Whether what is suppressed changes what the models refer to."""
+        return not self.keeping and any(model.relative for model in self._models)
+
+    @property
+    def _models(self) -> list[ValueModel]:
+        return [model for each in self.details.attributes for model in each.models]
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether a node that suppresses records needs a second look."""
+        return self.moving or self.keeping
+
+    def required(self, attribute: SensitiveCodes, model: ValueModel) -> Sql:
+        """Records of a violating class that no node below can publish.
+
+        An expression over the figures of `class_figures`.
+        """
+        # Without an allowance, one violating class is too many.
+        proves = model.union_closed and not attribute.persons and self.allowance
+        if not (model.superset_monotone or proves):
+            return value(0)
+        return _REQUIRED.of(model)(self, attribute, model)
+
+    def needed(self, attribute: SensitiveCodes) -> Needed:
+        """The figures that models and what they require look at."""
+        if "equal" not in attribute.needed.distances:
+            return attribute.needed
+        return replace(attribute.needed, left=self.left(attribute))
+
+    def left(self, attribute: SensitiveCodes) -> int:
+        """Records that are published at least."""
+        return max(attribute.records - (0 if self.keeping else self.allowance), 0)
+
+    def moved(self, attribute: SensitiveCodes) -> float:
+        """The share of records that suppression may take out of the reference."""
+        return 0.0 if self.keeping else self.allowance / max(attribute.records, 1)
+
+    def vanishing(self, attribute: SensitiveCodes) -> int:
+        """The number of values that suppression may remove from the reference."""
+        sums = accumulate(sorted(attribute.counts))
+        return 0 if self.keeping else sum(records <= self.allowance for records in sums)
+
+
+Required = Callable[[SuppressionScope, SensitiveCodes, Any], Sql]
+
+
+def _all(scope: SuppressionScope, _: SensitiveCodes, __: ValueModel) -> Sql:
+    """More than a class can have."""
+    return value(scope.records)
+
+
+def _by_entropy(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> Sql:
+    needed = math.log(model.l) - TOLERANCE
+    share = value(0.0)
+    if needed > 0:
+        share = expression("1 - entropy / {{ needed }}", needed=value(needed))
+    return expression(
+        "CASE WHEN counted = 0 THEN class_size ELSE {{ gone }} END",
+        gone=_whole(expression("counted * {{ share }}", share=share)),
+    )
+
+
+def _by_tail(_: SuppressionScope, __: SensitiveCodes, model: LDiversity) -> Sql:
+    """The largest count loses what keeps it from being below c times the tail of the class."""
+    factor = Fraction(str(model.c))
+    # The factor may be a quotient of large numbers: 1 / 3 as it was written has 16 digits.
+    return expression(
+        "CASE WHEN {{ rest }} = 0 THEN class_size ELSE CAST("
+        "largest - (CAST({{ rest }} AS INT128) * {{ over }} - 1) // {{ under }} AS BIGINT) END",
+        rest=name(tail(int(model.l))),
+        over=factor.numerator,
+        under=factor.denominator,
+    )
+
+
+def _by_share(_: SuppressionScope, __: SensitiveCodes, model: AlphaAnonymity) -> Sql:
+    """X >= (c - alpha n) / (1 - alpha) in whole numbers, as alpha is written."""
+    alpha = Fraction(str(model.alpha))
+    rest = alpha.denominator - alpha.numerator
+    if not rest:
+        return value(0)
+    return expression(
+        "CAST((CAST(largest AS INT128) * {{ under }} - CAST(counted AS INT128) * {{ over }}"
+        " + {{ more }}) // {{ rest }} AS BIGINT)",
+        under=alpha.denominator,
+        over=alpha.numerator,
+        more=rest - 1,
+        rest=rest,
+    )
+
+
+def _by_ratio(scope: SuppressionScope, attribute: SensitiveCodes, model: BetaLikeness) -> Sql:
+    left, records = scope.left(attribute), attribute.records
+    if not left:
+        return value(0)
+    gone = expression(
+        "counted * {{ rarest }} * ({{ ratio }} - {{ most }})",
+        rarest=value(min(attribute.counts) / records),
+        ratio=name(distance(RATIO)),
+        most=value(float(model.most_ratio * records / left)),
+    )
+    if not model.least_ratio:
+        return _whole(gone)
+    return expression(
+        "CASE WHEN distinct_values < {{ fewest }} THEN {{ every }} ELSE {{ gone }} END",
+        fewest=attribute.values - scope.vanishing(attribute),
+        every=scope.records,
+        gone=_whole(gone),
+    )
+
+
+def _by_excess(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> Sql:
+    """See the module's docstring; both sides of the quotient are multiplied by n M."""
+    left, limit = scope.left(attribute), model.t + TOLERANCE
+    if not left:
+        return value(0)
+    excess = expression("exceeding - counted * {{ most }}", most=value(limit * left))
+    rest = expression("{{ room }} - favoured", room=value((1 - limit) * left))
+    return expression(
+        "CASE WHEN {{ excess }} > 0 THEN {{ gone }} ELSE 0 END",
+        excess=excess,
+        gone=_whole(expression("{{ excess }} / {{ rest }}", excess=excess, rest=rest)),
+    )
+
+
+def _by_order(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> Sql:
+    steps = attribute.values - 1
+    if steps < 1:
+        return value(0)
+    mean = sum(rank * count for rank, count in enumerate(attribute.counts)) / attribute.records
+    slack = scope.moved(attribute) + scope.vanishing(attribute) / steps
+    return _by_furthest(model, slack, furthest=max(mean, steps - mean) / steps)
+
+
+def _by_level(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> Sql:
+    return _by_furthest(model, scope.moved(attribute), furthest=1.0)
+
+
+def _by_divergence(scope: SuppressionScope, attribute: SensitiveCodes, model: TCloseness) -> Sql:
+    if scope.moved(attribute) or not attribute.counts:
+        return value(0)
+    return _by_furthest(model, 0.0, furthest=math.log(attribute.records / min(attribute.counts)))
+
+
+def _by_furthest(model: TCloseness, slack: float, *, furthest: float) -> Sql:
+    """S >= (D(C) - t') / (M - t') of a convex distance, t' being t and the slack.
+
+    The slack is what suppression may change of the distance of any class, and the furthest distance
+    from the reference, M, that of a class whose records all hold one value.
+    """
+    limit = model.t + slack + TOLERANCE
+    if limit >= furthest:
+        return value(0)
+    gone = expression(
+        "counted * ({{ distance }} - {{ limit }}) / {{ room }}",
+        distance=name(distance(model.distance)),
+        limit=value(limit),
+        room=value(furthest - limit),
+    )
+    return _whole(gone)
+
+
+_REQUIRED: ByForm[Required] = ByForm(
+    "records that must go",
+    {
+        ("l", "distinct"): _all,
+        ("l", "entropy"): _by_entropy,
+        ("l", "recursive"): _by_tail,
+        ("alpha",): _by_share,
+        **dict.fromkeys(BY_RATIO, _by_ratio),
+        ("t", "equal"): _by_excess,
+        ("t", "ordered"): _by_order,
+        ("t", "hierarchical"): _by_level,
+        ("t", "kl"): _by_divergence,
+    },
+)
+
+
+def _whole(records: Sql) -> Sql:
+    """The least whole number of records, not below 0; rounding never makes it one too many."""
+    return expression(
+        "CAST(GREATEST(CEIL({{ records }} - {{ safety }}), 0) AS BIGINT)",
+        records=records,
+        safety=value(SAFETY),
+    )
+
 
 COSTS = (4, 7)  # where costs stand in a row of `added_up`
 
@@ -51,15 +377,14 @@ class Violations:
     since it rules out many nodes for half the work.
 
     Args:
-        engine: Where the details live.
+        sets: The frequency sets to count from.
         scope: What the violations depend on.
         squares: Whether the loss needs squared class sizes.
     """
 
-    engine: Engine
+    sets: FrequencySets
     scope: SuppressionScope
     squares: bool
-    _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
 
     def count(self, batch: Batch) -> list[ViolationCounts]:
         """The violations of several nodes, in the order given, by the whole table's reference."""
@@ -71,12 +396,12 @@ class Violations:
         """The fixpoint of a node's suppression, counted from the node's own set."""
         assert [batch.source.node] == list(batch.nodes)
         classes = self._classes(batch, batch.masks)
-        gone = self.engine.materialize(
+        gone = self.sets.engine.materialize(
             "suppressed", self._failing(classes, self._asked(), k=self.scope.k)
         )
         found, rounds = self._found(batch, gone), 1
         while self.scope.moving and 0 < found.records <= self.scope.allowance:
-            grown = self.engine.materialize(
+            grown = self.sets.engine.materialize(
                 "suppressed",
                 expression(
                     "SELECT * FROM {{ gone }} UNION ALL {{ newly }}",
@@ -96,18 +421,19 @@ class Violations:
             return True
         classes = self._classes(batch, [(0,) * self.scope.words])
         inside = violations.within(classes.details, settled.suppressed, keys=self.scope.keys)
-        together = replace(classes, details=self.engine.materialize("together", inside))
-        return not self.engine.rows(self._failing(together, self._asked(), k=self.scope.k))
+        together = replace(classes, details=self.sets.engine.materialize("together", inside))
+        return not self.sets.engine.rows(self._failing(together, self._asked(), k=self.scope.k))
 
     def _counts(self, batch: Batch) -> Rows:
-        """Sums over violating classes, from a query written once for a set that is small."""
-        source, name = batch.source, batch.name
-        if source.detailed > LARGE:
-            query = self._counted(self._classes(batch, batch.masks), batch)
-            return self.engine.rows(query, () if source.prices is None else batch.parameters)
-        if name not in self._prepared:
-            self._prepared[name] = self.engine.prepare(self._counted(self._classes(batch), batch))
-        return self._prepared[name](batch.parameters)
+        """Sums over violating classes."""
+        words, prices = self.scope.words, batch.source.prices
+
+        def query(masks: Sequence[Masks] | None) -> Sql:
+            failing = self._failing(self._classes(batch, masks), self._asked(), k=self.scope.k)
+            added = self._added_up(failing, batch)
+            return added if masks and prices is None else with_nodes(added, words, prices=prices)
+
+        return self.sets.rows(batch, "violations", query)
 
     def _classes(self, batch: Batch, masks: Sequence[Masks] | None = None) -> _Classes:
         """Classes counted from a batch's set: of nodes by their bits, or by parameters."""
@@ -115,20 +441,12 @@ class Violations:
         assert source.details is not None
         return _Classes(source.details, self.scope.words, masks)
 
-    def _counted(self, classes: _Classes, batch: Batch) -> Sql:
-        failing = self._failing(classes, self._asked(), k=self.scope.k)
-        words, prices = self.scope.words, batch.source.prices
-        query = self._added_up(failing, batch)
-        return (
-            query if classes.masks and prices is None else with_nodes(query, words, prices=prices)
-        )
-
     def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
         words, parts = self.scope.words, []
         for part in batch.priced():
             added = self._added_up(gone, part)
             query = with_nodes(added, words, prices=part.source.prices)
-            parts.append(self.engine.rows(query, part.parameters))
+            parts.append(self.sets.engine.rows(query, part.parameters))
         rows = costs_together(parts, COSTS)
         return ViolationCounts(*rows[0][1:]) if rows else NOTHING
 
@@ -173,14 +491,14 @@ class Violations:
 
     def _newly(self, classes: _Classes, gone: exp.Table) -> Sql:
         """Classes that fail a relative model by the distribution of what is not suppressed."""
-        left = self.engine.materialize(
+        left = self.sets.engine.materialize(
             "left", violations.without(classes.details, gone, keys=self.scope.keys)
         )
         asked = []
         for attribute in self.scope.details.attributes:
             close = [model for model in attribute.models if model.relative]
             if close:
-                renewed = self.scope.details.renewed(self.engine, attribute, rows=left)
+                renewed = self.scope.details.renewed(self.sets.engine, attribute, rows=left)
                 needed = models.needed_by(close, nulls=attribute.needed.nulls)
                 conditions = [(models.violates(m), 0) for m in close]
                 asked.append(_Asked(renewed, needed, conditions))

@@ -151,8 +151,7 @@ def _model_checks(
     if encoded.details is None or not (policy.demands or policy.entity):
         return None
     # k alone needs none of these.
-    from sqlanon.methods.fulldomain.model_checks import ModelChecks, Violations
-    from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
+    from sqlanon.methods.fulldomain.model_checks import ModelChecks, SuppressionScope, Violations
 
     scope = SuppressionScope(
         encoded.details,
@@ -162,7 +161,7 @@ def _model_checks(
         policy.allowance(records),
         policy.suppressed == "keep",
     )
-    violations = Violations(sizes.sets.engine, scope, sizes.objective.squares)
+    violations = Violations(sizes.sets, scope, sizes.objective.squares)
     return ModelChecks(sizes, violations, looks_at_classes)
 
 

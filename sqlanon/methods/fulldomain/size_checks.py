@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlanon.loss.objectives import ClassCounts, Objective
-from sqlanon.methods.fulldomain.frequency_sets import (
-    LARGE,
-    Batch,
-    FrequencySet,
-    FrequencySets,
-    Rows,
-    costs_together,
-)
+from sqlanon.methods.fulldomain.frequency_sets import Batch, FrequencySets, Rows, costs_together
 from sqlanon.query.classes import frequency
+from sqlanon.query.classes.frequency import Masks
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.sqltext import Sql
@@ -41,7 +35,6 @@ class SizeChecks:
     k: int
     objective: Objective
     gains: GainCounter | None = None
-    _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
 
     def ask(self, nodes: Sequence[Node]) -> list[Check]:
         """Checks of nodes, in the order given."""
@@ -75,7 +68,7 @@ class SizeChecks:
         """Counts of some of the nodes with what the classes gain, where the loss asks for it."""
         if self.gains is None or not counts:
             return counts
-        gained = zip(batch.nodes, self.gains.count(batch), strict=True)
+        gained = zip(batch.nodes, self.gains.count(self.sets, batch), strict=True)
         return {
             node: replace(counts[node], gains=gains) for node, gains in gained if node in counts
         }
@@ -115,22 +108,16 @@ class SizeChecks:
         }
 
     def _rows(self, batch: Batch) -> Rows:
-        """The counts of nodes, from a query that is written once for each set that is not large."""
-        source, engine = batch.source, self.sets.engine
-        if source.rows > LARGE:
-            query = self._query(source, batch.masks)
-            return engine.rows(query, () if source.prices is None else batch.parameters)
-        if batch.name not in self._prepared:
-            self._prepared[batch.name] = engine.prepare(self._query(source))
-        return self._prepared[batch.name](batch.parameters)
+        """The counts of nodes."""
+        source, words = batch.source, self.sets.encoded.layout.words
 
-    def _query(self, source: FrequencySet, masks: Sequence[Sequence[int]] | None = None) -> Sql:
-        """The query that counts nodes from a set: any, or those of the masks."""
-        words = self.sets.encoded.layout.words
-        if source.prices is None:
-            return frequency.class_counts(
-                source.table, words, k=self.k, squares=self.objective.squares, masks=masks
+        def query(masks: Sequence[Masks] | None) -> Sql:
+            if source.prices is None:
+                return frequency.class_counts(
+                    source.table, words, k=self.k, squares=self.objective.squares, masks=masks
+                )
+            return frequency.small_costs(
+                source.table, words, k=self.k, prices=source.prices, masks=masks
             )
-        return frequency.small_costs(
-            source.table, words, k=self.k, prices=source.prices, masks=masks
-        )
+
+        return self.sets.rows(batch, "sizes", query)

@@ -13,23 +13,24 @@ gain is a bound on E.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.loss.objectives import CellObjective, ClassCounts, Gains, Objective
-from sqlanon.methods.fulldomain.frequency_sets import LARGE, Batch
+from sqlanon.methods.fulldomain.frequency_sets import Batch, FrequencySets
 from sqlanon.microdata.encoding import Encoded
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import release
 from sqlanon.query.classes import gains, violations
-from sqlanon.query.classes.frequency import with_nodes
+from sqlanon.query.classes.frequency import Masks, with_nodes
 from sqlanon.query.classes.gains import Valued
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import ONE, Ratio
+from sqlanon.sqltext import Sql
 
 UNSURE = ONE >> 40
 """Gains that classes may add up to by rounding alone, where theirs cancel out [units of gain]."""
@@ -99,9 +100,6 @@ class GainCounter:
     attributes: Sequence[Valued]
     highest: int
     relief: int
-    _prepared: dict[str, Callable[[Sequence[object]], list[tuple[int, ...]]]] = field(
-        default_factory=dict
-    )
 
     @classmethod
     def of(cls, engine: Engine, encoded: Encoded, *, policy: Policy, allowance: int) -> GainCounter:
@@ -126,11 +124,19 @@ class GainCounter:
         only_k = not (policy.demands or policy.entity)
         return cls(engine, encoded, policy.k, only_k, attributes, most, math.ceil(relief))
 
-    def count(self, batch: Batch) -> list[Gains]:
-        """The gains of nodes, in the order given."""
+    def count(self, sets: FrequencySets, batch: Batch) -> list[Gains]:
+        """The gains of nodes, in the order given, from one of the sets."""
         if not self.attributes:
             return [Gains(0, 0, 0, 0)] * len(batch.nodes)
-        rows = self._rows(batch)
+        details, words = batch.source.details, self.encoded.layout.words
+        assert details is not None
+
+        def query(masks: Sequence[Masks] | None) -> Sql:
+            own = gains.of_nodes(details, words, attributes=self.attributes, k=self.k, masks=masks)
+            return own if masks else with_nodes(own, words)
+
+        unpriced = replace(batch, source=replace(batch.source, prices=None))
+        rows = sets.rows(unpriced, "gains", query)
         found = {number: self._gains(*sums) for number, *sums in rows}
         return [found[number] for number in range(len(batch.nodes))]
 
@@ -156,20 +162,3 @@ class GainCounter:
     def _gains(self, every: int, positive: int, large: int, positive_large: int) -> Gains:
         most = min(positive, max(every, 0) + self.relief + UNSURE)
         return Gains(every, most, positive_large, large if self.only_k else None)
-
-    def _rows(self, batch: Batch) -> list[tuple[int, ...]]:
-        """Sums of the gains of nodes, from a query written once for each set that is not large."""
-        source, words = batch.source, self.encoded.layout.words
-        assert source.details is not None
-        if source.scanned > LARGE:
-            masks = batch.masks
-            return self.engine.rows(
-                gains.of_nodes(
-                    source.details, words, attributes=self.attributes, k=self.k, masks=masks
-                )
-            )
-        if source.table.name not in self._prepared:
-            query = gains.of_nodes(source.details, words, attributes=self.attributes, k=self.k)
-            query = with_nodes(query, words, prices=source.prices)
-            self._prepared[source.table.name] = self.engine.prepare(query)
-        return self._prepared[source.table.name](batch.parameters)

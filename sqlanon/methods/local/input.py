@@ -74,8 +74,8 @@ def encode_records(
     started, coding = time.monotonic(), leaf_maps(engine, subject)
     held = distinct_combinations(engine, subject, coding=coding, policy=policy, valued=valued)
     counts = held.leaf_counts(subject.trees)
-    own = _Read(subject, policy, coding[0], counts, held, started)
-    return own.priced(loss)
+    costs, at = cell_costs(subject, loss, counts=counts), time.monotonic()
+    return EncodedRecords(subject, policy, coding[0], counts, held, costs, at, at - started)
 
 
 def read_records(
@@ -85,7 +85,9 @@ def read_records(
     started = time.monotonic()
     coding = encoded.layout, encoded.maps
     held = distinct_combinations(engine, subject, coding=coding, policy=policy)
-    return _Read(subject, policy, encoded.layout, encoded.counts, held, started).priced(loss)
+    layout, counts = encoded.layout, encoded.counts
+    costs, at = cell_costs(subject, loss, counts=counts), time.monotonic()
+    return EncodedRecords(subject, policy, layout, counts, held, costs, at, at - started)
 
 
 def read_once(
@@ -99,26 +101,11 @@ def read_once(
     return replace(found, subject=subject, policy=policy, at=time.monotonic())
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A table in codes without costs; the fields are those of `EncodedRecords`."""
-
-    subject: Subject
-    policy: Policy
-    layout: Layout
-    counts: tuple[tuple[int, ...], ...]
-    combinations: DistinctCombinations
-    started: float
-
-    def priced(self, loss: str) -> EncodedRecords:
-        """The table with what its cells cost by a loss."""
-        own, held = self.subject, self.combinations
-        costs = CellCosts.of(
-            loss, own.trees, weights=own.weights, records=own.records, counts=self.counts
-        )
-        at = time.monotonic()
-        seconds = at - self.started
-        return EncodedRecords(own, self.policy, self.layout, self.counts, held, costs, at, seconds)
+def cell_costs(subject: Subject, loss: str, *, counts: tuple[tuple[int, ...], ...]) -> CellCosts:
+    """What the cells of a table cost by a loss, from its records by column and leaf [records]."""
+    return CellCosts.of(
+        loss, subject.trees, weights=subject.weights, records=subject.records, counts=counts
+    )
 
 
 def reading_end(deadline: Deadline) -> Deadline:

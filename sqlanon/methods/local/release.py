@@ -1,4 +1,4 @@
-"""Release of local recoding: levels per record, and what they publish and lose.
+"""Release of local recoding: levels per record, what they publish and lose, and its report.
 
 What is published follows from each record's leaves and levels, so that a plan writes no table to
 measure, unless it has to say what classes tell of sensitive columns. `assessment.measure` reads the
@@ -7,9 +7,11 @@ published table on its own; a test holds the one against the other.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +19,19 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read, refuse_two_meanings
 from sqlanon.hierarchy.tree import Place
+from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Column, Release, Tallied
+from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
+from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.warnings import policy_notes
 from sqlanon.recoding import Clusters, Run
+from sqlanon.regions import Regions
+from sqlanon.reports.check import model_results
+from sqlanon.reports.plan import Report
+from sqlanon.reports.search import SearchFigures
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.packing import packed, united
 
@@ -109,10 +120,25 @@ def tallied(original: Original, assigned: Assigned) -> Tallied:
     return _counted(original, cells, count=count)
 
 
-def tallied_parts(original: Original, parts: CountedParts) -> Tallied:
-    """As `tallied`, of a release whose records are counted by part and by value already."""
-    cells = _Cells.of_columns(original.subject, parts.leaves, levels=parts.levels)
-    return _counted(original, cells, count=parts.sizes, origins=parts.origins)
+def tallied_parts(
+    original: Original,
+    leaves: Numbers,
+    *,
+    levels: Numbers,
+    sizes: Numbers,
+    origins: Sequence[Origins],
+) -> Tallied:
+    """As `tallied`, of a release whose records are counted by part and by value already.
+
+    Args:
+        original: What it was made of.
+        leaves: `leaves[part, column]`: a leaf that the part holds.
+        levels: `levels[part, column]`: the level that it is published at.
+        sizes: Its records [records].
+        origins: Per column the records of parts that do not count as suppressed, by level and leaf.
+    """
+    cells = _Cells.of_columns(original.subject, leaves, levels=levels)
+    return _counted(original, cells, count=sizes, origins=origins)
 
 
 def _counted(
@@ -146,23 +172,6 @@ def _counted(
     ambiguities = _ambiguities(cells, tally)
     release = Release(subject.records, original.policy.k, statistics, columns, ambiguities)
     return Tallied(release, every, suppressed, silent)
-
-
-@dataclass(frozen=True, slots=True)
-class CountedParts:
-    """The parts of a release, and what their records were.
-
-    Args:
-        leaves: `leaves[part, column]`: a leaf that the part holds.
-        levels: `levels[part, column]`: the level that it is published at.
-        sizes: Its records [records].
-        origins: Per column the records of parts that do not count as suppressed, by level and leaf.
-    """
-
-    leaves: Numbers
-    levels: Numbers
-    sizes: Numbers
-    origins: Sequence[Origins]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,3 +313,87 @@ def _ambiguities(cells: Sequence[_Cells], tally: _Tally) -> dict[float, int]:
     distinct, number = np.unique(products, return_inverse=True)
     records = _sums(number, tally.sizes, numbers=len(distinct))
     return dict(zip(distinct.tolist(), records, strict=True))
+
+
+def decided(
+    read: EncodedRecords,
+    options: Options[Any],
+    *,
+    assigned: Assigned,
+    bound: int | None,
+    search: SearchFigures,
+    notes: Sequence[str],
+) -> Decided:
+    """The recoding that a search found, with a report of all that follows from it alone.
+
+    Args:
+        read: The table.
+        options: What was asked for.
+        assigned: What becomes of every record.
+        bound: What all cells lose at least [units]; None where it is not known.
+        search: What is known of the search.
+        notes: What a reader should know besides.
+    """
+    searched_at, subject = time.monotonic(), read.subject
+    options.tell("measuring: loss and classes of the best recoding")
+    recoding = assigned.recoding(read.combinations.by[len(subject.names) :])
+    original = Original(subject, read.policy, read.combinations.leaves, read.counts)
+    return reported(
+        original,
+        options,
+        recoding=recoding,
+        told=tallied(original, assigned),
+        lower_bound=None if bound is None else read.costs.loss(bound, subject.records),
+        search=search,
+        notes=notes,
+        at=(read.at, searched_at),
+    )
+
+
+def reported(
+    original: Original,
+    options: Options[Any],
+    *,
+    recoding: Clusters | Regions,
+    told: Tallied,
+    lower_bound: float | None,
+    search: SearchFigures,
+    notes: Sequence[str],
+    at: tuple[float, float],
+) -> Decided:
+    """A local recoding with its report.
+
+    Args:
+        original: What it was made of.
+        options: What was asked for.
+        recoding: The recoding.
+        told: What it publishes.
+        lower_bound: What every recoding loses at least; None where it is not known.
+        search: What is known of the search.
+        notes: What a reader should know besides.
+        at: When the table had been read, and when the search ended.
+    """
+    subject, policy = original.subject, original.policy
+    loss = measured(told.release)
+    heights = {n: t.height for n, t in zip(subject.names, subject.trees, strict=True)}
+    levels = recoding.per_level(list(heights.values()))
+    report = Report(
+        method=options.method.name,
+        loss_name=options.loss,
+        loss=loss,
+        lower_bound=lower_bound,
+        levels={},
+        heights=heights,
+        level_names=subject.level_names,
+        records=subject.records,
+        suppressed_records=told.release.suppressed,
+        silent_records=told.silent,
+        suppressed_cells=int(loss["suppressed_cells"]),
+        statistics=told.statistics,
+        entity=policy.entity,
+        models=model_results(policy, told.statistics),
+        search=search,
+        notes=(*spelling_notes(subject), *policy_notes(policy), *notes),
+        records_per_level=dict(zip(heights, levels, strict=True)),
+    )
+    return Decided(recoding, report, *at, tallied=told)

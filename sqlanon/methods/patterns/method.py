@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -14,10 +14,8 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.methods.local.input import EncodedRecords, encode_records, reading_end, search_end
-from sqlanon.methods.local.release import Assigned
-from sqlanon.methods.local.result import LocalOutcome, decided
+from sqlanon.methods.local.release import Assigned, decided
 from sqlanon.methods.options import PatternOptions, masks_of
-from sqlanon.methods.patterns.bounds import least_by_patterns, least_by_prices, least_cost
 from sqlanon.methods.patterns.problem import (
     Finished,
     Parts,
@@ -25,19 +23,19 @@ from sqlanon.methods.patterns.problem import (
     SetAside,
     finish,
     greedy_parts,
+    least_by_patterns,
+    least_by_prices,
+    least_cost,
     set_aside,
 )
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.distinct import COUNT, DistinctCombinations
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
-from sqlanon.query.classes import frequency
-from sqlanon.query.publish.runs import UNIT
 from sqlanon.recoding import Node
 from sqlanon.reports.search import PatternSearch
-from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.patterns.greedy import (
+from sqlanon.search.arrays import Numbers
+from sqlanon.search.patterns import (
     LEFT,
     DistinctRows,
     Placed,
@@ -46,65 +44,6 @@ from sqlanon.search.patterns.greedy import (
     pattern_order,
 )
 from sqlanon.wording import counted
-
-GROUPINGS = 4
-"""Groupings of one query that run side by side."""
-DIVIDED = 8
-"""Fewest patterns that are divided among them: of fewer, one grouping takes less time."""
-
-
-@dataclass(slots=True)
-class InstanceQueries:
-    """Counts instances of k records, or persons, among combinations that the database holds.
-
-    Dozens of patterns are rows of a query over what is left of the table, divided among four
-    groupings that run side by side; counting belongs where the rows are, though on two cores numpy
-    would sort 30,000 codes of them three times as fast (`benchmarks/patterns.py counting`). Which
-    rows are left is a string of bits, a parameter.
-
-    Args:
-        masks: `masks[pattern, word]`: the bits that each pattern keeps.
-    """
-
-    engine: Engine
-    combinations: DistinctCombinations
-    masks: Numbers
-    k: int
-    _rows: exp.Table | None = None
-    _ask: dict[int, Callable[[Sequence[object]], list[tuple[int, ...]]]] = field(
-        default_factory=dict
-    )
-
-    def among(self, rows: Numbers) -> None:
-        """Counts among these combinations from now on."""
-        bits = np.full(len(self.combinations.sizes), ord("0"), np.uint8)
-        bits[rows] = ord("1")
-        words = self.masks.shape[1]
-        if self._rows is not None:
-            self.engine.drop(self._rows)
-            self._ask.clear()
-        coded = self.combinations.coded
-        if self.combinations.persons is None:
-            query = frequency.among(coded, words, unit=UNIT, records=COUNT, k=self.k)
-        else:
-            query = frequency.persons_among(coded, words, unit=UNIT)
-        self._rows = self.engine.materialize("rows", query, parameters=[bits.tobytes().decode()])
-
-    def frequent(self, patterns: Numbers) -> Flags:
-        """Which of the patterns have an instance of k records, or persons."""
-        assert self._rows is not None
-        parts = GROUPINGS if len(patterns) >= DIVIDED else 1
-        if parts not in self._ask:
-            of_persons = self.combinations.persons is not None
-            counted = frequency.frequent_persons if of_persons else frequency.frequent
-            query = counted(self._rows, self.masks.shape[1], k=self.k, parts=parts)
-            self._ask[parts] = self.engine.prepare(query)
-        masks = self.masks[patterns].T.tolist()
-        rows = self._ask[parts]([list(range(len(patterns))), *masks])
-        found = np.zeros(len(patterns), bool)
-        found[[number for (number,) in rows]] = True
-        return found
-
 
 PRICING = 0.1
 """Share of the time for prices of records, which only prove what is lost at least."""
@@ -140,10 +79,8 @@ def decide_patterns(
     whole = replace(whole, least=least_by_prices(read, whole, deadline=ended.share(PRICING)))
     aside = set_aside(whole, policy)
     table = replace(aside.table, deadline=ended)
-    instances = InstanceQueries(engine, read.combinations, table.masks, table.k)
     options.tell(f"patterns: {counted(len(table.masks), 'pattern')}")
-    with engine.limited(ended):
-        placed = greedy(table.rows, table.masks, k=table.k, instances=instances, deadline=ended)
+    placed = greedy(table.rows, table.masks, k=table.k, deadline=ended)
     is_over = ended.expired
     options.tell("patterns: improving what was found")
     parts = improved(table, placed)
@@ -169,8 +106,7 @@ def decide_patterns(
         late = "before every pattern had its turn" if is_over else "while it was being improved"
         notes.append(f"the time limit ended the search {late}: a better recoding may exist")
     bound = table.least if parts.bound is None else parts.bound
-    outcome = LocalOutcome(assigned, bound, search, tuple(notes))
-    return decided(read, options, outcome=outcome)
+    return decided(read, options, assigned=assigned, bound=bound, search=search, notes=notes)
 
 
 def _assigned(parts: Parts, finished: Finished, *, aside: SetAside) -> Assigned:

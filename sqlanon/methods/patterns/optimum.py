@@ -4,11 +4,10 @@ The program is that of the source, over distinct rows. Per row and instance of a
 the records of the row that are published by it; per instance, y says whether it is used. An
 instance that is used has k records. Beyond the source, which places every record, a record may lose
 all its cells, in a class of such records or left out as the policy allows: so the loss that is
-minimized is that of what is published. The program is tightened: instances that
-cannot have k records are left out, x is at most y times the records of its row, a pattern that
-another one replaces at no cost is left out, and rows that share no instance are solved apart. The
-greedy assignment is the first solution. Models of sensitive columns are met by cuts
-(`integer_program`); rows that differ in a sensitive value are rows apart.
+minimized is that of what is published. The program is tightened: instances that cannot have k
+records are left out, x is at most y times the records of its row, and rows that share no instance
+are solved apart. The greedy assignment is the first solution. Models of sensitive columns are met
+by cuts (`Component`); rows that differ in a sensitive value are rows apart.
 
 The fixed-parameter algorithm of the source (Theorem 2) takes 2^(rows x patterns) steps before any
 polynomial; the program has as many variables as that exponent, and its bounds cut off nearly all of
@@ -21,15 +20,18 @@ Source: Bredereck, Nichterlein and Niedermeier 2013, "Pattern-guided k-anonymity
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.methods.options import PatternOptions
-from sqlanon.methods.patterns.integer_program import BUILDING, Component, Places
 from sqlanon.methods.patterns.method import decide_patterns
 from sqlanon.methods.patterns.problem import (
     NOTHING,
@@ -43,11 +45,401 @@ from sqlanon.methods.patterns.problem import (
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
-from sqlanon.search.arrays import Numbers
-from sqlanon.search.patterns.cuts import inseparable
-from sqlanon.search.patterns.greedy import LEFT, Placed, instance_keys
-from sqlanon.search.privacy import Demands
+from sqlanon.search.arrays import Flags, Numbers, Reals
+from sqlanon.search.patterns import LEFT, Cut, Placed, cut, inseparable, instance_keys
+from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Persons in instances, each there where any of some places has a record.
+
+    Args:
+        place: Places, each with a person it tells of.
+        number: The number of that person in that instance.
+        instance: Per number the instance.
+        value: Per number the sensitive value that the person has there; empty for any.
+    """
+
+    place: Numbers
+    number: Numbers
+    instance: Numbers
+    value: Numbers
+
+    def __len__(self) -> int:
+        return len(self.instance)
+
+    def there(self, counts: Numbers) -> Flags:
+        """Which of them are there, by the records of each place."""
+        some: Flags = np.bincount(self.number, counts[self.place], len(self)) > 0
+        return some
+
+    def among(self, counts: Numbers) -> Numbers:
+        """The instances of those that are there."""
+        return self.instance[self.there(counts)]
+
+
+def persons_of(instance: Numbers, persons: Numbers) -> Presence:
+    """The persons of instances, from the instance and the person of each place."""
+    keys, number = np.unique(np.stack([instance, persons]), axis=1, return_inverse=True)
+    every = np.arange(len(instance))
+    return Presence(every, number.ravel(), keys[0], np.empty(0, np.int64))
+
+
+def values_of(instance: Numbers, persons: Numbers, *, values: Numbers) -> Presence:
+    """The persons of instances with each of their values; -1 is none."""
+    some = np.flatnonzero(values >= 0)
+    keys = np.stack([instance[some], persons[some], values[some]])
+    held, number = np.unique(keys, axis=1, return_inverse=True)
+    return Presence(some, number.ravel(), held[0], held[2])
+
+
+INFEASIBLE = 2.0**53
+"""The bound where there is no solution: above the cost of any."""
+BUILDING = 6e-5
+"""Time that a place takes to be written into a program, where the machine is busy [seconds]."""
+
+
+class Places(NamedTuple):
+    """Pairs of a row and an instance that can have k records, where the row may go.
+
+    Args:
+        row: The row of each place.
+        pattern: Its pattern.
+        instance: Its instance; instances of all patterns are numbered together.
+        cost: What a record of the row loses there [units].
+    """
+
+    row: Numbers
+    pattern: Numbers
+    instance: Numbers
+    cost: Numbers
+
+    def of(self, chosen: Flags | Numbers) -> Places:
+        """Some of them."""
+        return Places(*(figures[chosen] for figures in self))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCut:
+    """A cut for a class that fails a model.
+
+    Args:
+        instance: The instance.
+        of_persons: Whether the cut is about persons, once for each value, instead of records.
+        cut: The cut.
+    """
+
+    instance: int
+    of_persons: bool
+    cut: Cut
+
+
+Entry = tuple[Numbers, Numbers, Reals]
+"""Coefficients: of which row of the program, of which variable, and their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Constraints of the program: what is added up, and between which numbers it lies."""
+
+    entries: list[Entry]
+    low: Reals
+    high: Reals
+
+
+def together(parts: Sequence[Constraints]) -> Entry:
+    """The coefficients of rows one after the other, by row and variable."""
+    before = np.cumsum([0, *(len(part.low) for part in parts)])
+    entries = [
+        (at + first, variable, value)
+        for first, part in zip(before.tolist(), parts, strict=False)
+        for at, variable, value in part.entries
+    ]
+    at, variable, value = (np.concatenate(each) for each in zip(*entries, strict=True))
+    order = np.lexsort((variable, at))
+    return at[order], variable[order], value[order]
+
+
+class Component:
+    """The integer program of rows that share instances, solved with HiGHS.
+
+    Models of sensitive columns are met by cuts: the program is solved without them, a cut is added
+    for each class that fails one (`search.patterns`), and it is solved again until none does.
+    Each round rules an assignment out, and there are finitely many; as cuts hold for every
+    assignment that satisfies the models, the bound of each round is one of the whole.
+
+    Where persons are counted, a class's counts are no sums of its records. So a person in an
+    instance, and a person with a sensitive value there, is a variable of its own that is 1 where
+    any of its records is (`Presence`); k of the former make a class, and cuts are about the latter.
+
+    Variables are the x of each place, then the y of each instance, then per row the records that
+    are left over, then those of persons.
+
+    Args:
+        table: The table and its patterns.
+        places: Where its rows may go.
+        first: An assignment to start from.
+        left: What a record of each row of the table costs that is left over [units].
+    """
+
+    def __init__(
+        self, table: PatternProblem, places: Places, *, first: Placed, left: Numbers
+    ) -> None:
+        self.rows, self.row = np.unique(places.row, return_inverse=True)
+        instances, self.instance = np.unique(places.instance, return_inverse=True)
+        self.instances = len(instances)
+        self.sizes = table.rows.sizes[self.rows]
+        self.k, self.cost = table.k, places.cost
+        self.full = left[self.rows]
+        self.start = np.where(first.pattern[places.row] == places.pattern, self.sizes[self.row], 0)
+        demands = table.rows.demands
+        self.demands = () if demands is None else demands.every
+        self.values = None if demands is None else demands.values[places.row]
+        self.cuts: dict[FoundCut, None] = {}
+        self.persons: Presence | None = None
+        self.held: dict[int, Presence] = {}
+        if demands is not None and demands.persons is not None:
+            own = demands.persons[places.row]
+            self.persons = persons_of(self.instance, own)
+            self.held = {
+                each.attribute: values_of(
+                    self.instance, own, values=demands.values[places.row, each.attribute]
+                )
+                for each in self.demands
+                if each.of_persons
+            }
+
+    def _filled(self, counts: Numbers) -> Numbers:
+        """The records of each instance."""
+        return np.bincount(self.instance, counts, self.instances).astype(np.int64)
+
+    def _counted(self, counts: Numbers) -> Numbers:
+        """The records, or persons, of each instance."""
+        if self.persons is None:
+            return self._filled(counts)
+        return np.bincount(self.persons.among(counts), minlength=self.instances)
+
+    def _placed(self, counts: Numbers) -> Numbers:
+        """The records of each row that are not left over."""
+        return np.bincount(self.row, counts, len(self.rows)).astype(np.int64)
+
+    def _cheapest(self) -> Numbers | None:
+        """Every row to its cheapest place, where that makes classes of k records."""
+        order = np.lexsort((np.arange(len(self.cost)), self.cost, self.row))
+        first = order[np.unique(self.row[order], return_index=True)[1]]
+        counts = np.zeros(len(self.cost), np.int64)
+        counts[first] = self.sizes
+        filled = self._counted(counts)
+        if not ((filled == 0) | (filled >= self.k)).all() or self._failing(counts):
+            return None
+        return counts
+
+    def _failing(self, counts: Numbers) -> list[FoundCut]:
+        """A cut for each class and model that it fails."""
+        used, found = np.flatnonzero(self._filled(counts)), []
+        for demand in self.demands:
+            width = len(demand.table)
+            held = self._held(demand, counts)
+            classes = held.astype(np.int64).reshape(self.instances, width)[used]
+            fails = np.flatnonzero(~demand.holds(classes))
+            found += [
+                FoundCut(int(used[n]), demand.of_persons, cut(demand, classes[n])) for n in fails
+            ]
+        return found
+
+    def _held(self, demand: ValueDemand, counts: Numbers) -> Numbers:
+        """The records, or persons, of each value in each instance, one value after the other."""
+        width = len(demand.table)
+        if demand.of_persons:
+            present = self.held[demand.attribute]
+            own = present.among(counts) * width + present.value[present.there(counts)]
+            return np.bincount(own, minlength=self.instances * width)
+        assert self.values is not None
+        values = self.values[:, demand.attribute]
+        some = values >= 0
+        return np.bincount(
+            self.instance[some] * width + values[some],
+            weights=counts[some],
+            minlength=self.instances * width,
+        )
+
+    def _total(self, counts: Numbers) -> int:
+        """The cost of all records, with those left over suppressed [units]."""
+        return int(counts @ self.cost + (self.sizes - self._placed(counts)) @ self.full)
+
+    def run(self, start: Numbers, most_left: int, *, deadline: Deadline) -> tuple[Numbers, int]:
+        """Solves for least cost with at most so many records left over.
+
+        Returns:
+            The counts, and the least that any can cost.
+        """
+        cheapest = self._cheapest()
+        if cheapest is not None:
+            return cheapest, int(cheapest @ self.cost)
+        least = self.full.copy()
+        np.minimum.at(least, self.row, self.cost)
+        x_cost, left_cost = self.cost - least[self.row], self.full - least
+        base, reached = int(least @ self.sizes), self._total(start)
+        divisor = int(np.gcd.reduce(np.concatenate([x_cost, left_cost]))) or 1
+        objective = np.concatenate(
+            [x_cost // divisor, np.zeros(self.instances, np.int64), left_cost // divisor]
+        )
+        bound = base
+        while deadline.left() > len(self.cost) * BUILDING:
+            counts, low = _highs(self, objective, given=(start, most_left), deadline=deadline)
+            bound = max(bound, base + divisor * max(0, math.ceil(low - 1e-6)))
+            value = self._total(counts)
+            cuts = self._failing(counts)
+            if not cuts and value <= reached:
+                return counts, min(bound, value)
+            known = len(self.cuts)
+            self.cuts |= dict.fromkeys(cuts)
+            if len(self.cuts) == known:
+                break  # the time was over before the start was looked at, or a cut is too fine
+        return start, min(bound, reached)
+
+    @property
+    def _presences(self) -> list[tuple[int, Presence]]:
+        """The variables of persons, each set with the number of its first one."""
+        sets = [*([self.persons] if self.persons is not None else []), *self.held.values()]
+        first = len(self.cost) + self.instances + len(self.rows)
+        before = np.cumsum([first, *(len(each) for each in sets)])
+        return list(zip(before.tolist(), sets, strict=False))
+
+    def model(self, highspy: Any, objective: Numbers, *, most_left: int) -> Any:
+        """The program as the solver takes it."""
+        places, rows, infinite = len(self.cost), len(self.rows), highspy.kHighsInf
+        of_persons = sum(len(each) for _, each in self._presences)
+        constraints = self._constraints(most_left, infinite=infinite)
+        lp = highspy.HighsLp()
+        lp.num_col_ = places + self.instances + rows + of_persons
+        lp.num_row_ = sum(len(each.low) for each in constraints)
+        lp.col_cost_ = np.append(objective.astype(float), np.zeros(of_persons))
+        lp.col_lower_ = np.zeros(lp.num_col_)
+        most = self.sizes.astype(float) if most_left != 0 else np.zeros(rows)
+        lp.col_upper_ = np.concatenate(
+            [self.sizes[self.row].astype(float), np.ones(self.instances), most, np.ones(of_persons)]
+        )
+        lp.row_lower_ = np.concatenate([each.low for each in constraints])
+        lp.row_upper_ = np.concatenate([each.high for each in constraints])
+        at, variable, value = together(constraints)
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        lp.a_matrix_.start_ = np.searchsorted(at, np.arange(lp.num_row_ + 1))
+        lp.a_matrix_.index_ = variable
+        lp.a_matrix_.value_ = value
+        lp.integrality_ = [highspy.HighsVarType.kInteger] * lp.num_col_
+        return lp
+
+    def _constraints(self, most_left: int, *, infinite: float) -> list[Constraints]:
+        """What becomes of each row, k of each instance, which x needs which y, cuts, and the rest.
+
+        The rest is how many records are left, and what the variables of persons are.
+        """
+        places, rows = len(self.cost), len(self.rows)
+        x, y = np.arange(places), places + np.arange(self.instances)
+        left, own = places + self.instances + np.arange(rows), np.arange(rows)
+        minus = -self.sizes[self.row].astype(float)
+        sizes = self.sizes.astype(float)
+        becoming = Constraints(
+            [(self.row, x, np.ones(places)), (own, left, np.ones(rows))], sizes, sizes
+        )
+        low, high = np.zeros(self.instances), np.full(self.instances, infinite)
+        needed = (np.arange(self.instances), y, np.full(self.instances, -float(self.k)))
+        if self.persons is None:
+            of_class = self.instance, x, np.ones(places)
+        else:
+            first = self._presences[0][0]
+            members = first + np.arange(len(self.persons))
+            of_class = self.persons.instance, members, np.ones(len(members))
+        bound = np.full(places, -infinite), np.zeros(places)
+        links = Constraints([(x, x, np.ones(places)), (x, y[self.instance], minus)], *bound)
+        last = (np.zeros(rows, np.int64), left, np.ones(rows))
+        return [
+            becoming,
+            Constraints([of_class, needed], low, high),
+            links,
+            self._cut_rows(y, infinite=infinite),
+            Constraints([last], np.array([-infinite]), np.array([float(most_left)])),
+            *(
+                rows_of
+                for first, each in self._presences
+                for rows_of in self._presence_rows(first, each, infinite=infinite)
+            ),
+        ]
+
+    def _cut_rows(self, y: Numbers, *, infinite: float) -> Constraints:
+        """The cuts that were found."""
+        entries = []
+        firsts = {id(each): first for first, each in self._presences}
+        for number, found in enumerate(self.cuts):
+            own = found.cut
+            if found.of_persons:
+                held = self.held[own.attribute]
+                members = np.flatnonzero(held.instance == found.instance)
+                values, variables = held.value[members], firsts[id(held)] + members
+            else:
+                assert self.values is not None
+                variables = np.flatnonzero(self.instance == found.instance)
+                values = self.values[variables, own.attribute]
+            factors = np.append(own.factors, 0.0)[values]  # the last one for no value, -1
+            entries.append((np.full(len(values), number), variables, factors))
+            entries.append((np.array([number]), y[[found.instance]], np.array([own.least])))
+        cuts = len(self.cuts)
+        return Constraints(entries, np.full(cuts, -infinite), np.zeros(cuts))
+
+    def _presence_rows(
+        self, first: int, present: Presence, *, infinite: float
+    ) -> tuple[Constraints, Constraints]:
+        """A variable of a person is 0 where none of its records is, and 1 where any is."""
+        number, place = present.number, present.place
+        own = np.arange(len(present))
+        none = [(number, place, np.ones(len(place))), (own, first + own, -np.ones(len(own)))]
+        each = np.arange(len(place))
+        minus = -self.sizes[self.row[place]].astype(float)
+        any_ = [(each, place, np.ones(len(place))), (each, first + number, minus)]
+        return (
+            Constraints(none, np.zeros(len(own)), np.full(len(own), infinite)),
+            Constraints(any_, np.full(len(place), -infinite), np.zeros(len(place))),
+        )
+
+    def solution(self, counts: Numbers) -> Reals:
+        """Counts as values of all variables."""
+        left = self.sizes - self._placed(counts)
+        there = [each.there(counts) for _, each in self._presences]
+        return np.concatenate([counts, self._filled(counts) > 0, left, *there]).astype(float)
+
+
+def _highs(
+    program: Component, objective: Numbers, *, given: tuple[Numbers, int], deadline: Deadline
+) -> tuple[Numbers, float]:
+    """Solves a program from a start; returns its counts and the bound of the objective."""
+    highspy: Any = import_module("highspy")  # heavy, and an extra
+    start, most_left = given
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)  # the same result on every machine
+    # Costs are whole, so a bound within one proves the best; ties are settled by the solver.
+    solver.setOptionValue("mip_abs_gap", 0.99)
+    solver.setOptionValue("mip_rel_gap", 0.0)
+    solver.passModel(program.model(highspy, objective, most_left=most_left))
+    if deadline.is_limited:
+        solver.setOptionValue("time_limit", max(deadline.left(), 0.0))
+    first = highspy.HighsSolution()
+    first.col_value = program.solution(start).tolist()
+    solver.setSolution(first)
+    solver.run()
+    if solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+        return start, INFEASIBLE
+    info = solver.getInfo()
+    values = np.array(solver.getSolution().col_value)
+    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return start, 0.0
+    counts = np.rint(values[: len(start)]).astype(np.int64)
+    bound = info.mip_dual_bound
+    return counts, bound if math.isfinite(bound) else 0.0
+
 
 MOST_PLACES = 5_000_000
 """Rows times patterns beyond which neither the memory nor the time of a program is in reach."""
@@ -267,47 +659,16 @@ def places_of(table: PatternProblem) -> Places:
     """
     rows = np.flatnonzero(table.rows.sizes)
     found, instances = [], 0
-    costs = [table.cost(rows, node) for node in table.nodes]
-    for pattern in undominated(table, costs):
+    for pattern, (node, mask) in enumerate(zip(table.nodes, table.masks, strict=True)):
         table.deadline.check()
-        _, group = np.unique(
-            instance_keys(table.rows.codes[rows].T, table.masks[pattern]), return_inverse=True
-        )
+        keys, cost = instance_keys(table.rows.codes[rows].T, mask), table.cost(rows, node)
+        _, group = np.unique(keys, return_inverse=True)
         sizes = table.rows.counted(rows, group, groups=int(group.max()) + 1)
         own = np.flatnonzero(sizes[group] >= table.k)
         where = instances + group[own]
-        found.append((rows[own], np.full(len(own), pattern), where, costs[pattern][own]))
+        found.append((rows[own], np.full(len(own), pattern), where, cost[own]))
         instances += len(sizes)
     return Places(*map(np.concatenate, zip(*found, strict=True)))
-
-
-def undominated(table: PatternProblem, costs: list[Numbers]) -> list[int]:
-    """The patterns without those that a coarser one replaces without losing more.
-
-    The records of an instance all share one instance of the coarser pattern, so they can move
-    there together: the models that are not refused hold for the union of classes that satisfy them.
-    Of patterns that tell the same records apart and lose the same the first one stays. Where
-    persons are counted, models that more records can break need not hold for the union of classes
-    that share a person: then all patterns stay.
-    """
-    if not table.rows.union_closed:
-        return list(range(len(table.nodes)))
-    sizes = table.rows.sizes
-    totals = np.array([cost @ sizes[sizes > 0] for cost in costs])
-    codes, kept = table.rows.codes, []
-    masks = table.masks & np.bitwise_or.reduce(codes ^ codes[0])  # other bits tell nobody apart
-    for number, mask in enumerate(masks):
-        table.deadline.check()
-        coarser = ((masks & mask) == masks).all(axis=1) & (totals <= totals[number])
-        coarser[number] = False
-        replaced = any(
-            (costs[other] <= costs[number]).all()
-            and (other < number or (masks[other] != mask).any())
-            for other in np.flatnonzero(coarser)
-        )
-        if not replaced:
-            kept.append(number)
-    return kept
 
 
 def components(places: Places, rows: int) -> list[Numbers]:

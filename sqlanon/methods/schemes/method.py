@@ -20,16 +20,14 @@ from sqlanon.methods.local.release import Original
 from sqlanon.methods.options import SchemeOptions, scheme_choice
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.schemes.columns import (
-    SchemeColumn,
-    refuse_unsuited,
-    scheme_columns,
-    simpler_problems,
-)
-from sqlanon.methods.schemes.groups import (
     GroupedColumn,
+    SchemeColumn,
     group_numbers,
     leaf_groups,
     published,
+    refuse_unsuited,
+    scheme_columns,
+    simpler_problems,
     tallied_groups,
 )
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
@@ -42,12 +40,11 @@ from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
 from sqlanon.recoding import ValueMap
 from sqlanon.reports.check import model_results
-from sqlanon.reports.groups import GroupFigures
-from sqlanon.reports.plan import Report
+from sqlanon.reports.plan import GroupFigures, Report
 from sqlanon.reports.search import SchemeSearch
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
+from sqlanon.search.lattice.schemes.inner import ROOM
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem
-from sqlanon.search.lattice.schemes.slices import ROOM
 from sqlanon.search.lattice.schemes.trees import count
 from sqlanon.wording import key
 

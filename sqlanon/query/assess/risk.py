@@ -75,27 +75,15 @@ def person_histogram(source: exp.Table, words: int, *, person: str) -> Sql:
     return histogram(smallest)
 
 
-def subset_counts(source: exp.Table, words: int, *, subsets: int, person: str | None) -> Sql:
-    """Counts of the classes of several subsets of columns, one aggregation for each.
+def subset_counts(source: exp.Table, masks: Sequence[Masks], *, person: str | None) -> Sql:
+    """Counts of the classes of several subsets of columns, in one aggregation for all of them.
 
     Rows of position, classes, records (or persons) that are alone in a class, and the sum of the
-    squared class sizes. The masks, subset by subset and word by word, are the query's parameters,
-    so that its text serves many subsets. For large sets: no key is wider than it must be.
-    """
-    keys = [expression("word_{{ w }} & ?", w=w) for w in range(words)]
-    classes = _classes(source, keys, person=person)
-    parts = [(classes, place) for place in range(subsets)]
-    return render("assess/risk_figures", parts=parts, persons=person is not None)
-
-
-def joint_subset_counts(source: exp.Table, masks: Sequence[Masks], *, person: str | None) -> Sql:
-    """The rows of `subset_counts`, worked out in one aggregation for all subsets.
-
-    For small sets, where planning an aggregation takes longer than running it.
+    squared class sizes.
     """
     keys = [expression("word_{{ w }} & mask_{{ w }}", w=w) for w in range(len(masks[0]))]
     classes = _classes(source, keys, person=person, masks=masks)
-    return render("assess/risk_figures", parts=[(classes, None)], persons=person is not None)
+    return render("assess/risk_figures", classes=classes, persons=person is not None)
 
 
 def _classes(
@@ -165,42 +153,6 @@ def numbered_records(source: exp.Table, columns: Sequence[str]) -> Sql:
         " FROM {{ source }}",
         columns=names(columns),
         source=source,
-    )
-
-
-def ranked_columns(numbered: exp.Table, part: Sequence[int]) -> Sql:
-    """The columns of a part as ranks from 1 on, values alike of one rank: `entity`, cells."""
-    return expression(
-        "SELECT record AS entity{% for cell in cells %},"
-        " DENSE_RANK() OVER (ORDER BY {{ cell }} NULLS FIRST) AS {{ cell }}{% endfor %}"
-        " FROM {{ numbered }}",
-        cells=names(map(cell, part)),
-        numbered=numbered,
-    )
-
-
-def highest_ranks(ranks: exp.Table, part: Sequence[int]) -> Sql:
-    """How many distinct values each column of a part has, in one row."""
-    return expression(
-        "SELECT {% for cell in cells %}CAST(COALESCE(MAX({{ cell }}), 0) AS BIGINT), {% endfor %}"
-        "FROM {{ ranks }}",
-        cells=names(map(cell, part)),
-        ranks=ranks,
-    )
-
-
-def packed_ranks(ranks: exp.Table, part: Sequence[int], *, fields: Sequence[Field]) -> Sql:
-    """The words of a part: `entity`, the words."""
-    words: list[list[tuple[Sql, int]]] = [[] for _ in range(1 + max(each.word for each in fields))]
-    for place, field in zip(part, fields, strict=True):
-        words[field.word].append((name(cell(place)), 1 << field.offset))
-    return expression(
-        "SELECT entity{% for codes in words %}, CAST("
-        "{% for cell, factor in codes %}{% if not loop.first %} + {% endif %}"
-        "({{ cell }} - 1) * {{ factor }}{% endfor %} AS BIGINT) AS word_{{ loop.index0 }}"
-        "{% endfor %} FROM {{ ranks }}",
-        words=words,
-        ranks=ranks,
     )
 
 

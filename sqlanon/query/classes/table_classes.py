@@ -1,7 +1,7 @@
 """Equivalence classes of any table, as it stands.
 
-Columns of any type are packed into few whole numbers first, the words of a code: a GROUP BY of
-these takes half the time of one of the columns themselves.
+Where classes are counted more than once, columns of any type are packed into few whole numbers
+first, the words of a code: a GROUP BY of these takes half the time of one of the columns.
 
 Everywhere `rows` are those of `coded_rows` or `sized_rows`, `words` is the number of words, and
 `value` an expression over the columns of the rows.
@@ -42,31 +42,14 @@ def size_histogram(source: exp.Table, quasi_identifiers: Sequence[str]) -> Sql:
     )
 
 
-def distinct_among(source: exp.Table, columns: Sequence[str], *, first: int) -> Sql:
-    """Distinct values per column among the first records of a table, in one row."""
-    head = expression(
-        "SELECT {{ columns }} FROM {{ source }} LIMIT {{ first }}",
-        columns=listed(names(columns)),
-        source=source,
-        first=first,
-    )
-    return expression(
-        "SELECT {{ counts }} FROM {{ head }} AS head", counts=_distinct_counts(columns), head=head
-    )
-
-
 def distinct_values(source: exp.Table, columns: Sequence[str]) -> Sql:
     """Records of a table, and distinct values per column, in one row; NULL is none."""
     return expression(
-        "SELECT CAST(COUNT(*) AS BIGINT), {{ counts }} FROM {{ source }}",
-        counts=_distinct_counts(columns),
+        "SELECT CAST(COUNT(*) AS BIGINT){% for column in columns %},"
+        " CAST(COUNT(DISTINCT {{ column }}) AS BIGINT){% endfor %} FROM {{ source }}",
+        columns=names(columns),
         source=source,
     )
-
-
-def _distinct_counts(columns: Sequence[str]) -> Sql:
-    count = "CAST(COUNT(DISTINCT {{ column }}) AS BIGINT)"
-    return listed(expression(count, column=column) for column in names(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +82,6 @@ def coded_rows(source: exp.Table, coding: Coding) -> Sql:
         carried[ENTITY] = Carried(coding.entity)
     return encode.coded_rows(
         source, coding.maps, keys(coding.words), nullable=coding.nullable, carried=carried
-    )
-
-
-def coded_histogram(source: exp.Table, coding: Coding) -> Sql:
-    """As `size_histogram`, by codes."""
-    classes = encode.encoded(source, coding.maps, nullable=coding.nullable, words=coding.words)
-    return histogram(
-        expression("SELECT size AS class_size FROM {{ classes }} AS coded", classes=classes)
     )
 
 

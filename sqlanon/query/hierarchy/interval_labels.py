@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.errors import HierarchyError
+from sqlanon.hierarchy.number_ranges import HALF_OPEN, NumberRange
 from sqlanon.hierarchy.rules import DIGITS, Intervals
 from sqlanon.query.syntax import bigint
 from sqlanon.query.text import NOT_FINITE, between, case, joined, not_null, type_name, varchar
@@ -66,12 +67,14 @@ class _Grid:
     @property
     def below(self) -> str:
         """The label of the lower open end."""
-        return "<" + (f"-{self.limit}" if self.low is None else self.text(self.low))
+        low = f"-{self.limit}" if self.low is None else self.text(self.low)
+        return NumberRange(None, low, has_high=False).label
 
     @property
     def above(self) -> str:
         """The label of the upper open end."""
-        return ">=" + (str(self.limit) if self.high is None else self.text(self.high))
+        high = str(self.limit) if self.high is None else self.text(self.high)
+        return NumberRange(high, None).label
 
 
 def interval_labels(
@@ -207,9 +210,9 @@ def _label(units: exp.Expr, width: int, *, grid: _Grid) -> exp.Expr:
     if grid.high is not None:
         end = exp.func("LEAST", end, exp.convert(grid.high))
     if not grid.whole:
-        return joined(
-            "[", _border_text(first, grid.scale), ", ", _border_text(end, grid.scale), ")"
-        )
+        before, middle, after = HALF_OPEN
+        lower, upper = (_border_text(each, grid.scale) for each in (first, end))
+        return joined(before, lower, middle, upper, after)
     if width == 1:
         return varchar(units)
     last = end - 1

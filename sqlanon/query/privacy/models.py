@@ -13,9 +13,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.policy.forms import TOLERANCE
 from sqlanon.policy.privacy import (
     DISTANCES,
+    TOLERANCE,
     AlphaAnonymity,
     ByForm,
     LDiversity,

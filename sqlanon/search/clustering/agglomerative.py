@@ -17,7 +17,6 @@ agglomerative clustering algorithms", section 3.1 (the generic algorithm).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -406,39 +405,31 @@ class Linked:
         self._places = len(held)
 
 
-Ripe = Callable[[list[int]], list[int]]
-"""The k records and more of a ripe cluster that stay together."""
-
-
 def agglomerative(
-    problem: ClusteringProblem, neighbours: Neighbours, *, distance: str = "growth"
+    problem: ClusteringProblem,
+    neighbours: Neighbours,
+    *,
+    distance: str = "growth",
+    modified: bool = False,
 ) -> Clustering:
-    """Clusters of k to 2k - 2 records, and those with what was left over, that satisfy the demand.
+    """Clusters of k to 2k - 2 records that satisfy the demand, or more with what was left over.
+
+    Args:
+        problem: The table.
+        neighbours: The neighbours of its combinations.
+        distance: One of `DISTANCES`.
+        modified: Whether a cluster gives back what it has beyond k records.
 
     Raises:
         TimeLimitError: The problem's deadline came before there were any.
         UnsatisfiableError: All records together do not satisfy the demand.
     """
-    parts = ripe_parts(problem, neighbours, distance=DISTANCES[distance], ripe=list)
-    return mend(problem, Clustering.of(problem, parts))
-
-
-def modified_agglomerative(
-    problem: ClusteringProblem, neighbours: Neighbours, *, distance: str = "growth"
-) -> Clustering:
-    """Clusters of k records, and those with what was left over, that satisfy the demand.
-
-    Raises:
-        TimeLimitError: The problem's deadline came before there were any.
-        UnsatisfiableError: All records together do not satisfy the demand.
-    """
-    ripe = partial(shrunk, problem)
-    parts = ripe_parts(problem, neighbours, distance=DISTANCES[distance], ripe=ripe)
+    parts = ripe_parts(problem, neighbours, distance=DISTANCES[distance], modified=modified)
     return mend(problem, Clustering.of(problem, parts))
 
 
 def ripe_parts(
-    problem: ClusteringProblem, neighbours: Neighbours, *, distance: Distance, ripe: Ripe
+    problem: ClusteringProblem, neighbours: Neighbours, *, distance: Distance, modified: bool
 ) -> Numbers:
     """The cluster of each record.
 
@@ -461,7 +452,7 @@ def ripe_parts(
             continue
         first, second = sorted((first, second))
         records = linked.take(first) + linked.take(second)
-        done.append(ripe(records))
+        done.append(shrunk(problem, records) if modified else records)
         for back in _alike(set(records).difference(done[-1]), copies):
             linked.add(back)
     label = np.full(problem.records, NOWHERE, np.int64)

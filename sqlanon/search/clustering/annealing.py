@@ -44,7 +44,7 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.clustering.closure_costs import NodeCosts, SpanCosts
+from sqlanon.search.clustering.closure_costs import NodeCosts
 from sqlanon.search.clustering.effort import Schedule
 from sqlanon.search.clustering.problem import ClusteringProblem, records_of, set_closures
 from sqlanon.search.privacy import (
@@ -79,7 +79,6 @@ class Energy:
         self._demands = demands
         self._models = [(demand, problem.k / worst_alone(demand)) for demand in demands.every]
         self._share = weight / max(int(problem.cost(problem.root)), 1)
-        self._spans = SpanCosts.of(problem.taxonomies)
 
     def lacking(self, clusters: Sequence[Numbers], *, deadline: Deadline = NEVER) -> list[float]:
         """What each of some clusters, given by their records, lacks; 0 where every model holds.
@@ -99,14 +98,7 @@ class Energy:
         if not self._share:
             return [0.0] * len(clusters)
         sizes = np.array([len(records) for records in clusters])
-        if self._spans is None:
-            cost = self._problem.cost(set_closures(self._problem, *clusters))
-        else:
-            leaves = self._problem.leaves[np.concatenate(clusters)]
-            starts = np.cumsum(sizes) - sizes
-            low = np.minimum.reduceat(leaves, starts, axis=0)
-            high = np.maximum.reduceat(leaves, starts, axis=0)
-            cost = self._spans.costs(low, high)
+        cost = self._problem.cost(set_closures(self._problem, *clusters))
         found: list[float] = (cost * sizes * self._share).tolist()
         return found
 

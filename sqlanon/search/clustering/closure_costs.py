@@ -3,8 +3,8 @@
 All follow from what the closure of a node with each leaf costs, of one column. `PairCosts` compares
 one combination of values with all, which are known from the start: its codes stand for those alone,
 so more columns share a table. `NodeCosts` compares one node tuple with tuples that come and go, so
-a code stands for any tuple of nodes. `SpanCosts` are of any two leaves, for many clusters at once.
-`Joins` are the closures themselves, of pairs of leaves, with keys that tell them apart.
+a code stands for any tuple of nodes. `Joins` are the closures themselves, of pairs of leaves, with
+keys that tell them apart.
 
 A row of `PairCosts` takes two thirds to three quarters of the processor time of one of `NodeCosts`;
 but clusters that grow, and annealing, ask for tuples that are not known before, or for too few rows
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +29,6 @@ MAX_NODE_PAIRS = 2**20
 """Most entries of the table of a column's pairs of nodes."""
 MAX_ROW_TUPLES = 2**11
 """Most tuples of nodes of columns that are looked up together."""
-MAX_LEAF_PAIRS = 2**22
-"""Most pairs of leaves of all columns whose costs are kept."""
 
 
 def leaf_costs(taxonomy: Taxonomy, node: int) -> Numbers:
@@ -170,35 +167,6 @@ def _together(sizes: Sequence[int]) -> list[list[int]]:
         groups[at].append(column)
         lengths[at] *= sizes[column]
     return groups
-
-
-@dataclass(frozen=True, slots=True)
-class SpanCosts:
-    """Costs of closures by one look at a table of all pairs of leaves of all columns.
-
-    Args:
-        cost: What the closure of two leaves costs in their column [units], column after column.
-        start: Where the pairs of each column start.
-        width: How many leaves it has.
-    """
-
-    cost: Numbers
-    start: Numbers
-    width: Numbers
-
-    @classmethod
-    def of(cls, taxonomies: Sequence[Taxonomy]) -> SpanCosts | None:
-        """The table of some columns; None where it would be large."""
-        width = np.array([taxonomy.leaves for taxonomy in taxonomies])
-        if (width.astype(float) ** 2).sum() > MAX_LEAF_PAIRS:
-            return None
-        rows = [leaf_costs(each, leaf) for each in taxonomies for leaf in range(each.leaves)]
-        return cls(np.concatenate(rows), np.cumsum(width**2) - width**2, width)
-
-    def costs(self, low: Numbers, high: Numbers) -> Numbers:
-        """What records cost in closures of the lowest and highest leaves, `(..., columns)`."""
-        found: Numbers = self.cost.take(self.start + low * self.width + high).sum(axis=-1)
-        return found
 
 
 MAX_JOINS = 2**22

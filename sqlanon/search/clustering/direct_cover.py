@@ -1,17 +1,20 @@
 """Direct cover (Park and Shim 2007, section 4.5: APPROX-DR): candidates by their cost.
 
 Each is a cluster of what it still covers, over the generalized itemsets of Kenig 2009, chapter 7.
+Beside it stands OPT-LB (lemma 4.16 there): a record costs no less by itself than the cheapest
+candidate that holds it (`Cheapest`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import BitMaps, Words, counted, flags
 from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, ClusteringProblem
@@ -101,3 +104,40 @@ def sweep(
         if not len(left):
             break
     return len(candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Cheapest:
+    """What each record costs at least by itself.
+
+    Args:
+        cost: Per record the cost of the cheapest candidate that holds it, of one that is left out
+            where there is none [units].
+        outside: Whether there is none.
+    """
+
+    cost: Numbers
+    outside: Flags
+
+    @classmethod
+    def of(cls, problem: ClusteringProblem, candidates: Candidates) -> Cheapest:
+        """By all candidates, or until the deadline.
+
+        A cluster's closure is a closed itemset with at least k records, so no record costs less.
+        That needs costs that never shrink on the way up, as those of `Taxonomy` are, and all closed
+        frequent itemsets as candidates. Where the deadline comes first, a record costs no less than
+        the first candidate that had no turn.
+        """
+        cost = np.full(problem.records, problem.suppressed, np.int64)
+        outside = np.ones(problem.records, np.bool_)
+
+        def take(candidate: int, records: Numbers) -> bool:
+            cost[records] = candidates.cost[candidate]
+            outside[records] = False
+            return True
+
+        looked = sweep(problem, candidates, least=1, take=take)
+        if looked < len(candidates):
+            cost[outside] = candidates.cost[looked]
+            outside[:] = False
+        return cls(cost, outside)

@@ -38,7 +38,7 @@ import numpy as np
 from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
+from sqlanon.search.clustering.direct_cover import Cheapest
 from sqlanon.search.clustering.price_proof import (
     AlikeRecords,
     Excess,
@@ -47,7 +47,7 @@ from sqlanon.search.clustering.price_proof import (
     exact_sum,
     leaving_most,
 )
-from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, column_bounds
 
 FIRST_STEP, LAST_STEP = 0.15, 0.02
 """Length of the first step and of the last one [radii of the box]."""

@@ -20,20 +20,6 @@ LOSS_WEIGHT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
-    """Limits of a refinement, besides the deadline of its problem.
-
-    Args:
-        passes: How often each record is in a pool, on average, where `OVERHEAD_RECORDS` more
-            records are counted for every pool. So a search takes about as long for any k.
-        seed: What the choices are drawn from.
-    """
-
-    passes: float = PASSES
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Schedule:
     """How long and how hot annealing is.
 

@@ -42,28 +42,21 @@ class Dimension:
     Args:
         taxonomy: Its nodes and what a cell at each costs [units].
         place: `place[level, leaf]`: the place of the leaf's node among those of the level.
-        nodes: Per level the nodes by place.
+        nodes: `nodes[level, place]`: the node there; nothing beyond the last place of a level.
     """
 
     taxonomy: Taxonomy
     place: Numbers
-    nodes: tuple[Numbers, ...]
+    nodes: Numbers
 
     @classmethod
     def of(cls, taxonomy: Taxonomy) -> Dimension:
         """Numbers the nodes of every level."""
         changes = np.diff(taxonomy.ancestors, axis=1, prepend=taxonomy.ancestors[:, :1]) != 0
         place = np.cumsum(changes, axis=1)
-        firsts = [np.unique(row, return_index=True)[1] for row in place]
-        rows = zip(taxonomy.ancestors, firsts, strict=True)
-        return cls(taxonomy, place, tuple(row[first] for row, first in rows))
-
-    def child_nodes(self, level: Numbers, place: Numbers) -> Numbers:
-        """The nodes at levels and places, element by element."""
-        flat = np.concatenate(self.nodes)
-        starts = np.append(0, np.cumsum([len(own) for own in self.nodes]))
-        found: Numbers = flat[starts[level] + place]
-        return found
+        nodes = np.zeros_like(place)
+        nodes[np.arange(len(place))[:, np.newaxis], place] = taxonomy.ancestors
+        return cls(taxonomy, place, nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,10 +489,9 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
     child = parted.children(place, dimension, level=level) - first[parted.part]
     histogram, entry = parted.histogram(child, width=width)
     if not is_median:
-        below = dimension.child_nodes(
-            level[histogram.part], first[histogram.part] + histogram.child
-        )
-        gain = taxonomy.cost[node][histogram.part] - taxonomy.cost[below]
+        part = histogram.part
+        below = dimension.nodes[level[part], first[part] + histogram.child]
+        gain = taxonomy.cost[node][part] - taxonomy.cost[below]
         cut = by_nodes(histogram, gain, parts=parts, judge=judge)
         per_bit = 1.0 + cut.saved / np.maximum(cut.bits, np.finfo(np.float64).tiny)
         worth = cut.saved > 0 if rule.cuts == BEST else cut.allowed

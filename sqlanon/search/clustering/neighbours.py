@@ -21,11 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlanon.errors import PolicyError
-from sqlanon.progress import advance
+from sqlanon.progress import advance, tell
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.closure_costs import PairCosts
 from sqlanon.search.clustering.problem import ClusteringProblem, renumbered
 from sqlanon.search.packing import packed, united
+from sqlanon.wording import counted
 
 ROWS_BETWEEN_CHECKS = 64
 """Rows after which the deadline is looked at."""
@@ -118,14 +119,15 @@ class Neighbours:
     search: NeighbourSearch
 
     @classmethod
-    def of(cls, problem: ClusteringProblem, copies: Copies) -> Neighbours:
+    def of(cls, problem: ClusteringProblem) -> Neighbours:
         """The neighbours of every combination, in time for all pairs.
 
         Raises:
             TimeLimitError: The problem's deadline came before they were known.
         """
-        search = NeighbourSearch(problem, copies)
-        own = problem.cost(copies.leaves)
+        copies = Copies.of(problem)
+        tell(f"neighbours: {counted(len(copies), 'distinct combination')}")
+        search, own = NeighbourSearch(problem, copies), problem.cost(copies.leaves)
         near, costs, bound = list[Numbers](), list[Numbers](), own.copy()
         for combination in range(len(copies)):
             if combination % ROWS_BETWEEN_CHECKS == 0:

@@ -1,10 +1,9 @@
 """Refinement: large neighbourhood search (Shaw 1998) of clusterings that never raises the loss.
 
 Each round picks disjoint pools of similar clusters, dissolves them and covers their records anew
-(`pilot_method`); where that loses no more, the new clusters stay. Under a demand the clusters that
-fail it are united with others of their pool at first (`pools_under_demand`). Clusters that lose as
-much as those before them give later rounds other starting points. Which clusters are picked, and
-how, is drawn from a seed, so equal seeds give equal clusters.
+(`pilot_method`); where that loses no more, the new clusters stay. Clusters that lose as much as
+those before them give later rounds other starting points. Which clusters are picked, and how, is
+drawn from a seed, so equal seeds give equal clusters.
 
 Where records may be left out, a few that are join each pool, and a pool may leave records out at a
 price. A record left out costs as much as one whose cells all say nothing, so that to leave it out
@@ -12,24 +11,29 @@ gains only by what others then keep. The price starts far above what such a reco
 those by which most is gained go first, and falls to that; the best clusters of all rounds by what
 they really lose are kept.
 
-Which of several starts is the better one is not told by what they lose before refinement: a cover
-by reduced cost may lose more than another one, and less once both are refined. So each is refined
-for a while, and the best of them to the end (`refine_best`).
+Under a demand, trials (`pilot_method`) look at sizes alone, so some of the groups that they find
+fail; to hold every trial against the demand would cost more than all else. Each failing group is
+united with another one of its pool: of the `MAX_PARTNERS` that add least to the loss with the first
+whose records make up for what it lacks, else with the cheapest.
+
+Where a demand needs clusters of many times k records, parts of k are far from holding. There pools
+are also parted along their columns with every sensitive value cut for itself, so that all parts
+have about the pool's shares (as SABRE does: Cao, Karras, Kalnis and Tan 2011, "SABRE: a Sensitive
+Attribute Bucketization and REdistribution framework for t-closeness"), or by the nodes of a
+column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from sqlanon.deadline import Deadline
 from sqlanon.loss.cells import LARGEST
-from sqlanon.progress import advance, portion
+from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.closure_costs import Joins
-from sqlanon.search.clustering.effort import Effort
+from sqlanon.search.clustering.effort import PASSES
 from sqlanon.search.clustering.pilot_method import (
     MAX_BOXES,
     NO_LOSS,
@@ -37,10 +41,10 @@ from sqlanon.search.clustering.pilot_method import (
     Pools,
     Trials,
     boxes_of,
+    places,
     replay,
     try_all,
 )
-from sqlanon.search.clustering.pools_under_demand import Satisfying, mixed, parted
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -49,6 +53,7 @@ from sqlanon.search.clustering.problem import (
     closures,
     members,
     runs,
+    set_closures,
 )
 
 
@@ -120,7 +125,8 @@ def refine(
     problem: ClusteringProblem,
     clusters: Clustering,
     *,
-    effort: Effort | None = None,
+    passes: float = PASSES,
+    seed: int = 0,
     bounds: Numbers | Reals | None = None,
 ) -> Clustering:
     """Clusters that lose no more, and mostly less.
@@ -130,66 +136,55 @@ def refine(
     Args:
         problem: The table.
         clusters: Clusters that satisfy k and the demand.
-        effort: How long to search.
+        passes: How often each record is in a pool, on average, where `OVERHEAD_RECORDS` more
+            records are counted for every pool. So a search takes about as long for any k.
+        seed: What the choices are drawn from.
         bounds: Per record what it is worth (`dual_bound`) or costs at least [units], as far
             as that is known; pools mostly start at clusters whose records cost much more.
     """
-    effort = effort or Effort()
     if problem.deadline.expired:
         return clusters
-    search = Refinement(problem, clusters, effort=effort, bounds=bounds)
-    search.go_on(effort.passes)
-    return search.found
+    search = _Refinement(problem, clusters, seed=seed, bounds=bounds)
+    search.run(passes)
+    found = Clustering.of(problem, search.best_label)
+    return found if found.loss(problem) < clusters.loss(problem) else clusters
 
 
-class Refinement:
-    """A clustering that rounds improve, and that may go on later.
-
-    Args:
-        problem: As for `refine`.
-        clusters: As for `refine`.
-        effort: How long to search in all; where it stops before, the price of records that are left
-            out may not have fallen to what they cost.
-        bounds: As for `refine`.
-    """
+class _Refinement:
+    """A clustering that rounds improve."""
 
     def __init__(
         self,
         problem: ClusteringProblem,
         clusters: Clustering,
         *,
-        effort: Effort,
-        bounds: Numbers | Reals | None = None,
+        seed: int,
+        bounds: Numbers | Reals | None,
     ) -> None:
-        self._problem, self._clusters = problem, clusters
+        self._problem = problem
         self._least = np.zeros(problem.records, np.int64) if bounds is None else bounds
-        self._random = np.random.default_rng(effort.seed)
-        self._pass = max(problem.records, 0 if problem.demand is None else MIN_DEMANDING_RECORDS)
-        self._whole, self._done, self._ended = effort.passes * self._pass, 0, False
+        self._random = np.random.default_rng(seed)
         self._joins = Joins(problem.taxonomies)
         self._first = self._most = 3 + max(5, POOL_RECORDS // problem.k)
-        self._label = self._best_label = parts_of_k(problem, clusters)
+        self._label = self.best_label = parts_of_k(problem, clusters)
         self._renumber(closures(problem, self._label))
         self._lost = self._loss()
 
-    def go_on(self, passes: float, deadline: Deadline | None = None) -> None:
-        """Refines until there were so many passes in all, or until a deadline, or the problem's."""
-        deadline = deadline or self._problem.deadline
-        begin, end = self._done, passes * self._pass
-        while self._done < end and not (self._ended or deadline.expired):
-            done = self._round(self._price())
-            self._done, self._ended = self._done + done, not done
-            advance((self._done - begin) / (end - begin))
+    def run(self, passes: float) -> None:
+        """Refines until there were so many passes, or until the deadline."""
+        problem, done = self._problem, 0
+        demanding = 0 if problem.demand is None else MIN_DEMANDING_RECORDS
+        end = passes * max(problem.records, demanding)
+        while done < end and not problem.deadline.expired:
+            looked = self._round(self._price(done / end))
+            if not looked:
+                break
+            done += looked
+            advance(done / end)
 
-    @property
-    def found(self) -> Clustering:
-        """The best clusters so far."""
-        found, before = Clustering.of(self._problem, self._best_label), self._clusters
-        return found if found.loss(self._problem) < before.loss(self._problem) else before
-
-    def _price(self) -> int | None:
-        """What leaving a record out costs a pool now [units]; it falls as the search goes on."""
-        problem, done = self._problem, self._done / self._whole
+    def _price(self, done: float) -> int | None:
+        """What leaving a record out costs a pool [units], which falls as a search goes on."""
+        problem = self._problem
         if not problem.allowance:
             return None
         more = min(problem.k - 1, MAX_PRICE) * max(0.0, 1 - done / FALLING_SHARE)
@@ -245,9 +240,9 @@ class Refinement:
         if len(able):
             self._replace(pools.records[able], parts[able], now=now[able], price=price or 0)
         if price is None:
-            self._best_label = self._label
+            self.best_label = self._label
         elif (lost := self._loss()) < self._lost:
-            self._lost, self._best_label = lost, self._label.copy()
+            self._lost, self.best_label = lost, self._label.copy()
         return int((pools.records >= 0).sum()) + OVERHEAD_RECORDS * len(chosen)
 
     def _least_size(self, chosen: Numbers) -> int:
@@ -408,66 +403,171 @@ def _least(loss: Numbers, random: np.random.Generator) -> Numbers:
     return found
 
 
-TRIED, AFTER = 0.5, 0.75
-"""Passes in which each of several starts is refined, and those that the best one then gets, for
-each pass of a single start. On Adult at k = 5 a cover by reduced cost is behind direct cover after
-0.15 of them, and loses 1.6 % less after all."""
-LOOKS = 0.125, 0.25, 0.5, 1.0
-"""Parts of these passes after which starts are looked at."""
-HOPELESS, SETTLED = 2.0, 6.0
-"""A start is given up that is behind by more than so many times what it gained since the last look,
-if it had so many passes."""
+MAX_PARTNERS = 4
+"""Groups whose union with a failing one is held against the demand, those that cost least first."""
+MAX_SLICES = 64
+"""Most parts of a pool in which every sensitive value is cut for itself."""
 
 
-def refine_best(
-    problem: ClusteringProblem,
-    starts: Sequence[Clustering],
-    *,
-    effort: Effort,
-    bounds: Numbers | Reals | None = None,
-) -> tuple[Clustering, int]:
-    """Refined clusters that lose no more than any start, and the start that they come from.
-
-    Two starts together take 1.75 times the passes of one, and 1.4 where one of them is soon given
-    up: passes gain less and less, so it would not catch up.
+class Satisfying:
+    """The best groups of each pool that satisfy the demand, of those that were offered.
 
     Args:
-        problem: The table.
-        starts: Clusters that satisfy k and the demand, at least one.
-        effort: How long to search.
-        bounds: As for `refine`.
+        problem: The table, with a demand.
+        joins: Closures by tables.
+        pools: The pools.
+        now: What each loses as it is [units].
+        price: What a record costs that is left out [units].
     """
-    if len(starts) == 1:
-        return refine(problem, starts[0], effort=effort, bounds=bounds), 0
-    if problem.deadline.expired:
-        losses = [each.loss(problem) for each in starts]
-        return starts[losses.index(min(losses))], losses.index(min(losses))
-    own = replace(effort, passes=effort.passes * TRIED)
-    each = TRIED / (TRIED * len(starts) + AFTER)
-    ended = problem.deadline.share(each * len(starts))
-    tried = {
-        number: Refinement(problem, start, effort=own, bounds=bounds)
-        for number, start in enumerate(starts)
-    }
-    lost = {number: start.loss(problem) for number, start in enumerate(starts)}
-    done = 0.0
-    for look in LOOKS:
-        before = dict(lost)
-        for place, (number, search) in enumerate(tried.items()):
-            part = look - done
-            waits = (1 - done) * len(tried) - part * place
-            begin = each * (done * len(starts) + part * place)
-            with portion(begin, begin + each * part):
-                search.go_on(own.passes * look, ended.share(part / waits))
-            lost[number] = search.found.loss(problem)
-        done, least = look, min(lost[number] for number in tried)
-        if own.passes * look >= SETTLED:
-            tried = {
-                number: search
-                for number, search in tried.items()
-                if lost[number] - least <= HOPELESS * (before[number] - lost[number])
-            }
-    best = min(tried, key=lambda number: (lost[number], number))
-    rest = replace(effort, passes=effort.passes * AFTER)
-    with portion(1 - AFTER / (TRIED * len(starts) + AFTER), 1.0):
-        return refine(problem, tried[best].found, effort=rest, bounds=bounds), best
+
+    def __init__(
+        self, problem: ClusteringProblem, joins: Joins, *, pools: Pools, now: Numbers, price: int
+    ) -> None:
+        self._problem, self._joins, self._pools, self._price = problem, joins, pools, price
+        self.loss, self.found = now.copy(), np.zeros(len(now), np.bool_)
+        self.parts = np.full(pools.records.shape, NOWHERE)
+
+    def offer(self, pools: Numbers, parts: Numbers) -> None:
+        """Takes groups of some pools where they lose no more, once failing ones are united.
+
+        Args:
+            pools: Numbers of pools.
+            parts: The group of each place, shape `(pools, places)` over all pools; -1 for a record
+                that is left out, and for a pad.
+        """
+        for pool in pools.tolist():
+            places = np.flatnonzero(self._pools.records[pool] >= 0)
+            inside = places[parts[pool, places] >= 0]
+            if not len(inside):
+                continue
+            left = (len(places) - len(inside)) * self._price
+            group = np.unique(parts[pool, inside], return_inverse=True)[1]
+            groups = _Groups(self._problem, self._joins, self._pools.records[pool, inside], group)
+            if groups.unite(int(self.loss[pool]) - left):
+                self.loss[pool], self.found[pool] = groups.loss + left, True
+                self.parts[pool] = NOWHERE
+                self.parts[pool, inside] = groups.label[group]
+
+
+class _Groups:
+    """Groups of the records of a pool, which are united until all satisfy the demand."""
+
+    def __init__(
+        self, problem: ClusteringProblem, joins: Joins, records: Numbers, group: Numbers
+    ) -> None:
+        self._problem, self._joins = problem, joins
+        order, self._sizes = np.argsort(group, kind="stable"), np.bincount(group)
+        starts = np.cumsum(self._sizes) - self._sizes
+        self._held = np.split(records[order], starts[1:])
+        leaves = problem.leaves[records[order]]
+        self._low = np.minimum.reduceat(leaves, starts, axis=0)
+        self._high = np.maximum.reduceat(leaves, starts, axis=0)
+        self._cost = self._costs(self._low, self._high)
+        self.loss = int((self._sizes * self._cost).sum())
+        self.label = np.arange(len(starts))
+
+    def _costs(self, low: Numbers, high: Numbers) -> Numbers:
+        """What a record costs at the closures of ranges of leaves [units]."""
+        columns = range(low.shape[1])
+        nodes = [self._joins.of(j, low[:, j], second=high[:, j]) for j in columns]
+        return self._problem.cost(np.stack(nodes, axis=1))
+
+    def unite(self, most: int) -> bool:
+        """Unites groups that fail; whether all hold then and lose no more than so much [units]."""
+        if self._problem.forbids(self._cost).any() or self.loss > most:
+            return False
+        failing = [one for one, own in enumerate(self._held) if not self._problem.meets(own)]
+        while failing:
+            one = min(failing, key=lambda each: (int(self._sizes[each]), each))
+            found = self._partner(one, most)
+            if found is None:
+                return False
+            other, holds = found
+            failing = [each for each in failing if each not in (one, other)]
+            if not holds:
+                failing.append(other)
+        return True
+
+    def _partner(self, one: int, most: int) -> tuple[int, bool] | None:
+        """Unites a group with another one: which, and whether they hold; None without any."""
+        every = np.arange(len(self.label))
+        others = np.flatnonzero((self.label == every) & (every != one))
+        low = np.minimum(self._low[others], self._low[one])
+        high = np.maximum(self._high[others], self._high[one])
+        costs, sizes = self._costs(low, high), self._sizes[others] + self._sizes[one]
+        before = self._sizes[others] * self._cost[others] + self._sizes[one] * self._cost[one]
+        added = costs * sizes - before
+        able = np.flatnonzero(~self._problem.forbids(costs) & (self.loss + added <= most))
+        if not len(able):
+            return None
+        near = able[np.argsort(added[able], kind="stable")]
+        unions = (np.append(self._held[others[place]], self._held[one]) for place in near)
+        tried = zip(near[:MAX_PARTNERS].tolist(), unions, strict=False)
+        first = next((place for place, union in tried if self._problem.meets(union)), None)
+        place = int(near[0]) if first is None else first
+        other = int(others[place])
+        self._held[other] = np.append(self._held[other], self._held[one])
+        self._low[other], self._high[other] = low[place], high[place]
+        self._sizes[other], self._cost[other] = sizes[place], costs[place]
+        self.loss += int(added[place])
+        self.label[self.label == one] = other
+        return other, first is not None
+
+
+def parted(problem: ClusteringProblem, pools: Pools, *, random: np.random.Generator) -> Numbers:
+    """The part of each place of pools, by slices or by nodes, shape `(pools, places)`; -1 pads."""
+    part = by_node if random.random() < 0.5 else slices
+    found = np.full(pools.records.shape, NOWHERE)
+    for row, records in zip(found, pools.records, strict=True):
+        places = np.flatnonzero(records >= 0)
+        row[places] = part(problem, records[places], random=random)
+    return found
+
+
+def slices(problem: ClusteringProblem, records: Numbers, *, random: np.random.Generator) -> Numbers:
+    """The part of each record: as many of every sensitive value, along the columns in any order."""
+    most = min(max(len(records) // problem.k, 2), MAX_SLICES)
+    number = int(random.integers(2, most + 1))
+    columns = random.permutation(problem.leaves.shape[1])
+    value = _values(problem, records)
+    order = np.lexsort((*problem.leaves[records][:, columns].T, value))
+    place, sizes = places(value[order])
+    found = np.empty(len(records), np.int64)
+    found[order] = ((place + random.random()) * number / sizes).astype(np.int64) % number
+    return found
+
+
+def by_node(
+    problem: ClusteringProblem, records: Numbers, *, random: np.random.Generator
+) -> Numbers:
+    """The node of each record in one of the columns, below the one that holds all."""
+    leaves = problem.leaves[records]
+    top = set_closures(problem, records)[0]
+    levels = [int(own.level[node]) for own, node in zip(problem.taxonomies, top, strict=True)]
+    able = np.flatnonzero(levels)
+    if not len(able):
+        return np.zeros(len(records), np.int64)
+    column = int(random.choice(able))
+    level = int(random.integers(levels[column]))
+    found: Numbers = problem.taxonomies[column].ancestors[level, leaves[:, column]]
+    return found
+
+
+def mixed(problem: ClusteringProblem, records: Numbers, *, random: np.random.Generator) -> Numbers:
+    """Records in an order that mixes their sensitive values, evenly or by how many have each."""
+    value = _values(problem, records)
+    order = np.argsort(value, kind="stable")
+    place, sizes = places(value[order])
+    key = place + 0.5
+    if random.random() < 0.5:
+        key /= sizes
+    found: Numbers = records[order[np.lexsort((order, key))]]
+    return found
+
+
+def _values(problem: ClusteringProblem, records: Numbers) -> Numbers:
+    """The first sensitive value of each record; all the same where none is known."""
+    if problem.values is None or not problem.values.shape[1]:
+        return np.zeros(len(records), np.int64)
+    found: Numbers = problem.values[records, 0]
+    return found

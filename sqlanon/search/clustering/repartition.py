@@ -28,11 +28,11 @@ from sqlanon.search.clustering.problem import (
 from sqlanon.search.clustering.refinement import cut_of_k, parts_of_k
 from sqlanon.search.clustering.repartition_programs import (
     Dissolved,
-    RepartitionSolver,
     assignment_program,
     column_program,
     dissolve,
     local_prices,
+    solved,
     spare,
 )
 
@@ -71,23 +71,6 @@ class Repartition:
     better: int
 
 
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """Limits of a search, besides the deadline of its problem.
-
-    Args:
-        pools: How many pools are drawn; without end for infinity.
-        seed: What the choices are drawn from.
-        least: A loss at which a search ends, since none is less [units].
-        tell: Called now and then with the number of pools and the loss [units].
-    """
-
-    pools: float
-    seed: int = 0
-    least: int = 0
-    tell: Callable[[int, int], None] = lambda pools, loss: None
-
-
 def records_of_a_pool(k: int) -> float:
     """How many records a pool has, about."""
     least, most = _range(k)
@@ -107,8 +90,10 @@ def repartitioned(
     clusters: Clustering,
     *,
     price: Reals | None,
-    turns: Turns,
-    solve: RepartitionSolver,
+    pools: float,
+    seed: int = 0,
+    least: int = 0,
+    tell: Callable[[int, int], None] = lambda pools, loss: None,
 ) -> Repartition:
     """Clusters that lose no more, and mostly less.
 
@@ -118,22 +103,24 @@ def repartitioned(
         problem: The table.
         clusters: Clusters that satisfy k and the demand.
         price: Per record what it is worth [units], as far as that is known.
-        turns: How long to search.
-        solve: Solves the programs.
+        pools: How many pools are drawn; without end for infinity.
+        seed: What the choices are drawn from.
+        least: A loss at which the search ends, since none is less [units].
+        tell: Called now and then with the number of pools and the loss [units].
     """
     if problem.deadline.expired or not len(clusters.nodes):
         return Repartition(clusters, 0, 0)
-    search = _Search(problem, clusters, price=price, random=np.random.default_rng(turns.seed))
+    search = _Search(problem, clusters, price=price, seed=seed)
     done = better = idle = 0
-    while done < turns.pools and idle < search.patience and search.loss > turns.least:
+    while done < pools and idle < search.patience and search.loss > least:
         if problem.deadline.expired:
             break
-        gained = search.turn(solve)
+        gained = search.turn()
         idle = 0 if gained else idle + 1
         better += gained
         done += 1
         if done % POOLS_BETWEEN_REPORTS == 0:
-            turns.tell(done, search.loss)
+            tell(done, search.loss)
     found = Clustering.of(problem, search.label)
     kept = found if found.loss(problem) < clusters.loss(problem) else clusters
     return Repartition(kept, search.solved, better)
@@ -148,9 +135,9 @@ class _Search:
         clusters: Clustering,
         *,
         price: Reals | None,
-        random: np.random.Generator,
+        seed: int,
     ) -> None:
-        self._problem, self._random = problem, random
+        self._problem, self._random = problem, np.random.default_rng(seed)
         self.solved = 0
         self._joins = Joins(problem.taxonomies)
         self._by_columns = spare(problem.k) >= MIN_SPARE_RECORDS
@@ -184,7 +171,7 @@ class _Search:
         ]
         return np.maximum(above, MIN_WEIGHT)
 
-    def turn(self, solve: RepartitionSolver) -> bool:
+    def turn(self) -> bool:
         """Dissolves clusters and parts their records anew where that loses less; whether it does.
 
         No more than `MAX_POOL_RECORDS` records are dissolved.
@@ -204,7 +191,7 @@ class _Search:
                 room=room,
                 random=self._random,
             )
-            found = self._parted(pool, solve)
+            found = self._parted(pool)
             if found and self._replaced(pool, chosen, clusters=found):
                 return True
         self._weight[chosen] = np.maximum(self._weight[chosen] * RARER, MIN_WEIGHT)
@@ -226,7 +213,7 @@ class _Search:
         sizes = np.cumsum([len(self._records[number]) for number in order])
         return order[: max(int(np.searchsorted(sizes, wanted)), 2)]
 
-    def _parted(self, pool: Dissolved, solve: RepartitionSolver) -> list[Numbers] | None:
+    def _parted(self, pool: Dissolved) -> list[Numbers] | None:
         """The records of new clusters; None where there are no better ones."""
         problem = self._problem
         pool, price = local_prices(pool, k=problem.k)
@@ -237,7 +224,7 @@ class _Search:
         if made is None:
             return None
         program, parts_of = made
-        part = parts_of(solve(program, problem.deadline.left()))
+        part = parts_of(solved(program, problem.deadline.left()))
         self.solved += 1
         groups = [pool.records[part == number] for number in np.unique(part[part >= 0])]
         return [cut for group in groups for cut in cut_of_k(problem, group)]

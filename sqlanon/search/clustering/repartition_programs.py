@@ -286,13 +286,6 @@ class RepartitionProgram:
     start: Reals
 
 
-RepartitionSolver = Callable[[RepartitionProgram, float], Reals]
-"""The best solution of a program found within so many seconds, its start where nothing is better.
-
-It is the same on every machine where the time is infinite.
-"""
-
-
 def coefficients(*parts: tuple[Numbers, Numbers, Reals]) -> tuple[Numbers, Numbers, Reals]:
     """Rows, variables and values in the order of the variables."""
     row, variable, value = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -568,7 +561,10 @@ MIN_GAIN = 1e-7
 
 
 def solved(program: RepartitionProgram, seconds: float) -> Reals:
-    """The best solution found within `MAX_NODES` nodes and so many seconds; its start for none."""
+    """The best solution found within `MAX_NODES` nodes and so many seconds; its start for none.
+
+    It is the same on every machine where the time is infinite.
+    """
     highspy: Any = import_module("highspy")  # heavy, and an extra
     every = np.ones(len(program.cost), np.bool_)
     solver = _solver(highspy, program, every, seconds=seconds)

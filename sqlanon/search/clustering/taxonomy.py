@@ -102,3 +102,17 @@ class Taxonomy:
             np.minimum(self.low[first], self.low[second]),
             np.maximum(self.high[first], self.high[second]),
         )
+
+    def least_costs(self, counts: Numbers, *, k: int) -> Numbers:
+        """What a cell of each leaf costs at least [units], where k records share what it becomes.
+
+        Args:
+            counts: Records of each leaf [records].
+            k: Fewest records of a class.
+        """
+        before = np.append(0, np.cumsum(counts))
+        support = before[self.high + 1] - before[self.low]
+        enough = support[self.ancestors] >= k
+        lowest = self.ancestors[enough.argmax(axis=0), np.arange(self.leaves)]
+        found: Numbers = self.cost[lowest]
+        return found

@@ -289,11 +289,7 @@ def best_node(
     """
     search = Search(lattice, ask, deadline, settle)
     search.check([lattice.high])
-    if search.checks[lattice.high].fewest_below > lattice.allowance:
-        return SearchOutcome(None, UNKNOWN, True, 1, () if minimal_nodes else None)
-    if lattice.box.size > LARGEST_BOX:
-        descend(search)
-    bound = branch(search, OPTIMUM)
+    bound = _searched(search)
     nodes = minimal_within(search) if minimal_nodes else None
     proven, bound = bound >= search.value, min(bound, search.value)
     return SearchOutcome(search.best, bound, proven, len(search.checks), nodes, search.checks)
@@ -327,20 +323,27 @@ def best_of_known(
         search.take(known)
         if lattice.high not in search.checks:
             search.check([lattice.high])
-        if search.checks[lattice.high].fewest_below > lattice.allowance:
-            bound = UNKNOWN
-        else:
-            if lattice.box.size > LARGEST_BOX:
-                descend(search)
-            bound = branch(search, OPTIMUM)
+        bound = _searched(search)
     new = {node: check for node, check in search.checks.items() if check is not known.get(node)}
     proven, bound = bound >= search.value, min(bound, search.value)
     return SearchOutcome(search.best, bound, proven, len(new), None, new)
 
 
+def _searched(search: Search) -> int:
+    """Closes a lattice whose highest node was checked; what `branch` returns."""
+    lattice = search.lattice
+    if search.checks[lattice.high].fewest_below > lattice.allowance:
+        return UNKNOWN
+    if lattice.box.size > LARGEST_BOX:
+        descend(search)
+    return branch(search, OPTIMUM)
+
+
 def minimal_within(search: Search) -> tuple[Node, ...] | None:
     """All minimal nodes within the allowance; None where the time limit cut their search short."""
     lattice = search.lattice
+    if search.checks[lattice.high].fewest_below > lattice.allowance:
+        return ()
     if lattice.allowance >= lattice.records:
         with suppress(TimeLimitError):  # it is minimal, whatever it loses
             search.settled(search.checks.get(lattice.low) or search.check([lattice.low])[0])

@@ -15,9 +15,10 @@ from sqlglot import exp
 from sqlanon.engine.base import Row
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.export import ENDINGS, ExportedFile, export
+from sqlanon.engine.duckdb.export import ExportedFile, export
 from sqlanon.engine.duckdb.source import open_source
 from sqlanon.engine.duckdb.syntax import type_of
+from sqlanon.engine.endings import WRITTEN
 from sqlanon.errors import EngineError, SourceError
 
 TEXT = type_of("VARCHAR")
@@ -46,7 +47,7 @@ def content(engine: DuckDB, table: exp.Table) -> list[Row]:
     return [tuple(map(str, row)) for row in engine.rows(exp.select("*").from_(table))]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_what_is_written_is_read_back_the_same(engine: DuckDB, tmp_path: Path, ending: str) -> None:
     exported = export(engine, PEOPLE, path=tmp_path / f"o'ut[1]{ending}")
     with exported.opened() as (reader, written):
@@ -59,7 +60,7 @@ def test_what_is_written_is_read_back_the_same(engine: DuckDB, tmp_path: Path, e
     assert [one.name for one in tmp_path.iterdir()] == [f"o'ut[1]{ending}"]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_what_is_written_opens_as_a_source(engine: DuckDB, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"out{ending}"
     export(engine, PEOPLE, path=path).publish()
@@ -70,7 +71,7 @@ def test_what_is_written_opens_as_a_source(engine: DuckDB, tmp_path: Path, endin
         assert found == [("01234", None), (None, ""), ("*", " padded ")]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_nobody_else_sees_it_before_it_is_published(
     engine: DuckDB, tmp_path: Path, ending: str
 ) -> None:
@@ -87,7 +88,7 @@ def test_nobody_else_sees_it_before_it_is_published(
         os.umask(mask)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_no_label_of_an_enum_that_is_not_in_the_table(
     engine: DuckDB, tmp_path: Path, ending: str
 ) -> None:
@@ -123,7 +124,7 @@ def test_parquet_and_arrow_hold_no_metadata(engine: DuckDB, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_rows_keep_the_tables_order(engine: DuckDB, tmp_path: Path, ending: str) -> None:
     numbers = list(range(300_000))
     table = engine.load_rows("ordered", {"i": numbers})
@@ -161,7 +162,7 @@ def test_a_database_keeps_types_that_arrow_lacks(engine: DuckDB, tmp_path: Path)
         )
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_export_inside_an_open_transaction_of_a_read_only_database(
     tmp_path: Path, ending: str
 ) -> None:
@@ -175,7 +176,7 @@ def test_export_inside_an_open_transaction_of_a_read_only_database(
         assert source.engine.rows(exp.select("*").from_(source.table)) == [(5,)]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_an_existing_target_needs_overwrite_and_keeps_its_rights(
     engine: DuckDB, tmp_path: Path, ending: str
 ) -> None:
@@ -288,7 +289,7 @@ def test_a_stray_log_is_not_read_into_a_new_database(engine: DuckDB, tmp_path: P
         export(engine, PEOPLE, path=tmp_path / "out.duckdb")
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_a_failure_while_writing_leaves_nothing(
     engine: DuckDB, tmp_path: Path, ending: str
 ) -> None:

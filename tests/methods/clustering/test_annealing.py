@@ -90,36 +90,6 @@ def test_the_report_tells_what_annealing_came_to(people):
     assert "without annealing" in text
 
 
-@pytest.fixture
-def pairs():
-    """Pairs of alike records, also in their ill: an exchange costs every cell of both pairs."""
-    with empty_database() as connection:
-        connection.execute(
-            "CREATE TABLE people AS SELECT range // 2 AS a, range // 2 AS b, range // 2 % 2 AS ill"
-            " FROM range(8)"
-        )
-        yield connection
-
-
-@pytest.mark.parametrize("weight", [1.0, 3.0])
-def test_the_loss_keeps_no_cluster_from_the_models(pairs, weight):
-    quasi = {name: Hierarchy.suppression() for name in "ab"}
-    asked = Policy(quasi, ["ill"], models=[KAnonymity(2), LDiversity(2)])
-    report = sqlanon.plan(
-        pairs,
-        asked,
-        table="people",
-        method="forest",
-        improve="anneal",
-        loss_weight=weight,
-        iterations=400,
-        refine=False,
-    ).report
-    (state,) = report.search.annealing["models"]
-    assert state["before"]["failing"] == 4
-    assert state["after"]["failing"] == 0
-
-
 @pytest.mark.slow
 def test_no_exchange_leaves_all_to_mending(people):
     model = LDiversity(2.5, "entropy")

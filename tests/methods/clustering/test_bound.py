@@ -17,7 +17,7 @@ from strategies import hierarchies, level_bounds, records_of, weights
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.clustering import covers
+from sqlanon.methods.clustering import pricing
 from sqlanon.methods.clustering.first import Priced
 from sqlanon.search.clustering.dual_bound import Duals, dual_bound
 
@@ -211,7 +211,7 @@ def test_with_a_time_limit_prices_are_raised_until_that_helps_no_more(monkeypatc
         calls.append(start.total)
         return dual_bound(*given, start=start, **more)
 
-    monkeypatch.setattr(covers.Mine, "priced", weak)
+    monkeypatch.setattr(pricing.Mine, "priced", weak)
     monkeypatch.setattr("sqlanon.methods.clustering.bound.dual_bound", counted)
     report = sqlanon.bound(connection, policy, table="people", time_limit=60)
     assert report.lower_bound == full.lower_bound
@@ -221,12 +221,12 @@ def test_with_a_time_limit_prices_are_raised_until_that_helps_no_more(monkeypatc
 def test_an_effort_that_the_time_limit_ends_is_not_told(monkeypatch):
     connection, policy = table_of("111233344")
     quick = sqlanon.bound(connection, policy, table="people")
-    priced = covers.Mine.priced
+    priced = pricing.Mine.priced
 
     def ended(*given, **more):
         return replace(priced(*given, **more), is_cut=True)
 
-    monkeypatch.setattr(covers.Mine, "priced", ended)
+    monkeypatch.setattr(pricing.Mine, "priced", ended)
     report = sqlanon.bound(connection, policy, table="people", effort="full", time_limit=60)
     assert report.to_dict()["effort"] is None
     assert report.lower_bound >= quick.lower_bound

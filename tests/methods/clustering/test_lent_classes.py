@@ -11,10 +11,10 @@ from databases import empty_database
 from oracles.covers import problem_of
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.methods.clustering import clusters, lent, partial_domain
+from sqlanon.methods.clustering import clusters, partial_domain
 from sqlanon.methods.clustering.first import Begun, FirstClusters
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.options import ClusterOptions
@@ -144,34 +144,6 @@ def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, chec
     assert checked[0] <= most + STEPS
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
-def test_the_policy_file_of_the_readme_works_with_covers(method):
-    """Its highest level and its limit; nobody is published above the one or beyond the other."""
-    with empty_database() as connection:
-        connection.execute(
-            "CREATE TABLE people AS SELECT 20 + (i * 7) % 60 AS age, 10000 + (i * 37) % 90 AS zip, "
-            "i % 2 AS sex, i % 5 AS diagnosis, i AS name FROM range(300) AS r(i)"
-        )
-        policy = Policy(
-            {
-                "age": QuasiIdentifier(Hierarchy.intervals(5, 10, 20), weight=2.0, max_level=3),
-                "zip": Hierarchy.prefix(4, 3, 2),
-                "sex": Hierarchy.suppression(),
-            },
-            ["diagnosis"],
-            identifiers=["name"],
-            models=[KAnonymity(5), LDiversity(2, "entropy")],
-            suppression_limit=0.02,
-        )
-        report = sqlanon.anonymize(
-            connection, policy, table="people", method=method, passes=2, into="released"
-        )
-        assert sqlanon.check(connection, policy, table="released").holds
-        assert connection.execute("SELECT count(*) FROM released").fetchone()[0] >= 294
-        assert report.records_per_level["age"][4] == 0
-
-
 @pytest.fixture
 def clock(monkeypatch):
     """The time that all deadlines look at, which stands still; they come at 100."""
@@ -183,9 +155,9 @@ def clock(monkeypatch):
 def test_classes_are_not_looked_at_when_the_time_is_over():
     problem = problem_of([("a",), ("b",), ("b",)], 2)
     label = np.array([0, 1, 1])
-    assert [held.tolist() for held in lent._failing(problem, label)] == [[0]]
+    assert [held.tolist() for held in clusters._failing(problem, label)] == [[0]]
     with pytest.raises(TimeLimitError):
-        list(lent._failing(replace(problem, deadline=Deadline(0, lambda: 1)), label))
+        list(clusters._failing(replace(problem, deadline=Deadline(0, lambda: 1)), label))
 
 
 @pytest.mark.slow
@@ -199,7 +171,7 @@ def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
         problem = releases.problem
         halves = Clustering.of(problem, np.arange(problem.records) * 2 // problem.records)
         first = FirstClusters(halves, ended="the cover", is_instead=True)
-        return [Begun(releases.placeable, problem, first)], None
+        return [Begun(releases.placeable, problem, first)]
 
     best = best_of_structured()
     monkeypatch.setattr(clusters, "begin", begin)

@@ -73,23 +73,3 @@ def test_a_sensitive_column_decides_with_k_alone(people):
 
     assert kept(["ill"]) == {"a": 0, "b": 12}
     assert kept([]) == {"a": 12, "b": 0}
-
-
-@pytest.mark.slow
-def test_refinement_takes_it_as_a_start(people):
-    found = [
-        sqlanon.plan(
-            people, policy_of(), table="people", method="partial-domain", refine=refine
-        ).report
-        for refine in (False, True)
-    ]
-    assert found[1].loss["lm"] <= found[0].loss["lm"]
-
-
-@pytest.mark.slow
-def test_blocks_are_generalized_each_on_its_own(people):
-    report = sqlanon.plan(
-        people, policy_of(LDiversity(2)), table="people", method="partial-domain", block_records=40
-    ).report
-    assert report.search.blocks > 1
-    assert report.holds

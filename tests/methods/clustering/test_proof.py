@@ -15,12 +15,11 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, 
 from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering import pricing
-from sqlanon.methods.clustering.covers import Mine
-from sqlanon.methods.clustering.first import effort_of
-from sqlanon.methods.clustering.pricing import _takes_a_moment
-from sqlanon.methods.clustering.proof import Proof
+from sqlanon.methods.clustering.first import Proof
+from sqlanon.methods.clustering.pricing import Mine, _takes_a_moment, effort_of
 from sqlanon.methods.registry import Options
 from sqlanon.search.clustering.dual_bound import Ascent
+from sqlanon.search.clustering.problem import Clustering
 
 METHODS = ["direct-cover", "set-cover", "forest", "agglomerative", "diameter-cover"]
 ROUNDING = 1e-9
@@ -217,10 +216,25 @@ def test_prices_that_the_time_limit_leaves_out_are_told(people, monkeypatch):
     def ended(*_, **__):
         raise TimeLimitError("mining")
 
-    monkeypatch.setattr("sqlanon.methods.clustering.covers.Mine.candidates", ended)
+    monkeypatch.setattr("sqlanon.methods.clustering.pricing.Mine.candidates", ended)
     report = sqlanon.plan(people, policy(), table="people", method="forest", bound="full").report
     assert report.search.bound == "records"
     assert report.is_cut
     assert any(
         note.startswith("the share of the time limit for the bound") for note in report.notes
     )
+
+
+@pytest.mark.parametrize("is_far", [False, True])
+def test_a_cover_by_prices_is_refined_unless_it_begins_far_behind(people, monkeypatch, is_far):
+    def in_one(self, problem, every, *, priced):
+        return Clustering.of(problem, np.zeros(problem.records, np.int64))
+
+    asked = {"table": "people", "method": "direct-cover"}
+    alone = sqlanon.plan(people, policy(), **asked, refine=False).report
+    if is_far:
+        monkeypatch.setattr(Mine, "by_reduced_cost", in_one)
+    report = sqlanon.plan(people, policy(), **asked).report
+    by_reduced_cost = "refinement started from a cover by reduced cost"
+    assert any(note.startswith(by_reduced_cost) for note in report.notes) is not is_far
+    assert report.loss["lm"] <= alone.loss["lm"]

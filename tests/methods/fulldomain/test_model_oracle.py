@@ -15,7 +15,7 @@ import sqlanon
 from sqlanon import BetaLikeness, KAnonymity, LDiversity, Policy, TCloseness, UnsatisfiableError
 from sqlanon.hierarchy import layout
 from sqlanon.loss import cells
-from sqlanon.methods.fulldomain import frequency_sets, model_checks, size_checks, utility
+from sqlanon.methods.fulldomain import frequency_sets, model_checks
 from sqlanon.search.lattice import incognito
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -135,7 +135,7 @@ WAYS = {
     "several words": [(layout, "WORD_BITS", 3)],
     "side by side": [
         (module, "LARGE", LITTLE)
-        for module in (frequency_sets, size_checks, model_checks, utility)
+        for module in (frequency_sets, model_checks)
     ],
 }  # fmt: skip
 

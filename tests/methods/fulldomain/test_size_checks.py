@@ -22,7 +22,7 @@ from sqlanon.loss.objectives import (
     ClassSizeObjective,
     DiscernibilityObjective,
 )
-from sqlanon.methods.fulldomain import frequency_sets, size_checks
+from sqlanon.methods.fulldomain import frequency_sets
 from sqlanon.methods.fulldomain.frequency_sets import LARGE, FrequencySets, Pricing
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.microdata.binding import bind
@@ -159,7 +159,7 @@ def rolling_up_always():
 def test_counts_equal_brute_force(case, bits, large):
     with (
         closing(table_of(case)) as connection,
-        patch.object(size_checks, "LARGE", large),
+        patch.object(frequency_sets, "LARGE", large),
     ):
         checks = checks_of(connection, case, bits)
         nodes = nodes_of(case)
@@ -211,16 +211,6 @@ def test_small_tables_are_not_rolled_up(grid):
     grid.ask([(1, 1)])
     grid.ask(ABOVE)
     assert grid.sets.rolled_up == 0
-
-
-def test_asked_is_the_number_of_nodes_asked(grid):
-    grid.ask(ABOVE)
-    grid.ask([(0, 0)])
-    assert grid.sets.asked == 5
-
-
-def test_no_nodes_are_no_query(grid):
-    assert grid.ask([]) == []
 
 
 def test_the_lowest_node_is_rolled_up_first():

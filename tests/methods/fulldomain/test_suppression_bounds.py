@@ -15,8 +15,8 @@ from oracles.models import DRAWN
 from sqlglot import exp
 
 from sqlanon.engine.base import render
-from sqlanon.methods.fulldomain.suppression_bounds import SuppressionScope
-from sqlanon.microdata.sensitive_codes import SensitiveCodes
+from sqlanon.methods.fulldomain.model_checks import SuppressionScope
+from sqlanon.microdata.sensitive import SensitiveCodes
 from sqlanon.policy.privacy import (
     DISTANCES,
     AlphaAnonymity,

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from contextlib import ExitStack
 from fractions import Fraction
@@ -21,7 +18,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.hierarchy import layout
-from sqlanon.methods.fulldomain import frequency_sets, model_checks, size_checks, utility
+from sqlanon.methods.fulldomain import frequency_sets, model_checks
 from sqlanon.policy.policy import Sensitive
 from sqlanon.search.lattice import incognito
 from sqlanon.search.lattice.bounds import INFINITE, ONE, Ratio
@@ -139,9 +136,7 @@ def policy_of(case):
 WAYS = {
     "as it comes": [],
     "one box at a time": [(incognito, "LARGEST_BOX", 2)],
-    "side by side": [
-        (module, "LARGE", 0) for module in (frequency_sets, size_checks, model_checks, utility)
-    ],
+    "side by side": [(module, "LARGE", 0) for module in (frequency_sets, model_checks)],
     "several words": [(layout, "WORD_BITS", 3)],
 }
 
@@ -289,26 +284,6 @@ def test_utility_without_a_sensitive_attribute_is_one_clear_error():
         pytest.raises(PolicyError, match=r"needs a sensitive attribute; .*--sensitive COLUMN"),
     ):
         sqlanon.plan(connection, policy, table="people", loss="utility")
-
-
-@pytest.mark.slow
-def test_the_command_line_minimizes_utility(tmp_path):
-    records = "".join(f"{i % 4 * 10},{'mf'[i % 2]},{'xy'[i % 4 // 2]}\n" for i in range(40))
-    (tmp_path / "people.csv").write_text("age,sex,diagnosis\n" + records)
-    (tmp_path / "age.csv").write_text("0;low;*\n10;low;*\n20;high;*\n30;high;*\n")
-    command = ["plan", "people.csv", "--qi", "age", "--sensitive", "diagnosis", "--k", "15"]
-    command += ["--hierarchy", "age=age.csv", "--loss", "utility", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-c", "from sqlanon.cli import app; app()", *command],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["levels"] == {"age": 1}
-    assert report["loss"]["utility"] == report["lower_bound"] == 0.5 / (1 - 0.5)
 
 
 costs, gains = st.integers(0, 10**9), st.integers(0, ONE)

@@ -4,7 +4,7 @@ import numpy as np
 
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import WORD_BITS
-from sqlanon.methods.itemsets.codes import Forest, ItemCodes
+from sqlanon.methods.itemsets import Forest, ItemCodes
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 ROWS = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d", "d", "d", "*")]
@@ -26,57 +26,14 @@ def test_nodes_below_k_records_are_left_out():
     assert (made.top, made.is_constant) == (4, False)
 
 
-def test_a_column_of_rare_values_is_constant():
-    made = forest([1, 1, 1, 1], 4)
-    assert (made.numbers.tolist(), made.is_constant) == ([6], True)
-
-
 def test_a_node_counts_at_every_level_that_repeats_it():
     assert forest([1, 1, 1, 1], 1, (1, 1)).numbers.tolist() == [0, 3, 4]
     assert forest([1, 1, 1, 1], 1, (1, 1)).top is None
 
 
-def test_there_is_no_node_beyond_the_number_of_records():
-    made = forest([1, 1, 1, 1], 5)
-    assert (made.numbers.tolist(), made.top, made.is_constant) == ([], None, False)
-
-
 def test_values_with_many_nodes_score_higher():
     flat = [("f", "*"), ("m", "*")]
     assert forest([2, 2, 2, 2], 1).score > forest([4, 4], 1, (0, 1), flat).score
-
-
-def test_the_code_of_a_node_is_that_of_its_values_without_the_fields_below_it():
-    codes = ItemCodes.of([forest([3, 3, 1, 2], 2)])
-    made = codes.forests[0]
-    found = codes.codes(0)
-    assert len(set(found)) == len(found)
-    for node, code in enumerate(found):
-        for above in made.ancestors(node):
-            path = codes.bits(0, 0, high=int(made.depths[above]))
-            assert tuple(a & b for a, b in zip(code, path, strict=True)) == found[above]
-
-
-def test_values_agree_on_nothing_below_their_deepest_node():
-    codes = ItemCodes.of([forest([3, 3, 1, 2], 2)])
-    for node, code in enumerate(codes.codes(0)):
-        depth = int(codes.forests[0].depths[node])
-        differing = codes.some(0, node, code=code)[0] - code[0]
-        assert differing == codes.bits(0, depth, high=depth + 1)[0]
-
-
-def test_values_below_no_node_agree_on_nothing():
-    codes = ItemCodes.of([forest([3, 1, 1, 1], 2, (0, 1))])
-    assert codes.forests[0].deepest.tolist() == [0, 1, 1, -1]
-    assert codes.some(0, -1, code=(0,)) == codes.bits(0)
-
-
-def test_nodes_are_found_again_from_their_codes():
-    forests = [forest([3, 3, 1, 2], 2), forest([3, 3, 1, 2], 3), forest([1, 1, 1, 1], 1, (0, 2))]
-    codes = ItemCodes.of(forests)
-    for attribute, made in enumerate(forests):
-        words = [np.array(word) for word in zip(*codes.codes(attribute), strict=True)]
-        assert codes.nodes(attribute, words).tolist() == made.numbers.tolist()
 
 
 def test_nodes_of_many_values_are_found_again_from_their_codes():
@@ -111,17 +68,3 @@ def test_fields_take_as_many_words_as_they_need():
         assert not taken[field.word] & field.mask
         assert field.offset + field.width <= WORD_BITS
         taken[field.word] |= field.mask
-
-
-def test_codes_are_empty_where_an_attribute_has_no_frequent_node():
-    flat = [("f", "*"), ("m", "*")]
-    kept = forest([2, 2], 2, (0, 1), flat)
-    assert ItemCodes.of([kept, forest([1, 1, 1, 1], 2, (0, 0))]).is_empty
-    assert not ItemCodes.of([kept]).is_empty
-
-
-def test_attributes_that_tell_nothing_apart_are_not_mined():
-    flat = [("f", "*"), ("m", "*")]
-    codes = ItemCodes.of([forest([1, 1], 2, (0, 1), flat), forest([1, 1, 1, 1], 1)])
-    assert codes.order == [1]
-    assert np.array(codes.bits(0)).sum() == 0

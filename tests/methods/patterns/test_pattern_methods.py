@@ -144,28 +144,6 @@ def test_exact_loses_what_it_proves(people):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "model",
-    [
-        LDiversity(2),
-        LDiversity(1.5, "entropy"),
-        TCloseness(0.3),
-        AlphaAnonymity(0.8),
-        BetaLikeness(0.6),
-        DeltaDisclosure(0.8),
-    ],
-)
-def test_exact_proves_the_optimum_under_models(people, model):
-    policy = policy_of(model, sensitive=("ill",))
-    settings = {"loss": "suppressed-cells"}
-    greedy, _ = published(people, policy, "all", **settings)
-    exact, _ = published(people, policy, "all", "pattern-exact", **settings)
-    assert exact.search.proven
-    assert exact.holds
-    assert exact.loss["suppressed_cells"] <= greedy.loss["suppressed_cells"]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("model", [DeltaDisclosure(0.3), BetaLikeness(0.2), TCloseness(0.1)])
 def test_exact_claims_no_bound_where_leaving_records_out_may_lose_less(model):
     connection = empty_database()
@@ -263,55 +241,6 @@ def test_values_that_a_hierarchy_misses_are_counted(people):
     policy = Policy({**HIERARCHIES, "zip": zips}, keep=("ill",), models=[KAnonymity(2)])
     with pytest.raises(HierarchyError, match="misses 6 values that 6 records hold"):
         sqlanon.plan(people, policy, table="people", method="pattern-greedy", patterns="all")
-
-
-@pytest.mark.parametrize("patterns", [[["a", "b", "c"], ["a"]], "all"])
-@pytest.mark.parametrize("limit", [0.0, 0.2])
-def test_exact_never_publishes_worse_than_greedy(patterns, limit):
-    connection = empty_database()
-    connection.execute("CREATE TABLE people (a TEXT, b TEXT, c TEXT)")
-    rows = ["111", "111", "122", "233", "233", "244"]
-    insert(connection, "people", list(map(list, rows)))
-    policy = Policy(["a", "b", "c"], models=[KAnonymity(2)], suppression_limit=limit)
-    greedy, exact = (
-        sqlanon.plan(
-            connection, policy, table="people", method=m, patterns=patterns, loss="suppressed-cells"
-        ).report
-        for m in ("pattern-greedy", "pattern-exact")
-    )
-    assert exact.lower_bound == exact.loss["suppressed_cells"] <= greedy.loss["suppressed_cells"]
-
-
-@pytest.mark.slow
-@settings(max_examples=10, deadline=None)
-@given(
-    st.lists(
-        st.tuples(*[st.integers(0, 2)] * 4, st.sampled_from(["flu", "gout"])),
-        min_size=4,
-        max_size=40,
-    ),
-    st.integers(1, 4),
-    st.booleans(),
-)
-def test_the_database_counts_instances_as_memory_does(records, k, diverse):
-    models = [KAnonymity(k), *([LDiversity(2)] if diverse else [])]
-    policy = Policy(["a", "b", "c", "d"], ["ill"], models=models, suppression_limit=1.0)
-    found = []
-    with empty_database() as connection:
-        connection.execute("CREATE TABLE people (a INT, b INT, c INT, d INT, ill TEXT)")
-        insert(connection, "people", records)
-        for few in (0, 8_000):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", few)
-                try:
-                    plan = sqlanon.plan(
-                        connection, policy, table="people", method="pattern-greedy", patterns="all"
-                    )
-                except UnsatisfiableError:
-                    found.append(None)
-                    continue
-            found.append({**plan.to_dict(), "seconds": None, "created": None})
-    assert found[0] == found[1]
 
 
 @pytest.mark.slow

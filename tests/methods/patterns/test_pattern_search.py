@@ -16,12 +16,11 @@ from oracles.patterns import assignment, brute_force, covering, table_of, tight
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.deadline import Deadline
 from sqlanon.methods.patterns import optimum
-from sqlanon.methods.patterns.optimum import components, optimal, places_of, undominated
+from sqlanon.methods.patterns.optimum import components, optimal, places_of
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
-from sqlanon.search.patterns.greedy import LEFT, DistinctRows, Placed, greedy, pattern_order
-from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
@@ -73,22 +72,6 @@ def test_exact_is_the_least_that_may_be_published(rows, kept, k, limit):
         assert found.bound == cost(found, table, limit)
 
 
-@pytest.mark.parametrize("counted", [1, 7])
-def test_classes_are_judged_alike_a_few_at_a_time(monkeypatch, counted):
-    random = np.random.default_rng(3)
-    values = random.integers(-1, 3, (40, 1))
-    table = np.bincount(values[values >= 0], minlength=3)
-    demand = ValueDemand(0, LDiversity(2), table)
-    rows = DistinctRows(
-        np.zeros((40, 1), np.int64), np.ones(40, np.int64), Demands(values, (demand,))
-    )
-    group = random.integers(0, 12, 40)
-    at_once = rows.satisfying(np.arange(40), group, groups=13)
-    assert set(at_once.tolist()) == {False, True}
-    monkeypatch.setattr("sqlanon.search.privacy.COUNTS_AT_ONCE", counted)
-    assert rows.satisfying(np.arange(40), group, groups=13).tolist() == at_once.tolist()
-
-
 @pytest.mark.parametrize(("taken", "components"), [(3, 2), (4, 0)])
 def test_no_program_is_begun_that_would_be_judged_too_late(monkeypatch, taken, components):
     """Of ten seconds the places take some; what follows takes twice as long."""
@@ -136,14 +119,6 @@ def test_exact_is_what_brute_force_finds_under_models(records, kept, k, models):
     least = brute_force(rows, parts, k, values, models)
     assert cost(found, table) == least
     assert least is None or found.proven
-
-
-def test_the_greedy_assignment_is_returned_where_there_is_no_time_under_models():
-    rows, values = [(0, 0), (0, 1), (1, 0), (1, 1)] * 2, [0, 1, 1, 0] * 2
-    table = table_of(rows, [{0, 1}, {0}], 2, values, [LDiversity(2)])
-    found = exactly(table, 1e-9)
-    assert assignment(found, table) == assignment(greedily(table), table)
-    assert not found.proven
 
 
 @SEARCH
@@ -240,70 +215,10 @@ def algorithm_1(table):
     st.lists(st.tuples(*[st.integers(0, 1)] * 9), min_size=1, max_size=30),
     st.sets(st.frozensets(st.integers(0, 8)), min_size=1, max_size=30),
     st.integers(1, 8),
-    st.sampled_from([1, 64, 2**17]),
 )
-def test_greedy_is_algorithm_1_however_many_patterns_it_looks_at(rows, kept, k, batch):
+def test_greedy_is_algorithm_1(rows, kept, k):
     table = table_of(rows, kept, k)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sqlanon.search.patterns.greedy.BATCH", batch)
-        found = greedy(table.rows, table.masks, k=k).pattern.tolist()
-    assert found == algorithm_1(table)
-
-
-class Slowly:
-    """Counts instances one by one, as a database would be asked to."""
-
-    def __init__(self, table):
-        self.table, self.rows, self.asked = table, [], 0
-
-    def among(self, rows):
-        self.rows = rows.tolist()
-
-    def frequent(self, patterns):
-        self.asked += len(patterns)
-        return np.array([self.has_instance(self.table.nodes[n]) for n in patterns], bool)
-
-    def has_instance(self, node):
-        found = defaultdict(int)
-        for row in self.rows:
-            kept = tuple(self.table.leaves[row][node == 0])
-            found[kept] += int(self.table.rows.sizes[row])
-        return max(found.values(), default=0) >= self.table.k
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.tuples(*[st.integers(0, 1)] * 9), min_size=1, max_size=30),
-    st.sets(st.frozensets(st.integers(0, 8)), min_size=1, max_size=60),
-    st.integers(1, 8),
-    st.sampled_from([30, 600]),
-    st.sampled_from([-1.0, 0.5]),
-    st.integers(0, 10),
-)
-def test_greedy_is_algorithm_1_whoever_counts_and_whatever_is_looked_at_first(
-    rows, kept, k, room, half, few
-):
-    """Coarser patterns rule out finer ones before their turn, always or where that seems well."""
-    table = table_of(rows, kept, k)
-    with pytest.MonkeyPatch.context() as patch:
-        held = {"IN_MEMORY": few, "QUERY": room, "COARSER_ABOVE": half}
-        for name, value in held.items():
-            patch.setattr(f"sqlanon.search.patterns.greedy.{name}", value)
-        found = greedy(table.rows, table.masks, k=k, instances=Slowly(table)).pattern.tolist()
-    assert found == algorithm_1(table)
-
-
-def test_a_coarser_pattern_without_an_instance_rules_out_all_finer_ones():
-    """Nobody is alike in a, so of the eight patterns that keep it two are asked for."""
-    rows = [(n, n % 2, n % 2, 0) for n in range(8)]
-    kept = [{0, *others} for size in range(4) for others in combinations((1, 2, 3), size)]
-    table = table_of(rows, kept, 2)
-    asked = Slowly(table)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sqlanon.search.patterns.greedy.IN_MEMORY", 0)
-        found = greedy(table.rows, table.masks, k=2, instances=asked)
-    assert set(found.pattern.tolist()) == {LEFT}
-    assert asked.asked < 8
+    assert greedy(table.rows, table.masks, k=k).pattern.tolist() == algorithm_1(table)
 
 
 @given(st.lists(st.frozensets(st.integers(0, 20)), unique=True), st.integers(1, 2))
@@ -337,13 +252,6 @@ def test_greedy_reads_codes_of_several_words():
 def test_rows_that_share_no_instance_are_solved_apart():
     table = table_of([(0, 0), (0, 1), (1, 2), (1, 3)], [{0}, {1}], 2)
     assert [own.tolist() for own in components(places_of(table), 4)] == [[0, 1], [2, 3]]
-
-
-def test_a_pattern_is_left_out_where_a_coarser_one_costs_no_more():
-    table = table_of([(0, 0), (0, 1)], [{0, 1}, {0}], 2)
-    free = [np.zeros(2, int), np.zeros(2, int)]
-    assert undominated(table, free) == [1]
-    assert undominated(table, [np.zeros(2, int), np.ones(2, int)]) == [0, 1]
 
 
 def test_exact_returns_the_start_when_time_is_over():

@@ -20,12 +20,11 @@ from sqlanon.search.clustering.agglomerative import (
     DISTANCES,
     StackedTaxonomies,
     agglomerative,
-    modified_agglomerative,
     ripe_parts,
     shrunk,
 )
 from sqlanon.search.clustering.closure_costs import NodeCosts
-from sqlanon.search.clustering.neighbours import Copies, Neighbours
+from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import members
 
 FEW = settings(max_examples=25, deadline=None)
@@ -37,15 +36,12 @@ FORMULAS = {
 
 
 def near(problem):
-    return Neighbours.of(problem, Copies.of(problem))
+    return Neighbours.of(problem)
 
 
 def parts_of(problem, distance, shrinks):
-    def ripe(records):
-        return shrunk(problem, records) if shrinks else records
-
-    found = ripe_parts(problem, near(problem), distance=DISTANCES[distance], ripe=ripe)
-    return found.tolist()
+    own = {"distance": DISTANCES[distance], "modified": shrinks}
+    return ripe_parts(problem, near(problem), **own).tolist()
 
 
 def by_hand(problem, distance, shrinks):
@@ -128,12 +124,11 @@ def test_clusters_have_the_sizes_of_the_source_but_for_what_is_left_over(k, seed
         assert (sizes - np.minimum(sizes, max(most, k))).sum() < k
 
 
-@pytest.mark.parametrize("cluster", [agglomerative, modified_agglomerative])
 @FEW
-@given(problem=problems(most=12, demanding=True))
-def test_clusters_satisfy_the_demand(cluster, problem):
+@given(problems(most=12, demanding=True), st.booleans())
+def test_clusters_satisfy_the_demand(problem, modified):
     assume(problem.satisfies(np.arange(problem.records)))
-    found = cluster(problem, near(problem))
+    found = agglomerative(problem, near(problem), modified=modified)
     assert (found.label >= 0).all()
     assert all(problem.satisfies(records) for records in members(found))
 
@@ -164,8 +159,9 @@ def test_node_costs_are_those_of_joins_with_and_without_tables(problem, largest,
         ).tolist()
 
 
-@pytest.mark.parametrize("cluster", [agglomerative, modified_agglomerative])
-def test_clusters_end_at_the_deadline(cluster):
+@pytest.mark.parametrize("modified", [False, True])
+def test_clusters_end_at_the_deadline(modified):
     problem = problem_of([("a",), ("b",)], 2)
+    late = replace(problem, deadline=Deadline.after(0))
     with pytest.raises(TimeLimitError):
-        cluster(replace(problem, deadline=Deadline.after(0)), near(problem))
+        agglomerative(late, near(problem), modified=modified)

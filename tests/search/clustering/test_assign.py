@@ -16,11 +16,9 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
 from sqlanon.search.clustering.assign import assign_rest, lessened, mend, returned, unplaceable
 from sqlanon.search.clustering.blocks import cut_blocks
-from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.effort import Effort
-from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
+from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, column_bounds, members
 from sqlanon.search.clustering.refinement import refine
 from sqlanon.search.privacy import Demands, ValueDemand
 
@@ -151,7 +149,7 @@ def test_refined_clusters_keep_to_levels_and_limit_and_never_lose_more(problem, 
     if own is None:
         return
     first = direct_cover(own, candidates_of(own))
-    found = returned(own, refine(own, first, effort=Effort(seed=seed)))
+    found = returned(own, refine(own, first, seed=seed))
     assert is_valid(own, first)
     assert is_valid(own, found)
     assert (found.label == NOWHERE).sum() <= own.allowance

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -25,12 +27,12 @@ from oracles.covers import (
 )
 from strategies import problems
 
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.deadline import Deadline
+from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.search.clustering import set_cover as cover
 from sqlanon.search.clustering.assign import assign_rest
-from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
-from sqlanon.search.clustering.lower_bound import Cheapest
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover, published_direct_cover
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, column_bounds, members
 from sqlanon.search.clustering.set_cover import (
     convert,
     cover_by_subsets,
@@ -204,13 +206,10 @@ def test_beta_limits_subsets_as_it_limits_itemsets():
     assert (uncovered, clusters.label.tolist()) == (1, [0, 0, 0])
 
 
-def test_beta_below_one_is_refused_for_subsets():
-    with pytest.raises(PolicyError, match="at least 1"):
-        exhaustive_cover(problem_of(FIGURE_1, 2), 0.5)
-
-
 def test_beta_below_one_is_refused():
     problem = problem_of(FIGURE_1, 2)
+    with pytest.raises(PolicyError, match="at least 1"):
+        exhaustive_cover(problem, 0.5)
     with pytest.raises(PolicyError, match="at least 1"):
         within(problem, candidates_of(problem), beta=0.5)
 
@@ -295,10 +294,31 @@ def test_the_bound_is_each_records_cheapest_closed_itemset(problem):
     assert Cheapest.of(problem, candidates).cost.tolist() == expected
 
 
+def until(problem, looks):
+    return replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
+
+
 @FEW
 @given(problems())
-def test_the_bound_is_below_the_best_clustering(problem):
-    assert Cheapest.of(problem, candidates_of(problem)).cost.sum() <= least_loss(problem)
+def test_what_columns_cost_is_no_more_than_what_itemsets_cost(problem):
+    every = Cheapest.of(problem, candidates_of(problem)).cost
+    assert (column_bounds(problem) <= every).all()
+
+
+@FEW
+@given(problems(), st.integers(0, 3))
+def test_a_bound_that_is_cut_short_is_one(problem, looks):
+    candidates = candidates_of(problem)
+    cut = Cheapest.of(until(problem, looks), candidates).cost
+    assert (cut <= Cheapest.of(problem, candidates).cost).all()
+
+
+def test_a_cover_that_is_cut_short_raises():
+    problem = problem_of([("a",)] * 3 + [("b",)] * 3, 3)
+    candidates = candidates_of(problem)
+    for method in (set_cover, direct_cover):
+        with pytest.raises(TimeLimitError):
+            method(until(problem, 0), candidates)
 
 
 # Demands

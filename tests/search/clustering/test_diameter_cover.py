@@ -17,14 +17,14 @@ from strategies import problems
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering.diameter_cover import covering_balls, diameter_cover
-from sqlanon.search.clustering.neighbours import Copies, Neighbours
+from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import members
 
 FEW = settings(max_examples=25, deadline=None)
 
 
 def near(problem):
-    return Neighbours.of(problem, Copies.of(problem))
+    return Neighbours.of(problem)
 
 
 def distance(problem, first, second):

@@ -18,10 +18,10 @@ from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LARGEST
 from sqlanon.search.clustering import price_proof
+from sqlanon.search.clustering.direct_cover import Cheapest
 from sqlanon.search.clustering.dual_bound import Ascent, Duals, dual_bound
-from sqlanon.search.clustering.lower_bound import Cheapest, column_bounds
 from sqlanon.search.clustering.price_proof import AlikeRecords, WholePass
-from sqlanon.search.clustering.problem import Candidates
+from sqlanon.search.clustering.problem import Candidates, column_bounds
 
 FEW = settings(max_examples=200, deadline=None)
 efforts = st.sampled_from(Ascent)

@@ -16,14 +16,14 @@ from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering import neighbours
 from sqlanon.search.clustering.forest import ROOT, SpanningForest, decomposed, forest, grown
-from sqlanon.search.clustering.neighbours import Copies, Neighbours
+from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import Clustering, members
 
 FEW = settings(max_examples=30, deadline=None)
 
 
 def trees_of(problem):
-    return grown(problem, Neighbours.of(problem, Copies.of(problem)))
+    return grown(problem, Neighbours.of(problem))
 
 
 def root_of(parent, record):
@@ -136,7 +136,7 @@ def test_copies_stay_together_while_others_are_joined_to_them():
 @given(problems(most=12, demanding=True))
 def test_clusters_satisfy_the_demand_and_are_the_same_for_the_same_table(problem):
     assume(problem.satisfies(np.arange(problem.records)))
-    near = Neighbours.of(problem, Copies.of(problem))
+    near = Neighbours.of(problem)
     found = forest(problem, near)
     assert (found.label >= 0).all()
     assert all(problem.satisfies(records) for records in members(found))
@@ -145,6 +145,6 @@ def test_clusters_satisfy_the_demand_and_are_the_same_for_the_same_table(problem
 
 def test_growth_ends_at_the_deadline():
     problem = problem_of([(str(n),) for n in range(400)], 2)
-    near = Neighbours.of(problem, Copies.of(problem))
+    near = Neighbours.of(problem)
     with pytest.raises(TimeLimitError):
         grown(replace(problem, deadline=Deadline.after(0)), near)

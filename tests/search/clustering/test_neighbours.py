@@ -22,7 +22,7 @@ FEW = settings(max_examples=30, deadline=None)
 
 
 def near(problem):
-    return Neighbours.of(problem, Copies.of(problem))
+    return Neighbours.of(problem)
 
 
 @FEW

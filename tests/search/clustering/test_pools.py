@@ -16,9 +16,8 @@ from sqlanon.search.clustering import closure_costs as joins
 from sqlanon.search.clustering.bitmaps import flags
 from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.pilot_method import NO_LOSS, Pools, boxes_of, replay, try_all
-from sqlanon.search.clustering.pools_under_demand import Satisfying, by_node, mixed, slices
 from sqlanon.search.clustering.problem import Clustering, members
-from sqlanon.search.clustering.refinement import refine
+from sqlanon.search.clustering.refinement import Satisfying, by_node, mixed, refine, slices
 
 
 @pytest.mark.parametrize("most", [closures.MAX_JOINS, 9, 0], ids=["all", "leaves", "none"])

@@ -1,4 +1,4 @@
-"""Covers by reduced cost: the sets that looking at all closures finds, and the better start."""
+"""Covers by reduced cost: the sets that looking at all closures finds."""
 
 from __future__ import annotations
 
@@ -8,22 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles.covers import Balanced, candidates_of, held_by, least_loss, problem_of
+from oracles.covers import Balanced, candidates_of, held_by, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering import reduced_cost_cover as reduced_cost
-from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import Duals, dual_bound
-from sqlanon.search.clustering.effort import Effort
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, closures, members
+from sqlanon.search.clustering.problem import NOWHERE, members
 from sqlanon.search.clustering.reduced_cost_cover import (
     MAX_REDUCED_COST,
     chosen_sets,
     reduced_cost_cover,
 )
-from sqlanon.search.clustering.refinement import refine_best
 
 FEW = settings(max_examples=20, deadline=None)
 
@@ -110,23 +107,3 @@ def test_a_cover_by_reduced_cost_ends_with_the_time():
     late = replace(problem, deadline=Deadline.after(0.0))
     with pytest.raises(TimeLimitError):
         chosen_sets(late, candidates, duals=dual_bound(problem, candidates))
-
-
-@FEW
-@given(problems(most=8))
-def test_the_better_start_is_refined(problem):
-    one = Clustering.of(problem, np.zeros(problem.records, np.int64))
-    other = direct_cover(problem, candidates_of(problem))
-    found, start = refine_best(problem, [one, other], effort=Effort(passes=4))
-    losses = [one.loss(problem), other.loss(problem)]
-    assert least_loss(problem) <= found.loss(problem) <= min(losses)
-    assert start in (0, 1)
-
-
-def test_the_start_that_loses_less_once_refined_is_named():
-    problem = problem_of([("a", "x"), ("a", "x"), ("b", "y"), ("b", "y")], 2)
-    label = np.array([0, 1, 0, 1])
-    strangers = Clustering(label, closures(problem, label))
-    pairs = Clustering.of(problem, np.array([0, 0, 1, 1]))
-    found, start = refine_best(problem, [strangers, pairs], effort=Effort(passes=0))
-    assert (found.loss(problem), start) == (0, 1)

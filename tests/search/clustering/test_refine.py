@@ -12,21 +12,13 @@ from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
-from sqlanon.search.clustering import refinement as starts
-from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.effort import Effort
-from sqlanon.search.clustering.lower_bound import Cheapest
+from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.refinement import (
-    Refinement,
-    cut_groups,
-    parts_of_k,
-    refine,
-)
+from sqlanon.search.clustering.refinement import cut_groups, parts_of_k, refine
 from sqlanon.search.clustering.set_cover import set_cover
 
 FEW = settings(max_examples=30, deadline=None)
-SHORT = Effort(passes=30)
+SHORT = 30
 
 
 def check(problem, clusters):
@@ -44,7 +36,7 @@ def random_table(records, k, seed=1, demand=None):
 @given(problems(), st.integers(0, 3))
 def test_refinement_never_raises_the_loss_and_keeps_k(problem, seed):
     clusters = direct_cover(problem, candidates_of(problem))
-    found = refine(problem, clusters, effort=Effort(passes=8, seed=seed))
+    found = refine(problem, clusters, passes=8, seed=seed)
     check(problem, found)
     assert (found.label >= 0).all()
     assert least_loss(problem) <= found.loss(problem) <= clusters.loss(problem)
@@ -56,7 +48,7 @@ def test_refinement_keeps_the_demand_of_random_tables(problem, seed, direct):
     assume(problem.satisfies(np.arange(problem.records)))
     candidates = candidates_of(problem)
     clusters = direct_cover(problem, candidates) if direct else set_cover(problem, candidates)[0]
-    found = refine(problem, clusters, effort=Effort(passes=8, seed=seed))
+    found = refine(problem, clusters, passes=8, seed=seed)
     check(problem, found)
     assert (found.label >= 0).all()
     assert found.loss(problem) <= clusters.loss(problem)
@@ -75,54 +67,33 @@ def test_a_round_whose_pools_all_lose_more_changes_nothing():
     rows = [(str(n % 10), str(n % 7)) for n in range(200)]
     problem = problem_of(rows, 5, demand=Distinct(np.arange(200) % 4, 2))
     before = direct_cover(problem, candidates_of(problem))
-    found = refine(problem, before, effort=SHORT)
+    found = refine(problem, before, passes=SHORT)
     check(problem, found)
     assert found.loss(problem) <= before.loss(problem)
 
 
-def test_refinement_gains_on_a_random_table():
-    problem = random_table(120, 4)
-    before = Clustering.of(problem, np.arange(120) // 4)
-    found = refine(problem, before, effort=SHORT)
-    check(problem, found)
-    assert found.loss(problem) < 0.95 * before.loss(problem)
-
-
-def test_refinement_gains_on_a_direct_cover():
-    problem = random_table(120, 4)
-    before = direct_cover(problem, candidates_of(problem))
-    assert refine(problem, before, effort=SHORT).loss(problem) < before.loss(problem)
-
-
-def test_refinement_gains_with_bounds():
-    problem = random_table(120, 4)
-    candidates = candidates_of(problem)
-    before, bounds = direct_cover(problem, candidates), Cheapest.of(problem, candidates).cost
-    found = refine(problem, before, effort=SHORT, bounds=bounds)
-    check(problem, found)
-    assert bounds.sum() <= found.loss(problem) < before.loss(problem)
-
-
-def test_refinement_respects_the_demand():
-    demand = Distinct(np.arange(120) % 3, 3)
+@pytest.mark.parametrize("demand", [None, Distinct(np.arange(120) % 3, 3)])
+@pytest.mark.parametrize("is_bounded", [False, True])
+def test_refinement_gains_on_a_direct_cover(demand, is_bounded):
     problem = random_table(120, 4, demand=demand)
-    before = direct_cover(problem, candidates_of(problem))
-    found = refine(problem, before, effort=SHORT)
+    candidates = candidates_of(problem)
+    before, least = direct_cover(problem, candidates), Cheapest.of(problem, candidates).cost
+    found = refine(problem, before, passes=SHORT, bounds=least if is_bounded else None)
     check(problem, found)
-    assert found.loss(problem) < before.loss(problem)
+    assert least.sum() <= found.loss(problem) < before.loss(problem)
 
 
 def test_equal_seeds_give_equal_clusters():
     problem = random_table(80, 3)
     before = direct_cover(problem, candidates_of(problem))
-    labels = [refine(problem, before, effort=Effort(5, seed=7)).label.tolist() for _ in range(2)]
+    labels = [refine(problem, before, passes=5, seed=7).label.tolist() for _ in range(2)]
     assert labels[0] == labels[1]
 
 
 def test_no_time_is_no_search():
     problem = random_table(80, 3)
     before = direct_cover(problem, candidates_of(problem))
-    assert refine(replace(problem, deadline=Deadline(0)), before, effort=Effort(5)) is before
+    assert refine(replace(problem, deadline=Deadline(0)), before, passes=5) is before
 
 
 def test_a_table_of_one_cluster_stays_as_it_is():
@@ -137,7 +108,7 @@ def test_suppressed_records_stay_suppressed(problem, seed):
     label = np.zeros(problem.records, np.int64)
     label[problem.k :] = NOWHERE
     before = Clustering.of(problem, label)
-    found = refine(problem, before, effort=Effort(4, seed=seed))
+    found = refine(problem, before, passes=4, seed=seed)
     assert (found.label == NOWHERE).tolist() == (before.label == NOWHERE).tolist()
     assert found.loss(problem) <= before.loss(problem)
 
@@ -153,39 +124,3 @@ def test_groups_are_cut_into_parts_of_k_to_2k_minus_1(members, k):
         whole = int((group == own[0]).sum())
         assert (own == own[0]).all()
         assert k <= len(own) <= 2 * k - 1 or len(own) == whole < k
-
-
-def test_several_starts_are_tried_and_the_best_goes_on():
-    """With half the passes each, and three quarters for the best; a start alone has all of them."""
-    problem = random_table(24, 3)
-    one = Clustering.of(problem, np.arange(24) // 3)
-    other = Clustering.of(problem, np.arange(24) % 8)
-    for each in ((one, other), (other, one)):
-        found, best = starts.refine_best(problem, each, effort=Effort(passes=8))
-        tried = [refine(problem, start, effort=Effort(passes=4)) for start in each]
-        losses = [start.loss(problem) for start in tried]
-        assert losses[best] == min(losses)
-        again = refine(problem, tried[best], effort=Effort(passes=6))
-        assert (found.label == again.label).all()
-    found, _ = starts.refine_best(problem, [one], effort=Effort(passes=8))
-    assert (found.label == refine(problem, one, effort=Effort(passes=8)).label).all()
-
-
-@pytest.mark.parametrize(("passes", "looks"), [(11, 4), (26, 3)])
-def test_a_start_that_does_not_catch_up_is_given_up(passes, looks, monkeypatch):
-    """The best clusters are found at once, the others gain nothing; six passes settle that."""
-    problem = random_table(24, 3)
-    best = refine(problem, Clustering.of(problem, np.arange(24) // 3), effort=Effort(passes=60))
-    worst = Clustering.of(problem, np.zeros(24, np.int64))
-    asked = []
-    monkeypatch.setattr(Refinement, "_round", lambda self, price: problem.records)
-    go_on = Refinement.go_on
-
-    def noted(self, passes, deadline=None):
-        asked.append(self.found.loss(problem))
-        go_on(self, passes, deadline)
-
-    monkeypatch.setattr(Refinement, "go_on", noted)
-    found, start = starts.refine_best(problem, [worst, best], effort=Effort(passes=passes))
-    assert (start, found.loss(problem)) == (1, best.loss(problem))
-    assert asked.count(max(asked)) == looks

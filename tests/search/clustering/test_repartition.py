@@ -18,7 +18,7 @@ from sqlanon.search.clustering import repartition as search
 from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
-from sqlanon.search.clustering.repartition import Turns, repartitioned
+from sqlanon.search.clustering.repartition import repartitioned
 from sqlanon.search.clustering.repartition_programs import (
     assignment_program,
     column_program,
@@ -31,8 +31,7 @@ FEW = settings(max_examples=12, deadline=None)
 
 
 def improved(problem, clusters, *, pools=2, seed=0, price=None):
-    turns = Turns(pools, seed)
-    return repartitioned(problem, clusters, price=price, turns=turns, solve=solved).found
+    return repartitioned(problem, clusters, price=price, pools=pools, seed=seed).found
 
 
 def random_table(records, k, seed=1, demand=None, columns=4):
@@ -169,26 +168,27 @@ def test_the_number_of_pools_and_the_deadline_end_a_search():
     problem = random_table(24, 3)
     before = direct_cover(problem, candidates_of(problem))
     told = []
-    turns = Turns(3, tell=lambda pools, loss: told.append((pools, loss)))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(search, "POOLS_BETWEEN_REPORTS", 2)
-        done = repartitioned(problem, before, price=None, turns=turns, solve=solved)
+        done = repartitioned(
+            problem, before, price=None, pools=3, tell=lambda *now: told.append(now)
+        )
     assert done.pools == 3
     assert [pools for pools, _ in told] == [2]
     assert told[0][1] >= done.found.loss(problem)
     ticks = iter(range(1_000))
     late = replace(problem, deadline=Deadline(30, lambda: next(ticks)))
-    ended = repartitioned(late, before, price=None, turns=Turns(math.inf), solve=solved)
+    ended = repartitioned(late, before, price=None, pools=math.inf)
     assert 0 < ended.pools < 30
     assert ended.found.loss(problem) <= before.loss(problem)
     over = replace(problem, deadline=Deadline(0))
-    assert repartitioned(over, before, price=None, turns=turns, solve=solved).found is before
+    assert repartitioned(over, before, price=None, pools=3).found is before
 
 
 def test_a_search_that_gains_nothing_ends():
     problem = problem_of([("a",), ("b",), ("c",)], 2)
     before = Clustering.of(problem, np.zeros(3, np.int64))
-    done = repartitioned(problem, before, price=None, turns=Turns(math.inf), solve=solved)
+    done = repartitioned(problem, before, price=None, pools=math.inf)
     assert (done.pools, done.better, done.found) == (search.MAX_IDLE, 0, before)
 
 
@@ -196,15 +196,14 @@ def test_a_search_that_gains_nothing_ends():
 def test_a_search_ends_where_nothing_can_lose_less(k):
     alike = problem_of([("a",)] * (3 * k + 1), k)
     before = Clustering.of(alike, np.minimum(np.arange(3 * k + 1) // k, 2))
-    turns = Turns(math.inf)
-    done = repartitioned(alike, before, price=None, turns=turns, solve=None)
+    done = repartitioned(alike, before, price=None, pools=math.inf)
     assert (done.pools, done.found) == (0, before)
     problem = random_table(6 * k, k, columns=2)
     before = Clustering.of(problem, np.arange(6 * k) // k)
-    best = repartitioned(problem, before, price=None, turns=Turns(4), solve=solved)
+    best = repartitioned(problem, before, price=None, pools=4)
     assert best.better
-    turns = Turns(math.inf, least=best.found.loss(problem))
-    done = repartitioned(problem, before, price=None, turns=turns, solve=solved)
+    least = best.found.loss(problem)
+    done = repartitioned(problem, before, price=None, pools=math.inf, least=least)
     assert done.pools <= best.pools
     assert done.found.loss(problem) == best.found.loss(problem)
 
@@ -214,7 +213,7 @@ def test_other_clusters_than_before_that_lose_as_much_change_nothing(seed):
     """Fewer clusters than before, too: of records that are alike it takes no more than one."""
     problem = problem_of([("a",)] * 20 + [("b",), ("c",)], 3)
     before = Clustering.of(problem, np.minimum(np.arange(22) // 3, 6))
-    done = repartitioned(problem, before, price=None, turns=Turns(10, seed), solve=solved)
+    done = repartitioned(problem, before, price=None, pools=10, seed=seed)
     check(problem, done.found)
     assert done.found.loss(problem) <= before.loss(problem)
     assert done.better <= 1  # of the two that are alone, and never for as much
@@ -268,10 +267,10 @@ def test_pools_of_large_k_are_no_larger_than_the_most(monkeypatch):
 
     monkeypatch.setattr(search, "dissolve", noted)
     monkeypatch.setattr(search, "MAX_POOL_RECORDS", 200)
-    done = repartitioned(problem, before, price=None, turns=Turns(2), solve=solved)
+    done = repartitioned(problem, before, price=None, pools=2)
     assert 0 < max(sizes) <= 200
     assert done.pools
     assert done.found.loss(problem) < before.loss(problem)
     monkeypatch.setattr(search, "MAX_POOL_RECORDS", 100)
-    none = repartitioned(problem, before, price=None, turns=Turns(2), solve=solved)
+    none = repartitioned(problem, before, price=None, pools=2)
     assert (none.pools, none.better) == (0, 0)

@@ -85,37 +85,11 @@ def test_box_preceding_counts_the_nodes_before_a_node(data):
 
 
 @settings(deadline=None)
-@given(st.data())
-def test_box_below_is_what_lies_at_or_below_a_node(data):
-    box = data.draw(boxes())
-    node = data.draw(nodes_beside(box))
-    expected = [other for other in nodes_of(box) if is_below(other, node)]
-    assert selected(box, box.below(node)) == expected
-
-
-@settings(deadline=None)
-@given(st.data())
-def test_box_above_is_what_lies_at_or_above_a_node(data):
-    box = data.draw(boxes())
-    node = data.draw(nodes_beside(box))
-    expected = [other for other in nodes_of(box) if is_below(node, other)]
-    assert selected(box, box.above(node)) == expected
-
-
-@settings(deadline=None)
 @given(boxes().filter(lambda box: box.size > 1))
 def test_box_halves_hold_each_node_once_and_none_is_empty(box):
     low, high = box.halves()
     assert sorted(nodes_of(low) + nodes_of(high)) == nodes_of(box)
     assert low.size > 0 < high.size
-
-
-@settings(deadline=None)
-@given(st.data())
-def test_box_holds_its_nodes_and_no_others(data):
-    box = data.draw(boxes())
-    node = data.draw(nodes_beside(box))
-    assert box.holds(node) == (node in nodes_of(box))
 
 
 def test_box_of_more_columns_than_an_array_has_axes_is_held_where_few_have_a_choice():
@@ -233,13 +207,6 @@ def test_forecast_lies_between_0_and_1(highest, seen, asked):
 @given(st.floats(0, 30), learned, entropies)
 def test_forecast_ascends_with_the_entropy(highest, seen, asked):
     assert (np.diff(forecast(highest, seen).at(np.sort(asked))) >= 0).all()
-
-
-@settings(deadline=None)
-@given(st.floats(0, 30), learned, entropies)
-def test_forecast_is_the_same_each_time(highest, seen, asked):
-    once, again = forecast(highest, seen), forecast(highest, seen)
-    assert once.at(asked).tolist() == once.at(asked).tolist() == again.at(asked).tolist()
 
 
 def test_forecast_without_checks_is_a_straight_line():

@@ -13,7 +13,7 @@ from oracles.models import DRAWN
 
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.privacy import TCloseness
-from sqlanon.search.patterns.cuts import cut, inseparable
+from sqlanon.search.patterns import cut, inseparable
 from sqlanon.search.privacy import Demands, ValueDemand
 
 classes = st.lists(st.sampled_from(["nurse", "clerk", "boss"]), min_size=1, max_size=9)

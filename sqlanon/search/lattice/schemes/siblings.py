@@ -21,9 +21,8 @@ import numpy as np
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.lattice.schemes.domain import Block, Branch, Domain, leaf_count
-from sqlanon.search.lattice.schemes.inner import Part, Recoded, unbeaten
+from sqlanon.search.lattice.schemes.inner import CELLS, Part, Recoded, Slices, block_costs, unbeaten
 from sqlanon.search.lattice.schemes.problem import SchemeProblem
-from sqlanon.search.lattice.schemes.slices import CELLS, Slices, block_costs
 
 WIDEST = 16
 """Most siblings whose sets are all looked at: there are 2^16."""

@@ -15,9 +15,8 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.methods.registry import METHODS
 from sqlanon.search.lattice.schemes import inner as inner_column
 from sqlanon.search.lattice.schemes.domain import leaf_count
-from sqlanon.search.lattice.schemes.inner import Inner
+from sqlanon.search.lattice.schemes.inner import Inner, block_costs, slices_of
 from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
-from sqlanon.search.lattice.schemes.slices import block_costs, slices_of
 from sqlanon.search.lattice.schemes.trees import count
 
 losses = st.sampled_from(METHODS["scheme"].losses)

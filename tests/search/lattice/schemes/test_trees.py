@@ -53,14 +53,6 @@ def test_tree_has_every_recoding_once(values, scheme, direction):
     assert sorted(found) == sorted(values.recodings(scheme))
 
 
-@pytest.mark.slow
-@settings(max_examples=20, deadline=None)
-@given(columns(most=9), schemes, directions)
-def test_tree_has_every_recoding_of_up_to_nine_values_once(values, scheme, direction):
-    found = [node.partition for node in walked(direction(domain_of(values, scheme)))]
-    assert sorted(found) == sorted(values.recodings(scheme))
-
-
 @settings(max_examples=100, deadline=None)
 @given(columns(), schemes)
 def test_count_is_that_of_the_recodings(values, scheme):
@@ -116,21 +108,6 @@ def test_flexible_schemes_have_all_recodings_of_less_flexible_ones(values):
     ]:
         allowed = domain_of(values, more).is_valid
         assert all(map(allowed, values.recodings(less)))
-
-
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("units", range(1, 10))
-def test_set_partitions_are_as_many_as_bell_numbers(units, direction):
-    domain = flat("sps", units)
-    nodes = [node.partition for node in walked(direction(domain))]
-    assert count(domain) == len(nodes) == len(set(nodes)) == BELL[units]
-
-
-@pytest.mark.parametrize("direction", DIRECTIONS)
-def test_ordered_partitions_are_as_many_as_sets_of_borders(direction):
-    for units in range(1, 10):
-        domain = flat("ops", units)
-        assert count(domain) == len(list(walked(direction(domain)))) == 2 ** (units - 1)
 
 
 def test_counts_are_exact_beyond_what_can_be_listed():

@@ -1,4 +1,4 @@
-"""The commands for a table: check, plan, apply, anonymize; and rewrite, for its file."""
+"""The commands that plan and write: demo, plan, apply, anonymize, rewrite."""
 
 from __future__ import annotations
 
@@ -6,38 +6,34 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
-
-import typer
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.wording import is_about
 
 from . import output
+from .comparing import SweepOptions, sweep
 from .options import (
     OUTPUT,
     PREVIEW,
+    SOURCE,
     TARGET,
     Input,
     PlanOutput,
-    PolicyOptions,
     RunOptions,
-    Source,
     TargetOptions,
     TextFileOptions,
+    argument,
     option,
     switch,
 )
-from .policies import PolicyMaker, policy_document
-from .progress import progress
+from .progress import progress, reported
 from .search_options import Wanted, search_and_policy
-from .sweeping import SweepOptions, sweep
 
 if TYPE_CHECKING:
     from sqlanon.publishing.plan import Plan
     from sqlanon.publishing.preview import PreviewedRecord
-    from sqlanon.reports.check import CheckReport
     from sqlanon.reports.plan import Report
 
 
@@ -55,14 +51,30 @@ class SavedPlan:
     """A saved plan, and the table that it is about."""
 
     panel: ClassVar[str] = TARGET
-    source: Source
-    plan: Annotated[
-        Path, typer.Argument(metavar="PLAN.json", help="The plan that `sqlanon plan --save` wrote.")
-    ]
+    source: str = argument("SOURCE", SOURCE)
+    plan: Path = argument("PLAN.json", "The plan that `sqlanon plan --save` wrote.")
     table: str | None = option(
         "TABLE", "The table, if its name in SOURCE differs from that in the plan."
     )
     text: TextFileOptions = field(default_factory=TextFileOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFile:
+    """A database."""
+
+    database: Path = argument("DATABASE", "A DuckDB file.")
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """Where the demo goes, and how large it is."""
+
+    folder: Path = argument(
+        "DIR", "A new or empty folder for the demo's files.", default=Path("sqlanon-demo")
+    )
+    records: int = option("N", "How many people to make up.", default=20_000)
+    overwrite: bool = switch("Replace the demo's files if the folder exists already.")
 
 
 class _DryRunError(SqlanonError):
@@ -100,39 +112,15 @@ class _Shown:
             self.ask(found, records)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedOptions:
-    """What else is asked of a table that is checked."""
+def demo(*, wanted: DemoOptions, run: RunOptions) -> None:
+    """Make up a census, anonymize it and show the result. Needs no data and under 10 seconds."""
+    from sqlanon.demo.demo import Demo, run_demo
 
-    panel: ClassVar[str] = "Check"
-    released: bool = switch(
-        "The table is to be published as it is: also exit with 1 if it has a column that the "
-        "policy drops or gives no role."
-    )
-
-
-def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: RunOptions) -> None:
-    """Report which privacy models a table satisfies as it stands. Writes nothing.
-
-    Exits with 1 if a model that is asked for does not hold. Values count as they are in the table:
-    options for generalization, and the suppression limit, are validated but change nothing.
-    """
-    import sqlanon
-
-    maker = PolicyMaker.for_check(policy_document(policy.policy), policy)
-    opening = run.opening(given.text)
+    made = Demo(wanted.folder, wanted.records, run.seed, wanted.overwrite)
     with progress(run) as tell:
-        report = sqlanon.check(
-            given.source,
-            maker,
-            table=given.table,
-            released=judged.released,
-            progress=tell,
-            **opening,
-        )
-    output.timings(run, {"check": report.seconds}, search={})
+        report = run_demo(made, tell, **run.resources)
+    output.timings(run, report.published.seconds, search=report.published.search.to_dict())
     output.show(run, report.to_dict(), text=report.to_text)
-    _leave_unless_it_holds(report)
 
 
 def plan(
@@ -152,7 +140,7 @@ def plan(
     if written.preview is not None and written.sql and not run.as_json:
         raise PolicyError("--sql prints the statement alone; leave --preview out, or add --json")
     if written.dialect is not None:
-        from sqlanon.publishing.printed import refuse_dialect  # no other plan needs it so early
+        from sqlanon.publishing.plan import refuse_dialect  # no other plan needs it so early
 
         refuse_dialect(written.dialect)
     if written.save is not None:
@@ -171,28 +159,23 @@ def plan(
             output.show(run, {**_document(found, records), "sql": statement}, text=str)
         else:
             output.write(f"{statement};")
-    _leave_unless_it_holds(found.report)
+    output.leave_unless(found.report.holds)
 
 
 def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None:
     """Carry out a saved plan and verify the published table. It is one transaction."""
     import sqlanon
 
-    source, table = planned.source, planned.table
-    confirm = _confirmation(source, target, run=run)
-    found = sqlanon.Plan.load(planned.plan)
-    opening = run.opening(planned.text)
-    with progress(run) as tell:
-        report = sqlanon.apply(
-            source,
-            found,
-            table=table,
-            confirm=confirm,
-            progress=tell,
-            report=target.report,
-            **target.place,
-            **opening,
-        )
+    confirm = _confirmation(planned.source, target, run=run)
+    report = reported(
+        sqlanon.apply,
+        planned,
+        sqlanon.Plan.load(planned.plan),
+        run=run,
+        confirm=confirm,
+        report=target.report,
+        **target.place,
+    )
     _publish(report, run, page=target.report)
 
 
@@ -213,20 +196,17 @@ def anonymize(
     shown = _Shown(None if trial.dry_run else _confirmation(given.source, target, run=run), trial)
     how, maker = search_and_policy(wanted, run)
     try:
-        with progress(run) as tell:
-            report = sqlanon.anonymize(
-                given.source,
-                maker,
-                table=given.table,
-                **target.place,
-                **how,
-                progress=tell,
-                confirm=shown if shown.is_needed else None,
-                preview=trial.preview,
-                report=target.report,
-                **given.text.asked,
-                **run.resources,
-            )
+        report = reported(
+            sqlanon.anonymize,
+            given,
+            maker,
+            run=run,
+            **target.place,
+            **how,
+            confirm=shown if shown.is_needed else None,
+            preview=trial.preview,
+            report=target.report,
+        )
     except _DryRunError as ended:
         output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search.to_dict())
         _tell_dry(ended.plan, shown.records, run=run)
@@ -234,11 +214,7 @@ def anonymize(
     _publish(report, run, records=shown.records, page=target.report)
 
 
-def rewrite(
-    *,
-    database: Annotated[Path, typer.Argument(metavar="DATABASE", help="A DuckDB file.")],
-    run: RunOptions,
-) -> None:
+def rewrite(*, rewritten: DatabaseFile, run: RunOptions) -> None:
     """Copy a database into a fresh file, without its deleted data.
 
     A DuckDB file still contains data of tables that were replaced, changed or dropped, which
@@ -248,7 +224,7 @@ def rewrite(
     import sqlanon
 
     with progress(run, "copying: the database"):
-        report = sqlanon.rewrite(database, **run.resources)
+        report = sqlanon.rewrite(rewritten.database, **run.resources)
     output.show(run, report.to_dict(), text=report.to_text)
 
 
@@ -256,11 +232,7 @@ def _planned(given: Input, wanted: Wanted, *, run: RunOptions, complete: bool = 
     import sqlanon
 
     how, maker = search_and_policy(wanted, run, complete=complete)
-    opening = run.opening(given.text)
-    with progress(run) as tell:
-        found = sqlanon.plan(
-            given.source, maker, table=given.table, **how, progress=tell, **opening
-        )
+    found: Plan = reported(sqlanon.plan, given, maker, run=run, **how)
     output.timings(run, found.report.seconds, search=found.report.search.to_dict())
     return found
 
@@ -284,7 +256,7 @@ def _document(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> dic
 def _tell_dry(found: Plan, records: tuple[PreviewedRecord, ...], *, run: RunOptions) -> None:
     output.say(run, "dry run: nothing is written")
     _show(found, records, run=run)
-    _leave_unless_it_holds(found.report)
+    output.leave_unless(found.report.holds)
 
 
 def _page(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> str:
@@ -300,11 +272,6 @@ def _show(shown: Plan | Report, records: tuple[PreviewedRecord, ...], *, run: Ru
     output.show(run, _document(shown, records), text=lambda: _page(shown, records))
 
 
-def _leave_unless_it_holds(report: CheckReport | Report) -> None:
-    if not report.holds:
-        raise typer.Exit(1)
-
-
 def _publish(
     report: Report,
     run: RunOptions,
@@ -316,7 +283,7 @@ def _publish(
     _show(report, records, run=run)
     if page is not None and not any(is_about(note, "page unwritten") for note in report.notes):
         output.say(run, f"report written to {page}")
-    _leave_unless_it_holds(report)
+    output.leave_unless(report.holds)
 
 
 def _check_target(source: str, target: TargetOptions) -> None:

@@ -1,7 +1,7 @@
-"""Places for new tables, tried before there is any work.
+"""Tables besides their records: where new ones may stand, and whether one stays as it is.
 
-Rights, a file system that is read-only and a transaction that has written elsewhere are told by
-nothing else than a try.
+A place is tried before there is any work: rights, a file system that is read-only and a transaction
+that has written elsewhere are told by nothing else than a try.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
+from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.publish.recode import create_table
 from sqlanon.query.syntax import is_same
 
@@ -52,3 +53,26 @@ def try_place(engine: Engine, place: exp.Table) -> None:
     nothing = exp.select(exp.Null().as_("nothing")).where(exp.false())
     engine.run(create_table(trial, nothing, temporary=place.catalog == "temp"))
     engine.drop(trial)
+
+
+_UNSTEADY = "the view gives other rows each time that it is read; store its rows in a table first"
+
+
+def change_fault(engine: Engine, table: exp.Table, *, otherwise: str) -> str:
+    """What to say of a table that did not stay the same while it was read.
+
+    Args:
+        engine: Where it is.
+        table: The table or view.
+        otherwise: What to say unless it is a view that gives other rows each time.
+    """
+    return _UNSTEADY if _is_unsteady(engine, table) else otherwise
+
+
+def _is_unsteady(engine: Engine, table: exp.Table) -> bool:
+    """Whether two readings of a view differ, as of one with random()."""
+    if engine.is_base_table(table):
+        return False
+    columns = engine.columns(table)
+    one, other = (engine.rows(fingerprint(table, columns)) for _ in range(2))
+    return one != other

@@ -1,22 +1,16 @@
--- Creates a table of made-up people: one row per person, fifteen columns, in no order.
--- Holes: table (the table to create), records (how many people), seed (any integer).
+-- Made-up people: one row per person, fifteen columns, in no order.
+-- Holes: records (a table of the numbers of people), seed (any integer).
 -- Every value is a function of (record number, seed, attribute), so threads change nothing.
 -- HASH(a, b) only combines its arguments' hashes by XOR, so that two attributes drawn by it
 -- were copies of one another: each draw is a hash of (the record's hash XOR a number).
 -- Thresholds are in thousandths and add up: the frequent values come first.
 
--- The engine scans a table with all its threads, but RANGE with one.
-CREATE OR REPLACE TEMPORARY TABLE sqlanon_census_records AS
-SELECT CAST(range AS INTEGER) AS record
-FROM RANGE({{ records }});
-
-CREATE TABLE {{ table }} AS
 WITH
 records AS (
   SELECT
     record,
     HASH(XOR(CAST(record AS UBIGINT), HASH('census', {{ seed }}))) AS base
-  FROM sqlanon_census_records
+  FROM {{ records }}
 ),
 draws AS (
   SELECT
@@ -394,6 +388,4 @@ SELECT
       END
     END AS diagnosis,
   DATE '2024-12-31' - registered_day % (days_lived + 1) AS registered
-FROM employed;
-
-DROP TABLE sqlanon_census_records;
+FROM employed

@@ -1,0 +1,329 @@
+"""The commands that only read: check, risk, measure, mine, bound, report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sqlanon.errors import PolicyError
+from sqlanon.loss.cells import CELL_LOSSES
+
+from . import output
+from .options import (
+    LONGEST,
+    OUTPUT,
+    OVERWRITE,
+    Input,
+    PolicyOptions,
+    PublishingOptions,
+    RiskFigures,
+    RunOptions,
+    TextFileOptions,
+    argument,
+    given,
+    option,
+    repeatable,
+    switch,
+)
+from .policies import PolicyMaker
+from .progress import reported
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedOptions:
+    """What else is asked of a table that is checked."""
+
+    panel: ClassVar[str] = "Check"
+    released: bool = switch(
+        "The table is to be published as it is: also exit with 1 if it has a column that the "
+        "policy drops or gives no role."
+    )
+
+
+def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: RunOptions) -> None:
+    """Report which privacy models a table satisfies as it stands. Writes nothing.
+
+    Exits with 1 if a model that is asked for does not hold. Values count as they are in the table:
+    options for generalization, and the suppression limit, are validated but change nothing.
+    """
+    import sqlanon
+
+    maker = PolicyMaker(policy, reads_hierarchies=False)
+    report = reported(sqlanon.check, given, maker, run=run, released=judged.released)
+    output.present(run, report, "check")
+    output.leave_unless(report.holds)
+
+
+@dataclass(frozen=True, slots=True)
+class RiskCommandOptions:
+    """Figures of risk, and the sets of columns that are looked at."""
+
+    panel: ClassVar[str] = "Risk"
+    figures: RiskFigures = field(default_factory=RiskFigures)
+    max_columns: int | None = option(
+        "N",
+        "Most columns in a set; 0 looks at no sets. Default: as many as --max-sets allows.",
+    )
+    max_sets: int | None = option(
+        "N",
+        "Most sets of columns to look at, up to 200,000; the largest are left out first. "
+        "Default: 2,000, or all sets that --max-columns allows.",
+    )
+    every_subset: bool = switch(
+        "Count every set, also those that contain a smaller identifying set; --json lists them all."
+    )
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The options that were given, as the library takes them."""
+        return self.figures.asked | given(self, "max_columns", "max_sets", "every_subset")
+
+
+def risk(
+    *, given: Input, asked: RiskCommandOptions, policy: PolicyOptions, run: RunOptions
+) -> None:
+    """Report how easily people can be recognized in a table. Writes nothing.
+
+    Shows unique records, which sets of columns tell people apart, and the risk by attacker: a
+    prosecutor looks for a person known to be in the table, a journalist does not know who is in it,
+    a marketer wants to match as many records as possible. Options for models, generalization and
+    suppression are validated but change nothing: risk follows from the values alone.
+    """
+    import sqlanon
+
+    maker = PolicyMaker(policy, reads_hierarchies=False)
+    report = reported(sqlanon.risk, given, maker, run=run, **asked.asked)
+    search = {} if report.subsets is None else report.subsets.search
+    output.present(run, report, "risk", search=search)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The two tables that are compared."""
+
+    panel: ClassVar[str] = "Tables"
+    original: str = argument(
+        "ORIGINAL", "A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file."
+    )
+    released: str = argument(
+        "RELEASED", "A table of the database ORIGINAL, or another file of any of these kinds."
+    )
+    table: str | None = option(
+        "TABLE", "The original's table; needed if ORIGINAL holds more than one."
+    )
+    released_table: str | None = option(
+        "TABLE", "The released table; needed if RELEASED is a database with more than one."
+    )
+    text: TextFileOptions = field(default_factory=TextFileOptions)
+
+    @property
+    def source(self) -> str:
+        """What is opened first."""
+        return self.original
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """The measures wanted, and the columns and labels that they need."""
+
+    panel: ClassVar[str] = "Measures"
+    class_attribute: str | None = option(
+        "COLUMN", "The column whose values the classification metric wants to be predictable."
+    )
+    loss: list[str] = repeatable("LOSS", "Only this measure, such as lm or utility. Default: all.")
+    suppressed_label: str | None = option(
+        "TEXT", "The text that stands for a suppressed value. Default: *"
+    )
+
+
+def measure(
+    *, compared: Compared, asked: MeasureOptions, policy: PolicyOptions, run: RunOptions
+) -> None:
+    """Measure what a release has lost against its original. Writes nothing.
+
+    The release may come from any tool: only the two tables and the hierarchies matter. Levels,
+    limits and models of the policy are ignored, except k. The options for text files apply to
+    ORIGINAL; RELEASED is read in the form that sqlanon writes.
+    """
+    import sqlanon
+
+    report = reported(
+        sqlanon.measure,
+        compared,
+        compared.released,
+        PolicyMaker(policy, PublishingOptions(suppressed_label=asked.suppressed_label)),
+        run=run,
+        released_table=compared.released_table,
+        class_attribute=asked.class_attribute,
+        losses=asked.loss,
+    )
+    output.present(run, report, "measure")
+
+
+@dataclass(frozen=True, slots=True)
+class MiningOptions:
+    """Kind of the itemsets, and the table they are written to."""
+
+    panel: ClassVar[str] = "Itemsets"
+    kind: str = option(
+        "closed|frequent",
+        "closed: only itemsets without a more specific one that has the same records; frequent: "
+        "all of them.",
+        default="closed",
+    )
+    into: str | None = option(
+        "TABLE",
+        "Write the itemsets and their numbers of records (support) to a new table beside the "
+        "original; it holds values of the table. Default: only count them.",
+    )
+    overwrite: bool = switch(OVERWRITE)
+    time_limit: float | None = option("SECONDS", LONGEST)
+
+
+def mine(*, given: Input, asked: MiningOptions, policy: PolicyOptions, run: RunOptions) -> None:
+    """Count or list the generalized itemsets of k records or more.
+
+    A generalized itemset is a combination of values, original or generalized, of some columns. Of
+    the policy, only k and the quasi-identifiers with their hierarchies and levels are used.
+    """
+    import sqlanon
+
+    report = reported(sqlanon.mine, given, PolicyMaker(policy), run=run, **asdict(asked))
+    output.present(run, report, "mine")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundOptions:
+    """What is lost, and how hard to raise the bound."""
+
+    panel: ClassVar[str] = "Bound"
+    loss: str | None = option(
+        "LOSS", f"The loss: {', '.join(CELL_LOSSES)}. Default: that of the policy, or lm."
+    )
+    effort: str | None = option(
+        "quick|full",
+        "How much work to put into the bound: ten seconds (quick) or a minute (full) for 30,000 "
+        "records. Default: quick; with --time-limit, as long as the bound rises.",
+    )
+    time_limit: float | None = option("SECONDS", LONGEST)
+
+
+def bound(
+    *,
+    given: Input,
+    asked: BoundOptions,
+    policy: PolicyOptions,
+    publishing: PublishingOptions,
+    run: RunOptions,
+) -> None:
+    """Prove what any k-anonymization loses at least, by any method. Writes nothing.
+
+    Of the policy it uses the quasi-identifiers with their hierarchies, weights and levels, k, the
+    loss and the suppression limit; a suppressed record loses all its cells. The bound holds with
+    further models, too, for these only raise the loss. Options for other columns are accepted, so
+    that those of a plan can be used unchanged.
+    """
+    import sqlanon
+
+    maker = PolicyMaker(policy, publishing)
+    loss = maker.document.get("loss") if asked.loss is None else asked.loss
+    report = reported(sqlanon.bound, given, maker, run=run, **{**asdict(asked), "loss": loss})
+    output.present(run, report, "bound")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCommandOptions:
+    """The release that is reported, what is asked of it, and where the page goes."""
+
+    panel: ClassVar[str] = "Report"
+    released: str | None = option(
+        "RELEASED", "The released table: a table of the database SOURCE, or another file."
+    )
+    released_table: str | None = option(
+        "TABLE", "The released table; needed if RELEASED is a database with more than one."
+    )
+    plan: Path | None = option(
+        "PLAN.json",
+        "The saved plan by which the release was made; adds its method, bound and SQL to the "
+        "report.",
+    )
+    loss: str | None = option(
+        "LOSS",
+        (
+            "The measure of loss that comes first. Default: that of the plan or the policy file, "
+            "or lm."
+        ),
+    )
+    effort: str | None = option(
+        "none|quick|full",
+        "How much work to put into a lower bound on the loss. Default: ten seconds' work, for "
+        "tables of up to 50,000 records.",
+    )
+    time_limit: float | None = option(
+        "SECONDS",
+        "Stop looking for columns that identify, and for a lower bound, this long after the start "
+        "of the command; the verdict, risks and losses are always counted.",
+    )
+    figures: RiskFigures = field(default_factory=RiskFigures)
+    output: Path | None = option(
+        "FILE",
+        "Write the report as one .html file that can be read offline. Default: print it as text.",
+        names=("--output", "-o"),
+        panel=OUTPUT,
+    )
+    overwrite: bool = switch(OVERWRITE)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The options that were given, as the library takes them."""
+        return self.figures.asked | given(self, "released_table", "effort", "time_limit")
+
+
+def report(
+    *,
+    given: Input,
+    asked: ReportCommandOptions,
+    policy: PolicyOptions,
+    publishing: PublishingOptions,
+    run: RunOptions,
+) -> None:
+    """Write a report on a release for a data protection officer. Any tool may have made it.
+
+    SOURCE is the original, --released the release. The report gives a verdict; for each model, what
+    it demands and what the release achieves; the risk and every column before and after; the
+    columns that identify people; the information lost; sensitive columns; and what to do next. It
+    shows no value that the release does not contain. Exits with 1 if the release violates its
+    policy.
+    """
+    import sqlanon
+
+    if asked.released is None:
+        raise PolicyError("name the released table with --released TABLE or --released FILE")
+    if asked.output is not None:
+        from sqlanon.release_report.page import refuse_page  # text and JSON need no page
+
+        refuse_page(asked.output, overwrite=asked.overwrite)
+    maker = PolicyMaker(policy, publishing)
+    plan = None if asked.plan is None else sqlanon.Plan.load(asked.plan)
+    loss = asked.loss or (maker.document.get("loss", "") if plan is None else "")
+    made = reported(
+        sqlanon.report,
+        given,
+        asked.released,
+        maker,
+        run=run,
+        plan=plan,
+        loss=loss,
+        **asked.asked,
+    )
+    if asked.output is not None:
+        made.write(asked.output, overwrite=asked.overwrite)
+    output.timings(run, {"report": made.found.seconds}, search={})
+    if asked.output is not None:
+        output.say(run, f"report written to {asked.output}")
+        if not made.holds:
+            output.say(run, made.verdict)
+    if asked.output is None or run.as_json:
+        output.show(run, made.to_dict(), text=made.to_text)
+    output.leave_unless(made.holds)

@@ -1,1 +1,0 @@
-"""Generalized itemsets of a table, mined in the database."""
