@@ -18,6 +18,7 @@ from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import WORD_BITS, Field, field_masks, packed
 from sqlanon.microdata.tables import change_fault
 from sqlanon.query.assess import risk
+from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.table_classes import Coding, coded_rows
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
@@ -147,12 +148,16 @@ def code_rows(
         query = coded_rows(table, replace(coding, ranks=dict(ranks), entity=entity))
         words = coding.words
     rows, written = engine.materialize_counted("rows", query)
-    _refuse_changed(engine, table, records=written)
+    _refuse_changed(engine, table, records=written, coded=(rows, words))
     return rows, words
 
 
-def _refuse_changed(engine: Engine, table: exp.Table, *, records: int) -> None:
-    if records != engine.rows(rows_of(table))[0][0]:
+def _refuse_changed(
+    engine: Engine, table: exp.Table, *, records: int, coded: tuple[exp.Table, int]
+) -> None:
+    """Refuses a table that has other records, or values that had no code, when it is read again."""
+    missed = engine.rows(table_classes.without_code(*coded))[0][0]
+    if missed or records != engine.rows(rows_of(table))[0][0]:
         raise SourceError(change_fault(engine, table, otherwise=CHANGED))
 
 
@@ -228,7 +233,7 @@ def code_table(
     fields = fields[: len(names)]
     words = 1 + max(field.word for field in fields)
     rows, records = engine.rows(encode.extent(base))[0]
-    _refuse_changed(engine, table, records=records)
+    _refuse_changed(engine, table, records=records, coded=(base, words))
     total, person, of_persons = records, None, None if entity is None else base
     if entity is not None:
         total, person = numbers[-1], encode.word(words)

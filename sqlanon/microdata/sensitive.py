@@ -332,8 +332,8 @@ class Details:
         self, engine: Engine, attribute: SensitiveCodes, *, rows: exp.Table
     ) -> SensitiveCodes:
         """The attribute with the distribution that some of the details have."""
-        source = violations.spread_rows(
-            rows, (), attribute=attribute.number, entity=attribute.persons
+        source = violations.attribute_rows(
+            rows, (), attribute=attribute.number, persons=attribute.persons
         )
         query = reference(
             source,

@@ -13,7 +13,7 @@ import pytest
 from pyarrow import feather
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.engine.open import open_source, second_table
 from sqlanon.errors import HierarchyError, SourceError, StalePlanError
 
@@ -252,6 +252,14 @@ def test_a_saved_plan_is_not_applied_to_a_file_that_changes_meanwhile(tmp_path, 
     assert not output.exists()
 
 
+def test_a_plan_is_not_made_of_two_tables(tmp_path, monkeypatch):
+    path = tmp_path / "people.parquet"
+    write(path, "old")
+    when_decided(monkeypatch, replaced(path, tmp_path / "other.parquet"))
+    with pytest.raises(SourceError, match="was replaced or changed"):
+        sqlanon.plan(path, POLICY)
+
+
 @pytest.mark.parametrize("which", ["original", "released"])
 def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
     paths = {name: tmp_path / f"{name}.parquet" for name in ("original", "released")}
@@ -318,6 +326,14 @@ def test_a_view_that_gives_other_rows_each_time_is_told_as_that():
     policy = Policy(["a"], keep=["x"], models=[KAnonymity(2)])
     with pytest.raises(StalePlanError, match=f"^{UNSTEADY}$"):
         sqlanon.anonymize(connection, policy, table="t", into="o")
+
+
+def test_a_value_that_has_no_code_when_it_is_read_again_holds_no_model():
+    connection = duckdb.connect()
+    connection.execute("CREATE VIEW t AS SELECT random() AS a, i % 3 AS s FROM range(2000) r (i)")
+    policy = Policy(["a"], sensitive=["s"], models=[KAnonymity(2), LDiversity(2)])
+    with pytest.raises(SourceError, match=f"^{UNSTEADY}$"):
+        sqlanon.check(connection, policy, table="t")
 
 
 @pytest.mark.parametrize(

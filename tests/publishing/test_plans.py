@@ -440,6 +440,11 @@ def test_large_table_is_published_by_places_as_by_labels(connection, large):
 
 
 @pytest.mark.slow
+def test_sql_in_another_dialect_is_sorted_by_labels(large):
+    assert large.sql(dialect="spark") == replace(large, few=()).sql(dialect="spark")
+
+
+@pytest.mark.slow
 def test_large_table_with_a_long_column_is_sorted_by_labels(connection, large):
     connection.execute("ALTER TABLE crowd ALTER note TYPE VARCHAR")
     assert sqlanon.plan(connection, large.policy, table="crowd").few == ()

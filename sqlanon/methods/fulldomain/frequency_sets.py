@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlglot import exp
@@ -29,9 +28,6 @@ from sqlanon.query.encoding.encode import word
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Forecast, at_node
 from sqlanon.sqltext import Sql
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(slots=True)
@@ -90,6 +86,8 @@ class Pricing:
 
 
 Rows = list[tuple[int, ...]]
+Prepared = dict[tuple[str, int], Callable[[Sequence[object]], Rows]]
+"""Counts of one asker that the database has planned, by frequency set and first priced column."""
 
 LARGE = 30_000  # rows; in a larger set, groupings by literal masks take a third of the time
 JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unless one node has more
@@ -216,7 +214,6 @@ class FrequencySets:
     held: list[FrequencySet] = field(default_factory=list)
     asked: int = 0
     rolled_up: int = 0
-    _prepared: dict[str, Callable[[Sequence[object]], Rows]] = field(default_factory=dict)
     _density: Forecast = field(init=False)
 
     def __post_init__(self) -> None:
@@ -233,14 +230,16 @@ class FrequencySets:
         density = min(classes / self.encoded.rows, 1.0)
         self._density.learn(at_node(node, self.entropies), density)
 
-    def rows(self, batch: Batch, what: str, query: Callable[[Sequence[Masks] | None], Sql]) -> Rows:
+    def rows(
+        self, batch: Batch, prepared: Prepared, query: Callable[[Sequence[Masks] | None], Sql]
+    ) -> Rows:
         """What a query says of the nodes of a batch, whose first column is their number.
 
         It is written once for each set that is not large.
 
         Args:
             batch: The nodes.
-            what: What the query counts, in a word.
+            prepared: What the asker has written so far: the sets outlive it, and its k and models.
             query: The query of nodes by their masks, or by the parameters of a batch.
         """
         source = batch.source
@@ -248,10 +247,10 @@ class FrequencySets:
         if source.scanned > LARGE:
             return self.engine.rows(query(batch.masks), () if prices is None else batch.parameters)
         first = next(iter(prices.tables), 0) if prices is not None else 0
-        name = f"{what} {source.table.name} {first}"
-        if name not in self._prepared:
-            self._prepared[name] = self.engine.prepare(query(None))
-        return self._prepared[name](batch.parameters)
+        key = source.table.name, first
+        if key not in prepared:
+            prepared[key] = self.engine.prepare(query(None))
+        return prepared[key](batch.parameters)
 
     def own_batch(self, node: Node) -> Batch:
         """A node by the set of its own classes, which is written where it is not held."""

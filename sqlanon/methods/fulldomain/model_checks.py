@@ -50,6 +50,7 @@ from sqlanon.methods.fulldomain.frequency_sets import (
     LARGE,
     Batch,
     FrequencySets,
+    Prepared,
     Rows,
     costs_together,
 )
@@ -385,6 +386,7 @@ class Violations:
     sets: FrequencySets
     scope: SuppressionScope
     squares: bool
+    _prepared: Prepared = field(default_factory=dict)
 
     def count(self, batch: Batch) -> list[ViolationCounts]:
         """The violations of several nodes, in the order given, by the whole table's reference."""
@@ -433,7 +435,7 @@ class Violations:
             added = self._added_up(failing, batch)
             return added if masks and prices is None else with_nodes(added, words, prices=prices)
 
-        return self.sets.rows(batch, "violations", query)
+        return self.sets.rows(batch, self._prepared, query)
 
     def _classes(self, batch: Batch, masks: Sequence[Masks] | None = None) -> _Classes:
         """Classes counted from a batch's set: of nodes by their bits, or by parameters."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlanon.loss.objectives import ClassCounts, Objective
-from sqlanon.methods.fulldomain.frequency_sets import Batch, FrequencySets, Rows, costs_together
+from sqlanon.methods.fulldomain.frequency_sets import (
+    Batch,
+    FrequencySets,
+    Prepared,
+    Rows,
+    costs_together,
+)
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Masks
 from sqlanon.recoding import Node
@@ -35,6 +41,7 @@ class SizeChecks:
     k: int
     objective: Objective
     gains: GainCounter | None = None
+    _prepared: Prepared = field(default_factory=dict)
 
     def ask(self, nodes: Sequence[Node]) -> list[Check]:
         """Checks of nodes, in the order given."""
@@ -120,4 +127,4 @@ class SizeChecks:
                 source.table, words, k=self.k, prices=source.prices, masks=masks
             )
 
-        return self.sets.rows(batch, "sizes", query)
+        return self.sets.rows(batch, self._prepared, query)

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.loss.objectives import CellObjective, ClassCounts, Gains, Objective
-from sqlanon.methods.fulldomain.frequency_sets import Batch, FrequencySets
+from sqlanon.methods.fulldomain.frequency_sets import Batch, FrequencySets, Prepared
 from sqlanon.microdata.encoding import Encoded
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import release
@@ -100,6 +100,7 @@ class GainCounter:
     attributes: Sequence[Valued]
     highest: int
     relief: int
+    _prepared: Prepared = field(default_factory=dict)
 
     @classmethod
     def of(cls, engine: Engine, encoded: Encoded, *, policy: Policy, allowance: int) -> GainCounter:
@@ -136,7 +137,7 @@ class GainCounter:
             return own if masks else with_nodes(own, words)
 
         unpriced = replace(batch, source=replace(batch.source, prices=None))
-        rows = sets.rows(unpriced, "gains", query)
+        rows = sets.rows(unpriced, self._prepared, query)
         found = {number: self._gains(*sums) for number, *sums in rows}
         return [found[number] for number in range(len(batch.nodes))]
 

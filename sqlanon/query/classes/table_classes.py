@@ -85,6 +85,17 @@ def coded_rows(source: exp.Table, coding: Coding) -> Sql:
     )
 
 
+def without_code(rows: exp.Table, words: int) -> Sql:
+    """How many rows lack a word: they had a value that no map has."""
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT) FROM {{ rows }}"
+        " WHERE {% for word in words %}{% if not loop.first %} OR {% endif %}{{ word }} IS NULL"
+        "{% endfor %}",
+        rows=rows,
+        words=names(keys(words)),
+    )
+
+
 def larger_classes(rows: exp.Table, words: int) -> Sql:
     """The classes of more than one record: the words and CLASS_SIZE."""
     return expression(
