@@ -82,11 +82,6 @@ def test_a_preview_beside_bare_sql_is_refused(refused, run, database):
     assert {"preview", "sql"} <= run(*words, "--preview", 1, "--json").document.keys()
 
 
-def test_a_preview_of_no_record_is_refused(refused, database):
-    words = ["--qi", "age", "--k", 2, "--others", "drop", "--preview", 0]
-    assert "at least 1" in refused("plan", database, "people", *words)
-
-
 def test_a_name_too_long_for_a_file_is_no_bug(refused, database, tmp_path):
     long, given = tmp_path / ("x" * 300), [database, "people", "--qi", "age", "--k", 2]
     others = ["--others", "drop"]

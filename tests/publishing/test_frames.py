@@ -534,6 +534,7 @@ def test_a_source_with_one_table_needs_no_name(tmp_path):
         (lambda: sqlanon.check(TABLE, POLICY, table="people"), "frame is the table itself"),
         (lambda: sqlanon.check("people.csv", "people"), "no policy file 'people'"),
         (lambda: sqlanon.check(TABLE, 5), "not an int"),
+        (lambda: sqlanon.plan(TABLE, lambda _columns: {"k": 2}), "must be a Policy, not a dict"),
         (lambda: sqlanon.check(TABLE, {"kk": 5}), "policy: unknown key"),
         (lambda: sqlanon.anonymize(TABLE, POLICY, into="made"), "source is a frame"),
         (lambda: sqlanon.anonymize(TABLE, POLICY, in_place=True), "source is a frame"),
