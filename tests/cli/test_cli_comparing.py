@@ -99,12 +99,9 @@ def test_compare_refuses_in_one_line(refused, database, words, part):
 
 
 def test_a_chart_is_tried_before_any_search(refused, database, tmp_path, monkeypatch):
-    def searched(*_, **__):
-        raise AssertionError
-
     chart = tmp_path / "methods.svg"
     chart.write_text("mine")
-    monkeypatch.setattr(sqlanon, "compare", searched)
+    monkeypatch.setattr(sqlanon, "compare", lambda *_, **__: pytest.fail("the search has begun"))
     words = ["compare", database, "people", *QUASI, "--chart", chart]
     assert "--overwrite" in refused(*words)
     assert chart.read_text() == "mine"

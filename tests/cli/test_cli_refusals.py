@@ -49,11 +49,6 @@ def test_a_source_that_is_none_is_no_bug(source, refused, tmp_path):
     refused("check", source, "people", "--qi", "age")
 
 
-def test_a_dialect_that_is_a_slip_is_told_before_the_search(refused, database):
-    arguments = ["--qi", "age", "--k", 99, "--others", "drop", "--sql", "--dialect", "sparc"]
-    assert "did you mean 'spark'?" in refused("plan", database, "people", *arguments)
-
-
 @pytest.mark.slow
 def test_a_check_without_k_does_not_speak_of_it(run, database):
     words = ["check", database, "people", "--qi", "sex", "--sensitive", "diagnosis", "--l", 2]

@@ -242,10 +242,8 @@ def test_each_row_of_nodes_is_held_against_what_closed_itemsets_prove(connection
 
 @pytest.mark.slow
 def test_a_bound_that_a_cover_proves_is_not_looked_for_again(connection, monkeypatch):
-    def asked(*_, **__):
-        raise AssertionError
-
-    monkeypatch.setattr("sqlanon.methods.clustering.bound.bound_table", asked)
+    home = "sqlanon.methods.clustering.bound.bound_table"
+    monkeypatch.setattr(home, lambda *_, **__: pytest.fail("it is looked for"))
     found = sqlanon.compare(connection, POLICY, table="people", methods=QUICK)
     assert found.bounds == ()
     assert found.bound("lm", 2) == found.rows[1].report.lower_bound

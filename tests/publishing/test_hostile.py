@@ -191,19 +191,11 @@ def test_double_holds_nan_infinity_and_negative_zero_without_losing_a_record(con
     assert sum(value == 0 for value in found) == 6
 
 
-ONE_VALUE = {
-    "DOUBLE": ("-0.0", "0.0"),
-    "REAL": ("-0.0", "0.0"),
-}
-
-
-@pytest.mark.parametrize("kind", ONE_VALUE)
+@pytest.mark.parametrize("kind", ["DOUBLE", "REAL"])
 def test_spellings_that_the_database_takes_for_one_value_are_published_as_one(connection, kind):
     """Else the published table tells apart what the class was counted as."""
     connection.execute(f"CREATE TABLE t (x {kind})")
-    first, others = ONE_VALUE[kind]
-    connection.execute(f"INSERT INTO t VALUES ('{first}')")
-    connection.execute(f"INSERT INTO t SELECT '{others}' FROM range(4)")
+    connection.execute("INSERT INTO t VALUES ('-0.0'), ('0.0'), ('0.0'), ('0.0'), ('0.0')")
     policy = Policy(["x"], models=[KAnonymity(3)], suppression_limit=0.2)
     sqlanon.anonymize(connection, policy, table="t", into="out")
     shown = Counter(rows(connection, "(SELECT x::VARCHAR FROM out)"))

@@ -244,18 +244,6 @@ def test_output_file_has_the_classes_and_values_of_its_texts(connection, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_output_that_exists_is_an_error_and_stays(connection, tmp_path, ending):
-    file = tmp_path / f"people{ending}"
-    file.write_bytes(b"precious")
-    with pytest.raises(SourceError, match="--overwrite"):
-        sqlanon.anonymize(connection, POLICY, table="people", output=file)
-    assert file.read_bytes() == b"precious"
-    sqlanon.anonymize(connection, POLICY, table="people", output=file, overwrite=True)
-    assert sqlanon.check(file, Policy(["age", "sex"], models=[KAnonymity(4)])).holds
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("target", [{"into": "people_anon"}, {"in_place": True}])
 @pytest.mark.parametrize("planned", [True, False])
 def test_callers_transaction_is_joined_and_his_rollback_undoes_all(connection, target, planned):
