@@ -80,6 +80,16 @@ def has_triggers():
         return bool(connection.execute(functions).fetchall())
 
 
+def quoted(name):
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def rows(connection, table="out"):
+    """What a table holds."""
+    return connection.execute(f"SELECT * FROM {table}").fetchall()
+
+
 def tables_of(connection):
     """The names of the tables that a connection has, temporary ones among them."""
     found = connection.execute(

@@ -50,13 +50,6 @@ def test_no_text_becomes_sql(way, hole):
     assert "DROP" not in found.text
 
 
-@pytest.mark.parametrize("way", WAYS[:4])
-def test_without_the_check_of_holes_a_text_becomes_sql(monkeypatch, way):
-    monkeypatch.setattr(sqltext, "_filled", lambda hole: getattr(hole, "text", hole))
-    hole = [EVIL] if "listed" in way else EVIL
-    assert EVIL in expression(way, hole=hole).text
-
-
 @pytest.mark.parametrize("use", [str, "{}".format, lambda sql: f"{sql}", lambda sql: sql + "x"])
 def test_a_piece_of_sql_is_no_text(use):
     with pytest.raises(TypeError):

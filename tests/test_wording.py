@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
-
 import duckdb
 import pytest
 
 import sqlanon
-from sqlanon import KAnonymity, LDiversity, Policy, Sensitive, wording
+from sqlanon import KAnonymity, LDiversity, Policy, Sensitive
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import MissingTableError, SqlanonError
 
@@ -17,10 +15,6 @@ from sqlanon.errors import MissingTableError, SqlanonError
 def connection():
     with duckdb.connect() as opened:
         yield opened
-
-
-def test_examples_in_docstrings_are_true():
-    assert doctest.testmod(wording).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -94,4 +94,3 @@ def test_a_demo_that_fails_leaves_nothing(run, folder, monkeypatch):
     monkeypatch.setattr("sqlanon.demo.demo.anonymize", broken)
     assert run("demo", folder, "--records", 50).code == 2
     assert not folder.exists()
-    assert not folder.exists()

@@ -7,9 +7,8 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.errors import HierarchyError, SourceError
+from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.microdata.inspect import bind_hierarchies, make_hierarchy, write_paths
 from sqlanon.microdata.stored_hierarchies import (
     drop_hierarchy,
     hierarchy_table,
@@ -160,18 +159,6 @@ def test_make_writes_a_file_that_does_what_the_rule_does(run, refused, patients,
     assert run(*words, "--hierarchy", "suppress", "--overwrite", "-q").err == ""
 
 
-def test_made_paths_come_back_from_the_file(tmp_path):
-    file = tmp_path / "paths.csv"
-    paths = (("a;b", 'x"y', "*"), ("new\nline", "leaf", "*"), (None, None, "*"), (" ", "z", "*"))
-    write_paths(paths, file)
-    assert Hierarchy.from_file(file).rows == paths
-
-
-def test_the_empty_text_is_not_written_as_null(tmp_path):
-    write_paths([("", "*"), (None, "*"), ("a", "*")], tmp_path / "paths.csv")
-    assert (tmp_path / "paths.csv").read_text() == 'leaf;level1\n"";*\n;*\na;*\n'
-
-
 def test_missing_values_are_named_to_whom_asks_for_them(refused, database, tmp_path):
     file = tmp_path / "sex.csv"
     file.write_text("f;*\n")
@@ -185,11 +172,6 @@ def test_a_row_for_all_other_values_is_shown(run, tmp_path):
     file.write_text("f;*\n*;*\n")
     assert "all other values → *" in run("hierarchy", "show", file).out
     assert run("hierarchy", "show", file, "--json").document["others"] == ["*"]
-
-
-def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
-    with pytest.raises(SourceError, match="No such file"):
-        write_paths([("a", "*")], tmp_path / "missing" / "paths.csv")
 
 
 @pytest.mark.slow
@@ -277,20 +259,3 @@ def test_a_reference_is_stored_as_what_it_stands_for(engine):
     load_hierarchy(engine, "b", hierarchy=Hierarchy.table("a"))
     drop_hierarchy(engine, "a")
     assert resolved_hierarchy(engine, Hierarchy.table("b")) == Hierarchy.intervals(5)
-
-
-def test_other_hierarchies_are_not_asked_for(engine):
-    hierarchy = Hierarchy.intervals(5)
-    assert resolved_hierarchy(engine, hierarchy) is hierarchy
-
-
-def test_made_paths_cover_the_values_present(database):
-    paths, _ = make_hierarchy(database, None, column="sex", hierarchy=Hierarchy.suppression())
-    assert paths == (("f", "*"), ("m", "*"))
-
-
-def test_binding_takes_a_function_of_the_columns(database):
-    [report] = bind_hierarchies(
-        database, None, hierarchies=lambda names: {names[2]: Hierarchy.suppression()}
-    )
-    assert (report.column, report.nodes) == ("sex", (2, 1))

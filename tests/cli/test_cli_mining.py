@@ -67,11 +67,6 @@ def test_mine_refuses_in_one_line(refused, database, words, part):
     assert part in refused("mine", database, "people", *words)
 
 
-@pytest.mark.slow
-def test_mine_refuses_to_write_beside_a_file(refused, patients):
-    assert "would be lost" in refused("mine", patients, "--qi", "age", "--k", 2, "--into", "x")
-
-
 def test_mine_refuses_a_quasi_identifier_called_like_the_counts(refused, database):
     with duckdb.connect(str(database)) as connection:
         connection.execute("ALTER TABLE people RENAME sex TO Support")

@@ -14,7 +14,6 @@ import typer
 import sqlanon
 from sqlanon.cli import failures
 from sqlanon.cli.main import program
-from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import METHODS, OPTIONS, listed, owners_of
 from sqlanon.reports.document import SCHEMA_VERSION
 
@@ -302,11 +301,15 @@ PRINTING = [
 ]
 
 
+@pytest.fixture
+def words(request, database):
+    return [str(database) if word == "DATABASE" else word for word in request.param]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
-@pytest.mark.parametrize("words", PRINTING)
-def test_a_full_standard_output_is_one_line_and_exit_code_2(database, words):
-    words = [str(database) if word == "DATABASE" else word for word in words]
+@pytest.mark.parametrize("words", PRINTING, indirect=True)
+def test_a_full_standard_output_is_one_line_and_exit_code_2(words):
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         result = subprocess.run(
             [*PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, check=False
@@ -318,9 +321,8 @@ def test_a_full_standard_output_is_one_line_and_exit_code_2(database, words):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
-@pytest.mark.parametrize("words", PRINTING)
-def test_a_closed_standard_output_is_one_line_and_exit_code_2(database, words):
-    words = [str(database) if word == "DATABASE" else word for word in words]
+@pytest.mark.parametrize("words", PRINTING, indirect=True)
+def test_a_closed_standard_output_is_one_line_and_exit_code_2(words):
     result = closing(">&-", words)
     assert result.returncode == 2
     assert result.stderr.startswith(b"sqlanon: error: standard output cannot be written: ")
@@ -343,9 +345,8 @@ def closing(streams, words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", PRINTING)
-def test_a_reader_of_anything_may_go_away(database, words):
-    words = [str(database) if word == "DATABASE" else word for word in words]
+@pytest.mark.parametrize("words", PRINTING, indirect=True)
+def test_a_reader_of_anything_may_go_away(words):
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "wb") as closed:
@@ -364,21 +365,6 @@ def test_notes_are_told_unless_quiet(run, database, policy_file):
     )
     assert run(*words, "--quiet").err == ""
     assert run(*words, "--json").document["holds"]
-
-
-@pytest.mark.parametrize("call", [sqlanon.check, sqlanon.plan])
-@pytest.mark.parametrize(
-    ("policy", "fault"),
-    [
-        (5, "policy must be a Policy, a dict .* or a function from the columns to a Policy"),
-        (None, "the policy is missing; give .source, policy"),
-        ("missing.toml", "there is no policy file 'missing.toml'"),
-        (lambda _columns: {"k": 2}, "policy must be a Policy, not a dict"),
-    ],
-)
-def test_a_policy_of_another_kind_is_one_error(database, call, policy, fault):
-    with pytest.raises(PolicyError, match=fault):
-        call(str(database), policy, table="people")
 
 
 @pytest.mark.slow

@@ -49,11 +49,6 @@ def test_a_source_that_is_none_is_no_bug(source, refused, tmp_path):
     refused("check", source, "people", "--qi", "age")
 
 
-def test_a_dialect_that_is_a_slip_is_told_before_the_search(refused, database):
-    arguments = ["--qi", "age", "--k", 99, "--others", "drop", "--sql", "--dialect", "sparc"]
-    assert "did you mean 'spark'?" in refused("plan", database, "people", *arguments)
-
-
 @pytest.mark.slow
 def test_a_check_without_k_does_not_speak_of_it(run, database):
     words = ["check", database, "people", "--qi", "sex", "--sensitive", "diagnosis", "--l", 2]
@@ -80,11 +75,6 @@ def test_a_preview_beside_bare_sql_is_refused(refused, run, database):
     words = ["plan", database, "people", "--qi", "age", "--k", 2, "--others", "drop", "--sql"]
     assert "leave --preview out, or add --json" in refused(*words, "--preview", 1)
     assert {"preview", "sql"} <= run(*words, "--preview", 1, "--json").document.keys()
-
-
-def test_a_preview_of_no_record_is_refused(refused, database):
-    words = ["--qi", "age", "--k", 2, "--others", "drop", "--preview", 0]
-    assert "at least 1" in refused("plan", database, "people", *words)
 
 
 def test_a_name_too_long_for_a_file_is_no_bug(refused, database, tmp_path):

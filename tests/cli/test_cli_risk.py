@@ -86,10 +86,8 @@ def test_verbose_tells_time_and_counts_on_standard_error(run, people):
     ("words", "told"),
     [
         (["--qi", "agee"], "did you mean 'age'"),
-        ([*QI, "--entity", "age"], "both entity and quasi-identifier"),
         ([*QI, "--risk-threshold", 0], "risk threshold 0.0 is not a share"),
         ([*QI, "--identifying", 2], "identifying share 2.0 is not a share"),
-        ([*QI, "--max-columns", -1], "max_columns -1"),
         ([*QI, "--population", "nothing"], "no table 'nothing' among"),
     ],
 )

@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -38,12 +37,6 @@ def dead(place, prefix=VISIBLE):
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
     return place / Path(done.stdout.strip()).name
-
-
-def test_tests_do_not_see_what_others_left_in_the_temporary_folder(temporary_folder):
-    code = "import tempfile; print(tempfile.gettempdir())"
-    program = subprocess.check_output([sys.executable, "-c", code], text=True)
-    assert tempfile.gettempdir() == program.strip() == temporary_folder
 
 
 @pytest.mark.parametrize("prefix", [VISIBLE, HIDDEN, "sqlanon-", ".sqlanon-"])

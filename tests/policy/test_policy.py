@@ -1,6 +1,5 @@
 """Policy: what it reads, what it refuses, and what follows from its figures."""
 
-import doctest
 import json
 import math
 from fractions import Fraction
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy import privacy
 from sqlanon.policy.policy import Demand, Policy, QuasiIdentifier, Sensitive, read_document
 from sqlanon.policy.privacy import (
     DISTANCES,
@@ -569,10 +567,6 @@ def test_counterexamples_of_the_docstrings_hold():
     assert scaled([1, 1]) == 0
     assert scaled([10, 1]) == pytest.approx(0.697, abs=5e-4)
     assert scaled([10, 1], literal=True) == pytest.approx(1.187, abs=5e-4)
-
-
-def test_the_examples_of_the_docstrings_hold():
-    assert doctest.testmod(privacy).failed == 0
 
 
 def test_only_the_strictest_models_of_a_kind_count():

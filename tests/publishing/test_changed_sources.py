@@ -43,17 +43,22 @@ def write(path, mark):
         duckdb.sql(query(mark)).query("t", f"COPY t TO '{path}' (FORMAT {kind})")
 
 
-def when_decided(monkeypatch, act):
-    """Has something happen between the search and the publication."""
-    home = import_module("sqlanon.methods.fulldomain.method")
-    decide = home.decide
+def after(monkeypatch, home, name, act):
+    """Has something happen whenever a function of a module has been carried out."""
+    home = import_module(f"sqlanon.{home}")
+    carried_out = getattr(home, name)
 
     def hooked(*given, **named):
-        decided = decide(*given, **named)
+        found = carried_out(*given, **named)
         act()
-        return decided
+        return found
 
-    monkeypatch.setattr(home, "decide", hooked)
+    monkeypatch.setattr(home, name, hooked)
+
+
+def when_decided(monkeypatch, act):
+    """Has something happen between the search and the publication."""
+    after(monkeypatch, "methods.fulldomain.method", "decide", act)
 
 
 def replaced(path, other):
@@ -167,14 +172,8 @@ def test_a_database_file_that_is_replaced_is_neither_published_nor_overwritten(
 def test_a_database_that_is_replaced_while_it_is_rewritten_is_not_lost(tmp_path, monkeypatch):
     path = tmp_path / "people.duckdb"
     write(path, "old")
-    home = import_module("sqlanon.engine.duckdb.rewrite")
-    copy_rows = home._copy_rows
-
-    def hooked(*given, **named):
-        copy_rows(*given, **named)
-        replaced(path, tmp_path / "other.duckdb")()
-
-    monkeypatch.setattr(home, "_copy_rows", hooked)
+    act = replaced(path, tmp_path / "other.duckdb")
+    after(monkeypatch, "engine.duckdb.rewrite", "_copy_rows", act)
     with pytest.raises(SourceError, match="was replaced or changed"):
         sqlanon.rewrite(path)
     with duckdb.connect(str(path)) as connection:
@@ -239,14 +238,8 @@ def test_a_saved_plan_is_not_applied_to_a_file_that_changes_meanwhile(tmp_path, 
     path, output = tmp_path / "people.parquet", tmp_path / "out.csv"
     write(path, "old")
     plan = sqlanon.plan(path, POLICY)
-    home = import_module("sqlanon.publishing.apply")
-    stale = home.refuse_stale
-
-    def hooked(*given, **named):
-        stale(*given, **named)
-        replaced(path, tmp_path / "other.parquet")()
-
-    monkeypatch.setattr(home, "refuse_stale", hooked)
+    act = replaced(path, tmp_path / "other.parquet")
+    after(monkeypatch, "publishing.apply", "refuse_stale", act)
     with pytest.raises(SourceError, match="was replaced or changed"):
         sqlanon.apply(path, plan, output=output)
     assert not output.exists()
@@ -265,15 +258,8 @@ def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
     paths = {name: tmp_path / f"{name}.parquet" for name in ("original", "released")}
     for path in paths.values():
         write(path, "old")
-    home = import_module("sqlanon.assessment.measure")
-    measure_release = home.measure_release
-
-    def hooked(*given, **named):
-        found = measure_release(*given, **named)
-        replaced(paths[which], tmp_path / "other.parquet")()
-        return found
-
-    monkeypatch.setattr(home, "measure_release", hooked)
+    act = replaced(paths[which], tmp_path / "other.parquet")
+    after(monkeypatch, "assessment.measure", "measure_release", act)
     with pytest.raises(SourceError, match=f"'{which}.parquet' was replaced or changed"):
         sqlanon.measure(paths["original"], paths["released"], POLICY)
 
@@ -282,15 +268,8 @@ def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
 def test_a_text_file_that_changes_while_it_is_loaded_is_refused(tmp_path, monkeypatch, ending):
     path = tmp_path / f"people{ending}"
     write(path, "old")
-    home = import_module("sqlanon.engine.duckdb.data_files")
-    name = {".csv": "read_csv", ".json": "read_json"}[ending]
-    read = getattr(home, name)
-
-    def hooked(*given, **named):
-        read(*given, **named)
-        replaced(path, tmp_path / f"other{ending}")()
-
-    monkeypatch.setattr(home, name, hooked)
+    act = replaced(path, tmp_path / f"other{ending}")
+    after(monkeypatch, "engine.duckdb.data_files", f"read_{ending[1:]}", act)
     with pytest.raises(SourceError, match="was replaced or changed"):
         sqlanon.check(path, POLICY)
 

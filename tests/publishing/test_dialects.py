@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 import sqlglot
-from databases import empty_database, insert, tables_of
+from databases import empty_database, insert, quoted, tables_of
 from foreign import postgres_server, spark_session, spelling
 from sqlglot import exp
 
@@ -42,10 +42,6 @@ def people(**columns):
     rows = list(zip(*(values for _, values in columns.values()), strict=True))
     insert(connection, "people", rows)
     return connection
-
-
-def quoted(name):
-    return exp.to_identifier(name, quoted=True).sql("duckdb")
 
 
 def repeated(values, count):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from databases import empty_database, insert
+from databases import insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,11 +18,10 @@ HELD = ["nurse"] * 4 + ["clerk"] * 3 + ["pilot", "diver", "diver"] + [None] * 2
 
 
 @pytest.fixture
-def connection():
-    with empty_database() as opened:
-        opened.execute("CREATE TABLE people (job VARCHAR, age INTEGER)")
-        insert(opened, "people", [(job, 1) for job in HELD])
-        yield opened
+def connection(connection):
+    connection.execute("CREATE TABLE people (job VARCHAR, age INTEGER)")
+    insert(connection, "people", [(job, 1) for job in HELD])
+    return connection
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from databases import empty_database, tables_of
+from databases import tables_of
 
 import sqlanon
 from sqlanon import KAnonymity, Plan, Policy
@@ -20,11 +20,10 @@ KEPT = Policy(["place"], models=[KAnonymity(2)], entity="person", keep=["person"
 
 
 @pytest.fixture
-def connection():
-    with empty_database() as opened:
-        opened.execute("CREATE TABLE visits (place VARCHAR, person INTEGER)")
-        opened.executemany("INSERT INTO visits VALUES (?, ?)", ROWS)
-        yield opened
+def connection(connection):
+    connection.execute("CREATE TABLE visits (place VARCHAR, person INTEGER)")
+    connection.executemany("INSERT INTO visits VALUES (?, ?)", ROWS)
+    return connection
 
 
 def documents(connection, tmp_path):

@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import sqlglot
-from databases import empty_database, tables_of
+from databases import empty_database, rows, tables_of
 from edits import edit
 
 import sqlanon
@@ -37,26 +37,21 @@ POLICY = Policy(
 
 
 @pytest.fixture
-def connection():
-    with empty_database() as opened:
-        opened.execute("""
-            CREATE TABLE people AS
-            SELECT 'person ' || i AS name, 20 + (i * 7) % 23 AS age,
-                   DATE '1990-01-01' + (40 * (i % 17))::INTEGER AS born,
-                   ['at', 'de', 'jp', 'kr', NULL][1 + i % 5] AS country,
-                   i % 3 = 0 AS sex, 'd' || (i % 4) AS diagnosis
-            FROM range(100) AS r(i) ORDER BY hash(i)
-        """)
-        yield opened
+def connection(connection):
+    connection.execute("""
+        CREATE TABLE people AS
+        SELECT 'person ' || i AS name, 20 + (i * 7) % 23 AS age,
+               DATE '1990-01-01' + (40 * (i % 17))::INTEGER AS born,
+               ['at', 'de', 'jp', 'kr', NULL][1 + i % 5] AS country,
+               i % 3 = 0 AS sex, 'd' || (i % 4) AS diagnosis
+        FROM range(100) AS r(i) ORDER BY hash(i)
+    """)
+    return connection
 
 
 @pytest.fixture
 def plan(connection):
     return sqlanon.plan(connection, POLICY, table="people")
-
-
-def rows(connection, table):
-    return connection.execute(f"SELECT * FROM {table}").fetchall()
 
 
 def test_plan_leaves_nothing_in_the_database(connection, plan):
@@ -166,27 +161,29 @@ def test_plan_with_columns_without_a_role_is_neither_saved_nor_printed(connectio
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rounds", [0, -1, 3, 10**9, 1.0, "1", None, True])
-def test_plan_whose_rounds_cannot_be_is_an_error(plan, tmp_path, rounds):
-    """Two records are suppressed, and each round but the first suppresses some."""
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("schema_version", 999),
+        # Two records are suppressed, and each round but the first suppresses some.
+        *(("rounds", rounds) for rounds in (0, -1, 3, 10**9, 1.0, "1", None, True)),
+        *(("recoding", {"kind": "node", "levels": levels})
+          for levels in ([0] * 4, [9] * 4, [1], "1111", None)),
+        *(("recoding", recoding)
+          for recoding in ([1, 1, 1, 1], None, {"kind": "map"}, {"levels": [1, 1, 1, 1]})),
+        *(("columns", {"age": kind}) for kind in (None, 1, [], "'")),
+    ],
+)  # fmt: skip
+def test_a_plan_with_a_part_that_cannot_be_is_none(plan, tmp_path, part, value):
     plan = replace(plan, report=replace(plan.report, suppressed_records=2), rounds=2)
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json").rounds == 2
-    edit(tmp_path / "plan.json", lambda document: document.update(rounds=rounds))
-    with pytest.raises(SourceError, match="not a plan"):
-        Plan.load(tmp_path / "plan.json")
 
+    def change(document):
+        own = document[part]
+        document[part] = {**own, **value} if part == "columns" else value
 
-@pytest.mark.parametrize(
-    "recoding",
-    [
-        *({"kind": "node", "levels": levels} for levels in ([0] * 4, [9] * 4, [1], "1111", None)),
-        *([1, 1, 1, 1], None, {"kind": "map"}, {"levels": [1, 1, 1, 1]}),
-    ],
-)
-def test_plan_that_shows_other_levels_than_it_publishes_is_an_error(plan, tmp_path, recoding):
-    plan.save(tmp_path / "plan.json")
-    edit(tmp_path / "plan.json", lambda document: document.update(recoding=recoding))
+    edit(tmp_path / "plan.json", change)
     with pytest.raises(SourceError, match="not a plan"):
         Plan.load(tmp_path / "plan.json")
 
@@ -222,14 +219,6 @@ def test_plan_of_a_file_is_applied_to_it_under_another_name(connection, tmp_path
 def test_file_that_is_no_plan_is_an_error(tmp_path, content):
     path = tmp_path / "plan.json"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(SourceError, match="not a plan"):
-        Plan.load(path)
-
-
-def test_plan_of_another_version_is_an_error(plan, tmp_path):
-    path = tmp_path / "plan.json"
-    plan.save(path)
-    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 999}))
     with pytest.raises(SourceError, match="not a plan"):
         Plan.load(path)
 

@@ -13,11 +13,10 @@ ROWS = [(30 + n // 3, "fm"[n % 2], f"note {n}") for n in range(12)] + [(99, None
 
 
 @pytest.fixture
-def connection():
-    with empty_database() as opened:
-        opened.execute("CREATE TABLE people (age INTEGER, sex VARCHAR, note VARCHAR)")
-        opened.executemany("INSERT INTO people VALUES (?, ?, ?)", ROWS)
-        yield opened
+def connection(connection):
+    connection.execute("CREATE TABLE people (age INTEGER, sex VARCHAR, note VARCHAR)")
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?)", ROWS)
+    return connection
 
 
 def policy_of(**more):

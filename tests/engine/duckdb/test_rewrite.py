@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -21,11 +20,11 @@ MARKERS = 200_000
 STEPS = ("_storage", "_copy_schema", "_copy_rows", "_take_place", "sync")
 
 
-def contents(folder: Path) -> bytes:
+def contents(folder):
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def replace_marked_table(path: Path) -> None:
+def replace_marked_table(path):
     connection = duckdb.connect(str(path))
     # Compressed pages would hide the markers from the scan, not from a reader.
     connection.execute("SET force_compression = 'uncompressed'")
@@ -40,7 +39,10 @@ def replace_marked_table(path: Path) -> None:
     connection.close()
 
 
-def rich_database(path: Path) -> None:
+@pytest.fixture
+def rich(tmp_path):
+    """A database with an object of every kind."""
+    path = tmp_path / "rich.duckdb"
     connection = duckdb.connect(str(path))
     for statement in (
         "CREATE SCHEMA other",
@@ -67,10 +69,11 @@ def rich_database(path: Path) -> None:
     ):
         connection.execute(statement)
     connection.close()
+    return path
 
 
 @pytest.mark.slow
-def test_rewrite_leaves_no_byte_of_the_original(tmp_path: Path) -> None:
+def test_rewrite_leaves_no_byte_of_the_original(tmp_path):
     path = tmp_path / "census.duckdb"
     replace_marked_table(path)
     assert contents(tmp_path).count(b"MARKER") >= MARKERS, "positive control"
@@ -85,7 +88,7 @@ def test_rewrite_leaves_no_byte_of_the_original(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_rewrite_removes_the_log_with_originals(tmp_path: Path) -> None:
+def test_rewrite_removes_the_log_with_originals(tmp_path):
     path = tmp_path / "census.duckdb"
     connection = duckdb.connect(str(path), config={"wal_autocheckpoint": "1TB"})
     connection.execute("PRAGMA disable_checkpoint_on_shutdown")
@@ -99,11 +102,9 @@ def test_rewrite_removes_the_log_with_originals(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_rewrite_carries_everything_over(tmp_path: Path) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
-    rewrite(path)
-    with duckdb.connect(str(path)) as connection:
+def test_rewrite_carries_everything_over(rich):
+    rewrite(rich)
+    with duckdb.connect(str(rich)) as connection:
         assert connection.execute("FROM other.made").fetchall() == [(4, 8)]
         assert connection.execute("FROM a_child").fetchall() == [(1,)]
         made = connection.execute("INSERT INTO numbered (m) VALUES ('ok') RETURNING i, n")
@@ -120,7 +121,7 @@ def test_rewrite_carries_everything_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_rewrite_keeps_mode_storage_version_and_block_size(tmp_path: Path) -> None:
+def test_rewrite_keeps_mode_storage_version_and_block_size(tmp_path):
     path = tmp_path / "old.duckdb"
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH '{path}' AS a (STORAGE_VERSION 'v1.2.0', BLOCK_SIZE 16384)")
@@ -138,7 +139,7 @@ def test_rewrite_keeps_mode_storage_version_and_block_size(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_rewrite_follows_a_link(tmp_path: Path) -> None:
+def test_rewrite_follows_a_link(tmp_path):
     real = tmp_path / "real" / "a.duckdb"
     real.parent.mkdir()
     replace_marked_table(real)
@@ -151,35 +152,29 @@ def test_rewrite_follows_a_link(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_failure_leaves_the_old_file_untouched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, failure: BaseException
-) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
-    before = path.read_bytes()
+def test_failure_leaves_the_old_file_untouched(rich, tmp_path, monkeypatch, step, failure):
+    before = rich.read_bytes()
 
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_, **__):
         raise failure
 
     monkeypatch.setattr(f"sqlanon.engine.duckdb.rewrite.{step}", fail)
     raised = KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else EngineError
     with pytest.raises(raised) as caught:
-        rewrite(path)
+        rewrite(rich)
     if raised is EngineError:
         assert "No space left" in str(caught.value)
         assert "it is as it was" in str(caught.value)
-    assert path.read_bytes() == before
+    assert rich.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["rich.duckdb"]
 
 
 @pytest.mark.slow
-def test_a_folder_that_cannot_be_synced_is_no_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
     path = tmp_path / "census.duckdb"
     replace_marked_table(path)
 
-    def sync(synced: Path) -> None:
+    def sync(synced):
         if synced.is_dir():
             raise OSError(22, "Invalid argument")
 
@@ -189,40 +184,34 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(
 
 
 @pytest.mark.slow
-def test_a_copy_with_a_row_less_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
+def test_a_copy_with_a_row_less_is_refused(rich, monkeypatch):
     run = DuckDB.run
 
-    def lossy(self: DuckDB, statement: exp.Expr, parameters: tuple[object, ...] = ()) -> None:
+    def lossy(self, statement, parameters=()):
         if isinstance(statement, exp.Insert) and "a_child" in statement.sql():
             statement.expression.where("false", copy=False)
         run(self, statement, parameters)
 
     monkeypatch.setattr(DuckDB, "run", lossy)
     with pytest.raises(EngineError, match="'a_child' has another number of rows"):
-        rewrite(path)
+        rewrite(rich)
 
 
-def test_a_copy_without_a_comment_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
+def test_a_copy_without_a_comment_is_refused(rich, monkeypatch):
     run = DuckDB.run
 
-    def lossy(self: DuckDB, statement: exp.Expr, parameters: tuple[object, ...] = ()) -> None:
+    def lossy(self, statement, parameters=()):
         run(self, statement, parameters)
         if statement.this == "COPY":
             self.connection.execute("COMMENT ON COLUMN sqlanon_old_fresh.numbered.n IS NULL")
 
     monkeypatch.setattr(DuckDB, "run", lossy)
     with pytest.raises(EngineError, match="does not copy 1 of its columns"):
-        rewrite(path)
+        rewrite(rich)
 
 
 @pytest.mark.skipif(not has_triggers(), reason="this DuckDB knows no triggers")
-def test_triggers_which_duckdb_does_not_copy_are_refused(tmp_path: Path) -> None:
+def test_triggers_which_duckdb_does_not_copy_are_refused(tmp_path):
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE a AS SELECT 1 AS i")
@@ -237,7 +226,7 @@ def test_triggers_which_duckdb_does_not_copy_are_refused(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_tables_are_filled_after_those_they_refer_to(tmp_path: Path) -> None:
+def test_tables_are_filled_after_those_they_refer_to(tmp_path):
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute('CREATE TABLE "Zebra" (i INTEGER PRIMARY KEY)')
@@ -251,7 +240,7 @@ def test_tables_are_filled_after_those_they_refer_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_table_that_refers_to_itself_is_named(tmp_path: Path) -> None:
+def test_a_table_that_refers_to_itself_is_named(tmp_path):
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
@@ -266,7 +255,7 @@ def test_a_table_that_refers_to_itself_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_file_with_a_second_name_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_a_second_name_is_refused(tmp_path):
     path = tmp_path / "census.duckdb"
     replace_marked_table(path)
     os.link(path, tmp_path / "second.duckdb")
@@ -277,49 +266,47 @@ def test_a_file_with_a_second_name_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_rewrite_tells_sizes_and_what_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
-    before = path.stat().st_size
-    done = rewrite(path, threads=1, temp_directory=tmp_path)
-    assert (done.bytes_before, done.bytes_after) == (before, path.stat().st_size)
+def test_rewrite_tells_sizes_and_what_is_kept(rich, tmp_path):
+    before = rich.stat().st_size
+    done = rewrite(rich, threads=1, temp_directory=tmp_path)
+    assert (done.bytes_before, done.bytes_after) == (before, rich.stat().st_size)
     assert "1 macro with constants: 'marked'" in done.notes
     assert done.to_dict()["schema_version"] == 1
-    assert done.to_text().startswith(f"{path} rewritten: {path.stat().st_size:,} bytes")
+    assert done.to_text().startswith(f"{rich} rewritten: {rich.stat().st_size:,} bytes")
 
 
 @pytest.mark.slow
-def test_rewrite_spills_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, spill = tmp_path / "rich.duckdb", tmp_path / "spill"
-    rich_database(path)
+def test_rewrite_spills_where_it_is_told(rich, tmp_path, monkeypatch):
+    spill = tmp_path / "spill"
     with pytest.raises(SourceError, match="spill"):
-        rewrite(path, temp_directory=spill)
+        rewrite(rich, temp_directory=spill)
     spill.mkdir()
     seen = []
 
-    def look(synced: Path) -> None:
+    def look(synced):
         seen.append([entry.name[:12] for entry in spill.iterdir()])
 
     monkeypatch.setattr("sqlanon.engine.duckdb.rewrite.sync", look)
-    rewrite(path, temp_directory=spill)
+    rewrite(rich, temp_directory=spill)
     assert seen[0] == ["sqlanon-tmp-"]
     assert list(spill.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.duckdb"])
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_file_that_is_no_database_is_refused(tmp_path, name):
     path = tmp_path / name
     path.write_text("zip\n12\n34\n")
     with pytest.raises(SourceError, match="is not a DuckDB database"):
         rewrite(path)
     assert path.read_text() == "zip\n12\n34\n"
+    with pytest.raises(SourceError, match="no file"):
+        rewrite(tmp_path / "none.duckdb")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sqlanon_old", "temp", "main", "we\"ird; na'me", "memory"])
-def test_a_database_of_any_name_is_rewritten(tmp_path: Path, name: str) -> None:
-    path = tmp_path / f"{name}.duckdb"
-    rich_database(path)
+def test_a_database_of_any_name_is_rewritten(rich, tmp_path, name):
+    path = rich.rename(tmp_path / f"{name}.duckdb")
     rewrite(path)
     with duckdb.connect() as connection:
         quoted = str(path).replace("'", "''")
@@ -327,27 +314,18 @@ def test_a_database_of_any_name_is_rewritten(tmp_path: Path, name: str) -> None:
         assert connection.execute("FROM kept.other.made").fetchall() == [(4, 8)]
 
 
-def test_rewrite_of_a_database_open_in_this_process_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
-    before = path.stat().st_ino
-    with duckdb.connect(str(path)), pytest.raises(SourceError, match="has it open already"):
-        rewrite(path)
-    assert path.stat().st_ino == before
+def test_rewrite_of_a_database_open_in_this_process_is_refused(rich, tmp_path):
+    before = rich.stat().st_ino
+    with duckdb.connect(str(rich)), pytest.raises(SourceError, match="has it open already"):
+        rewrite(rich)
+    assert rich.stat().st_ino == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["rich.duckdb"]
 
 
-def test_rewrite_of_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="no file"):
-        rewrite(tmp_path / "none.duckdb")
-
-
 @pytest.mark.slow
-def test_leftovers_name_objects_and_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
-    rewrite(path)
-    with duckdb.connect(str(path)) as connection:
+def test_leftovers_name_objects_and_no_text(rich):
+    rewrite(rich)
+    with duckdb.connect(str(rich)) as connection:
         told = leftovers(DuckDB(connection), "rich")
     assert told == [
         "1 view with constants: 'aged'",
@@ -361,10 +339,8 @@ def test_leftovers_name_objects_and_no_text(tmp_path: Path) -> None:
     assert "MARK" not in " ".join(told)
 
 
-def test_leftovers_do_not_count_the_table_that_goes(tmp_path: Path) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
-    with duckdb.connect(str(path)) as connection:
+def test_leftovers_do_not_count_the_table_that_goes(rich):
+    with duckdb.connect(str(rich)) as connection:
         besides = qualified("rich", "main", "numbered")
         told = leftovers(DuckDB(connection), "rich", besides=besides)
     assert told == [
@@ -375,7 +351,7 @@ def test_leftovers_do_not_count_the_table_that_goes(tmp_path: Path) -> None:
     ]
 
 
-def test_a_plain_database_has_no_leftovers(tmp_path: Path) -> None:
+def test_a_plain_database_has_no_leftovers(tmp_path):
     path = tmp_path / "plain.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS i")
@@ -384,20 +360,7 @@ def test_a_plain_database_has_no_leftovers(tmp_path: Path) -> None:
         assert leftovers(DuckDB(connection), "temp") == []
 
 
-@pytest.mark.slow
-def test_marks_outside_the_cells_are_kept_and_told(tmp_path: Path) -> None:
-    path = tmp_path / "rich.duckdb"
-    rich_database(path)
-    rewrite(path)
-    kept = {
-        mark
-        for mark in (b"VIEW", b"MACRO", b"LABEL", b"DEFAULT", b"CHECK", b"COMMENT", b"COLUMN")
-        if b"MARK_" + mark in path.read_bytes()
-    }
-    assert kept == {b"VIEW", b"MACRO", b"LABEL", b"DEFAULT", b"CHECK", b"COMMENT", b"COLUMN"}
-
-
-def test_own_parts_are_those_of_the_table_alone() -> None:
+def test_own_parts_are_those_of_the_table_alone():
     with duckdb.connect() as connection:
         for name in ("owner", "other"):
             connection.execute(f"CREATE TABLE {name} (age INT NOT NULL, sex VARCHAR DEFAULT 'f')")
