@@ -15,7 +15,6 @@ from strategies import cases
 import sqlanon
 from sqlanon import (
     BetaLikeness,
-    Hierarchy,
     KAnonymity,
     LDiversity,
     Policy,
@@ -300,21 +299,3 @@ def test_entropy_is_right_to_the_last_digits_however_many_values_there_are():
         )
         policy = Policy(["a"], ["ill"], models=[KAnonymity(2), LDiversity(values, "entropy")])
         assert sqlanon.plan(connection, policy, table="people").report.levels == {"a": 0}
-
-
-@pytest.mark.parametrize(("least", "rolled_up"), [(0, 1), (frequency_sets.ROLLED_UP, 0)])
-@pytest.mark.every_row
-def test_nodes_are_counted_from_a_roll_up_where_that_saves_rows(least, rolled_up):
-    """400 combinations of 20 values each; of 5 each there are 16."""
-    grid = Hierarchy.intervals(5)
-    policy = Policy({"a": grid, "b": grid}, models=[KAnonymity(26)])
-    with (
-        empty_database() as connection,
-        patch.object(frequency_sets, "ROLLED_UP", least),
-        patch.object(frequency_sets, "NEW_CLASS", 0),
-    ):
-        connection.execute(
-            "CREATE TABLE people AS SELECT range % 20 AS a, range // 20 AS b FROM range(400)"
-        )
-        search = sqlanon.plan(connection, policy, table="people").report.search
-    assert min(search.rolled_up, 1) == rolled_up
