@@ -33,7 +33,6 @@ from sqlanon.loss.measures import FORMULAS, measured
 from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.query.assess.release import node_classes as classes_query
 
 SETTINGS = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -77,28 +76,6 @@ def test_measures_of_a_node_are_those_of_the_formulas(table, draw):
     same(measured(found), expected)
     assert found.suppressed == levels.count(None)
     assert found.statistics.records == len(levels) - levels.count(None)
-
-
-@pytest.mark.slow
-@SETTINGS
-@given(table=tables(), draw=st.data())
-def test_suppressed_classes_can_be_given_by_their_words(table, draw):
-    """As models beyond k do: here those that k suppresses, while the policy says k = 1."""
-    node = draw.draw(st.sampled_from(nodes_of(table)))
-    policy = policy_of({**table, "k": 1})
-    with connection_of(table) as connection:
-        engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("original"), policy=policy)
-        encoded = encode_subject(engine, subject, policy)
-        masks = encoded.layout.node_masks(node)
-        gone = engine.materialize("gone", classes_query(encoded.table, masks, k=table["k"]))
-        connection.execute(f"DELETE FROM {gone.sql('duckdb')} WHERE NOT small")
-        found = node_release(
-            engine, subject, encoded=encoded, policy=policy, node=node, suppressed=gone
-        )
-    expected = every_measure({**table, "k": 1}, full_domain(table, node))
-    del expected["classification"]
-    same(measured(found), expected)
 
 
 @pytest.mark.slow

@@ -100,14 +100,6 @@ def test_journalist_risk_is_one_over_the_population_class(connection):
     assert figures["sampling_fraction"] == 5 / 11
 
 
-def test_uniques_of_the_sample_and_of_the_population(connection):
-    figures = against(connection).to_dict()["population"]
-    assert figures["sample_uniques"] == 3
-    assert figures["population_uniques"] == 1
-    assert figures["sample_uniques_unique_in_population"] == 1
-    assert figures["share_of_sample_uniques"] == pytest.approx(1 / 3)
-
-
 def test_population_is_in_the_text(connection):
     text = against(connection).to_text()
     assert "journalist      highest 100%, mean 44.67%; records above 20%: 3 (60%)" in text

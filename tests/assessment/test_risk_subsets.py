@@ -139,23 +139,6 @@ def people(records, seed=3):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("entity", [None, "who"])
-@pytest.mark.parametrize("every", [False, True])
-def test_counts_are_the_same_rolled_up_and_straight(entity, every):
-    names = fill([(who, key[:5]) for who, key in people(700)])
-    policy = Policy(names, entity=entity)
-    documents = []
-    for how in itertools.product((False, True), (False, True)):
-        with ways(*how):
-            report = sqlanon.risk(DATABASE, policy, table="t", every_subset=every, max_columns=7)
-        assert bool(report.subsets.search["rolled_up"]) == how[1]
-        document = report.subsets.to_dict()
-        document["subsets"].pop("search")
-        documents.append(document)
-    assert all(document == documents[0] for document in documents)
-
-
-@pytest.mark.slow
 def test_roll_ups_are_the_default_where_they_pay():
     names = fill(people(20_000, seed=5))
     found = sqlanon.risk(DATABASE, Policy(names), table="t", identifying=1).subsets

@@ -369,35 +369,13 @@ def pairs(nodes):
 @pytest.mark.parametrize("name", LOSSES)
 @settings(max_examples=40, deadline=None)
 @given(table=tables())
-def test_up_never_shrinks_on_the_way_up(name, table):
-    _, found = parts(name, table)
-    assert all(found[low][0] <= found[high][0] for low, high in pairs(found))
-
-
-@pytest.mark.parametrize("name", LOSSES)
-@settings(max_examples=40, deadline=None)
-@given(table=tables())
-def test_down_never_grows_on_the_way_up(name, table):
-    _, found = parts(name, table)
-    assert all(found[low][1] >= found[high][1] for low, high in pairs(found))
-
-
-@pytest.mark.parametrize("name", LOSSES)
-@settings(max_examples=40, deadline=None)
-@given(table=tables())
-def test_the_two_parts_combine_to_a_lower_bound_on_the_loss(name, table):
+def test_a_loss_has_a_part_that_never_shrinks_and_one_that_never_grows_on_the_way_up(name, table):
     objective, found = parts(name, table)
-    assert all(
-        combine(up, down, additive=objective.additive) <= v for up, down, v, _ in found.values()
-    )
-
-
-@pytest.mark.parametrize("name", LOSSES)
-@settings(max_examples=40, deadline=None)
-@given(table=tables())
-def test_up_is_bounded_by_the_floor_of_the_columns(name, table):
-    objective, found = parts(name, table)
-    for node, (up, _, _, lowest) in found.items():
+    for low, high in pairs(found):
+        assert found[low][0] <= found[high][0]
+        assert found[low][1] >= found[high][1]
+    for node, (up, down, value, lowest) in found.items():
+        assert combine(up, down, additive=objective.additive) <= value
         floors = [levels[level] for levels, level in zip(objective.floor, node, strict=True)]
         assert lowest == (sum(floors) if objective.additive else max(floors))
         assert lowest <= up

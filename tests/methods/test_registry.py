@@ -27,6 +27,8 @@ from sqlanon.methods.registry import (
 
 pytestmark = pytest.mark.every_row
 ROOT = Path(__file__).parents[2]
+COVER = {"method": "direct-cover"}
+ANNEAL, LNS = ({**COVER, "improve": way} for way in ("anneal", "lns"))
 COMMON = {"method": "str", "loss": "str", "seed": "int", "progress": "Progress | None"}
 
 
@@ -129,6 +131,29 @@ def test_auto_is_a_method_and_not_the_default():
         ({"method": "set-cover", "passes": 5, "refine": False}, "--no-refine leaves out"),
         ({"method": "mondrian", "passes": 5}, "passes belong to"),
         ({"time_limit": float("nan")}, "is not a number above 0"),
+        ({**COVER, "improve": "warm"}, "improve 'warm' is not known; choose anneal or lns"),
+        ({**COVER, "improve": 3}, "improve 3 is not known"),
+        ({**COVER, "iterations": 5}, "iterations belongs to --improve anneal"),
+        ({**COVER, "temperature": 1.0, "cooling": 0.5}, "temperature and cooling belong to --impr"),
+        ({**ANNEAL, "iterations": -1}, "iterations are -1; give a whole number"),
+        ({**ANNEAL, "temperature": -0.1}, "temperature -0.1 is not a number"),
+        ({**ANNEAL, "cooling": 0.0}, "cooling 0.0 is not a number above 0"),
+        ({**ANNEAL, "loss_weight": float("inf")}, "loss_weight inf is not a number"),
+        ({**COVER, "pools": 5}, "pools belong to --improve lns"),
+        ({**LNS, "pools": 0}, "pools are 0; give a whole number of at least 1"),
+        ({**LNS, "refine": False}, "begins with refined clusters"),
+        ({**LNS, "temperature": 1.0}, "temperature belongs to --improve anneal"),
+        ({**LNS, "method": "mondrian"}, "mondrian refines none"),
+        ({**LNS, "method": "incognito"}, "improve belongs to"),
+        ({"method": "set-cover", "loss": "discernibility"}, "cannot steer set-cover"),
+        ({"method": "set-cover", "candidates": "some"}, "not known"),
+        ({"method": "set-cover", "beta": 0.5}, "at least 1"),
+        ({"method": "set-cover", "block_records": 0}, "1 record or more"),
+        ({"method": "set-cover", "minimal_nodes": True}, "belong to incognito"),
+        ({"method": "set-cover", "suppress_uncovered": True}, "belongs to direct-cover"),
+        ({"candidates": "frequent"}, "belong to set-cover and direct-cover, not to incognito"),
+        ({"method": "agglomerative", "distance": "near"}, "'near' is not known; choose growth, cl"),
+        ({"method": "forest", "bound": "most"}, "choose columns, quick or full"),
     ],
 )
 def test_what_a_method_does_not_take_is_refused(settings, message):

@@ -1,6 +1,7 @@
 """Brute force of the search: every node of a small lattice under every model, from the records."""
 
 import itertools
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -215,6 +216,8 @@ def loss_of(case, node, classes, gone):
         return Fraction(sum(size * size for size in kept.values()) + lost * records)
     if case.loss == "average-class-size":
         return Fraction(-len(kept))
+    if case.loss == "utility":
+        return utility(case, node, [held for label, held in classes.items() if label not in gone])
     weights = [Fraction(str(weight)) for weight in case.weights]
     loss = Fraction(lost)
     for label, size in kept.items():
@@ -226,6 +229,25 @@ def loss_of(case, node, classes, gone):
         shares = zip(weights, lost_cells, strict=True)
         loss += size * sum(weight * cost for weight, cost in shares) / sum(weights)
     return loss / records
+
+
+def utility(case, node, classes):
+    """Khaitan's E: what the levels of the published classes cost, over the purity they gain."""
+    total, published = len(case.records), sum(map(len, classes))
+    weights = [Fraction(str(weight)) for weight in case.weights]
+    levels = zip(weights, node, case.trees, strict=True)
+    part = sum(weight * Fraction(n, len(tree[0]) - 1) for weight, n, tree in levels) / sum(weights)
+    cost = (part * published + total - published) / total
+    gain = Fraction(0)
+    for about in (0, 1):
+        every = Counter(counted(case, case.records, about, persons=False))
+        baseline = Fraction(sum(n * n for n in every.values()), max(every.total(), 1) ** 2)
+        for held in classes:
+            values = Counter(counted(case, held, about, persons=False))
+            if size := values.total():
+                pure = Fraction(sum(n * n for n in values.values()), size)
+                gain += (pure - size * baseline) / every.total() / 2
+    return 0 if not cost else cost / gain if gain > 0 else math.inf
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import json
 import math
 from fractions import Fraction
-from itertools import accumulate
 
 import numpy
 import pytest
@@ -89,16 +88,35 @@ def test_toml_gives_the_roles(full):
     }
 
 
-def test_toml_gives_hierarchies_weights_and_level_bounds(full):
-    assert full.attributes == {
-        "age": QuasiIdentifier(Hierarchy.intervals(5, 10, 20), weight=2.0, max_level=3),
-        "zip": QuasiIdentifier(Hierarchy.prefix(4, 3, 2), min_level=1),
-        "education": QuasiIdentifier(
-            Hierarchy.from_rows(PATHS, name="education.csv"), order=("college", "school")
-        ),
-        "sex": QuasiIdentifier(Hierarchy.suppression()),
-        "born": QuasiIdentifier(Hierarchy.dates("month", "year"), min_level=2, max_level=2),
-    }
+def test_toml_gives_every_part_of_a_policy(full):
+    assert full == Policy(
+        {
+            "age": QuasiIdentifier(Hierarchy.intervals(5, 10, 20), weight=2.0, max_level=3),
+            "zip": QuasiIdentifier(Hierarchy.prefix(4, 3, 2), min_level=1),
+            "education": QuasiIdentifier(
+                Hierarchy.from_rows(PATHS, name="education.csv"), order=("college", "school")
+            ),
+            "sex": QuasiIdentifier(Hierarchy.suppression()),
+            "born": QuasiIdentifier(Hierarchy.dates("month", "year"), min_level=2, max_level=2),
+        },
+        {
+            "diagnosis": Sensitive(),
+            "job": Sensitive(
+                [LDiversity(3), TCloseness(0.5, "kl")], Hierarchy.prefix(1), nulls="none"
+            ),
+            "income": Sensitive([LDiversity(3, "recursive", 2.0)], order=["low", "high"]),
+        },
+        **{"identifiers": ["name"], "keep": ["region"], "drop": ["note"], "others": "drop"},
+        models=[
+            KAnonymity(5),
+            LDiversity(2, "entropy"),
+            TCloseness(0.3),
+            TCloseness(0.2, "ordered"),
+        ],
+        suppression_limit=0.02,
+        **{"suppressed": "keep", "suppressed_label": "?", "entity": "person_id"},
+    )
+    assert full.k == 5
 
 
 @pytest.mark.parametrize(
@@ -111,29 +129,6 @@ def test_toml_gives_hierarchies_weights_and_level_bounds(full):
 )
 def test_an_order_of_a_quasi_identifier_names_each_value_once(order, message):
     assert refusal(QuasiIdentifier, Hierarchy.suppression(), order=order) == message
-
-
-def test_toml_gives_the_figures(full):
-    assert (full.k, full.suppression_limit, full.others) == (5, 0.02, "drop")
-    assert (full.suppressed, full.suppressed_label) == ("keep", "?")
-
-
-def test_toml_gives_the_models(full):
-    assert full.models == (
-        KAnonymity(5),
-        LDiversity(2, "entropy"),
-        TCloseness(0.3),
-        TCloseness(0.2, "ordered"),
-    )
-    assert full.entity == "person_id"
-
-
-def test_toml_gives_the_sensitive_columns(full):
-    assert full.sensitive_attributes == {
-        "diagnosis": Sensitive(),
-        "job": Sensitive([LDiversity(3), TCloseness(0.5, "kl")], Hierarchy.prefix(1), nulls="none"),
-        "income": Sensitive([LDiversity(3, "recursive", 2.0)], order=["low", "high"]),
-    }
 
 
 def test_models_of_a_sensitive_column_replace_those_of_their_family(full):
@@ -411,22 +406,19 @@ def test_allowance_is_the_exact_share_rounded_down(thousandths, records):
     assert allowed == Fraction(thousandths, 1000) * records // 1
 
 
-COLUMNS = ["id", "age", "job", "region", "note", "other"]
+@pytest.mark.parametrize(("others", "published"), [("keep", ["other"]), ("drop", [])])
+def test_published_columns_are_those_of_a_role_in_the_order_of_the_table(others, published):
+    policy = Policy(["sex", "age"], **ROLES, others=others)
+    columns = ["id", "age", "job", "region", "note", "sex", "other"]
+    assert policy.published(columns) == ["age", "job", "region", "sex", *published]
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.0, "2", None, True])
+def test_k_is_a_whole_number_of_at_least_1(k):
+    assert refusal(KAnonymity, k) == f"k is {k!r}; it must be a whole number of at least 1"
+
+
 ROLES = {"sensitive": ["job"], "identifiers": ["id"], "keep": ["region"], "drop": ["note"]}
-
-
-def test_published_columns_with_others_kept():
-    policy = Policy(["age"], **ROLES, others="keep")
-    assert policy.published(COLUMNS) == ["age", "job", "region", "other"]
-
-
-def test_published_columns_with_others_dropped():
-    policy = Policy(["age"], **ROLES, others="drop")
-    assert policy.published(COLUMNS) == ["age", "job", "region"]
-
-
-def test_published_columns_keep_the_order_of_the_table():
-    assert Policy(["sex", "age"], others="drop").published(["age", "sex"]) == ["age", "sex"]
 
 
 def test_columns_without_a_role_stop_publishing_with_the_ways_out():
@@ -451,11 +443,6 @@ def test_missing_columns_and_columns_without_a_role_are_told_at_once():
         "the table has no column 'Age'; did you mean 'age'?; the table has no column 'zyx'; "
         "1 column has no role: 'age'; "
     )
-
-
-@pytest.mark.parametrize("k", [0, -1, 1.0, "2", None, True])
-def test_k_is_a_whole_number_of_at_least_1(k):
-    assert refusal(KAnonymity, k) == f"k is {k!r}; it must be a whole number of at least 1"
 
 
 @pytest.mark.parametrize(
@@ -525,24 +512,6 @@ def test_t_may_be_above_1_where_the_distance_may(distance):
 )
 def test_models_are_described_in_the_words_of_the_field(model, name):
     assert model.describe() == name
-
-
-def shares(counts):
-    return [count / sum(counts) for count in counts]
-
-
-def entropy(counts):
-    return -sum(p * math.log(p) for p in shares(counts) if p)
-
-
-def scaled(counts, *, literal=False):
-    """The scaled distance to a uniform reference."""
-    q = 1 / len(counts)
-    r = [
-        (p - q) * (math.log(p / q) if literal else abs(math.log(p / q))) if p else 0.0
-        for p in shares(counts)
-    ]
-    return sum(map(abs, accumulate(r))) / (len(r) - 1)
 
 
 @pytest.mark.parametrize(

@@ -204,12 +204,6 @@ def test_every_float_lies_in_its_own_label(width, values):
     assert all(holds(label, value, float) for value, *labels, _ in rows for label in labels)
 
 
-def test_labels_do_not_depend_on_other_rows():
-    hierarchy = Hierarchy.intervals(5, 10)
-    alone = labelled(hierarchy, "INTEGER", [17])
-    assert alone == labelled(hierarchy, "INTEGER", [17, -3000, 9999])[:1]
-
-
 def test_intervals_of_a_column_without_numbers_are_refused_without_its_values():
     assert "needs a numeric column, not TEXT" in fault(Hierarchy.intervals(5), "VARCHAR")
     assert "no value (--nullstr NA)" in fault(Hierarchy.intervals(5), "VARCHAR")
@@ -281,24 +275,10 @@ def test_years_far_away_have_labels():
     assert first_labels(Hierarchy.dates("week"), "TIMESTAMP", ["infinity"]) == ["not finite"]
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.dates(), min_size=1))
-def test_weeks_are_those_of_iso(values):
-    labels = first_labels(Hierarchy.dates("week"), "DATE", values)
-    calendars = [value.isocalendar() for value in values]
-    assert labels == [f"{year:04}-W{week:02}" for year, week, _ in calendars]
-
-
-def test_weeks_around_every_new_year_are_those_of_iso():
-    days = [
-        datetime.date(year, 1, 1) + datetime.timedelta(n)
-        for year in range(1995, 2035)
-        for n in range(-4, 5)
-    ]
-    labels = first_labels(Hierarchy.dates("day", "week"), "DATE", days)
-    assert labels == [str(day) for day in days]
-    weeks = [row[2] for row in labelled(Hierarchy.dates("day", "week"), "DATE", days)]
-    assert weeks == [f"{day:%G-W%V}" for day in days]
+def test_weeks_of_forty_years_are_those_of_iso():
+    days = [datetime.date(1995, 1, 1) + datetime.timedelta(n) for n in range(40 * 365)]
+    rows = labelled(Hierarchy.dates("day", "week"), "DATE", days)
+    assert [row[1:3] for row in rows] == [(str(day), f"{day:%G-W%V}") for day in days]
 
 
 @settings(max_examples=30, deadline=None)

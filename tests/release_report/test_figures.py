@@ -49,6 +49,14 @@ def policy(*models, **others):
     )
 
 
+def published():
+    """A table of four records with its release, and the plan that it was made by."""
+    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
+    plan = sqlanon.plan(connection, policy(), table="people")
+    sqlanon.apply(connection, plan, into="released")
+    return connection, plan
+
+
 values = st.tuples(
     st.sampled_from(["a", "b", None]), st.sampled_from(["flu", "cold", "burn", None])
 )
@@ -342,9 +350,7 @@ def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, t
 
 @pytest.mark.slow
 def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
-    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
-    plan = sqlanon.plan(connection, policy(), table="people")
-    sqlanon.apply(connection, plan, into="released")
+    connection, plan = published()
     found = reported(connection, policy()).found
     for least, is_cut, is_own in ((1e-9, False, True), (1e-2, False, False)):
         loss = replace(found.loss, lower_bound=least, is_cut=is_cut)
@@ -363,9 +369,7 @@ def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
     ],
 )
 def test_a_plan_that_the_release_was_not_made_by_is_refused(change, fault):
-    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
-    plan = sqlanon.plan(connection, policy(), table="people")
-    sqlanon.apply(connection, plan, into="released")
+    connection, plan = published()
     connection.execute(change)
     with pytest.raises(PolicyError, match=f"not made by this plan: .*{fault}"):
         reported(connection, policy(drop=["name"] if "name" in change else []), plan=plan)
@@ -397,9 +401,7 @@ def test_a_note_is_known_in_a_plan_that_is_read_back(tmp_path):
 
 @pytest.mark.slow
 def test_a_plan_of_another_policy_is_refused():
-    connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
-    plan = sqlanon.plan(connection, policy(), table="people")
-    sqlanon.apply(connection, plan, into="released")
+    connection, plan = published()
     other = Policy(["age"], sensitive=["illness"], others="drop", models=[KAnonymity(1)])
     with pytest.raises(PolicyError, match=r"quasi-identifiers are .*k = 2, the policy for k = 1"):
         reported(connection, other, plan=plan)

@@ -8,6 +8,7 @@ from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import pairwise
 
+import duckdb
 import pytest
 from databases import empty_database, insert
 
@@ -21,19 +22,7 @@ from sqlanon.reports.shown import ShownTable
 from sqlanon.wording import drawable
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
-UNSEEN = [
-    "\x00",
-    "\x01",
-    "\x0b",
-    "\x1b",
-    "\x1f",
-    "\x7f",
-    "\x9f",
-    "\ufffe",
-    "\uffff",
-    "\ud800",
-    "\udfff",
-]
+UNSEEN = [*"\x00\x01\x0b\x1b\x1f\x7f\x9f\ufffe\uffff\ud800\udfff"]
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"'><img src=x onerror=alert(1)>",
@@ -222,11 +211,7 @@ def test_the_commands_write_a_page(files, capsys):
 
 @pytest.mark.slow
 def test_in_place_the_original_is_looked_at_before_it_is_gone(files):
-    import duckdb
-
-    database, page = files / "people.duckdb", files / "r.html"
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(f"CREATE TABLE people AS FROM '{files / 'people.csv'}'")
+    database, page = database_of(files), files / "r.html"
     policy = Policy({"age": Hierarchy.intervals(10)}, drop=["sex"], models=[KAnonymity(4)])
     plan = sqlanon.plan(database, policy, table="people")
     report = sqlanon.apply(database, plan, in_place=True, report=page)
@@ -234,12 +219,10 @@ def test_in_place_the_original_is_looked_at_before_it_is_gone(files):
     assert "Classes and risk before and after" in page.read_text()
 
 
-def database_of(files, name="people.duckdb"):
-    import duckdb
-
-    with duckdb.connect(str(files / name)) as connection:
+def database_of(files):
+    with duckdb.connect(str(files / "people.duckdb")) as connection:
         connection.execute(f"CREATE TABLE people AS FROM '{files / 'people.csv'}'")
-    return files / name
+    return files / "people.duckdb"
 
 
 def unlucky(how, monkeypatch, folder):
@@ -272,16 +255,10 @@ def test_without_its_page_nothing_is_published(files, monkeypatch, how, fault, p
         sqlanon.apply(database, plan, report=pages / "r.html", confirm=confirm, **place)
     left = {path.name for path in files.rglob("*")}
     assert left - {"pages"} == {"people.csv", "people.duckdb"}
-    with reading(database) as connection:
+    with duckdb.connect(str(database), read_only=True) as connection:
         assert connection.execute("SHOW TABLES").fetchall() == [("people",)]
         assert connection.execute("SELECT count(DISTINCT age) FROM people").fetchone() == (4,)
     assert "into" in place or database.read_bytes() == before
-
-
-def reading(database):
-    import duckdb
-
-    return duckdb.connect(str(database), read_only=True)
 
 
 @pytest.mark.slow

@@ -77,39 +77,6 @@ def test_an_address_is_an_identifier_however_many_records_share_it(distinct):
     assert advise(own).role is Role.IDENTIFIER
 
 
-GIVEN = [
-    "Anna",
-    "Ben",
-    "Clara",
-    "David",
-    "Elena",
-    "Felix",
-    "Greta",
-    "Hugo",
-    "Ines",
-    "Jonas",
-    "Klara",
-    "Lukas",
-    "Maria",
-    "Noah",
-    "Olga",
-]
-FAMILY = [
-    "Schmidt",
-    "O'Brien",
-    "García",
-    "Weber",
-    "Rossi",
-    "Novak",
-    "Dubois",
-    "Jensen",
-    "Costa",
-    "Meyer",
-    "Silva",
-    "Keller",
-]
-
-
 def of_texts(name, values, records=2000):
     """The role of a column that holds some texts in turn, beside an age."""
     with empty_database() as connection:
@@ -147,21 +114,17 @@ def test_names_of_persons_are_identifiers_by_their_column_or_their_shape(name, w
     assert of_texts(name, [*values]).role is Role.IDENTIFIER
 
 
-TITLES = [
-    "Senior",
-    "Junior",
-    "Chief",
-    "Regional",
-    "Deputy",
-    "Lead",
-    "Assistant",
-    "Principal",
-    "Associate",
-    "Interim",
-]
-JOBS = ["Engineer", "Analyst", "Manager", "Director", "Nurse", "Teacher"]
-ORGANS = ["Heart", "Lung", "Kidney", "Liver", "Skin", "Bone", "Eye", "Nerve", "Blood", "Brain"]
-ILLNESSES = ["Failure", "Cancer", "Disease", "Inflammation", "Infection", "Injury"]
+GIVEN, FAMILY, TITLES, JOBS, ORGANS, ILLNESSES = map(
+    str.split,
+    (
+        "Anna Ben Clara David Elena Felix Greta Hugo Ines Jonas Klara Lukas Maria Noah Olga",
+        "Schmidt O'Brien García Weber Rossi Novak Dubois Jensen Costa Meyer Silva Keller",
+        "Senior Junior Chief Regional Deputy Lead Assistant Principal Associate Interim",
+        "Engineer Analyst Manager Director Nurse Teacher",
+        "Heart Lung Kidney Liver Skin Bone Eye Nerve Blood Brain",
+        "Failure Cancer Disease Inflammation Infection Injury",
+    ),
+)
 PLACES = "New Zealand, South Korea, France, United Kingdom, Costa Rica, Peru, United States, Italy"
 CITIES = "New York, San Francisco, Paris, Los Angeles, Bad Homburg, Oslo, San Diego, Rome, Lima"
 

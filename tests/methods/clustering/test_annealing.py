@@ -43,15 +43,17 @@ def policy(*models, **more):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "model", "refine"),
+    ("method", "model", "own"),
     [
-        ("direct-cover", LDiversity(2.5, "entropy"), False),
-        ("direct-cover", TCloseness(0.3, "ordered"), True),
-        ("set-cover", TCloseness(0.3), False),
+        ("direct-cover", LDiversity(2.5, "entropy"), {"refine": False}),
+        ("direct-cover", TCloseness(0.3, "ordered"), {"passes": 1}),
+        ("set-cover", TCloseness(0.3), {"refine": False}),
+        ("mondrian", LDiversity(3), {"partitioning": "strict"}),
+        ("mondrian", LDiversity(3), {"partitioning": "relaxed"}),
     ],
 )
-def test_annealing_satisfies_the_models_and_never_loses_more(people, method, model, refine):
-    own = {"method": method, **({"passes": 1} if refine else {"refine": False})}
+def test_annealing_satisfies_the_models_and_never_loses_more(people, method, model, own):
+    own = {"method": method, **own}
     ordinary = sqlanon.plan(people, policy(model), table="people", **own).report
     report = sqlanon.anonymize(
         people, policy(model), table="people", **own, improve="anneal", into="released"
@@ -181,26 +183,3 @@ def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
     assert "the time limit ended annealing before its last iteration" in report.notes
     assert report.holds
     assert report.loss["lm"] <= told["loss"]["ordinary"] + 1e-12
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"improve": "warm"}, "improve 'warm' is not known; choose anneal or lns"),
-        ({"iterations": 5}, "iterations belongs to --improve anneal"),
-        (
-            {"temperature": 1.0, "cooling": 0.5},
-            "temperature and cooling belong to --improve anneal",
-        ),
-        ({"improve": "anneal", "iterations": -1}, "iterations are -1; give a whole number"),
-        ({"improve": "anneal", "temperature": -0.1}, "temperature -0.1 is not a number"),
-        ({"improve": "anneal", "cooling": 0.0}, "cooling 0.0 is not a number above 0"),
-        ({"improve": "anneal", "loss_weight": float("inf")}, "loss_weight inf is not a number"),
-        ({"improve": 3}, "improve must be a text, not an int"),
-    ],
-)
-def test_what_annealing_cannot_use_is_refused(people, settings, message):
-    with pytest.raises(PolicyError, match=message):
-        sqlanon.plan(
-            people, policy(LDiversity(2)), table="people", method="direct-cover", **settings
-        )

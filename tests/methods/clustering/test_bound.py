@@ -171,8 +171,10 @@ def test_a_bound_says_what_it_is_for_persons_and_other_models():
     assert "a class of 2 persons by 'person' has as many records or more" in report.to_text()
 
 
-def test_a_bound_without_k_is_refused():
-    connection, _ = table_of("1122")
+def test_a_bound_without_k_or_of_a_loss_that_can_shrink_is_refused():
+    connection, policy = table_of("1122")
+    with pytest.raises(PolicyError, match="no lower bound"):
+        sqlanon.bound(connection, policy, table="people", loss="discernibility")
     policy = Policy(["q0"], sensitive=["person"], models=[LDiversity(2)])
     with pytest.raises(PolicyError, match="no k is given"):
         sqlanon.bound(connection, policy, table="people")

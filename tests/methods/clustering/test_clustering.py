@@ -15,25 +15,19 @@ from strategies import hierarchies, records_of, weights
 
 import sqlanon
 from sqlanon import (
-    AlphaAnonymity,
-    BetaLikeness,
-    DeltaDisclosure,
     Hierarchy,
     KAnonymity,
     LDiversity,
     Policy,
     QuasiIdentifier,
-    TCloseness,
 )
-from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
+from sqlanon.errors import HierarchyError, UnsatisfiableError
 from sqlanon.methods.clustering.first import largest_block
 from sqlanon.methods.registry import Options
-from sqlanon.policy.policy import Sensitive
 
 COVERS = ("set-cover", "direct-cover")
 BRIEFLY = {"passes": 1}  # what refinement is worth is looked at elsewhere
 WAYS = [BRIEFLY, {"refine": False}, {}, *({"block_records": most, **BRIEFLY} for most in (1, 4))]
-JOBS = {"job": Sensitive(order=["a", "b", "c"])}
 
 
 @st.composite
@@ -150,45 +144,6 @@ def matched(trees, records, rows):
         return False
 
     return all(found(number, set()) for number in range(len(records)))
-
-
-@pytest.mark.slow
-@settings(max_examples=10, deadline=None)
-@given(
-    tables(),
-    st.sampled_from(COVERS),
-    st.sampled_from(
-        [
-            LDiversity(2),
-            LDiversity(2, "entropy"),
-            TCloseness(0.4),
-            TCloseness(0.3, "ordered"),
-            AlphaAnonymity(0.6),
-            BetaLikeness(0.6),
-            DeltaDisclosure(1),
-            BetaLikeness(0.9, "enhanced"),
-        ]
-    ),
-)
-def test_clusters_satisfy_the_models_of_sensitive_columns(case, method, model):
-    trees, records, k, weights = case
-    connection, columns = connected(records, len(trees))
-    policy = policy_of(trees, columns, k, weights, sensitive=JOBS, models=[model])
-    diverse = len({record[-1] for record in records}) >= 2
-    with connection:
-        if isinstance(model, LDiversity) and not diverse:
-            with pytest.raises(UnsatisfiableError):
-                sqlanon.plan(connection, policy, table="people", method=method, **BRIEFLY)
-            return
-        try:
-            report = sqlanon.anonymize(
-                connection, policy, table="people", method=method, **BRIEFLY, into="released"
-            )
-        except UnsatisfiableError:
-            # Of closeness, all records in one cluster have as much as can be.
-            assert not model.relative
-            return
-        assert report.holds
 
 
 RECORDS = [("f", "a"), ("f", "b"), ("m", "a"), ("m", "b"), (None, "c")]
@@ -348,29 +303,6 @@ def test_a_label_for_two_nodes_is_refused_where_levels_mix(people):
         sqlanon.plan(people, policy, table="people", method="set-cover")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"loss": "discernibility"}, "cannot steer set-cover"),
-        ({"candidates": "some"}, "not known"),
-        ({"beta": 0.5}, "at least 1"),
-        ({"block_records": 0}, "1 record or more"),
-        ({"minimal_nodes": True}, "belong to incognito"),
-        ({"suppress_uncovered": True}, "belongs to direct-cover"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(people, options, message):
-    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
-    with pytest.raises(PolicyError, match=message):
-        sqlanon.plan(people, policy, table="people", method="set-cover", **options)
-
-
-def test_options_of_covers_are_refused_elsewhere(people):
-    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
-    with pytest.raises(PolicyError, match="belong to set-cover and direct-cover, not to incognito"):
-        sqlanon.plan(people, policy, table="people", candidates="frequent")
-
-
 def test_a_record_is_left_out_within_the_limit_where_that_loses_less(people):
     """NULL alone: with two others at the top it would lose three times as much."""
     policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"], suppression_limit=0.2)
@@ -457,17 +389,3 @@ def test_every_kind_of_candidates_covers(people, candidates, beta):
         people, policy, table="people", method="set-cover", candidates=candidates, beta=beta
     )
     assert plan.report.statistics.smallest >= 2
-
-
-def test_the_bound_counts_whom_a_lone_record_shares_its_cluster_with(people):
-    """f and m each hold two records and lose nothing; NULL must go to the top with one of them."""
-    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
-    report = sqlanon.bound(people, policy, table="people")
-    assert report.lower_bound == pytest.approx(2 / 5)
-    assert report.to_dict()["loss"] == "lm"
-
-
-def test_no_bound_is_given_for_a_loss_that_can_shrink(people):
-    policy = policy_of([SEX], ["q0"], 2, [1.0], drop=["job"])
-    with pytest.raises(PolicyError, match="no lower bound"):
-        sqlanon.bound(people, policy, table="people", loss="discernibility")

@@ -16,6 +16,9 @@ METHODS = {
     "direct-cover": {"refine": False},
     "direct-cover refined": {"passes": 1},
     "direct-cover with suppression": {"suppress_uncovered": True, "refine": False},
+    "mondrian": {},
+    "mondrian by nodes": {"cuts": "nodes"},
+    "mondrian relaxed by the median": {"cuts": "median", "partitioning": "relaxed"},
     "pattern-greedy": {"patterns": "all"},
     "pattern-exact": {"patterns": "all"},
 }

@@ -56,21 +56,6 @@ def people():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "settings",
-    [
-        *({"method": name, "passes": 1} for name in CLUSTERS),
-        *({"method": "mondrian", "partitioning": name} for name in ("strict", "relaxed")),
-    ],
-    ids=lambda settings: "-".join(map(str, settings.values())),
-)
-def test_no_clusters_of_a_structured_table_lose_more_than_the_best_node(people, settings):
-    found = sqlanon.plan(people, DIVERSE, table="people", **settings).report
-    best = best_of_structured()
-    assert found.loss["lm"] <= best + 1e-12
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["set-cover", "direct-cover"])
 def test_covers_would_lose_more_by_themselves(people, method, monkeypatch):
     best = best_of_structured()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from databases import empty_database, insert
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.errors import PolicyError
 from sqlanon.methods.clustering import linkage
 from sqlanon.methods.clustering.linkage import LINKAGES, Linkage
@@ -35,60 +33,14 @@ def policy_of(k, *models, sensitive=(), **more):
 
 @pytest.fixture(scope="module")
 def people():
-    chance = random.Random(7)
     connection = empty_database()
-    connection.execute("CREATE TABLE people (age INTEGER, zip TEXT, sex TEXT, ill TEXT)")
-    rows = [
-        (chance.randrange(20, 80), str(chance.choice([101, 117, 203, 209])), chance.choice("fm"),
-         chance.choice(["flu", "gout", "none"]))
-        for _ in range(60)
-    ]  # fmt: skip
-    insert(connection, "people", rows)
+    connection.execute(
+        "CREATE TABLE people AS SELECT (20 + hash(i, 1) % 60)::INTEGER AS age, "
+        "(100 + hash(i, 2) % 5 * 27)::TEXT AS zip, 'fm'[(1 + hash(i, 3) % 2)::INTEGER] AS sex, "
+        "'abc'[(1 + hash(i, 4) % 3)::INTEGER] AS ill FROM range(60) AS r(i)"
+    )
     yield connection
     connection.close()
-
-
-@pytest.mark.parametrize("method", LINKAGES)
-@pytest.mark.parametrize("refine", [False, True])
-def test_what_is_published_has_k_records_alike_and_loses_no_less_than_its_bound(
-    people, method, refine
-):
-    policy = policy_of(4)
-    briefly = {"passes": 1} if refine else {"refine": False}
-    report = sqlanon.anonymize(
-        people, policy, table="people", method=method, **briefly, into="released", overwrite=True
-    )
-    sizes = people.execute(
-        f"SELECT count(*) FROM released GROUP BY {', '.join(NAMES)}"
-    ).fetchall()  # fmt: skip
-    assert min(size for (size,) in sizes) >= 4
-    assert sum(size for (size,) in sizes) == 60
-    assert 0 < report.lower_bound <= report.loss["lm"] < 1
-    if not refine:
-        assert sqlanon.bound(people, policy, table="people").lower_bound <= report.loss["lm"]
-        plan = sqlanon.plan(people, policy, table="people", method=method, refine=False)
-        assert "candidates" not in plan.to_text()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", LINKAGES)
-def test_clusters_do_not_cross_what_the_highest_levels_keep_apart(people, method):
-    policy = policy_of(4)
-    apart = {
-        **policy.quasi_identifiers,
-        "sex": QuasiIdentifier(Hierarchy.suppression(), max_level=0),
-        "zip": QuasiIdentifier(Hierarchy.prefix(2, 1), max_level=2),
-    }
-    policy = Policy(apart, models=[KAnonymity(4)], drop=["ill"])
-    report = sqlanon.anonymize(
-        people, policy, table="people", method=method, refine=False, into="released", overwrite=True
-    )
-    told = people.execute("SELECT DISTINCT sex, zip[:1] FROM released ORDER BY ALL").fetchall()
-    assert told == [("f", "1"), ("f", "2"), ("m", "1"), ("m", "2")]
-    assert report.suppressed_records == 0
-    assert report.statistics.smallest >= 4
-    assert report.lower_bound <= report.loss["lm"]
-    assert sqlanon.bound(people, policy, table="people").lower_bound <= report.loss["lm"]
 
 
 @pytest.mark.slow
@@ -122,7 +74,7 @@ def test_a_block_of_too_many_combinations_is_refused_before_another_is_searched(
     searched = []
     monkeypatch.setattr(Neighbours, "of", lambda *_: searched.append(1))
     monkeypatch.setitem(LINKAGES, "forest", Linkage(LINKAGES["forest"].link, 20))
-    with pytest.raises(PolicyError, match=r"every two of 29 distinct .*--block-records 20"):
+    with pytest.raises(PolicyError, match=r"every two of 25 distinct .*--block-records 20"):
         sqlanon.plan(people, policy_of(3), table="people", method="forest", block_records=30)
     assert not searched
 
@@ -167,11 +119,6 @@ def test_distances_give_clusters_of_their_own(people, method):
     default = sqlanon.plan(people, policy_of(5), table="people", **settings).report.loss["lm"]
     assert losses[0] == default
     assert len(set(losses)) > 1
-
-
-def test_an_unknown_distance_is_refused(people):
-    with pytest.raises(PolicyError, match="'near' is not known; choose growth, closure or"):
-        sqlanon.plan(people, policy_of(5), table="people", method="agglomerative", distance="near")
 
 
 @pytest.mark.parametrize("method", ["forest", "mondrian"])

@@ -157,19 +157,3 @@ def test_the_search_is_refused_without_its_solver(people, monkeypatch):
             sqlanon.plan(people, policy(), table="people", method=method, improve="lns")
     with pytest.raises(PolicyError, match=message):
         sqlanon.compare(people, policy(), table="people", methods=["forest"], improve="lns")
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"pools": 5}, "pools belong to --improve lns"),
-        ({"improve": "lns", "pools": 0}, "pools are 0; give a whole number of at least 1"),
-        ({"improve": "lns", "refine": False}, "begins with refined clusters"),
-        ({"improve": "lns", "temperature": 1.0}, "temperature belongs to --improve anneal"),
-        ({"improve": "lns", "method": "mondrian"}, "mondrian refines none"),
-        ({"improve": "lns", "method": "incognito"}, "improve belongs to"),
-    ],
-)
-def test_what_the_search_cannot_use_is_refused(people, settings, message):
-    with pytest.raises(PolicyError, match=message):
-        sqlanon.plan(people, policy(), table="people", **{"method": "direct-cover", **settings})

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
-from databases import empty_database, insert
+from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
@@ -13,15 +11,12 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 
 @pytest.fixture(scope="module")
 def people():
-    chance = random.Random(3)
     connection = empty_database()
-    connection.execute("CREATE TABLE people (age INTEGER, zip TEXT, sex TEXT, ill TEXT)")
-    rows = [
-        (chance.randrange(20, 60), str(chance.choice([101, 117, 203, 209])), chance.choice("fm"),
-         chance.choice(["flu", "gout", "none", None]))
-        for _ in range(80)
-    ]  # fmt: skip
-    insert(connection, "people", rows)
+    connection.execute(
+        "CREATE TABLE people AS SELECT (20 + hash(i, 1) % 40)::INTEGER AS age, "
+        "(100 + hash(i, 2) % 5 * 27)::TEXT AS zip, 'fm'[(1 + hash(i, 3) % 2)::INTEGER] AS sex, "
+        "nullif('abc-'[(1 + hash(i, 4) % 4)::INTEGER], '-') AS ill FROM range(80) AS r(i)"
+    )
     yield connection
     connection.close()
 

@@ -186,13 +186,9 @@ def test_a_bound_that_was_cut_short_says_so():
     assert note.startswith("the share of the time limit for the bound ran out")
 
 
-def test_an_unknown_bound_or_effort_is_refused(people):
-    with pytest.raises(PolicyError, match="choose columns, quick or full"):
-        sqlanon.plan(people, policy(), table="people", method="forest", bound="most")
+def test_an_unknown_effort_is_refused(people):
     with pytest.raises(PolicyError, match="choose quick or full"):
         sqlanon.bound(people, policy(), table="people", effort="columns")
-    with pytest.raises(PolicyError, match="bound belongs to"):
-        sqlanon.plan(people, policy(), table="people", method="incognito", bound="quick")
 
 
 @pytest.mark.slow

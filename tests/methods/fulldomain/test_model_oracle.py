@@ -1,18 +1,26 @@
 """Plans under every model, on random small tables, against brute force over the whole lattice."""
 
+import math
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 from databases import empty_database
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import Case, brute_force
 from strategies import cases
 
 import sqlanon
-from sqlanon import BetaLikeness, KAnonymity, LDiversity, Policy, TCloseness, UnsatisfiableError
+from sqlanon import (
+    BetaLikeness,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    TCloseness,
+    UnsatisfiableError,
+)
 from sqlanon.hierarchy import layout
 from sqlanon.loss import cells
 from sqlanon.methods.fulldomain import frequency_sets, model_checks
@@ -133,6 +141,7 @@ WAYS = {
         (frequency_sets, "JOINED_AT_ONCE", 1), (frequency_sets, "SIDE_BY_SIDE", 1),
     ],
     "several words": [(layout, "WORD_BITS", 3)],
+    "costs of a column at a time": [(frequency_sets, "JOINED", 1)],
     "side by side": [
         (module, "LARGE", LITTLE)
         for module in (frequency_sets, model_checks)
@@ -166,6 +175,59 @@ def test_the_same_is_chosen_however_it_is_counted(case, ways):
         return
     assert tuple(found["levels"].values()) == best.node
     assert found["suppressed_records"] == best.released.suppressed
+
+
+def of_places(rows, model, **more):
+    """Records of a city of six in two regions, an age of three, a pay and a job: by utility."""
+    cities = [(f"{a}{b}", f"{a}*", "*") for a in "ab" for b in "123"]
+    ages = [("20", "2-", "*"), ("25", "2-", "*"), ("31", "3-", "*")]
+    told = {"n": "nurse", "c": "clerk", "b": "boss", "1": 1, "2": 2, "-": None}
+    records = [
+        (row[:2], row[2:4], told[row[5]], told[row[4]], person)
+        for person, row in enumerate(rows.split())
+    ]
+    return Case(
+        trees=[cities, ages], bounds=[(0, 2), (0, 2)], records=records, loss="utility",
+        models=[(0, model)], persons=False, suppressed="drop", **more,
+    )  # fmt: skip
+
+
+# What the published classes gain decides, not what all classes would.
+SUPPRESSED = of_places(
+    "b2312b b3311n a2312b b325-n b1312b b3312c b325-b a3312b b2251n a2201b a3202b b3252b",
+    LDiversity(2), k=2, limit=1, weights=[1, 1], nulls=("value", "value"),
+)  # fmt: skip
+# Half of what the classes of a node gain is no bound: it would rule the best node out.
+PRUNED = of_places(
+    "b2252b a225-b b1202n b325-b b3311c b2252b a331-c a2202c a2202b b1312b b225-c a3202b "
+    "b325-n a1311n",
+    LDiversity(2), k=2, limit=0.5, weights=[1, 3], nulls=("value", "none"),
+)  # fmt: skip
+# Suppressed classes gain less than nothing: without them others gain more than all together.
+RELIEVED = of_places(
+    "b1202n b2202n b2252n a3312n a3202n b2202n b1202n a1312n b1312c a3252n b1202n a1252n "
+    "b3252n b2312n",
+    TCloseness(0.4), k=3, limit=0.5, weights=[1, 3], nulls=("value", "value"),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@settings(max_examples=14, **SLOW)
+@example(SUPPRESSED, "one box at a time")
+@example(PRUNED, "side by side")
+@example(RELIEVED, "one box at a time")
+@given(cases().map(lambda own: replace(own, loss="utility")), st.sampled_from(sorted(WAYS)))
+def test_utility_steers_to_the_node_that_brute_force_finds(case, way):
+    best, found = brute_force(case), plan_of(case, *WAYS[way])
+    if best.node is None:
+        assert isinstance(found, str)
+        return
+    assert tuple(found["levels"].values()) == best.node
+    assert found["suppressed_records"] == best.released.suppressed
+    assert found["search"]["proven"]
+    loss = found["loss"]["value"]
+    assert (math.inf if loss is None else loss) == pytest.approx(float(best.released.loss))
+    assert found["lower_bound"] == loss
 
 
 @pytest.mark.slow

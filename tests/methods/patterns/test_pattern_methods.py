@@ -119,13 +119,6 @@ def test_instances_that_violate_a_model_are_not_used(people, model):
     assert not {row for row in rows if row[0] == "2"}
 
 
-def test_what_all_records_together_violate_cannot_be_published(people):
-    people.execute("UPDATE people SET ill = 'flu'")
-    policy = policy_of(LDiversity(2), sensitive=("ill",))
-    with pytest.raises(UnsatisfiableError):
-        sqlanon.plan(people, policy, table="people", method="pattern-greedy", patterns="all")
-
-
 @pytest.mark.slow
 def test_weights_decide_which_pattern_comes_first(people):
     heavy = {**HIERARCHIES, "sex": sqlanon.QuasiIdentifier(Hierarchy.suppression(), weight=5)}
@@ -300,28 +293,23 @@ def test_a_column_of_one_value_is_kept_where_that_costs_nothing(method):
     assert rows == [(1, 0), (1, 0), (2, 0), (2, 0)]
 
 
-def note_of(limit, **more):
-    """The note on one record without a place among five, under a limit of none or of too little."""
+@pytest.mark.every_row
+@pytest.mark.parametrize(
+    ("limit", "suppressed", "told"),
+    [
+        (0.0, "drop", "; a suppression limit of 0.2 would leave them out"),
+        (0.1, "drop", "; a suppression limit of 0.2 would leave them out"),
+        (0.2, "drop", "; they are left out"),
+        (0.0, "keep", "a suppression limit of 0.2 and suppressed = 'drop' would leave them out"),
+    ],
+)
+def test_a_note_says_which_limit_would_leave_records_out(limit, suppressed, told):
+    policy = Policy(
+        ["a", "b"], models=[KAnonymity(2)], suppression_limit=limit, suppressed=suppressed
+    )
+    asked = {"method": "pattern-greedy", "patterns": [["a"]]}
     with empty_database() as connection:
         connection.execute("CREATE TABLE people AS SELECT unnest([1, 1, 2, 2, 3]) AS a, 0 AS b")
-        policy = Policy(["a", "b"], models=[KAnonymity(2)], suppression_limit=limit, **more)
-        plan = sqlanon.plan(
-            connection, policy, table="people", method="pattern-greedy", patterns=[["a"]]
-        )
-    return next(note for note in plan.report.notes if "no pattern has a place" in note)
-
-
-@pytest.mark.parametrize("limit", [0.0, 0.1])
-@pytest.mark.every_row
-def test_a_note_says_which_limit_would_leave_records_out(limit):
-    assert note_of(limit).endswith("; a suppression limit of 0.2 would leave them out")
-
-
-def test_a_limit_that_is_advised_for_patterns_leaves_records_out():
-    assert note_of(0.2).endswith("; they are left out")
-
-
-def test_a_note_says_that_records_must_be_dropped_to_be_left_out():
-    assert "a suppression limit of 0.2 and suppressed = 'drop' would" in note_of(
-        0.0, suppressed="keep"
-    )
+        notes = sqlanon.plan(connection, policy, table="people", **asked).report.notes
+    [note] = [note for note in notes if "no pattern has a place" in note]
+    assert note.endswith(told)

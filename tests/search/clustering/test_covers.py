@@ -21,7 +21,6 @@ from oracles.covers import (
     closure_of,
     cost_of,
     held_by,
-    itemsets,
     least_loss,
     problem_of,
 )
@@ -56,16 +55,6 @@ def test_figure_1_is_anonymized_with_six_stars():
     problem = problem_of(FIGURE_1, 2)
     clusters, uncovered = set_cover(problem, candidates_of(problem))
     assert (clusters.loss(problem), uncovered) == (6, 0)
-
-
-def test_figure_10_has_ten_frequent_itemsets_beside_the_whole_table():
-    assert len(itemsets(problem_of(FIGURE_1, 2), closed=False)) == 10 + 1
-
-
-def test_figure_10_has_three_closed_itemsets_beside_the_whole_table():
-    problem = problem_of(FIGURE_1, 2)
-    held = {tuple(held_by(problem, nodes).tolist()) for nodes, _ in itemsets(problem)}
-    assert held == {(0, 2), (1, 3), (1, 2, 3), (0, 1, 2, 3)}
 
 
 @pytest.mark.parametrize("closed", [True, False])

@@ -75,14 +75,6 @@ def test_bounds_are_the_distance_of_the_last_of_k_records_and_no_more_than_the_o
     assert bounds.sum() <= least_loss(problem)
 
 
-@FEW
-@given(problems(most=9))
-def test_distances_are_a_metric(problem):
-    every = range(problem.records)
-    d = [[cost_of(problem, [a, b]) for b in every] for a in every]
-    assert all(d[a][c] <= d[a][b] + d[b][c] for a in every for b in every for c in every)
-
-
 def test_combinations_are_numbered_by_their_first_records():
     copies = Copies.of(problem_of([("b",), ("a",), ("b",), ("c",)], 2))
     assert copies.combination.tolist() == [0, 1, 0, 2]

@@ -94,27 +94,6 @@ def test_parts_are_large_enough_and_split_no_combination(case, cuts, data):
     assert {frozenset(records[order[at]] for at in part) for part in parts_of(shuffled)} == whole
 
 
-@settings(max_examples=40, deadline=None)
-@given(tables(), st.sampled_from(RULES), st.data())
-def test_every_part_satisfies_the_models_where_the_table_does(case, cuts, data):
-    trees, records, k = case
-    drawn = st.lists(st.integers(0, 2), min_size=len(records), max_size=len(records))
-    values = np.array(data.draw(drawn))
-    counts = np.bincount(values, minlength=3)
-    values, counts = np.searchsorted(np.flatnonzero(counts), values), counts[counts > 0]
-    models = data.draw(
-        st.sampled_from((LDiversity(2), LDiversity(1.5, "entropy"), TCloseness(0.3)))
-    )
-    demand = ValueDemand(0, models, counts)
-    rows = rows_of(records, values=(values,), persons=(False,))
-    found = cut(records, rule_of(trees, records, Judge(k, (demand,)), cuts=cuts), rows)
-    if len(records) >= k and demand.holds(counts[np.newaxis])[0]:
-        held = np.stack(
-            [np.bincount(values[part], minlength=len(counts)) for part in parts_of(found)]
-        )
-        assert demand.holds(held).all()
-
-
 @pytest.mark.parametrize(
     "model", [LDiversity(3), LDiversity(2, "entropy"), LDiversity(2, "recursive", c=2.0),
               AlphaAnonymity(0.4), TCloseness(0.2)]
@@ -132,17 +111,6 @@ def test_groups_of_many_values_are_judged_as_those_of_few(monkeypatch, model):
     assert 0 < whole.sum() < 42
     with pytest.raises(TimeLimitError):
         held.holds(demand, groups=42, deadline=Deadline(0.0))
-
-
-@settings(max_examples=30, deadline=None)
-@given(tables(), st.sampled_from(RULES), st.data())
-def test_every_part_has_k_persons_where_the_table_does(case, cuts, data):
-    trees, records, k = case
-    person = data.draw(st.lists(st.integers(0, 5), min_size=len(records), max_size=len(records)))
-    rows = rows_of(records, person=np.array(person))
-    found = cut(records, rule_of(trees, records, Judge(k), cuts=cuts), rows)
-    if len(set(person)) >= k:
-        assert all(len({person[at] for at in part}) >= k for part in parts_of(found))
 
 
 def test_a_deadline_leaves_parts_as_they_are():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from oracles.covers import Distinct, closure_of, held_by, least_loss, problem_of
 from strategies import problems
 
 from sqlanon.search.clustering import closure_costs as closures
-from sqlanon.search.clustering import closure_costs as joins
 from sqlanon.search.clustering.bitmaps import flags
 from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.pilot_method import NO_LOSS, Pools, boxes_of, replay, try_all
@@ -32,6 +30,10 @@ def test_closures_and_their_costs_are_those_of_the_taxonomies(most, problem):
         low, high = np.minimum(first, second), np.maximum(first, second)
         found = joins.of(column, first, second=second)
         assert found.tolist() == taxonomy.closure(low, high).tolist()
+    columns = list(enumerate(zip(problem.leaves.T, problem.leaves[::-1].T, strict=True)))
+    joined = [joins.of(column, one, second=other) for column, (one, other) in columns]
+    keys = sum(joins.keys(column, one, second=other) for column, (one, other) in columns)
+    assert keys.tolist() == joins.keys_of(np.stack(joined, axis=1)).tolist()
     sizes = [len(taxonomy.cost) for taxonomy in problem.taxonomies]
     nodes = np.stack([each.ravel() for each in np.indices(sizes)], axis=1)
     expected = sum(
@@ -72,26 +74,6 @@ def held_boxes(problem, records, k):
         if len(places) >= k:
             held.setdefault(tuple(places.tolist()), []).append(int(problem.cost(np.array(nodes))))
     return held
-
-
-@pytest.mark.parametrize("most", [0, 2**22])
-@FEW
-@given(problem=problems())
-def test_joins_are_closures_with_and_without_tables(problem, most):
-    with mock.patch.object(joins, "MAX_JOINS", most):
-        made = Joins(problem.taxonomies)
-    some, other = problem.leaves, problem.leaves[::-1]
-    pairs = list(zip(range(problem.records), reversed(range(problem.records)), strict=True))
-    nodes = np.array([closure_of(problem, pair) for pair in pairs])
-    for column in range(nodes.shape[1]):
-        found = made.of(column, some[:, column], second=other[:, column])
-        assert found.tolist() == nodes[:, column].tolist()
-    keys = sum(
-        made.keys(column, some[:, column], second=other[:, column])
-        for column in range(len(some[0]))
-    )
-    assert keys.tolist() == made.keys_of(nodes).tolist()
-    assert made.costs(some, other).diagonal().tolist() == problem.cost(nodes).tolist()
 
 
 @pytest.mark.parametrize("seed", range(4))

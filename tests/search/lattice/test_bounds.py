@@ -16,7 +16,6 @@ from sqlanon.search.lattice.bounds import (
     combine,
     count_above,
     count_below,
-    minimal,
     spread,
 )
 
@@ -71,25 +70,11 @@ def falling(values):
 
 
 @settings(deadline=None)
-@given(boxes())
-def test_box_numbers_its_nodes_lexicographically(box):
-    assert [box.node(flat) for flat in range(box.size)] == nodes_of(box)
-
-
-@settings(deadline=None)
 @given(st.data())
 def test_box_preceding_counts_the_nodes_before_a_node(data):
     box = data.draw(boxes())
     node = data.draw(nodes_beside(box))
     assert box.preceding(node) == sum(other[::-1] < node[::-1] for other in nodes_of(box))
-
-
-@settings(deadline=None)
-@given(boxes().filter(lambda box: box.size > 1))
-def test_box_halves_hold_each_node_once_and_none_is_empty(box):
-    low, high = box.halves()
-    assert sorted(nodes_of(low) + nodes_of(high)) == nodes_of(box)
-    assert low.size > 0 < high.size
 
 
 def test_box_of_more_columns_than_an_array_has_axes_is_held_where_few_have_a_choice():
@@ -102,23 +87,6 @@ def test_box_halves_cut_the_longest_side():
     assert Box((1, 0), (2, 4)).halves() == (Box((1, 0), (2, 2)), Box((1, 3), (2, 4)))
 
 
-@pytest.mark.parametrize("additive", [True, False])
-@settings(deadline=None)
-@given(data=st.data())
-def test_spread_combines_the_figures_of_a_nodes_levels(additive, data):
-    box = data.draw(boxes())
-    table = [
-        data.draw(st.lists(st.integers(-9, 9), min_size=high + 1, max_size=high + 1))
-        for high in box.high
-    ]
-    spreaded = spread(box, table, additive=additive).ravel()
-    total = sum if additive else max
-    assert spreaded.tolist() == [
-        total(levels[level] for levels, level in zip(table, node, strict=True))
-        for node in nodes_of(box)
-    ]
-
-
 @settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_counts_of_flagged_nodes_below_and_above(data):
@@ -129,13 +97,6 @@ def test_counts_of_flagged_nodes_below_and_above(data):
     below, above = count_below(flags).ravel(), count_above(flags).ravel()
     assert below.tolist() == [sum(is_below(f, node) for f in flagged) for node in nodes]
     assert above.tolist() == [sum(is_below(node, f) for f in flagged) for node in nodes]
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))))
-def test_minimal_keeps_the_nodes_with_none_below_in_lexicographic_order(nodes):
-    expected = {node for node in nodes if not any(is_below(o, node) and o != node for o in nodes)}
-    assert minimal(nodes) == sorted(expected)
 
 
 @pytest.mark.parametrize("additive", [True, False])

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from search.lattice.test_bounds import falling, rising
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
@@ -76,17 +77,6 @@ class Case:
         if suppressed == self.lattice.records and not smallest:
             return False  # nothing would be left
         return suppressed == 0 or smallest <= suppressed <= allowance
-
-
-def rising(values):
-    for axis in range(values.ndim):
-        values = np.maximum.accumulate(values, axis=axis)
-    return values
-
-
-def falling(values):
-    backwards = (slice(None, None, -1),) * values.ndim
-    return rising(values[backwards])[backwards]
 
 
 @st.composite
