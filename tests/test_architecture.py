@@ -26,7 +26,6 @@ LAYERS = (
 )
 METHODS = (
     "options",
-    "shared",
     "registry",
     "choice",
     "unsatisfiable",

@@ -49,8 +49,15 @@ from sqlanon.errors import (
 )
 from sqlanon.methods import options as method_options
 from sqlanon.methods.choice import Choice, Situation, choose
-from sqlanon.methods.registry import AUTO, METHODS, OPTIONS, Options, method_named, owners_of
-from sqlanon.methods.shared import SharedWork
+from sqlanon.methods.registry import (
+    AUTO,
+    METHODS,
+    OPTIONS,
+    Options,
+    SharedWork,
+    method_named,
+    owners_of,
+)
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import opened_for, told

@@ -26,9 +26,9 @@ from sqlanon.methods.registry import (
     NODES,
     Decided,
     Options,
+    SharedWork,
     owners_of,
 )
-from sqlanon.methods.shared import SharedWork
 from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED

@@ -13,8 +13,7 @@ from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering import linkage, pricing
 from sqlanon.methods.fulldomain import method as fulldomain
-from sqlanon.methods.registry import METHODS
-from sqlanon.methods.shared import SharedWork
+from sqlanon.methods.registry import METHODS, SharedWork
 from tests.databases import empty_database
 
 CLUSTERS = [name for name, row in METHODS.items() if row.takes("passes")]

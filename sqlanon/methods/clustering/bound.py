@@ -16,7 +16,7 @@ from sqlanon.methods.clustering.pricing import Mine
 from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.methods.local.input import plain
 from sqlanon.methods.options import EFFORTS
-from sqlanon.methods.shared import SharedWork
+from sqlanon.methods.registry import SharedWork
 from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import Policy

@@ -19,8 +19,7 @@ from sqlanon.methods.clustering.first import FirstClusters, Priced, Start
 from sqlanon.methods.itemsets import MiningRequest, mined
 from sqlanon.methods.local.input import EncodedRecords, plain, read_once, read_records
 from sqlanon.methods.options import ClusterOptions
-from sqlanon.methods.registry import Options
-from sqlanon.methods.shared import SharedWork
+from sqlanon.methods.registry import Options, SharedWork
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject

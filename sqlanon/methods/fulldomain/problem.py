@@ -19,8 +19,7 @@ from sqlanon.loss.objectives import (
 )
 from sqlanon.methods.fulldomain.frequency_sets import FrequencySets, Pricing
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
-from sqlanon.methods.registry import Options
-from sqlanon.methods.shared import SharedWork
+from sqlanon.methods.registry import Options, SharedWork
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy

@@ -11,7 +11,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.loss.cells import CellCosts
-from sqlanon.methods.shared import SharedWork
+from sqlanon.methods.registry import SharedWork
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
 from sqlanon.microdata.encoding import Encoded, leaf_maps
