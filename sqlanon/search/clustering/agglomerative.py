@@ -8,7 +8,8 @@ Which two are closest (`Linked`): each cluster knows the one nearest to it when 
 at. One that came since and is nearer has taken that place; where the nearest has gone, the distance
 is a lower bound, so a cluster is only looked at again when that bound is the least of all. A look
 compares one cluster with all: 19,502 combinations of Adult take 5 s of processor time while they
-are united, and never more memory than some rows and 64 neighbours of each.
+are united, and never more memory than some rows and 64 neighbours of each. (To keep lists of the
+next nearest saves looks, but no time.)
 
 Sources: Kenig 2009, chapter 5, algorithms 6 and 7; Müllner 2011, "Modern hierarchical,
 agglomerative clustering algorithms", section 3.1 (the generic algorithm).
@@ -79,82 +80,13 @@ DISTANCES: Mapping[str, Distance] = {
 """The distances of Gionis, Mazza and Tassa 2008, section V, whose formulas are exact."""
 
 
-MAX_LISTED = 16
-"""Most clusters in a list."""
+MAX_LOOKED_AT = 16
+"""Most neighbours of a combination among which the nearest cluster is looked for."""
 NOBODY = -1
 """In place of a neighbour that there is none of, or whose records have clusters already."""
 
 
-class NearestListed:
-    """Of each cluster the several nearest: where the nearest is gone, the next one is known.
-
-    A list holds what is nearest to a cluster at some time, the nearest first, then by place; all
-    that was there then and is not listed is farther, or at a later place. What comes later is not
-    listed, but how near it came is remembered: what is listed below that is nearer than all others.
-
-    Args:
-        most: Most clusters at a time.
-        far: A distance above all others.
-    """
-
-    def __init__(self, most: int, far: Spans) -> None:
-        self._places = np.zeros((most, MAX_LISTED), np.int64)
-        self._stamps = np.zeros((most, MAX_LISTED), np.int64)
-        self._distances = np.full((most, MAX_LISTED), far)
-        self._next = np.zeros(most, np.int64)
-        self._came = np.full(most, far)
-        self._far = far
-
-    def hold(self, place: int, found: Spans, *, stamps: Numbers) -> None:
-        """Lists what is nearest to a cluster, from its distances to all."""
-        near = np.arange(len(found))
-        if len(found) > MAX_LISTED:
-            near = np.flatnonzero(found <= np.partition(found, MAX_LISTED - 1)[MAX_LISTED - 1])
-        near = near[found[near].argsort(kind="stable")[:MAX_LISTED]]
-        count = len(near)
-        self._places[place, :count], self._stamps[place, :count] = near, stamps[near]
-        self._distances[place, :count] = found[near]
-        self._places[place, count:], self._distances[place, count:] = 0, self._far
-        self._next[place], self._came[place] = 0, self._far
-
-    def hold_all(self, places: Numbers, distances: Spans, *, stamps: Numbers) -> None:
-        """Lists what is nearest to the clusters at places 0, 1, …, known before.
-
-        Args:
-            places: Per cluster the nearest ones, in the order of a list.
-            distances: Their distances, `far` where nothing is known any more.
-            stamps: The stamps of all clusters.
-        """
-        count, width = places.shape
-        self._places[:count, :width], self._distances[:count, :width] = places, distances
-        self._stamps[:count, :width] = stamps[places]
-
-    def come(self, found: Spans) -> None:
-        """Remembers how near a cluster comes to each other one."""
-        came = self._came[: len(found)]
-        np.minimum(came, found, out=came)
-
-    def following(self, place: int, stamps: Numbers) -> tuple[int, Spans] | None:
-        """The nearest cluster that is left, and its distance; None where it is not known."""
-        for number in range(int(self._next[place]), MAX_LISTED):
-            distance = self._distances[place, number]
-            if distance >= self._came[place]:
-                return None
-            nearest = int(self._places[place, number])
-            if stamps[nearest] == self._stamps[place, number]:
-                self._next[place] = number
-                return nearest, distance
-        return None
-
-    def close_up(self, held: Numbers, moved: Numbers) -> None:
-        """Keeps the lists of some places, in their order, and tells where all have gone."""
-        now = slice(len(held))
-        for values in (self._stamps, self._distances, self._next, self._came):
-            values[now] = values[held]
-        self._places[now] = np.minimum(moved[self._places[held]], max(len(held) - 1, 0))
-
-
-def known_lists(
+def known_nearest(
     held: Extent,
     combination: Numbers,
     *,
@@ -176,13 +108,13 @@ def known_lists(
         far: The distance of what is not known.
 
     Returns:
-        Per cluster places and distances, the nearest first, as far as nothing else is nearer.
+        Per cluster the place of the nearest one and its distance, `far` where it is not known.
     """
     # What nobody is nearest to costs least, so that nothing is known of it.
-    near = np.full((len(combination), MAX_LISTED), NOBODY)
+    near = np.full((len(combination), MAX_LOOKED_AT), NOBODY)
     cost, last = np.zeros_like(near), np.zeros((len(combination), 1), np.int64)
     for row, number in enumerate(combination.tolist()):
-        count = min(len(neighbours.near[number]), MAX_LISTED)
+        count = min(len(neighbours.near[number]), MAX_LOOKED_AT)
         if count:
             near[row, :count] = neighbours.near[number][:count]
             cost[row, :count] = neighbours.cost[number][:count]
@@ -194,7 +126,7 @@ def known_lists(
     there = Extent(held.size[others], held.cost[others])
     found = distance(Extent(own.size + there.size, cost), own, there)
     if found.dtype.kind == "f":  # a quotient of other arrays may differ in its last digit
-        return np.zeros_like(others), np.full(others.shape, far)
+        return np.zeros(len(others), np.int64), np.full(len(others), far)
     found[others == NOBODY] = far
     bound = np.full_like(last, far)
     for size in (1, held.size.max(initial=1)):
@@ -203,12 +135,11 @@ def known_lists(
         np.minimum(bound, least, out=bound)
     complete = (near != NOBODY).sum(axis=1, keepdims=True) == len(neighbours.copies) - 1
     bound[complete] = far
-    order = np.lexsort((others, found))
-    others, found, cost = (np.take_along_axis(each, order, 1) for each in (others, found, cost))
-    # Of records as near as the last neighbour those are listed that come first.
+    first = np.lexsort((others, found))[:, :1]
+    others, found, cost = (np.take_along_axis(each, first, 1) for each in (others, found, cost))
+    # Of records as near as the last neighbour those are neighbours that come first.
     is_known = (found < bound) | ((found == bound) & (cost == last) & (found < far))
-    is_known = np.logical_and.accumulate(is_known, axis=1)
-    return np.where(is_known, others, 0), np.where(is_known, found, far)
+    return np.where(is_known, others, 0)[:, 0], np.where(is_known, found, far)[:, 0]
 
 
 MAX_SHARE_GONE = 0.25
@@ -273,7 +204,6 @@ class Linked:
         self._far = np.array(
             np.inf if self._least.dtype.kind == "f" else np.iinfo(np.int64).max, self._least.dtype
         )[()]
-        self._listed = NearestListed(most, self._far)
         self._nearest = np.zeros(most, np.int64)
         self._stamp, self._seen = np.zeros(most, np.int64), np.zeros(most, np.int64)
         self._gone = np.ones(most, np.bool_)
@@ -292,17 +222,16 @@ class Linked:
         self._places = self._stamps = self.count
         self._records[own] = clusters
         held = Extent(self._size[own], self._cost[own])
-        places, distances = known_lists(
+        nearest, least = known_nearest(
             held,
             neighbours.copies.combination[first],
             neighbours=neighbours,
             distance=self._distance,
             far=self._far,
         )
-        self._listed.hold_all(places, distances, stamps=self._stamp)
-        self._nearest[own], self._least[own] = places[:, 0], distances[:, 0]
-        self._seen[own] = self._stamp[places[:, 0]]
-        for number, place in enumerate(np.flatnonzero(distances[:, 0] == self._far)):
+        self._nearest[own], self._least[own] = nearest, least
+        self._seen[own] = self._stamp[nearest]
+        for number, place in enumerate(np.flatnonzero(least == self._far)):
             if number % 64 == 0:
                 self._problem.deadline.check()
             self._look(int(place))
@@ -339,12 +268,7 @@ class Linked:
             nearest = int(self._nearest[place])
             if self._stamp[nearest] == self._seen[place]:
                 return place, nearest
-            following = self._listed.following(place, self._stamp)
-            if following is None:
-                self._look(place)
-                continue
-            self._nearest[place], self._least[place] = following
-            self._seen[place] = self._stamp[following[0]]
+            self._look(place)
 
     def rest(self) -> list[int]:
         """The records of all clusters that are left."""
@@ -360,7 +284,6 @@ class Linked:
         self._stamp[place] = self._stamps
         self.count += 1
         found = self._look(place)
-        self._listed.come(found)
         least, nearest = self._least[: self._places], self._nearest[: self._places]
         near = np.flatnonzero((found <= least) & (found < self._far))
         near = near[(found[near] < least[near]) | (place <= nearest[near])]
@@ -381,7 +304,6 @@ class Linked:
         nearest = int(found.argmin())
         self._nearest[place], self._least[place] = nearest, found[nearest]
         self._seen[place] = self._stamp[nearest]
-        self._listed.hold(place, found, stamps=self._stamp)
         return found
 
     def _close_up(self) -> None:
@@ -397,7 +319,6 @@ class Linked:
             values[now] = values[held]
         self._codes[:, now] = self._codes[:, held]
         self._nearest[now] = np.minimum(moved[self._nearest[held]], max(len(held) - 1, 0))
-        self._listed.close_up(held, moved)
         self._records[: self._places] = [self._records[place] for place in held] + [
             [] for _ in range(self._places - len(held))
         ]

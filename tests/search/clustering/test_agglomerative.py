@@ -95,9 +95,9 @@ def grouped(problem, records):
     st.sampled_from([0.01, 0.25]),
     st.integers(1, 4),
 )
-def test_the_two_closest_clusters_become_one(problem, distance, shrinks, crowded, listed):
+def test_the_two_closest_clusters_become_one(problem, distance, shrinks, crowded, looked_at):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linked, "MAX_LISTED", listed)
+        patch.setattr(linked, "MAX_LOOKED_AT", looked_at)
         patch.setattr(linked, "MAX_SHARE_GONE", crowded)
         found = parts_of(problem, distance, shrinks)
     assert found == by_hand(problem, distance, shrinks)
