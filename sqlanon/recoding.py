@@ -284,6 +284,10 @@ class ValueMap:
         """Per quasi-identifier the levels of its groups, see `ColumnMap`."""
         return tuple(column.levels for column in self.columns)
 
+    def per_level(self, heights: Sequence[int]) -> list[list[int]]:
+        """Nothing: groups have levels, see `ColumnMap`, but records have none of their own."""
+        return []
+
     def to_document(self) -> dict[str, Any]:
         """Its groups, values and all."""
         columns = [

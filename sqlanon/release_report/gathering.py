@@ -293,29 +293,16 @@ def with_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
     Args:
         engine: Where the rows are.
         found: The figures.
-        rows: The rows of the release with the entity column of the policy.
+        rows: The rows of the release with the entity column of the policy, and with sensitive
+            columns where these were counted by record.
     """
     wanted = RiskOptions(found.options.threshold, max_columns=0)
     risk = assess(engine, rows, policy=_classes_only(found.policy), options=wanted)
     after = replace(found.after, statistics=risk.statistics, persons=risk.persons)
+    if found.uncounted is not None and after.sensitive:
+        policy = _present(found.policy, list(engine.columns(rows)))
+        after = replace(after, sensitive=table_results(engine, rows, policy=policy).sensitive)
     return replace(found, after=after, uncounted=None)
-
-
-def with_sensitive_of_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
-    """The figures of `with_persons`, those of sensitive columns among them.
-
-    Args:
-        engine: Where the rows are.
-        found: The figures.
-        rows: The rows of the release, sensitive columns and the entity column of the policy
-            among them.
-    """
-    counted = with_persons(engine, found, rows)
-    if not found.after.sensitive:
-        return counted
-    policy = _present(found.policy, list(engine.columns(rows)))
-    results = table_results(engine, rows, policy=policy)
-    return replace(counted, after=replace(counted.after, sensitive=results.sensitive))
 
 
 def searched(

@@ -34,7 +34,7 @@ from sqlanon.release_report.gathering import (
     gather,
     searched,
     with_identifying,
-    with_sensitive_of_persons,
+    with_persons,
 )
 from sqlanon.release_report.of_plan import method_facts, refuse_other
 from sqlanon.release_report.page import on_disk, refuse_page
@@ -215,7 +215,7 @@ class Witness:
             with engine.workspace():
                 query = plan.recoded(list(dict.fromkeys(names)), original)
                 rows = engine.materialize("recoded", query)
-                found = with_sensitive_of_persons(engine, found, rows)
+                found = with_persons(engine, found, rows)
         self._seen = ReleaseReport(
             found,
             _facts(engine, table, plan=plan),

@@ -27,7 +27,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
-from sqlanon.recoding import Clusters, Run
+from sqlanon.recoding import Clusters, Run, ValueMap
 from sqlanon.regions import Regions
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
@@ -354,14 +354,14 @@ def reported(
     original: Original,
     options: Options[Any],
     *,
-    recoding: Clusters | Regions,
+    recoding: Clusters | Regions | ValueMap,
     told: Tallied,
     lower_bound: float | None,
     search: SearchFigures,
     notes: Sequence[str],
     at: tuple[float, float],
 ) -> Decided:
-    """A local recoding with its report.
+    """A recoding of groups or of single records with its report.
 
     Args:
         original: What it was made of.
@@ -394,6 +394,6 @@ def reported(
         models=model_results(policy, told.statistics),
         search=search,
         notes=(*spelling_notes(subject), *policy_notes(policy), *notes),
-        records_per_level=dict(zip(heights, levels, strict=True)),
+        records_per_level=dict(zip(heights, levels, strict=bool(levels))),
     )
     return Decided(recoding, report, *at, tallied=told)

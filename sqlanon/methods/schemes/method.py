@@ -13,10 +13,10 @@ from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import LEVEL_MEASURES, VALUE_MEASURES, shares
-from sqlanon.loss.measures import left_out_note, measured
+from sqlanon.loss.measures import left_out_note
 from sqlanon.loss.release import Release
 from sqlanon.methods.local.input import reading_end
-from sqlanon.methods.local.release import Original
+from sqlanon.methods.local.release import Original, reported
 from sqlanon.methods.options import SchemeOptions, scheme_choice
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.schemes.columns import (
@@ -34,13 +34,10 @@ from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
 from sqlanon.microdata.encoding import leaf_maps
-from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
 from sqlanon.recoding import ValueMap
-from sqlanon.reports.check import model_results
-from sqlanon.reports.plan import GroupFigures, Report
+from sqlanon.reports.plan import GroupFigures
 from sqlanon.reports.search import SchemeSearch
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.inner import ROOM
@@ -218,25 +215,15 @@ def _decided(
     grouped = search.grouped(outcome)
     recoding = ValueMap(tuple(column.column_map() for column in grouped))
     original = Original(subject, policy, search.combinations.leaves, search.counts)
-    tally = tallied_groups(original, grouped, problem=search.problem)
-    loss = measured(tally.release)
-    name, node = key(options.loss), recoding.node
-    candidates = math.prod(map(count, search.problem.domains))
     is_cut = not outcome.proven and options.deadline.is_limited
-    report = Report(
-        method=options.method.name,
-        loss_name=options.loss,
-        loss=loss,
-        lower_bound=loss[name] if outcome.proven else search.bound(outcome),
-        levels={} if node is None else dict(zip(subject.names, node, strict=True)),
-        heights={n: t.height for n, t in zip(subject.names, subject.trees, strict=True)},
-        level_names=subject.level_names,
-        records=subject.records,
-        suppressed_records=tally.release.suppressed,
-        silent_records=tally.silent,
-        suppressed_cells=int(loss["suppressed_cells"]),
-        statistics=tally.statistics,
-        models=model_results(policy, tally.statistics),
+    candidates = math.prod(map(count, search.problem.domains))
+    tally = tallied_groups(original, grouped, problem=search.problem)
+    decided = reported(
+        original,
+        options,
+        recoding=recoding,
+        told=tally,
+        lower_bound=search.bound(outcome),
         search=SchemeSearch(
             candidates=candidates if candidates <= LARGEST_EXACT else None,
             combinations=len(search.problem.sizes),
@@ -253,16 +240,21 @@ def _decided(
             ),
         ),
         notes=(
-            *spelling_notes(subject),
-            *policy_notes(policy),
             *_held_notes(subject),
             *_left_out(tally.release, sensitive=bool(policy.sensitive)),
             *_ended(outcome, is_cut=is_cut, is_bounded=search.bound(outcome) is not None),
         ),
+        at=times,
+    )
+    report, node = decided.report, recoding.node
+    report = replace(
+        report,
+        lower_bound=report.loss[key(options.loss)] if outcome.proven else report.lower_bound,
+        levels={} if node is None else dict(zip(subject.names, node, strict=True)),
         schemes={column.name: column.scheme for column in search.columns},
         groups=dict(zip(subject.names, _figures(search, grouped), strict=True)),
     )
-    return Decided(recoding, report, *times, tallied=tally)
+    return replace(decided, report=report)
 
 
 def _figures(
