@@ -133,8 +133,70 @@ class KAnonymity:
         return True
 
 
+class _OfValues:
+    """What models of a sensitive attribute say of themselves, unless they say otherwise.
+
+    Their first field is the threshold, the second the kind.
+    """
+
+    __slots__ = ()
+    family: ClassVar[str]
+    relative: ClassVar[bool] = True
+    holds_without_values: ClassVar[bool] = True
+
+    @property
+    def form(self) -> Form:
+        """Family and kind."""
+        return self.family, *(getattr(self, name) for name in self._names()[1:2])
+
+    @property
+    def threshold(self) -> float:
+        """The bound of a figure of the classes."""
+        bound: float = getattr(self, self._names()[0])
+        return bound
+
+    @property
+    def needs(self) -> str | None:
+        """`order` or `hierarchy` of the values, where it refers to one."""
+        return None
+
+    @property
+    def least_values(self) -> float:
+        """How many values every class needs."""
+        return 0
+
+    @property
+    def superset_monotone(self) -> bool:
+        """Whether a class that satisfies it still does when any records are added."""
+        return False
+
+    @property
+    def union_closed(self) -> bool:
+        """Whether the union of satisfying classes satisfies it, the reference held fixed.
+
+        As far as they share no record: with an entity column one person may be in several classes,
+        which breaks all but distinct l-diversity. A model that says so needs a proof.
+        """
+        return False
+
+    def implies(self, other: Model) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind."""
+        return (
+            isinstance(other, _OfValues)
+            and self.form == other.form
+            and self.threshold <= other.threshold
+        )
+
+    def caution(self, column: str) -> str | None:
+        """Says where every class satisfies it; None where no threshold is void for every table."""
+        return None
+
+    def _names(self) -> list[str]:
+        return [each.name for each in fields(self)]  # type: ignore[arg-type]  # all are dataclasses
+
+
 @dataclass(frozen=True, slots=True)
-class LDiversity:
+class LDiversity(_OfValues):
     """The values of a sensitive attribute are well represented in every class.
 
     With counts c_v of the class's values, r_1 >= r_2 >= ... >= r_m the same in descending order:
@@ -160,7 +222,6 @@ class LDiversity:
 
     family: ClassVar[str] = "l"
     relative: ClassVar[bool] = False
-    needs: ClassVar[str | None] = None
     holds_without_values: ClassVar[bool] = False
     l: int | float  # noqa: E741
     kind: Kind = "distinct"
@@ -199,11 +260,6 @@ class LDiversity:
         if self.c is not None:
             return f"recursive ({short(self.c)}, {short(self.l)})-diversity"
         return f"{self.kind} {short(self.l)}-diversity"
-
-    @property
-    def form(self) -> Form:
-        """Family and kind."""
-        return self.family, self.kind
 
     @property
     def threshold(self) -> float:
@@ -256,7 +312,7 @@ class LDiversity:
 
 
 @dataclass(frozen=True, slots=True)
-class TCloseness:
+class TCloseness(_OfValues):
     """The distribution P of a sensitive attribute in every class is within t of the table's, Q.
 
     With m values present in the table:
@@ -276,6 +332,9 @@ class TCloseness:
     In the scaled ones a value that is not in the class has r_i = 0, since they have no finite
     limit there: a class can look closer by missing a value than by nearly missing it.
 
+    Records that are added can break it: {a, b} in a table of as many a as b is at distance 0, and
+    with 98 more records of value a at 0.49 (equal).
+
     Args:
         t: Greatest distance allowed; at least 0, and at most 1 where the distance is.
         distance: One of the names above.
@@ -289,9 +348,6 @@ class TCloseness:
     """
 
     family: ClassVar[str] = "t"
-    relative: ClassVar[bool] = True
-    least_values: ClassVar[float] = 0
-    holds_without_values: ClassVar[bool] = True
     t: float
     distance: Distance = "equal"
 
@@ -315,16 +371,6 @@ class TCloseness:
         return f"{short(self.t)}-closeness ({self.distance})"
 
     @property
-    def form(self) -> Form:
-        """Family and distance."""
-        return self.family, self.distance
-
-    @property
-    def threshold(self) -> float:
-        """The greatest distance of a class."""
-        return self.t
-
-    @property
     def needs(self) -> str | None:
         """`order` or `hierarchy` of the values, which the distance refers to."""
         if self.distance in BY_ORDER:
@@ -336,21 +382,6 @@ class TCloseness:
         if self.distance not in BOUNDED or self.t < 1:
             return None
         return f"t = 1 does not protect {column!r}: no {self.distance} distance is above 1"
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return (
-            isinstance(other, TCloseness) and self.distance == other.distance and self.t <= other.t
-        )
-
-    @property
-    def superset_monotone(self) -> bool:
-        """Whether a class that satisfies it still does when any records are added.
-
-        It does not: {a, b} in a table of as many a as b is at distance 0, and with 98 more
-        records of value a at 0.49 (equal).
-        """
-        return False
 
     @property
     def union_closed(self) -> bool:
@@ -365,7 +396,7 @@ class TCloseness:
 
 
 @dataclass(frozen=True, slots=True)
-class AlphaAnonymity:
+class AlphaAnonymity(_OfValues):
     """No sensitive value has more than a share alpha of a class: max_v p_v <= alpha.
 
     Together with k-anonymity this is (alpha, k)-anonymity. Its source asks it of the values that
@@ -373,6 +404,11 @@ class AlphaAnonymity:
     counts satisfies it. With an entity column the shares are of pairs of a person and a value, so
     a person with several values counts for each, and two thirds of the persons may share a value
     that has half of the pairs.
+
+    Records that are added can break it: of {a, b} each value has a half, and with 98 more records
+    of a that has 0.99. The shares of a union are means of those of its classes, weighted by their
+    sizes, so none is above the greatest. With an entity column, {1: a, 2: b} and {3: a, 2: b} have
+    halves, but their union has two persons with a and one with b.
 
     Args:
         alpha: Greatest share allowed, above 0; 1 protects nobody.
@@ -385,11 +421,8 @@ class AlphaAnonymity:
     """
 
     family: ClassVar[str] = "alpha"
-    form: ClassVar[Form] = ("alpha",)
+    union_closed: ClassVar[bool] = True
     relative: ClassVar[bool] = False
-    needs: ClassVar[str | None] = None
-    least_values: ClassVar[float] = 0
-    holds_without_values: ClassVar[bool] = True
     alpha: float
 
     def __post_init__(self) -> None:
@@ -405,33 +438,6 @@ class AlphaAnonymity:
         """
         return f"({short(self.alpha)}, k)-anonymity"
 
-    @property
-    def threshold(self) -> float:
-        """The bound of the greatest share."""
-        return self.alpha
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return isinstance(other, AlphaAnonymity) and self.alpha <= other.alpha
-
-    @property
-    def superset_monotone(self) -> bool:
-        """Whether a class that satisfies it still does when any records are added.
-
-        It does not: of {a, b} each value has a half, and with 98 more records of a that has 0.99.
-        """
-        return False
-
-    @property
-    def union_closed(self) -> bool:
-        """Whether the union of satisfying classes satisfies it, as far as they share no record.
-
-        Its shares are means of theirs, weighted by their sizes, so none is above the greatest.
-        With an entity column one person may be in several classes: {1: a, 2: b} and {3: a, 2: b}
-        have halves, but their union has two persons with a and one with b.
-        """
-        return True
-
     def caution(self, column: str) -> str | None:
         """Says where every class satisfies it."""
         if self.alpha < 1:
@@ -440,7 +446,7 @@ class AlphaAnonymity:
 
 
 @dataclass(frozen=True, slots=True)
-class BetaLikeness:
+class BetaLikeness(_OfValues):
     """No value is much more frequent in a class than in the table.
 
     Of every value v with p_v > q_v, the gain (p_v - q_v) / q_v is
@@ -451,6 +457,11 @@ class BetaLikeness:
     What becomes less frequent tells nothing that is feared, so it is not bounded. The `enhanced`
     figure of pycanon is the greatest gain, capped at the greatest -ln q_v of all values, which
     does not tell whether each gain is within its own cap.
+
+    Records that are added can break it: in a table of as many a as b nothing gains in {a, b}, and
+    with 98 more records of a that has 0.99 and gains 0.98. Each p_v has an upper bound that depends
+    on q_v alone, and a union's is a mean of those of its classes. No beta is void for every table:
+    a value that is rare enough gains more.
 
     Args:
         beta: Greatest gain allowed, above 0.
@@ -464,10 +475,7 @@ class BetaLikeness:
     """
 
     family: ClassVar[str] = "beta_likeness"
-    relative: ClassVar[bool] = True
-    needs: ClassVar[str | None] = None
-    least_values: ClassVar[float] = 0
-    holds_without_values: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
     least_ratio: ClassVar[float] = 0.0
     beta: float
     kind: Likeness = "basic"
@@ -487,16 +495,6 @@ class BetaLikeness:
         'enhanced 2-likeness'
         """
         return f"{self.kind} {short(self.beta)}-likeness"
-
-    @property
-    def form(self) -> Form:
-        """Family and kind."""
-        return self.family, self.kind
-
-    @property
-    def threshold(self) -> float:
-        """The bound of the greatest gain."""
-        return self.beta
 
     @property
     def most_ratio(self) -> float:
@@ -519,32 +517,9 @@ class BetaLikeness:
             and self.beta <= other.beta
         )
 
-    @property
-    def superset_monotone(self) -> bool:
-        """Whether a class that satisfies it still does when any records are added.
-
-        It does not: in a table of as many a as b nothing gains in {a, b}, and with 98 more records
-        of a that has 0.99 and gains 0.98.
-        """
-        return False
-
-    @property
-    def union_closed(self) -> bool:
-        """Whether the union of satisfying classes satisfies it, the reference held fixed.
-
-        Each p_v has an upper bound that depends on q_v alone, and the union's is a mean of theirs.
-        With an entity column one person may be in several classes, which breaks it, as it does
-        that of alpha.
-        """
-        return True
-
-    def caution(self, column: str) -> str | None:
-        """No beta is void for every table: a value that is rare enough gains more."""
-        return None
-
 
 @dataclass(frozen=True, slots=True)
-class DeltaDisclosure:
+class DeltaDisclosure(_OfValues):
     """All values are about as frequent in every class as in the table: |ln(p_v / q_v)| < delta.
 
     It is asked of every value of the table, so a class must have a record of each: where one is
@@ -554,6 +529,11 @@ class DeltaDisclosure:
 
     The inequality is strict. No quotient of whole numbers is a power of e that it could equal;
     delta as a logarithm that was rounded is held to be met exactly within `TOLERANCE`.
+
+    Records that are added can break it: in a table of as many a as b both logarithms of {a, b} are
+    0, and with 98 more records of a that of b is -ln 50. Each p_v lies between bounds that depend
+    on q_v alone, and a union's is a mean of those of its classes. No delta is void: a class that
+    lacks a value never satisfies it.
 
     Args:
         delta: What logarithms of ratios stay below [nats], above 0.
@@ -566,10 +546,7 @@ class DeltaDisclosure:
     """
 
     family: ClassVar[str] = "delta_disclosure"
-    form: ClassVar[Form] = ("delta_disclosure",)
-    relative: ClassVar[bool] = True
-    needs: ClassVar[str | None] = None
-    least_values: ClassVar[float] = 0
+    union_closed: ClassVar[bool] = True
     holds_without_values: ClassVar[bool] = False
     capped: ClassVar[bool] = False
     delta: float
@@ -591,11 +568,6 @@ class DeltaDisclosure:
         return f"{short(self.delta)}-disclosure privacy"
 
     @property
-    def threshold(self) -> float:
-        """The bound of the greatest logarithm."""
-        return self.delta
-
-    @property
     def least_ratio(self) -> float:
         """The least p_v / q_v of any value."""
         return 1 / self.most_ratio
@@ -604,32 +576,6 @@ class DeltaDisclosure:
     def most_ratio(self) -> float:
         """The greatest p_v / q_v of any value."""
         return math.exp(self.delta - TOLERANCE)
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return isinstance(other, DeltaDisclosure) and self.delta <= other.delta
-
-    @property
-    def superset_monotone(self) -> bool:
-        """Whether a class that satisfies it still does when any records are added.
-
-        It does not: in a table of as many a as b both logarithms of {a, b} are 0, and with 98 more
-        records of a that of b is -ln 50.
-        """
-        return False
-
-    @property
-    def union_closed(self) -> bool:
-        """Whether the union of satisfying classes satisfies it, the reference held fixed.
-
-        Each p_v lies between bounds that depend on q_v alone, and the union's is a mean of theirs.
-        With an entity column one person may be in several classes, which breaks it.
-        """
-        return True
-
-    def caution(self, column: str) -> str | None:
-        """No delta is void: a class that lacks a value never satisfies it."""
-        return None
 
 
 ValueModel = LDiversity | TCloseness | AlphaAnonymity | BetaLikeness | DeltaDisclosure
