@@ -528,16 +528,6 @@ def test_what_a_search_may_prune_by(model, superset_monotone, union_closed):
     assert (model.superset_monotone, model.union_closed) == (superset_monotone, union_closed)
 
 
-def test_counterexamples_of_the_docstrings_hold():
-    assert entropy([1, 1]) == pytest.approx(math.log(2))
-    assert entropy([99, 1]) == pytest.approx(0.056, abs=5e-4)
-    assert 2 * abs(shares([99, 1])[0] - 0.5) / 2 == pytest.approx(0.49)
-    assert scaled([9, 0]) == pytest.approx(0.693, abs=5e-4)
-    assert scaled([1, 1]) == 0
-    assert scaled([10, 1]) == pytest.approx(0.697, abs=5e-4)
-    assert scaled([10, 1], literal=True) == pytest.approx(1.187, abs=5e-4)
-
-
 def test_only_the_strictest_models_of_a_kind_count():
     recursive = [LDiversity(2, "recursive", 1), LDiversity(3, "recursive", 2)]
     models = [TCloseness(0.3), LDiversity(2), KAnonymity(4), *recursive, LDiversity(3)]
