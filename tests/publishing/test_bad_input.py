@@ -171,6 +171,13 @@ def test_unsatisfiable_policy_names_counts_and_ends_with_1(connection):
     assert UnsatisfiableError.exit_code == 1
 
 
+def test_record_that_cannot_be_converted_is_not_quoted(connection):
+    message = refused(
+        connection, SqlanonError, policy(hierarchy=Hierarchy.expressions("value::DATE"))
+    )
+    assert "does not fit the type" in message
+
+
 def make(connection, values):
     connection.execute(f"CREATE TABLE t AS SELECT unnest([{', '.join(values)}]) AS x")
 

@@ -10,9 +10,12 @@ statement, not while it plans one, so statements must be such that planning take
 from __future__ import annotations
 
 import itertools
+import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import duckdb
@@ -34,20 +37,13 @@ from sqlanon.engine.duckdb.catalog import (
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
 from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, temporary_of, type_of
-from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.errors import EngineError, SourceError, SqlanonError, TimeLimitError
 from sqlanon.sqlglot_version import drop
 from sqlanon.sqltext import Statement
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow
-
-
-import os
-import threading
-from queue import Empty, SimpleQueue
-
-from sqlanon.errors import TimeLimitError
 
 ROWS_AT_ONCE = 500_000
 

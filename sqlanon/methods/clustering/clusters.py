@@ -327,8 +327,8 @@ def _start_notes(
     if by_prices:
         where = f" in {by_prices} of {len(parts)} blocks" if len(parts) > 1 else ""
         yield (
-            f"refinement started from a cover by reduced cost{where}: once refined, it loses less "
-            f"than the clusters of {options.method.name}"
+            f"refinement started from a cover by reduced cost{where}, where it mostly ends with a "
+            f"lower loss than from the clusters of {options.method.name}"
         )
 
 

@@ -51,7 +51,7 @@ class Judged:
     """Figures of classes that models of one form need, their violation, and what a table has.
 
     Args:
-        needed: The figures of `sensitive.class_figures` that a model looks at.
+        needed: The figures of `figures.class_figures` that a model looks at.
         violates: Whether a row of them violates it.
         found: What a table has of it, from the worst figures of all classes (`worst.worst`).
     """
@@ -73,7 +73,7 @@ def needed_by(models: Sequence[ValueModel], *, nulls: bool = True) -> Needed:
 
 
 def violates(model: ValueModel) -> Sql:
-    """Whether a row of `sensitive.class_figures` violates a model.
+    """Whether a row of `figures.class_figures` violates a model.
 
     Entropies and distances may miss the threshold by `TOLERANCE`; counts are compared exactly, c
     and alpha as the decimal numbers that were written.
@@ -217,7 +217,7 @@ def worst(figures: Sql, needed: Needed, *, models: Sequence[ValueModel]) -> Sql:
     `violations(number)` of each model.
 
     Args:
-        figures: Rows of `sensitive.class_figures`.
+        figures: Rows of `figures.class_figures`.
         needed: Which figures these are.
         models: The models.
     """
