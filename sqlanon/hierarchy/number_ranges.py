@@ -22,8 +22,8 @@ HYPHEN, TO = "-", " to "
 
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _ONE = re.compile(_NUMBER)
-_WHOLE = re.compile(f"([0-9]+){HYPHEN}([0-9]+)")
-_CLOSED = re.compile(f"({_NUMBER}){TO}({_NUMBER})")
+_WHOLE = re.compile(f"([0-9]+){re.escape(HYPHEN)}([0-9]+)")
+_CLOSED = re.compile(f"({_NUMBER}){re.escape(TO)}({_NUMBER})")
 _HALF_OPEN = re.compile(f"({_NUMBER})".join(map(re.escape, HALF_OPEN)))
 _BELOW = re.compile(f"<(=?)({_NUMBER})")
 _ABOVE = re.compile(f">(=?)({_NUMBER})")

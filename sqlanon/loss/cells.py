@@ -192,20 +192,31 @@ class CellLoss:
         cost: The loss of a cell per node of a level, from the tree, the level and the records per
             leaf.
         suppressed: The loss of a cell of a suppressed record, from the tree and the records.
+        meaning: What it says, in a reader's words.
         total: Whether it is the sum over all cells instead of their average.
     """
 
     cost: Callable[[Tree, int, Counts], list[Fraction]]
+    meaning: str
     suppressed: Callable[[Tree, Counts], Fraction] = _one
     total: bool = False
 
 
 CELL_LOSSES: Mapping[str, CellLoss] = {
-    "lm": CellLoss(lm_cost),
-    "tree": CellLoss(tree_cost),
-    "precision": CellLoss(precision_cost),
-    "suppressed-cells": CellLoss(suppressed_cost, total=True),
-    "monotone-entropy": CellLoss(monotone_entropy_cost, _whole_entropy),
+    "lm": CellLoss(
+        lm_cost,
+        "share of the values that a cell may stand for, averaged; 0: nothing lost, 1: all",
+    ),
+    "tree": CellLoss(
+        tree_cost, "level divided by the height of the hierarchy, averaged over cells"
+    ),
+    "precision": CellLoss(precision_cost, "the same as tree: one minus Sweeney's precision"),
+    "suppressed-cells": CellLoss(suppressed_cost, "cells that are fully suppressed", total=True),
+    "monotone-entropy": CellLoss(
+        monotone_entropy_cost,
+        "bits lost per cell, counted so that a coarser label never loses less",
+        _whole_entropy,
+    ),
 }
 """Cell losses that never shrink on the way up, so that they can steer a search."""
 
@@ -234,7 +245,7 @@ GROUP_LOSSES: Mapping[str, GroupLoss] = {
 
 CELL_MEASURES: Mapping[str, CellLoss] = {
     **CELL_LOSSES,
-    "entropy": CellLoss(entropy_cost, _whole_entropy),
+    "entropy": CellLoss(entropy_cost, "bits lost per cell", _whole_entropy),
 }
 """Measures that add up over cells and follow from their nodes alone."""
 

@@ -7,7 +7,7 @@ from shlex import quote
 
 from sqlanon.release_report.figures import SEVERITIES, Caution, ValueShares
 from sqlanon.release_report.gathering import Gathered
-from sqlanon.wording import counted, listed, part_of, percent
+from sqlanon.wording import FAILS, counted, listed, part_of, percent
 
 MANY_LEFT_OUT = 0.1
 """Share of records left out from which a reader is told to look whom that leaves out."""
@@ -51,7 +51,7 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
         whose = "" if result.column is None else f" for {result.column!r}"
         yield Caution(
             "error",
-            f"{result.model}{whose} does not hold",
+            f"{result.model}{whose} {FAILS}",
             f"The policy asks for {result.threshold:,}; the released table has {result.found()}.",
             "Do not hand the table out. Anonymize the original again under this policy.",
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.errors import SourceError
+from sqlanon.loss.cells import CELL_MEASURES
 from sqlanon.pictures import refuse_target
 from sqlanon.policy.privacy import figure_of
 from sqlanon.release_report.figures import (
@@ -25,27 +26,22 @@ from sqlanon.reports.shown import ShownTable
 from sqlanon.wording import FAILS, HOLDS, clipped, counted, part_of, percent
 
 ENDINGS = (".html", ".htm")
-MEASURES = {
-    "lm": "share of the values that a cell may stand for, averaged; 0: nothing lost, 1: all",
-    "tree": "level divided by the height of the hierarchy, averaged over cells",
-    "precision": "the same as tree: one minus Sweeney's precision",
-    "suppressed_cells": "cells that are fully suppressed",
-    "monotone_entropy": "bits lost per cell, counted so that a coarser label never loses less",
-    "entropy": "bits lost per cell",
+_MEANINGS = {
+    **{name: loss.meaning for name, loss in CELL_MEASURES.items()},
     "hdm": "share of the records that a cell can be mistaken for, averaged over cells",
     "ambiguity": "combinations of values that a record may stand for, on average",
     "discernibility": "sum of the squared class sizes; each record left out adds the table's size",
-    "average_class_size": "records per class, divided by k",
-    "row_types": "distinct rows of quasi-identifiers",
-    "average_row_type": "records per distinct row",
-    "maximum_row_type": "records with the most frequent row",
+    "average-class-size": "records per class, divided by k",
+    "row-types": "distinct rows of quasi-identifiers",
+    "average-row-type": "records per distinct row",
+    "maximum-row-type": "records with the most frequent row",
     "usefulness": "share of the values that the cells of a row may stand for; lower is better",
     "classification": "records whose class attribute is not that of the majority in their class",
     "purity": "how far the sensitive values of a class agree; higher gives more away",
-    "purity_gain": "purity minus that of the whole table",
+    "purity-gain": "purity minus that of the whole table",
     "utility": "Khaitan's E: loss in relation to the purity gained",
 }
-"""What each measure is, by its JSON name."""
+"""What each measure is."""
 CLASS_SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
 """Class sizes that are told together: the least and the greatest [records]."""
 MAX_SETS = 14
@@ -357,10 +353,10 @@ class PageViews:
     @property
     def losses(self) -> ShownTable:
         """Every measure that is known."""
-        rows = [
-            [name.replace("_", "-"), _measured(value), MEASURES.get(name, "")]
-            for name, value in self.found.loss.measures.items()
-        ]
+        measures = {
+            name.replace("_", "-"): value for name, value in self.found.loss.measures.items()
+        }
+        rows = [[name, _measured(value), _MEANINGS[name]] for name, value in measures.items()]
         return ShownTable(rows, ["measure", "release", "meaning"], "Information loss by measure")
 
     @property

@@ -221,7 +221,7 @@ def test_a_failing_release_is_called_so_with_what_it_has():
     assert not report.holds
     assert report.found.unexpected == ("name",)
     told = [(each.severity, each.title) for each in report.cautions]
-    assert ("error", "k-anonymity does not hold") in told
+    assert ("error", "k-anonymity does NOT hold") in told
     assert ("error", "Columns are released that the policy leaves out") in told
     assert ("error", "Records are unique in the release") in told
     assert "NOT" in report.to_text().splitlines()[0]

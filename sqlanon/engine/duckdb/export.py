@@ -352,8 +352,11 @@ def _copy(query: exp.Select, exported: ExportedFile) -> exp.Copy:
         csv["FORCE_QUOTE"] = exp.Tuple(
             expressions=[exp.to_identifier(name, quoted=True) for name in blank]
         )
-    parquet = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd")}
-    options: Mapping[str, exp.Expr] = parquet if exported.ending == ".parquet" else csv
+    parquet: dict[str, exp.Expr] = {
+        "FORMAT": exp.var("parquet"),
+        "COMPRESSION": exp.var("zstd"),
+    }
+    options = {".parquet": parquet, ".csv": csv, ".csv.gz": csv}[exported.ending]
     return exp.Copy(
         this=query.subquery(),
         kind=False,

@@ -19,6 +19,7 @@ from sqlanon.methods.clustering.first import Proof
 from sqlanon.methods.clustering.pricing import Mine, _takes_a_moment, effort_of
 from sqlanon.methods.registry import Options
 from sqlanon.search.clustering.dual_bound import Ascent
+from sqlanon.search.clustering.effort import PASSES
 from sqlanon.search.clustering.problem import Clustering
 
 METHODS = ["direct-cover", "set-cover", "forest", "agglomerative", "diameter-cover"]
@@ -126,9 +127,9 @@ def test_prices_are_raised_in_full_where_refinement_takes_longer():
     def effort(memberships, **asked):
         return effort_of(Options.of("direct-cover", **asked), 60, memberships=memberships)
 
-    assert effort(200 * 52 * 60) is effort(10**9, bound="full") is Ascent.FULL
+    assert effort(200 * PASSES * 60) is effort(10**9, bound="full") is Ascent.FULL
     assert effort(10**9, improve="lns") is effort(12_000, passes=1) is Ascent.FULL
-    assert effort(200 * 52 * 60 + 1) is effort(12_001, passes=1) is Ascent.QUICK
+    assert effort(200 * PASSES * 60 + 1) is effort(12_001, passes=1) is Ascent.QUICK
     assert effort(1, refine=False) is effort(1, bound="quick") is Ascent.QUICK
     assert effort(1, bound="columns") is None
 
