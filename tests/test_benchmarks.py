@@ -46,7 +46,6 @@ SMALLEST = [
     "patterns.py table --k 2",
     "patterns.py exact --rows 20 --time-limit 5",
     "patterns.py models --rows 20 --time-limit 5",
-    "patterns.py counting --rows 500 --patterns 32",
     "risk.py --max-columns 1 --runs 1",
     "schemes.py direction --schemes ghs --k 5",
     "schemes.py columns --schemes bhs --columns 2",

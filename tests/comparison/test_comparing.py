@@ -80,7 +80,7 @@ def test_a_method_that_fails_is_a_row_and_others_go_on(connection, monkeypatch, 
     ("method", "search"),
     [
         ("set-cover", "sqlanon.methods.clustering.pricing.Mine.candidates"),
-        ("direct-cover", "sqlanon.methods.clustering.direct_cover.direct_cover"),
+        ("direct-cover", "sqlanon.methods.clustering.covers.direct_cover"),
         ("forest", "sqlanon.methods.clustering.linkage.Neighbours.of"),
         ("agglomerative", "sqlanon.methods.clustering.linkage.agglomerative"),
     ],

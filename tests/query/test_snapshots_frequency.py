@@ -54,6 +54,14 @@ SNAPSHOTS = [
         inner=True,
     ),
     Snapshot(
+        "class_rows of a word without bits side by side",
+        frequency.class_rows(
+            CODES, 2, masks=[[3, 0]], selected=Selected({"size": "size"}, ["word_0", "word_1"])
+        ),
+        [(0, 1, 0, 3), (0, 2, 0, 5)],
+        inner=True,
+    ),
+    Snapshot(
         "small_costs without differing costs",
         frequency.small_costs(CODES, 2, k=4, prices=Prices({}, {})),
         [(0, 3, 4, 0, 0), (1, 1, 3, 0, 0)],

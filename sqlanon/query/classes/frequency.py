@@ -122,9 +122,12 @@ def class_rows(
         number = expression("nodes.number")
         parts.append((number, code, [number, *code]))
     for place, own in enumerate(masks or ()):
-        code = [expression("source.word_{{ w }} & {{ x }}", w=w, x=x) for w, x in enumerate(own)]
+        bits: list[Fragment] = [
+            expression("source.word_{{ w }} & {{ x }}", w=w, x=x) for w, x in enumerate(own)
+        ]
+        code = [bits[w] if mask else 0 for w, mask in enumerate(own)]
         # A set needs one key, be it the same for all.
-        keys = [each for each, bits in zip(code, own, strict=True) if bits] or code[:1]
+        keys = [bits[w] for w, mask in enumerate(own) if mask] or bits[:1]
         parts.append((place, code, keys))
     return render(
         "classes/class_rows",
