@@ -197,6 +197,17 @@ SUPPRESSED = of_places(
     "b2312b b3311n a2312b b325-n b1312b b3312c b325-b a3312b b2251n a2201b a3202b b3252b",
     LDiversity(2), k=2, limit=1, weights=[1, 1], nulls=("value", "value"),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", ["lm", "utility"])
+def test_a_word_without_bits_tells_no_classes_of_a_large_set_apart(loss):
+    case = replace(SUPPRESSED, loss=loss)
+    words_side_by_side = [*WAYS["several words"], *WAYS["side by side"]]
+    alike = ("levels", "loss", "suppressed_records", "lower_bound")
+    expected, found = plan_of(case), plan_of(case, *words_side_by_side)
+    assert [found[key] for key in alike] == [expected[key] for key in alike]
+
+
 # Half of what the classes of a node gain is no bound: it would rule the best node out.
 PRUNED = of_places(
     "b2252b a225-b b1202n b325-b b3311c b2252b a331-c a2202c a2202b b1312b b225-c a3202b "
