@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 Own_co = TypeVar("Own_co", covariant=True)
 AUTO = "auto"
+PROCESS_BYTES = 300_000_000
+"""Memory of a process that improves blocks of a table, about."""
 MANY = 5
 """Methods that an error does not name twice."""
 
@@ -168,6 +171,13 @@ METHODS: Mapping[str, Method] = {
             "sqlanon.methods.clustering.mondrian",
             "every model of the policy, for any number of records",
             PartOptions,
+            first=None,
+        ),
+        Method(
+            "anytime",
+            "sqlanon.methods.clustering.anytime",
+            "every model of the policy, for every record and any number of them",
+            ClusterOptions,
             first=None,
         ),
         Method(
@@ -408,6 +418,7 @@ class Options(Generic[Own_co]):
         seed: Seed of all random choices.
         progress: Receives lines about the progress of the search.
         memory: Memory for a search outside the database, about [bytes]; None for no limit.
+        threads: Cores that a search may keep busy; None for all that there are.
         deadline: When every phase ends, and the best found so far is the result.
         lend: Finds the best full-domain recoding under the same policy, as far as that is quick,
             for methods that recode record by record, until a deadline; None where nobody lends one.
@@ -425,6 +436,7 @@ class Options(Generic[Own_co]):
     seed: int = 0
     progress: Callable[[str], None] | None = None
     memory: int | None = None
+    threads: int | None = None
     deadline: Deadline = NEVER
     lend: Callable[[Deadline], Node | None] | None = None
     shared: SharedWork = field(default_factory=SharedWork, compare=False)
@@ -451,6 +463,13 @@ class Options(Generic[Own_co]):
             settled = row.settled(own)
         common.setdefault("deadline", Deadline.after(own.get("time_limit")))
         return Options(row, settled, **common)
+
+    @property
+    def processes(self) -> int:
+        """How many processes a search may have, one for each core, as far as memory holds them."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        most = self.threads or cores or 1
+        return most if self.memory is None else max(1, min(most, self.memory // PROCESS_BYTES))
 
     def tell(self, line: str, share: float | None = None) -> None:
         """Tells how far the search is, and which share of its phase is done, where that is known.

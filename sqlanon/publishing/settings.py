@@ -67,7 +67,8 @@ def options_of(settings: Settings) -> Options[Any]:
         meant = did_you_mean(name, known)
         raise PolicyError(f"setting {name!r} is not known; they are {', '.join(known)}{meant}")
     limits = cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
-    return Options.of(**search, memory=Resources(**limits).memory)
+    resources = Resources(**limits)
+    return Options.of(**search, memory=resources.memory, threads=resources.threads)
 
 
 def completed(settings: Settings, said: Mapping[str, Any]) -> Settings:

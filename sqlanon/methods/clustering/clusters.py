@@ -30,6 +30,7 @@ from sqlanon.methods.clustering.first import (
     begin,
     block_notes,
     crosses_blocks,
+    largest_block,
     least_by_record,
     started,
 )
@@ -44,7 +45,8 @@ from sqlanon.microdata.distinct import expanded
 from sqlanon.recoding import Node
 from sqlanon.reports.search import ClusterSearch
 from sqlanon.search.arrays import Numbers
-from sqlanon.search.clustering.assign import returned
+from sqlanon.search.clustering.blocks_of_clusters import Task, improved_in_blocks
+from sqlanon.search.clustering.effort import REFINED_RECORDS
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -52,7 +54,6 @@ from sqlanon.search.clustering.problem import (
     members,
     renumbered,
 )
-from sqlanon.search.clustering.refinement import refine
 from sqlanon.search.packing import packed, united
 from sqlanon.wording import counted, listed
 
@@ -78,6 +79,7 @@ def decide_clusters(
     start: Start,
     refuse: Refuse | None = None,
     further: Further | None = None,
+    turns: int = 0,
 ) -> Decided:
     """A recoding of every record, from the clusters that a method starts from, refined.
 
@@ -85,6 +87,14 @@ def decide_clusters(
     some more, within the suppression limit, where refined clusters lose less without them. Unless
     they stay as they were found, clusters never lose more than the best full-domain recoding that
     `options.lend` knows of: where that is promising, its classes are refined, too.
+
+    Args:
+        read: The table.
+        options: How to cluster it.
+        start: Finds the first clusters of the table, or of each block of a large one.
+        refuse: Looks at all blocks before the first one is searched.
+        further: What becomes of lent clusters before they are refined.
+        turns: How often clusters are covered anew by prices of the closures met; 0 to refine alone.
 
     Raises:
         TimeLimitError: The time limit came before there were clusters.
@@ -96,7 +106,7 @@ def decide_clusters(
         raise refused
     releases = Releases.of(problem, read.policy)
     begun, clusters, told = _ordinary(
-        releases, options, start=start, refuse=refuse, further=further
+        releases, options, start=start, refuse=refuse, further=further, turns=turns
     )
     annealed = _annealed(releases, begun, options, start=start, ordinary=clusters)
     if annealed is not None and annealed[1].is_kept:
@@ -146,6 +156,7 @@ def _ordinary(
     start: Start,
     refuse: Refuse | None,
     further: Further | None,
+    turns: int,
 ) -> tuple[list[Begun], Clustering, tuple[str, ...]]:
     """The first clusters of each block, the clusters that they become, and notes on these.
 
@@ -160,12 +171,13 @@ def _ordinary(
     # Before anything else: what is found first is there whenever the time is over.
     lent = None if stay else lent_clusters(releases, options)
     try:
-        begun = begin(releases, options, start=start, refuse=refuse)
+        most = releases.problem.records if turns else largest_block(options)
+        begun = begin(releases, options, start=start, refuse=refuse, most=most)
     except UnsatisfiableError:
         if lent is None:
             raise
         return [], *_from_lent(releases, [], lent, options, further=further)
-    clusters, notes = _refined(releases, begun, options)
+    clusters, notes = _refined(releases, begun, options, turns=turns)
     if lent is not None and lent.loss(releases.whole) <= PROMISING * clusters.loss(releases.whole):
         other, lent_notes = _from_lent(releases, begun, lent, options, further=further)
         if other.loss(releases.whole) < clusters.loss(releases.whole):
@@ -285,7 +297,11 @@ def _classes(releases: Releases, node: Node) -> Numbers:
 
 
 def _refined(
-    releases: Releases, begun: Sequence[Begun], options: Options[ClusterOptions]
+    releases: Releases,
+    begun: Sequence[Begun],
+    options: Options[ClusterOptions],
+    *,
+    turns: int = 0,
 ) -> tuple[Clustering, tuple[str, ...]]:
     """Clusters of all records, refined where that is asked for, block by block; and notes on them.
 
@@ -306,6 +322,7 @@ def _refined(
                 ),
                 each.first,
                 options,
+                turns=turns,
             )
             for number, each in enumerate(begun)
         ]
@@ -333,7 +350,11 @@ def _start_notes(
 
 
 def _refined_part(
-    problem: ClusteringProblem, first: FirstClusters, options: Options[ClusterOptions]
+    problem: ClusteringProblem,
+    first: FirstClusters,
+    options: Options[ClusterOptions],
+    *,
+    turns: int = 0,
 ) -> Clustering:
     """Refined clusters, at first without leaving anybody out, so that no limit makes them worse.
 
@@ -344,17 +365,18 @@ def _refined_part(
     start, passes = first.found, float(options.own.passes)
     if first.other is not None:
         start, passes = first.other, PASSES_BY_PRICES * passes
-    whole = problem
-    if problem.allowance:
-        whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
-    found = refine(whole, start, passes=passes, seed=options.seed, bounds=bounds)
+    most = min(REFINED_RECORDS, largest_block(options))
+    task = Task(problem, start, passes, turns, options.seed, bounds)
+    processes = options.processes
+    if not problem.allowance:
+        found = improved_in_blocks(task, most=most, processes=processes)
+        return first.found if first.found.loss(problem) <= found.loss(problem) else found
+    whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
+    found = improved_in_blocks(replace(task, problem=whole), most=most, processes=processes)
     if first.found.loss(problem) <= found.loss(problem):
         found = first.found
-    if problem.allowance:
-        passes = LEAVING * options.own.passes
-        found = refine(problem, found, passes=passes, seed=options.seed, bounds=bounds)
-        found = returned(problem, found)
-    return found
+    leaving = replace(task, clusters=found, passes=LEAVING * options.own.passes, turns=0)
+    return improved_in_blocks(leaving, most=most, processes=processes)
 
 
 def _together(

@@ -103,6 +103,7 @@ def begin(
     options: Options[ClusterOptions],
     *,
     start: Start,
+    most: int,
     refuse: Refuse | None = None,
 ) -> list[Begun]:
     """The first clusters of each block.
@@ -111,6 +112,7 @@ def begin(
         releases: The table.
         options: How to cluster it.
         start: Finds the clusters of a block.
+        most: Largest block [records].
         refuse: Looks at all blocks before the first one is searched.
 
     Raises:
@@ -121,7 +123,7 @@ def begin(
     problem = releases.problem
     with phase("the cut into blocks"):
         part = replace(problem, deadline=problem.deadline.share(QUICK))
-        blocks = cut_blocks(part, largest_block(options))
+        blocks = cut_blocks(part, most)
     if refuse is not None:
         refuse(problem, blocks)
     found: list[Begun] = []

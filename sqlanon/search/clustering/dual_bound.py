@@ -40,6 +40,7 @@ from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.clustering.direct_cover import Cheapest
 from sqlanon.search.clustering.price_proof import (
+    SPARE_MEMBERS,
     AlikeRecords,
     Excess,
     PriceScale,
@@ -53,8 +54,6 @@ FIRST_STEP, LAST_STEP = 0.15, 0.02
 """Length of the first step and of the last one [radii of the box]."""
 KEPT_SHARE, STEEPEST = 0.85, -2.0
 """Share of the direction before in the next one, and the least that a record's part of it is."""
-SPARE_MEMBERS = 20
-"""Members of a closure that are looked at beside the dearest 2 k."""
 STEPS_BETWEEN_REFRESHES = 10
 """Steps after which the dearest members of closures are looked for anew."""
 
@@ -233,10 +232,12 @@ class Ascent(Enum):
     """How long prices are raised.
 
     Per round, how far prices may go from those that are proven best [mean costs], after which all
-    closures are looked at; and the steps of a round.
+    closures are looked at; and the steps of a round. `FURTHER` is for prices that are known of most
+    of the closures.
     """
 
     QUICK = (0.5, 0.4), 25
+    FURTHER = (0.3, 0.2), 25
     FULL = (0.5, 0.4, 0.4, 0.3, 0.3, 0.2, 0.2, 0.15, 0.1), 40
 
     def __init__(self, radii: tuple[float, ...], steps: int) -> None:

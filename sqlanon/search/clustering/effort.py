@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 PASSES = 52
 """How often refinement looks at each record, unless another number is asked for."""
+REFINED_RECORDS = 2**15
+"""Largest table whose clusters are refined together; parts of a larger one are so [records]."""
 ITERATIONS_PER_RECORD, MAX_ITERATIONS = 5, 250_000
 """Iterations of annealing for each record, and for all at most, where no number is given."""
 TEMPERATURE = 0.2

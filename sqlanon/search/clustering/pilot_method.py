@@ -56,10 +56,12 @@ class Boxes:
     Args:
         bits: The places that each holds, shape `(pools, boxes, words)`.
         cost: What a record costs in each [units], shape `(pools, boxes)`.
+        nodes: The node tuples of all of them, shape `(boxes of all pools, columns)`.
     """
 
     bits: Words
     cost: Numbers
+    nodes: Numbers
 
 
 def boxes_of(
@@ -91,7 +93,7 @@ def boxes_of(
     padded = np.zeros((*shape, pools.words), np.uint64)
     costs = np.full(shape, NO_LOSS)
     padded[pool, place], costs[pool, place] = bits[kept], cost
-    return Boxes(padded, costs)
+    return Boxes(padded, costs, nodes[kept])
 
 
 def _pair_closures(

@@ -152,6 +152,8 @@ class _Dearest:
         return found
 
 
+SPARE_MEMBERS = 20
+"""Members of a closure that are looked at beside the dearest 2 k."""
 CLOSURES_AT_ONCE = 512
 """Closures that are looked at to the end at once."""
 MAX_MEMBERS_PER_ROW = 40
@@ -168,8 +170,8 @@ class Excess:
             least what was looked for [k times parts of a unit].
         near: Positions of the closures that are near what was looked for or above it, ascending.
         closures: Positions of those that were looked at to the end.
-        sizes: How many rows each of these holds.
-        members: Their rows.
+        sizes: How many rows of each of these follow.
+        members: The rows that are worth most in it, and those whose best set it may be.
     """
 
     most: Numbers
@@ -230,10 +232,10 @@ class WholePass:
         near, most = self.ceilings(price, parts=parts, least=least)
         ordered, counts = price[order], self._alike.counts[order]
         maps = BitMaps(self._layout, self._alike.leaves[order])
-        best = np.full(len(order), least)
+        best, wide = np.full(len(order), least), margin
         turns, members = np.argsort(-most, kind="stable"), 0
         none = np.zeros(0, np.int64)
-        looked = [(none, none, none)]
+        looked = [(none, none, none, none)]
         for start in range(0, len(turns), CLOSURES_AT_ONCE):
             self._problem.deadline.check()
             some = turns[start : start + CLOSURES_AT_ONCE]
@@ -251,13 +253,18 @@ class WholePass:
                 bits[asks], cost, price=ordered, counts=counts, k=self._problem.k
             )
             np.maximum.at(best, place, excess)
-            looked.append((at, sizes, order[place]))
+            looked.append((at, sizes, order[place], excess))
             members += len(place)
             if members >= MAX_MEMBERS_PER_ROW * len(order):
                 margin = 0
         by_row = np.empty_like(best)
         by_row[order] = best
-        return Excess(by_row, np.sort(near), *map(np.concatenate, zip(*looked, strict=True)))
+        at, sizes, rows, excess = map(np.concatenate, zip(*looked, strict=True))
+        # Of the others of a closure no row's best set is near.
+        rank = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = (rank < 2 * self._problem.k + SPARE_MEMBERS) | (excess >= by_row[rows] - wide)
+        sizes = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[kept], minlength=len(sizes))
+        return Excess(by_row, np.sort(near), at, sizes, rows[kept])
 
     def ceilings(self, price: Numbers, *, parts: int, least: int) -> tuple[Numbers, Reals]:
         """Positions of the closures whose ceiling is not below what is looked for, and theirs.

@@ -39,7 +39,11 @@ Places = NDArray[np.int32]
 
 
 def reduced_cost_cover(
-    problem: ClusteringProblem, candidates: Candidates, *, duals: Duals
+    problem: ClusteringProblem,
+    candidates: Candidates,
+    *,
+    duals: Duals,
+    label: Numbers | None = None,
 ) -> Clustering:
     """Clusters in the order of reduced cost; what remains goes where it costs least.
 
@@ -50,18 +54,28 @@ def reduced_cost_cover(
         problem: The table.
         candidates: Closed frequent itemsets.
         duals: What records are worth by these, and which candidates are nearly tight.
+        label: The cluster of each record that is in one already, `NOWHERE` for those to be covered;
+            None where all are.
 
     Raises:
         TimeLimitError: The problem's deadline came first.
         UnsatisfiableError: Nothing covers any record, and all records together do not satisfy the
             demand.
     """
-    return assign_rest(problem, chosen_sets(problem, candidates, duals=duals))
+    return assign_rest(problem, chosen_sets(problem, candidates, duals=duals, label=label))
 
 
-def chosen_sets(problem: ClusteringProblem, candidates: Candidates, *, duals: Duals) -> Numbers:
+def chosen_sets(
+    problem: ClusteringProblem,
+    candidates: Candidates,
+    *,
+    duals: Duals,
+    label: Numbers | None = None,
+) -> Numbers:
     """The cluster of each record; `NOWHERE` for those of no set that is worth taking."""
-    return _Queue(problem, candidates, duals).run()
+    if label is None:
+        label = np.full(problem.records, NOWHERE)
+    return _Queue(problem, candidates, duals, label=label).run()
 
 
 class _Queue:
@@ -70,14 +84,16 @@ class _Queue:
     Records go by their places in the order of price, the highest first.
     """
 
-    def __init__(self, problem: ClusteringProblem, candidates: Candidates, duals: Duals) -> None:
-        self._problem = problem
+    def __init__(
+        self, problem: ClusteringProblem, candidates: Candidates, duals: Duals, *, label: Numbers
+    ) -> None:
+        self._problem, self._label = problem, label.copy()
         self._nodes, self._rank = candidates.nodes[duals.near], candidates.rank[duals.near]
         self._cost = candidates.cost[duals.near]
         self._record = np.argsort(-duals.price, kind="stable")
         self._price = duals.price[self._record]
         self._dearest = MAX_REDUCED_COST * float(duals.price.mean())
-        self._gone = np.zeros(problem.records, np.bool_)
+        self._gone = label[self._record] != NOWHERE
         self._most = max(REMEMBERED * problem.k, LEAST_REMEMBERED)
         self._size = np.full(len(duals.near), problem.k)
         self._maps = BitMaps.of_candidates(
@@ -104,8 +120,8 @@ class _Queue:
         return [own[: self._most].astype(np.int32) for own in every]
 
     def run(self) -> Numbers:
-        """Takes sets until none is left, or none that is worth taking."""
-        label, made = np.full(len(self._gone), NOWHERE), 0
+        """The cluster of each record, once no set is left that is worth taking."""
+        label, made = self._label, int(self._label.max(initial=NOWHERE)) + 1
         heap = [
             (self._value(closure), closure)
             for closure, held in enumerate(self._held)

@@ -28,10 +28,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sqlanon.loss.cells import LARGEST
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
+from sqlanon.search.clustering.bitmaps import Words
 from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.effort import PASSES
 from sqlanon.search.clustering.pilot_method import (
@@ -47,6 +49,7 @@ from sqlanon.search.clustering.pilot_method import (
 )
 from sqlanon.search.clustering.problem import (
     NOWHERE,
+    Candidates,
     Clustering,
     ClusteringProblem,
     closed,
@@ -121,6 +124,39 @@ MAX_PRICE, FALLING_SHARE = 8, 0.6
 in which that falls to nothing [costs of such a record]."""
 
 
+MAX_WAITING = 2**18
+"""Boxes that are remembered more than once until each is kept once."""
+
+
+class ClosuresMet:
+    """The closures of at least k records that the pools of a search had for boxes, each once."""
+
+    def __init__(self) -> None:
+        self._keys: list[Words] = []
+        self._nodes: list[NDArray[np.int32]] = []
+
+    def add(self, nodes: Numbers, joins: Joins) -> None:
+        """Remembers node tuples, shape `(boxes, columns)`."""
+        self._keys.append(joins.keys_of(nodes))
+        self._nodes.append(nodes.astype(np.int32))
+        if sum(map(len, self._keys[1:])) > MAX_WAITING:
+            self._unite()
+
+    def _unite(self) -> None:
+        keys, first = np.unique(np.concatenate(self._keys), return_index=True)
+        self._keys, self._nodes = [keys], [np.concatenate(self._nodes)[first]]
+
+    def candidates(self, problem: ClusteringProblem) -> Candidates:
+        """All of them; their support is told as k, no more than it is.
+
+        Raises:
+            TimeLimitError: The problem's deadline came before they were sorted.
+        """
+        self._unite()
+        nodes = self._nodes[0].astype(np.int64)
+        return Candidates.of(problem, nodes, support=np.full(len(nodes), problem.k))
+
+
 def refine(
     problem: ClusteringProblem,
     clusters: Clustering,
@@ -128,6 +164,7 @@ def refine(
     passes: float = PASSES,
     seed: int = 0,
     bounds: Numbers | Reals | None = None,
+    met: ClosuresMet | None = None,
 ) -> Clustering:
     """Clusters that lose no more, and mostly less.
 
@@ -141,10 +178,11 @@ def refine(
         seed: What the choices are drawn from.
         bounds: Per record what it is worth (`dual_bound`) or costs at least [units], as far
             as that is known; pools mostly start at clusters whose records cost much more.
+        met: Remembers the boxes of all pools.
     """
     if problem.deadline.expired:
         return clusters
-    search = _Refinement(problem, clusters, seed=seed, bounds=bounds)
+    search = _Refinement(problem, clusters, seed=seed, bounds=bounds, met=met)
     search.run(passes)
     found = Clustering.of(problem, search.best_label)
     return found if found.loss(problem) < clusters.loss(problem) else clusters
@@ -160,8 +198,9 @@ class _Refinement:
         *,
         seed: int,
         bounds: Numbers | Reals | None,
+        met: ClosuresMet | None,
     ) -> None:
-        self._problem = problem
+        self._problem, self._met = problem, met
         self._least = np.zeros(problem.records, np.int64) if bounds is None else bounds
         self._random = np.random.default_rng(seed)
         self._joins = Joins(problem.taxonomies)
@@ -219,6 +258,8 @@ class _Refinement:
         pools, outside = self._pools(chosen, is_mixed=least > self._problem.k)
         sized = replace(self._problem, k=least) if least > self._problem.k else self._problem
         boxes = boxes_of(sized, pools, joins=self._joins, random=self._random)
+        if self._met is not None:
+            self._met.add(boxes.nodes, self._joins)
         a_pool = float((boxes.cost < NO_LOSS).sum(axis=1).mean())
         if a_pool < GROW_BELOW:
             self._most = max(self._most, min(self._most + 1, MAX_POOL_CLUSTERS))
