@@ -29,9 +29,9 @@ from sqlanon.search.clustering.dual_bound import Ascent, dual_bound, stands_at
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, column_bounds
 from sqlanon.wording import counted, listed
 
-MOST_ITEMSETS, FIRST_ITEMSETS = 2**22, 2**18
+MOST_ITEMSETS, FIRST_ITEMSETS = 3_000_000, 2**18
 """Itemsets that are mined at most, the cheapest, and those to begin with under a time limit."""
-MINED, SLOWER = 0.5, 1.5
+MINED, SLOWER = 0.5, 2
 """Share of a time limit for that, and how many times as long an itemset takes where there are more
 of them."""
 CONVERGED = 1e-4
