@@ -146,8 +146,8 @@ def within(problem: ClusteringProblem, candidates: Candidates, *, beta: float) -
     Source: Park and Shim 2007, section 4.4, "Trade-off".
     """
     end = int(np.searchsorted(candidates.cost, _limit(problem, beta)))
-    own = candidates
-    return Candidates(own.nodes[:end], own.support[:end], own.cost[:end], own.rank[:end])
+    held = (candidates.nodes, candidates.support, candidates.cost, candidates.rank)
+    return Candidates(*(each[:end] for each in held))
 
 
 def _limit(problem: ClusteringProblem, beta: float) -> float:
