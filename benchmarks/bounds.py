@@ -6,10 +6,12 @@
     python benchmarks/bounds.py adult --k 2 5 10 20 50 100 --plans quick full
     python benchmarks/bounds.py adult --k 5 --plans full --improve 300
     python benchmarks/bounds.py wide --k 50 --plans columns full
+    python benchmarks/bounds.py generated --k 5 50 --plans quick full default
 
 `adult` has nine attributes with their hierarchies and is measured in LM. `suppression` has the same
 attributes of both files, suppressed or kept, and counts suppressed cells; `census` does so with
-nine attributes of Census-Income, 199,523 records; `wide` is Adult with fourteen attributes, in LM.
+nine attributes of Census-Income, 199,523 records; `wide` is Adult with fourteen attributes, in LM;
+`generated` are the demo's 20,000 people, in LM, nobody left out.
 Seconds are of processor time, mining among them; the first row of each k is the bound of the
 cheapest itemsets. With `--plans` the rows are what direct-cover loses by each of these efforts, the
 bound and the ratio; `--improve` adds a large neighbourhood search that ends so many seconds after
@@ -22,9 +24,11 @@ import time
 
 import duckdb
 from adult import DATA, FOURTEEN, NINE, coarse, complete, full
+from people import generated
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.demo import census
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.methods.clustering.pricing import Mine
 from sqlanon.methods.clustering.releases import problem_of
@@ -42,12 +46,16 @@ TABLES = {
     "suppression": (BOTH, NINE, "suppressed-cells"),
     "census": (["census_income.csv.gz"], CENSUS, "suppressed-cells"),
     "wide": (ONE, FOURTEEN, "lm"),
+    "generated": ([], census.QUASI_IDENTIFIERS, "lm"),
 }
 
 
 def people(connection, task, *, most):
     """Creates the table; Adult without records that miss a value."""
     files, columns, _ = TABLES[task]
+    if task == "generated":
+        next(iter(generated(connection, [most or 20_000])))
+        return
     if task == "wide":
         complete(connection, FOURTEEN, most=most)
         return
@@ -70,15 +78,18 @@ def asked(task, k):
     """The policy and the loss."""
     _, columns, loss = TABLES[task]
     own = {"adult": full, "wide": coarse}.get(task, lambda _: Hierarchy.suppression())
-    return Policy({name: own(name) for name in columns}, models=[KAnonymity(k)]), loss
+    if task == "generated":
+        own = next(iter(generated(duckdb.connect(), [census.FEWEST]))).__getitem__
+    hierarchies = {name: own(name) for name in columns}
+    return Policy(hierarchies, models=[KAnonymity(k)], others="drop"), loss
 
 
 def plans(connection, task, *, k, efforts, improve):
     """Prints what direct-cover loses and proves at one k."""
     policy, loss = asked(task, k)
-    ways = [{"bound": effort} for effort in efforts]
+    ways = [{} if effort == "default" else {"bound": effort} for effort in efforts]
     if improve is not None:
-        ways.append({"bound": efforts[-1], "improve": "lns", "time_limit": improve})
+        ways.append(ways[-1] | {"improve": "lns", "time_limit": improve})
     for way in ways:
         start, clock = time.process_time(), time.perf_counter()
         own = {"method": "direct-cover", "loss": loss, **way}
@@ -87,7 +98,7 @@ def plans(connection, task, *, k, efforts, improve):
             f"bound {found.lower_bound:.6g} | {found.ratio:.4f} times | "
             f"{time.perf_counter() - clock:.1f} s by the clock"
         )
-        name = f"k = {k}, {' '.join(str(value) for value in way.values())}"
+        name = f"k = {k}, {' '.join(map(str, way.values())) or f'default ({found.search.bound})'}"
         lost = found.loss[loss.replace("-", "_")]
         printed(name, lost, time.process_time() - start, beside)
 
@@ -118,7 +129,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("task", choices=TABLES)
     parser.add_argument("--k", type=int, nargs="+", required=True)
-    parser.add_argument("--plans", nargs="+", choices=["columns", "quick", "full"])
+    parser.add_argument("--plans", nargs="+", choices=["columns", "quick", "full", "default"])
     parser.add_argument("--improve", type=float, metavar="SECONDS", help="of plans, to their end")
     parser.add_argument("--effort", nargs="+", default=["quick", "full"], choices=["quick", "full"])
     parser.add_argument("--records", type=int, help="only the first of them")

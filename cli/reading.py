@@ -204,7 +204,8 @@ class BoundOptions:
     effort: str | None = option(
         "quick|full",
         "How much work to put into the bound: ten seconds (quick) or a minute (full) for 30,000 "
-        "records. Default: quick; with --time-limit, as long as the bound rises.",
+        "records. Default: quick; with --time-limit, as long as the bound rises. Of 3 million "
+        "itemsets or more only the cheapest are looked at.",
     )
     time_limit: float | None = option("SECONDS", LONGEST)
 

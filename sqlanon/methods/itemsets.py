@@ -41,7 +41,7 @@ from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.sqltext import Fragment
+from sqlanon.sqltext import Sql
 from sqlanon.wording import counted
 
 
@@ -268,12 +268,14 @@ class Itemsets:
         count: Number of itemsets.
         memberships: Number of pairs of an itemset and a record of its support.
         codes: What the codes mean.
+        below: All that cost less are found, and no others; None where all are.
     """
 
     table: exp.Table
     count: int
     memberships: int
     codes: ItemCodes
+    below: int | None = None
 
     def fetch(self, engine: Engine) -> MinedItemsets:
         """All of them, out of the database of the engine that found them."""
@@ -333,6 +335,11 @@ class MiningRequest:
         low: Per attribute the lowest level of its nodes.
         high: Per attribute the highest level of its nodes.
         progress: Called with a line that says how far the mining is.
+        most: How many itemsets are kept, the cheapest, at least 1; None for all. Those that have
+            nodes of some attributes are dropped as soon as so many are cheaper: with further nodes
+            they cost no less.
+        costs: Per attribute the cost of each node, which never shrinks on the way up; asked for
+            with `most` alone.
 
     Raises:
         PolicyError: An unknown kind, or no k.
@@ -343,6 +350,8 @@ class MiningRequest:
     low: Sequence[int]
     high: Sequence[int]
     progress: Callable[[str], None] | None = None
+    most: int | None = None
+    costs: Sequence[Numbers] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -383,25 +392,70 @@ class _Mining:
         prefixes = self.engine.materialize(
             "prefixes", itemsets.whole(members, least, words=self.codes.words)
         )
-        steps = self._steps()
-        for step in steps[:-1]:
-            self._tell(step, prefixes)
-            longer = self.engine.materialize(
-                "prefixes", itemsets.extended(prefixes, members, step=step)
-            )
-            wider = self.engine.materialize(
-                "members", itemsets.extended_members(longer, members, step=step)
-            )
-            self._drop(prefixes, members)
-            prefixes, members = longer, wider
-        query: Fragment = prefixes
-        for step in steps[-1:]:
+        below: int | None = None
+        for step in self._steps():
             self._tell(step, prefixes)
             query = itemsets.extended(prefixes, members, step=step)
-        table = self.engine.materialize("itemsets", itemsets.finished(query, self.codes.words))
-        self._drop(prefixes, members)
-        count, memberships = self.engine.rows(itemsets.totals(table))[0]
-        return Itemsets(table, count, memberships, self.codes)
+            if not any(step.rest):
+                query = itemsets.finished(query, self.codes.words)
+            longer, below = self._kept(query, step, below)
+            self._drop(prefixes)
+            prefixes = longer
+            if any(step.rest):
+                wider = self.engine.materialize(
+                    "members", itemsets.extended_members(prefixes, members, step=step)
+                )
+                self._drop(members)
+                members = wider
+        self._drop(members)
+        count, memberships = self.engine.rows(itemsets.totals(prefixes))[0]
+        return Itemsets(prefixes, count, memberships, self.codes, below)
+
+    def _kept(self, query: Sql, step: Step, below: int | None) -> tuple[exp.Table, int | None]:
+        """Itemsets with a node of one more attribute, as many as wanted, and what all cost less.
+
+        That limit falls from attribute to attribute, and an itemset costs no less than what it
+        begins with. So all that cost less in the end have been kept.
+        """
+        most = self.wanted.most
+        made: exp.Table | None = None
+        if below is None:
+            made, count = self.engine.materialize_counted("prefixes", query)
+            if most is None or count <= most:
+                return made, None
+        costs = self._costs()
+        mined = self.codes.order[: self.codes.order.index(step.attribute) + 1]
+        forests = zip(self.wanted.costs, self.codes.forests, strict=True)
+        least = [int(cost[forest.numbers].min()) for cost, forest in forests]
+        cheaper = itemsets.cheaper(
+            query if made is None else made,
+            costs,
+            columns={attribute: self.codes.bits(attribute) for attribute in mined},
+            spare=sum(least) - sum(least[attribute] for attribute in mined),
+            below=below,
+        )
+        kept, count = self.engine.materialize_counted("prefixes", cheaper)
+        self._drop(costs, *([] if made is None else [made]))
+        if most is None or count <= most:
+            return kept, below
+        [(below,)] = self.engine.rows(itemsets.cost_beyond(kept, most))
+        fewer = self.engine.materialize("prefixes", itemsets.below(kept, below))
+        self._drop(kept)
+        return fewer, below
+
+    def _costs(self) -> exp.Table:
+        """What every node of the attributes costs that tell itemsets apart."""
+        rows = [
+            (attribute, *code, cost)
+            for attribute in self.codes.order
+            for code, cost in zip(
+                self.codes.codes(attribute),
+                self.wanted.costs[attribute][self.codes.forests[attribute].numbers].tolist(),
+                strict=True,
+            )
+        ]
+        words = [itemsets.code(w) for w in range(self.codes.words)]
+        return self.engine.load_rows("costs", by_column([ATTRIBUTE, *words, itemsets.COST], rows))
 
     def _drop(self, *tables: exp.Table) -> None:
         for table in tables:

@@ -260,8 +260,8 @@ class ClusterOptions(AnnealingOptions):
         None,
         "How much work to put into a lower bound on the loss of every other recoding: columns "
         "(at once, from columns or single records), quick (seconds) or full (a minute), both "
-        "from closed itemsets. Default: for covers, full if refinement takes longer anyway, else "
-        "quick; for other methods, quick if the table is very small, else columns. A better "
+        "from closed itemsets. Default: for covers, full if that takes no longer than refinement, "
+        "else quick; for other methods, quick if the table is very small, else columns. A better "
         "bound also helps covers and refinement to lose less.",
         BOUNDS,
         "bound {!r} is not known; choose columns, quick or full",

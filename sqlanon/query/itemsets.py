@@ -30,6 +30,7 @@ from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, rend
 
 LABEL = "label"
 SUPPORT = "support"
+COST = "cost"
 Words = Sequence[int]
 
 
@@ -73,6 +74,42 @@ def set_words(bits: Words) -> list[tuple[int, int]]:
 def whole(members: exp.Table, k: int, *, words: int) -> Sql:
     """The itemset that has no node yet; none where the table has less than k records."""
     return render("itemsets/whole", members=members, k=k, words=words)
+
+
+def cheaper(
+    itemsets: Fragment,
+    costs: exp.Table,
+    *,
+    columns: Mapping[int, Words],
+    spare: int,
+    below: int | None,
+) -> Sql:
+    """The itemsets at which a record costs less than so much, if any, and what it costs there.
+
+    `costs` has rows of attribute number, the code of a node, and COST; `columns` per attribute
+    mined its bits of each word of a code; `spare` is what the others cost at least.
+    """
+    return render(
+        "itemsets/cheaper",
+        itemsets=itemsets,
+        costs=costs,
+        columns=[(attribute, set_words(bits)) for attribute, bits in columns.items()],
+        spare=spare,
+        limit=below is not None,
+        below=below or 0,
+    )
+
+
+def cost_beyond(itemsets: exp.Table, count: int) -> Sql:
+    """What the cheapest itemset costs beside so many that cost no more."""
+    query = "SELECT cost FROM {{ itemsets }} ORDER BY cost LIMIT 1 OFFSET {{ count }}"
+    return expression(query, itemsets=itemsets, count=count)
+
+
+def below(itemsets: exp.Table, cost: int) -> Sql:
+    """The itemsets that cost less than so much, of those of `cheaper`."""
+    query = "SELECT * FROM {{ itemsets }} WHERE cost < {{ cost }}"
+    return expression(query, itemsets=itemsets, cost=cost)
 
 
 def finished(itemsets: Fragment, words: int) -> Sql:

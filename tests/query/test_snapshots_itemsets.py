@@ -32,11 +32,15 @@ INSERT INTO extended_members VALUES
 CREATE TABLE labels (attribute BIGINT, code_0 BIGINT, label VARCHAR);
 INSERT INTO labels VALUES (0, 0, '*'), (0, 1, 'a'), (0, 2, NULL), (1, 0, 'any');
 
+CREATE TABLE costs (attribute BIGINT, code_0 BIGINT, code_1 BIGINT, cost BIGINT);
+INSERT INTO costs VALUES (0, 1, 0, 1), (0, 2, 0, 2), (0, 3, 0, 9), (1, 0, 1, 5), (1, 0, 2, 4);
+
 CREATE TABLE wide (code_0 BIGINT, code_1 BIGINT, support BIGINT);
 INSERT INTO wide VALUES (1, 2, 5), (2, 1, 7), (3, 1, 6);
 """
 CODES, VALUES = table("codes"), table("item_values")
 PREFIXES, MEMBERS = table("prefixes"), table("members")
+COSTS = table("costs")
 ITEMSETS, EXTENDED, WIDE = table("itemsets"), table("extended_members"), table("wide")
 TOP = Depth(above=(0,), path=(0,), below=(3,))
 DEEPEST = Depth(above=(3,), path=(3,), below=(0,))
@@ -94,6 +98,18 @@ SNAPSHOTS = [
         "finished", itemsets.finished(exp.select("*").from_(ITEMSETS), 1), [(0, 6), (1, 3), (2, 3)]
     ),
     Snapshot("ordered", itemsets.ordered(WIDE, 2), [(2, 1, 7), (3, 1, 6), (1, 2, 5)], ordered=True),
+    Snapshot(
+        "cheaper",
+        itemsets.cheaper(WIDE, COSTS, columns={0: (3, 0), 1: (0, 3)}, spare=1, below=7),
+        [(1, 2, 5, 6)],
+    ),
+    Snapshot(
+        "cheaper than nothing known",
+        itemsets.cheaper(WIDE, COSTS, columns={1: (0, 3)}, spare=0, below=None),
+        [(1, 2, 5, 4), (2, 1, 7, 5), (3, 1, 6, 5)],
+    ),
+    Snapshot("cost_beyond", itemsets.cost_beyond(COSTS, 2), [(4,)]),
+    Snapshot("below", itemsets.below(COSTS, 2), [(0, 1, 0, 1)]),
     Snapshot("totals", itemsets.totals(WIDE), [(3, 18)]),
     Snapshot(
         "labelled",

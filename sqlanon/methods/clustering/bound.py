@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -11,7 +12,7 @@ from sqlglot import exp
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
-from sqlanon.loss.cells import CELL_LOSSES
+from sqlanon.loss.cells import CELL_LOSSES, CellCosts
 from sqlanon.methods.clustering.pricing import Mine
 from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.methods.local.input import plain
@@ -23,10 +24,16 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.reports.bound import BoundReport, ended_notes
-from sqlanon.search.clustering.dual_bound import Ascent, dual_bound
-from sqlanon.search.clustering.problem import ClusteringProblem, column_bounds
+from sqlanon.search.clustering.assign import unplaceable
+from sqlanon.search.clustering.dual_bound import Ascent, dual_bound, stands_at
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, column_bounds
 from sqlanon.wording import counted, listed
 
+MOST_ITEMSETS, FIRST_ITEMSETS = 3_000_000, 2**18
+"""Itemsets that are mined at most, the cheapest, and those to begin with under a time limit."""
+MINED, SLOWER = 0.5, 2
+"""Share of a time limit for that, and how many times as long an itemset takes where there are more
+of them."""
 CONVERGED = 1e-4
 """By which part of itself a bound has to rise for another ascent, where a time limit says when to
 stop."""
@@ -117,7 +124,12 @@ def bound_table(
         allowance=allowance,
         entity=policy.entity,
         levels=_bounded_levels(subject),
-        notes=(*ended_notes(found.ended), *_alone(found.alone, subject.records), *_notes(policy)),
+        notes=(
+            *ended_notes(found.ended),
+            *_left_out(found.below, costs),
+            *_alone(found.alone, subject.records),
+            *_notes(policy),
+        ),
         ended=found.ended,
         effort=found.effort,
         single_records=costs.loss(found.by_record, subject.records),
@@ -130,6 +142,15 @@ def _bounded_levels(subject: Subject) -> dict[str, tuple[int, int]]:
     return {
         name: (low, high) for name, low, high, tree in bounds if (low, high) != (0, tree.height)
     }
+
+
+def _left_out(below: int | None, costs: CellCosts) -> Iterator[str]:
+    """That not all itemsets were looked at, where one stands for many."""
+    if below is not None:
+        yield (
+            "only the cheapest itemsets were looked at: those at which a record loses "
+            f"{costs.loss(below, 1):.3g} or more count as that much, so a higher bound may hold"
+        )
 
 
 def _alone(alone: int, records: int) -> Iterator[str]:
@@ -161,14 +182,16 @@ class _Least:
         cost: By all records [units].
         by_record: The same, as far as each record proves it by itself [units].
         candidates: The itemsets that say so.
+        below: What these cost less than, where one stands for all others [units].
         effort: The last effort that was completed; None where the time limit ended the first.
-        alone: Records that no itemset holds, which must be suppressed.
+        alone: Records that no class may hold, which must be suppressed.
         ended: What the time limit ended; empty where nothing.
     """
 
     cost: int
     by_record: int
     candidates: int = 0
+    below: int | None = None
     effort: str | None = None
     alone: int = 0
     ended: str = ""
@@ -176,17 +199,16 @@ class _Least:
 
 def _least(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest) -> _Least:
     """What prices of records prove, or what time was left for."""
-    by_columns = int(column_bounds(problem).sum())
+    by_columns, alone = int(column_bounds(problem).sum()), int(unplaceable(problem).sum())
     try:
-        candidates = mine.candidates(problem, progress=wanted.progress)
+        candidates = _candidates(mine, problem, wanted=wanted)
     except TimeLimitError:
-        return _Least(by_columns, by_columns, ended="mining")
+        return _Least(by_columns, by_columns, alone=alone, ended="mining")
     cheapest = mine.cheapest(problem, candidates)
-    alone, least = int(cheapest.outside.sum()), int(cheapest.cost.sum())
+    least, below = max(int(cheapest.cost.sum()), by_columns), stands_at(problem, candidates)
     if problem.deadline.expired:
-        least = max(least, by_columns)
         ended = "the comparison of itemsets"
-        return _Least(least, least, len(candidates), alone=alone, ended=ended)
+        return _Least(least, least, len(candidates), below, alone=alone, ended=ended)
     until_end = wanted.effort is None and problem.deadline.is_limited
     asked = wanted.effort or ("full" if until_end else "quick")
     wanted.tell(f"prices: {counted(len(candidates), 'itemset')}")
@@ -201,7 +223,33 @@ def _least(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest) -> _
         max(total.total, least),
         least,
         len(candidates),
+        below,
         None if priced.is_cut else asked,
         alone,
         "the search for prices" if problem.deadline.expired else "",
     )
+
+
+def _candidates(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest) -> Candidates:
+    """The itemsets of a table, or the cheapest of them, and one that stands for the others.
+
+    Under a time limit these are first few, then as many as may be mined in a part of it, by how
+    long the few took.
+
+    Raises:
+        TimeLimitError: Not even the few were mined in time.
+    """
+    if not problem.deadline.is_limited:
+        return mine.candidates(problem, progress=wanted.progress, most=MOST_ITEMSETS)
+    until, most = problem.deadline.share(MINED), FIRST_ITEMSETS
+    left = until.left()
+    found = mine.candidates(problem, progress=wanted.progress, most=most)
+    with suppress(TimeLimitError):
+        while stands_at(problem, found) is not None and most < MOST_ITEMSETS:
+            times = until.left() / (left - until.left()) / SLOWER
+            if times < 2:
+                break
+            most, left = min(int(times * most), MOST_ITEMSETS), until.left()
+            part = replace(problem, deadline=until)
+            found = mine.candidates(part, progress=wanted.progress, most=most)
+    return found

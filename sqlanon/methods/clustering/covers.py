@@ -112,11 +112,11 @@ def decide(
         bounds, priced = cheapest.cost, None
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
-        effort = effort_of(options, problem.records, memberships=every.memberships)
+        effort, members = effort_of(options, problem.records)
         if effort is not None:
             options.tell(f"prices: {counted(len(every), 'candidate')}")
             share = replace(problem, deadline=problem.deadline.share(PRICED))
-            priced = mine.priced(share, every, effort=effort, cheapest=cheapest)
+            priced = mine.priced(share, every, effort=effort, cheapest=cheapest, most=members)
         options.tell(f"cover: {counted(len(every), 'candidate')}")
         cheap = every if own.beta is None else within(problem, every, beta=own.beta)
         other = None

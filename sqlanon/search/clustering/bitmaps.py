@@ -98,6 +98,7 @@ class BitMaps:
         self.words = -(-len(leaves) // WORD)
         self._open = np.full((1, self.words), ~np.uint64(0))
         self.tuples: list[Words] = []
+        self._filled: list[Words] = []
         for group in layout.groups:
             held = self._of_column(group[0], leaves)
             for column in group[1:]:
@@ -157,6 +158,24 @@ class BitMaps:
             more &= held if len(held) == 1 else held.take(run[first], axis=0)
             held, run = more, np.cumsum(fresh) - 1
         return held if len(held) == len(fresh) else held.take(run, axis=0)
+
+    def words_of(self, codes: Codes) -> tuple[Numbers, Numbers, Words]:
+        """The words in which itemsets have members: of each its itemset, its place, and its bits.
+
+        First it is asked in which words every node has records, of 64 of them at once. Where
+        records alike in many columns are near each other, these are few.
+        """
+        if not self._filled:
+            self._filled = [bits_of(held != 0) for held in self.tuples]
+        open_ = np.full((1, -(-self.words // WORD)), ~np.uint64(0))
+        for own, filled in zip(codes, self._filled, strict=True):
+            open_ = open_ & filled.take(own, axis=0)
+        itemset, word = np.nonzero(flags(open_, self.words))
+        bits = self._open[0, word]
+        for own, held in zip(codes, self.tuples, strict=True):
+            bits &= held[own[itemset], word]
+        kept = np.flatnonzero(bits)
+        return itemset[kept], word[kept], bits[kept]
 
     def _of_column(self, column: int, leaves: Numbers) -> Words:
         """The maps of the nodes of a column."""

@@ -228,6 +228,28 @@ FIRST_RAISE = 1.35
 """Times their cheapest cost that records are worth to begin with: about what they lose more."""
 
 
+def standing(problem: ClusteringProblem, candidates: Candidates, below: int) -> Candidates:
+    """The candidates, all of which cost less than so much, and one that stands for all others.
+
+    It holds all records and costs just that. A cluster whose closure costs as much or more lies in
+    it, and costs no less. So what all candidates together prove is a bound, whatever the cost is.
+    """
+    nodes = problem.root[np.newaxis].astype(candidates.nodes.dtype)
+    return Candidates(
+        np.append(candidates.nodes, nodes, axis=0),
+        np.append(candidates.support, problem.records),
+        np.append(candidates.cost, below),
+        np.append(candidates.rank, len(candidates)),
+    )
+
+
+def stands_at(problem: ClusteringProblem, candidates: Candidates) -> int | None:
+    """What the last candidate costs if it stands for others, so that the root costs less."""
+    is_root = len(candidates) and (candidates.nodes[-1] == problem.root).all()
+    below = int(candidates.cost[-1]) if is_root else None
+    return None if below is None or below >= problem.cost(problem.root) else below
+
+
 class Ascent(Enum):
     """How long prices are raised.
 
@@ -255,11 +277,13 @@ class Duals:
         near: Positions of candidates, ascending, that are nearly tight: a record at them costs no
             more than the mean price of the k dearest that they hold and `NEAR_SLACK` of the mean
             cost.
+        effort: How long prices were raised; None where they were not.
     """
 
     price: Reals
     total: int
     near: Numbers
+    effort: Ascent | None = None
 
 
 def dual_bound(
@@ -269,6 +293,7 @@ def dual_bound(
     effort: Ascent = Ascent.QUICK,
     start: Duals | None = None,
     cheapest: Cheapest | None = None,
+    most_members: float = np.inf,
 ) -> Duals:
     """The highest lower bound found, and the prices that prove it.
 
@@ -284,17 +309,22 @@ def dual_bound(
         start: Where to begin, and what is proven already, which is kept; at the cost of the
             cheapest itemsets for None.
         cheapest: What the candidates say of each record; looked for where None.
+        most_members: Rows of the nearly tight closures, by the first look, above which the ascent
+            is a quick one in any case: steps take as long as there are of these.
     """
     search = _Search(problem, candidates, cheapest or Cheapest.of(problem, candidates))
+    search.effort, search.most_members = effort, most_members
     if start is not None and start.total > search.best.total:
         search.best = start
     with suppress(TimeLimitError):
-        search.climb(effort, start)
-    return search.best
+        search.climb(start)
+    return replace(search.best, effort=search.effort)
 
 
 class _Search:
     """The best duals so far."""
+
+    effort, most_members = Ascent.QUICK, np.inf
 
     def __init__(
         self, problem: ClusteringProblem, candidates: Candidates, cheapest: Cheapest
@@ -324,13 +354,15 @@ class _Search:
         tops = MAX_TOP_CELLS * self._problem.suppressed / len(self._problem.taxonomies)
         return borne if borne > MAX_UNEVENNESS * mean else min(mean, tops)
 
-    def climb(self, effort: Ascent, start: Duals | None) -> None:
+    def climb(self, start: Duals | None) -> None:
         """Rounds of steps, each followed by a look at all closures; then what is nearly tight."""
         self._problem.deadline.check()
         self._pass = WholePass(self._problem, self._candidates, self._alike)
         price = self._of_rows(self.best.price * FIRST_RAISE if start is None else start.price)
         self._prove(price)
-        scale = 1.0
+        if self._found is not None and len(self._found.members) > self.most_members:
+            self.effort = Ascent.QUICK
+        scale, effort = 1.0, self.effort
         for number, radius in enumerate(effort.radii):
             advance(number / len(effort.radii))
             found = self._found

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, MapLayout, Words, bits_of, flags
-from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
+from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, narrow_first
 from sqlanon.search.packing import packed, united
 
 
@@ -39,9 +39,10 @@ class AlikeRecords:
 
     @classmethod
     def of(cls, problem: ClusteringProblem) -> AlikeRecords:
-        """The rows in lexicographic order."""
-        widths = [taxonomy.leaves for taxonomy in problem.taxonomies]
-        key = united(packed(problem.leaves, widths))
+        """The rows in lexicographic order, so that those of a closure are near each other."""
+        columns = narrow_first(problem.taxonomies)
+        widths = [problem.taxonomies[column].leaves for column in columns]
+        key = united(packed(problem.leaves[:, columns], widths))
         _, first, row, counts = np.unique(
             key, return_index=True, return_inverse=True, return_counts=True
         )
@@ -210,6 +211,9 @@ class WholePass:
         self._by_rank = np.argsort(candidates.rank)
         self._cost = candidates.cost[self._by_rank]
         self._codes = self._layout.codes(candidates.nodes[self._by_rank])
+        self._place = np.empty_like(self._by_rank)
+        self._place[self._by_rank] = np.arange(len(candidates))
+        self._maps = BitMaps(self._layout, alike.leaves)
         self._price = np.zeros(len(alike), np.int64)
         self._known: Reals | None = None
         # No sum or difference here is greater than that of so many prices.
@@ -228,43 +232,46 @@ class WholePass:
         Raises:
             TimeLimitError: The problem's deadline came first.
         """
-        order = np.argsort(-price, kind="stable")
         near, most = self.ceilings(price, parts=parts, least=least)
-        ordered, counts = price[order], self._alike.counts[order]
-        maps = BitMaps(self._layout, self._alike.leaves[order])
-        best, wide = np.full(len(order), least), margin
+        best, wide = np.full(len(price), least), margin
         turns, members = np.argsort(-most, kind="stable"), 0
         none = np.zeros(0, np.int64)
         looked = [(none, none, none, none)]
+        dear = np.empty(len(price), np.int64)
+        dear[np.argsort(-price, kind="stable")] = np.arange(len(price))
         for start in range(0, len(turns), CLOSURES_AT_ONCE):
             self._problem.deadline.check()
             some = turns[start : start + CLOSURES_AT_ONCE]
             open_rows = bits_of(best < most[some[0]] + margin)
             if not open_rows.any():
                 break
-            at = near[some]
-            bits = maps.members(self._candidates.nodes[at], self._candidates.rank[at])
-            asks = (bits & open_rows).any(axis=1)
+            closure, word, bits = self._maps.words_of(
+                self._codes.take(self._place[near[some]], axis=1)
+            )
+            asks = np.zeros(len(some), np.bool_)
+            asks[closure[(bits & open_rows[word]) != 0]] = True
             if not asks.any():
                 continue
-            at = at[asks]
+            kept = asks[closure]
+            closure, at = (np.cumsum(asks) - 1)[closure[kept]], near[some][asks]
+            held, row = _members(closure, word[kept], bits[kept])
+            order = np.argsort(held * len(price) + dear[row])
+            held, row = held[order], row[order]
             cost = self._candidates.cost[at] * (parts * self._problem.k)
-            sizes, place, excess = _members(
-                bits[asks], cost, price=ordered, counts=counts, k=self._problem.k
+            excess = _excess(
+                held, cost, price=price[row], counts=self._alike.counts[row], k=self._problem.k
             )
-            np.maximum.at(best, place, excess)
-            looked.append((at, sizes, order[place], excess))
-            members += len(place)
-            if members >= MAX_MEMBERS_PER_ROW * len(order):
+            np.maximum.at(best, row, excess)
+            looked.append((at, np.bincount(held, minlength=len(at)), row, excess))
+            members += len(row)
+            if members >= MAX_MEMBERS_PER_ROW * len(price):
                 margin = 0
-        by_row = np.empty_like(best)
-        by_row[order] = best
         at, sizes, rows, excess = map(np.concatenate, zip(*looked, strict=True))
         # Of the others of a closure no row's best set is near.
         rank = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        kept = (rank < 2 * self._problem.k + SPARE_MEMBERS) | (excess >= by_row[rows] - wide)
+        kept = (rank < 2 * self._problem.k + SPARE_MEMBERS) | (excess >= best[rows] - wide)
         sizes = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[kept], minlength=len(sizes))
-        return Excess(by_row, np.sort(near), at, sizes, rows[kept])
+        return Excess(best, np.sort(near), at, sizes, rows[kept])
 
     def ceilings(self, price: Numbers, *, parts: int, least: int) -> tuple[Numbers, Reals]:
         """Positions of the closures whose ceiling is not below what is looked for, and theirs.
@@ -359,24 +366,21 @@ class WholePass:
             first, last = last, min(last * TIMES_LONGER, words)
 
 
-def _members(
-    bits: Words, cost: Numbers, *, price: Numbers, counts: Numbers, k: int
-) -> tuple[Numbers, Numbers, Numbers]:
-    """How many rows each closure holds; per row of each its place, and its excess there.
-
-    Rows stand in the order of their prices.
-    """
-    closure, word = np.nonzero(bits)
-    eights = np.ascontiguousarray(bits[closure, word]).view(np.uint8).reshape(-1, WORD // 8)
+def _members(closure: Numbers, word: Numbers, bits: Words) -> tuple[Numbers, Numbers]:
+    """The closure and the row of each bit that is set in words of closures."""
+    eights = np.ascontiguousarray(bits).view(np.uint8).reshape(-1, WORD // 8)
     held, bit = np.nonzero(np.unpackbits(eights, axis=1, bitorder="little"))
-    closure, place = closure[held], word[held] * WORD + bit
-    sizes = np.bincount(closure, minlength=len(bits))
+    return closure[held], word[held] * WORD + bit
+
+
+def _excess(closure: Numbers, cost: Numbers, *, price: Numbers, counts: Numbers, k: int) -> Numbers:
+    """The excess at each member of closures, whose members follow each other, the dearest first."""
+    sizes = np.bincount(closure, minlength=len(cost))
     starts = np.cumsum(sizes) - sizes
-    copies = counts[place]
-    before = np.cumsum(copies) - copies
+    before = np.cumsum(counts) - counts
     before -= before[starts][closure]
-    taken = np.clip(k - before, 0, copies)
-    own = price[place]
-    best = np.add.reduceat(taken * own, starts) - cost
-    last = np.minimum.reduceat(np.where(taken > 0, own, price[0]), starts)
-    return sizes, place, np.minimum(best[closure], (best - last)[closure] + own)
+    taken = np.clip(k - before, 0, counts)
+    best = np.add.reduceat(taken * price, starts) - cost
+    last = np.minimum.reduceat(np.where(taken > 0, price, price.max()), starts)
+    found: Numbers = np.minimum(best[closure], (best - last)[closure] + price)
+    return found

@@ -200,11 +200,6 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.nodes)
 
-    @property
-    def memberships(self) -> int:
-        """How many records all of them hold, each counted for each."""
-        return int(self.support.sum())
-
 
 def narrow_first(taxonomies: Sequence[Taxonomy]) -> list[int]:
     """The columns by number of nodes."""

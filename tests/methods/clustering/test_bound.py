@@ -93,8 +93,8 @@ def least(trees, bounds, weighing, records, k, allowance):
 
 @pytest.mark.slow
 @settings(max_examples=100, deadline=None)
-@given(bounded())
-def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
+@given(bounded(), st.sampled_from([10**6, 1, 2, 4]), st.sampled_from([None, 60]))
+def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case, most, seconds):
     trees, bounds, weighing, records, k, _ = case
     connection, policy = opened(*case)
     possible = least(trees, bounds, weighing, records, k, policy.allowance(len(records)))
@@ -103,7 +103,10 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case):
             with pytest.raises(UnsatisfiableError):
                 sqlanon.plan(connection, policy, table="people")
             return
-        report = sqlanon.bound(connection, policy, table="people")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("sqlanon.methods.clustering.bound.MOST_ITEMSETS", most)
+            patched.setattr("sqlanon.methods.clustering.bound.FIRST_ITEMSETS", 1)
+            report = sqlanon.bound(connection, policy, table="people", time_limit=seconds)
     assert report.single_records <= report.lower_bound
     assert report.lower_bound <= float(possible / len(records)) + 1e-9
 
@@ -198,6 +201,15 @@ def test_effort_is_as_asked_for_or_full_under_a_time_limit(asked):
     assert report.to_dict()["effort"] == "full"
     assert report.single_records < quick.lower_bound <= report.lower_bound
     assert not report.notes
+
+
+def test_a_bound_by_the_cheapest_itemsets_says_what_the_others_count(monkeypatch):
+    connection, policy = table_of("11123")
+    whole = sqlanon.bound(connection, policy, table="people")
+    monkeypatch.setattr("sqlanon.methods.clustering.bound.MOST_ITEMSETS", 1)
+    report = sqlanon.bound(connection, policy, table="people")
+    assert 0 < report.lower_bound < whole.lower_bound
+    assert "a record loses 0.333 or more count as that much" in " ".join(report.notes)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from strategies import hierarchies, records_of
 from sqlanon import Hierarchy, Policy
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import PolicyError
-from sqlanon.methods.itemsets import KINDS, MiningRequest, mined
+from sqlanon.methods.itemsets import KINDS, MiningRequest, mined, taxonomy_of
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.search.clustering.taxonomy import Taxonomy
@@ -122,6 +122,29 @@ def test_itemsets_within_levels_are_those_of_brute_force(given_table, data):
     kind = data.draw(st.sampled_from(KINDS))
     found = itemsets(records, trees, k, kind, (low, high))
     assert found == by_brute_force(records, trees, k, kind, (low, high))
+
+
+@pytest.mark.slow
+@settings(max_examples=28, deadline=None)
+@given(tables(), st.integers(1, 8), st.data())
+def test_the_cheapest_itemsets_are_all_that_cost_less_than_told(given_table, most, data):
+    records, trees, k = given_table
+    with case(records, trees) as opened:
+        taxonomies = [taxonomy_of(tree) for tree in opened.subject.trees]
+        costs = [
+            (own.high - own.low) * data.draw(st.integers(0, 3)) + data.draw(st.integers(0, 2))
+            for own in taxonomies
+        ]
+        low, high = opened.subject.low, opened.subject.high
+        wanted = MiningRequest(k, "closed", low, high, most=most, costs=costs)
+        made = mined(opened.engine, opened.encoded, trees=opened.subject.trees, wanted=wanted)
+        found, every = made.fetch(opened.engine), opened.mined(k).fetch(opened.engine)
+    rows, whole = (list(zip(*own.nodes, own.supports, strict=True)) for own in (found, every))
+    paid = [sum(own[n] for own, n in zip(costs, row[:-1], strict=True)) for row in whole]
+    assert (made.below is None) == (len(whole) <= most)
+    least = np.inf if made.below is None else made.below
+    assert rows == [row for row, cost in zip(whole, paid, strict=True) if cost < least]
+    assert made.count == len(rows) <= most
 
 
 def shuffled_table(seed, attributes=5, records=150):

@@ -18,8 +18,9 @@ from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LARGEST
 from sqlanon.search.clustering import price_proof
+from sqlanon.search.clustering.bitmaps import BitMaps, MapLayout, flags
 from sqlanon.search.clustering.direct_cover import Cheapest
-from sqlanon.search.clustering.dual_bound import Ascent, Duals, dual_bound
+from sqlanon.search.clustering.dual_bound import Ascent, Duals, dual_bound, standing, stands_at
 from sqlanon.search.clustering.price_proof import AlikeRecords, WholePass
 from sqlanon.search.clustering.problem import Candidates, column_bounds
 
@@ -103,6 +104,72 @@ def test_with_levels_and_records_left_out_the_bound_is_below_the_least_loss(prob
     allowed = type(candidates)(*parts)
     found = dual_bound(problem, allowed, effort=effort)
     assert cheapest(problem, allowed).sum() <= found.total <= least
+
+
+def cheaper(problem, candidates, below):
+    """The candidates that cost less, and one that stands for the others."""
+    kept = np.flatnonzero(candidates.cost < below)
+    some = Candidates.of(problem, candidates.nodes[kept], support=candidates.support[kept])
+    return standing(problem, some, below)
+
+
+@FEW
+@given(bounded(), efforts, st.data())
+def test_a_candidate_that_stands_for_all_that_cost_more_proves_a_bound(problem, effort, data):
+    least = optimum(problem)
+    if least is None:
+        return
+    candidates = candidates_of(problem)
+    top = int(problem.cost(problem.root))
+    costs = [*candidates.cost[candidates.cost <= problem.suppressed].tolist(), problem.suppressed]
+    below = data.draw(st.sampled_from([0, *costs]))
+    some = cheaper(problem, candidates, below)
+    assert stands_at(problem, some) == (below if below < top else None)
+    found = dual_bound(problem, some, effort=effort)
+    assert cheapest(problem, some).sum() <= found.total <= least
+
+
+def test_the_more_candidates_one_stands_for_the_lower_the_bound():
+    problem = problem_of(table(30, 4, 3, 5), 3)
+    candidates = candidates_of(problem)
+    many, few = (
+        dual_bound(problem, cheaper(problem, candidates, below), effort=Ascent.FULL).total
+        for below in (1, 2)
+    )
+    whole = dual_bound(problem, candidates, effort=Ascent.FULL)
+    assert 0 < many < few <= 1.01 * whole.total
+    assert stands_at(problem, candidates) is None
+
+
+def test_closures_of_too_many_rows_are_priced_quickly():
+    problem = problem_of(table(30, 4, 3, 5), 3)
+    candidates = candidates_of(problem)
+    quick, full = (
+        dual_bound(problem, candidates, effort=effort) for effort in (Ascent.QUICK, Ascent.FULL)
+    )
+    few, many = (
+        dual_bound(problem, candidates, effort=Ascent.FULL, most_members=most)
+        for most in (1, 10**6)
+    )
+    assert (few.total, few.effort) == (quick.total, Ascent.QUICK)
+    assert (many.total, many.effort) == (full.total, Ascent.FULL)
+    assert quick.total < full.total
+
+
+@FEW
+@given(problems(), st.data())
+def test_words_of_bit_maps_are_those_with_members(problem, data):
+    alike, candidates = AlikeRecords.of(problem), candidates_of(problem)
+    leaves = np.repeat(alike.leaves, data.draw(st.sampled_from([1, 40])), axis=0)
+    layout = MapLayout.of(problem.taxonomies, candidates.nodes, records=len(leaves))
+    codes = layout.codes(candidates.nodes)
+    itemset, word, bits = BitMaps(layout, leaves).words_of(codes)
+    every = np.zeros((len(candidates), -(-len(leaves) // 64)), np.uint64)
+    every[itemset, word] = bits
+    held = [held_by(replace(problem, leaves=leaves, k=1), nodes) for nodes in candidates.nodes]
+    found = [np.flatnonzero(own) for own in flags(every, len(leaves))]
+    assert [own.tolist() for own in found] == [own.tolist() for own in held]
+    assert bits.all()
 
 
 @FEW
