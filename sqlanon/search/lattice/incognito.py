@@ -243,7 +243,7 @@ def _lowered(node: Node, axis: int) -> Node:
 
 
 LARGEST_BOX = 2**18  # nodes held in arrays at a time
-STARTING = 0.5  # share of the time for a first good node of a larger lattice
+STARTING = 0.75  # share of the time for a first good node of a larger lattice
 
 
 @dataclass(frozen=True, slots=True)
