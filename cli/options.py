@@ -164,8 +164,8 @@ class RunOptions:
     )
     seed: int = option(
         "N",
-        "Seed of the random numbers by which the demo makes up people and clusters are refined. "
-        "Nothing else is random.",
+        "Seed of the random numbers by which the demo makes up people, clusters are refined and "
+        "searches of many columns and of schemes begin. Nothing else is random.",
         panel=RESOURCES,
         default=0,
     )

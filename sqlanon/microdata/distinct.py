@@ -138,6 +138,30 @@ def distinct_combinations(
     )
 
 
+def held_combinations(
+    engine: Engine, subject: Subject, *, encoded: Encoded, k: int
+) -> DistinctCombinations:
+    """Reads the combinations of an encoded table, without persons and in no order."""
+    details, attributes = encoded.details, tuple[SensitiveCodes, ...]()
+    table = encoded.table
+    if details is not None:
+        table, attributes = details.table, details.attributes
+    rows = engine.fetch(expression("SELECT * FROM {{ rows }} AS rows", rows=table))
+    words = [whole_numbers(rows.column(word(w))) for w in range(encoded.layout.words)]
+    numbers = sorted({each.number for each in attributes})
+    ranks = [whole_numbers(rows.column(value_of(number))) for number in numbers]
+    codes = np.stack(words, axis=1)
+    return DistinctCombinations(
+        tuple(subject.names),
+        whole_numbers(rows.column(SIZE)),
+        codes,
+        leaf_numbers(subject.trees, encoded.layout, codes=codes),
+        np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
+        attributes,
+        k=k,
+    )
+
+
 def whole_numbers(values: object) -> Numbers:
     """An Arrow column of whole numbers; NULL is -1."""
     held: Any = values

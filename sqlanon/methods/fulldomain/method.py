@@ -34,6 +34,7 @@ from sqlanon.search.lattice.incognito import (
     Ask,
     SearchOutcome,
     Settle,
+    Start,
     best_node,
     best_of_known,
 )
@@ -46,6 +47,9 @@ STATEMENT = 20_000
 OTHERS = 20.0
 """Times as long as the encoding takes that other methods need for a table whose lattice is too
 large for any search: with less time for them they lose more than nodes do."""
+MEMORY, ROW_FIGURES = 2**32, 12
+"""Memory for a table in codes, unless a limit is given [bytes], and the figures of 8 bytes that a
+row takes there besides its words and leaves."""
 _OVER = Deadline(-math.inf)
 """No time for a search: the highest node alone is looked at."""
 
@@ -143,10 +147,16 @@ def _search(
     With `most`, no more are asked for once so many have been.
     """
     ask, settle = _asking(problem, options, most=most)
+    start = _start(problem, options)
     minimal_nodes = getattr(options.own, "minimal_nodes", False)
     if problem.known and not minimal_nodes:
         found = best_of_known(
-            problem.lattice, ask, known=problem.known, settle=settle, deadline=options.deadline
+            problem.lattice,
+            ask,
+            known=problem.known,
+            settle=settle,
+            start=start,
+            deadline=options.deadline,
         )
         problem.known.update(found.checks)
         return replace(found, checks=dict(problem.known))
@@ -154,11 +164,35 @@ def _search(
         problem.lattice,
         ask,
         settle=settle,
+        start=start,
         deadline=options.deadline,
         minimal_nodes=minimal_nodes,
     )
     problem.known.update(outcome.checks)
     return outcome
+
+
+def _start(problem: FullDomainProblem, options: Options[Any]) -> Start | None:
+    """What finds a first good node from the table in memory; None where it cannot be there.
+
+    It cannot where persons are counted or the loss looks at gains, which are not counted there, or
+    where memory is too small.
+    """
+    encoded, lattice = problem.sets.encoded, problem.lattice
+    if problem.policy.entity is not None or lattice.ratio is not None:
+        return None
+    rows = encoded.rows if encoded.details is None else encoded.details.rows
+    figures = 4 * encoded.layout.words + 2 * len(lattice.low) + ROW_FIGURES
+    if rows * figures * 8 > (MEMORY if options.memory is None else options.memory):
+        return None
+
+    def start(deadline: Deadline) -> Node | None:
+        # A narrow lattice needs no start.
+        from sqlanon.methods.fulldomain.start import good_start
+
+        return good_start(problem, seed=options.seed, deadline=deadline)
+
+    return start
 
 
 def _asking(

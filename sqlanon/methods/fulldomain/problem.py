@@ -39,6 +39,7 @@ Encode = Callable[[Engine, Subject, Policy, Sequence[str]], Encoded]
 class FullDomainProblem:
     """A full-domain search, ready to start; `models` is None where k is the only model.
 
+    `costs` is None where the loss is none of cells.
     `known` are checks that searches of the same table by the same k and loss have made.
     """
 
@@ -48,6 +49,7 @@ class FullDomainProblem:
     sizes: SizeChecks
     models: ModelChecks | None
     lattice: Lattice
+    costs: CellCosts | None
     known: dict[Node, Check] = field(default_factory=dict)
 
     def settled(self, check: Check) -> tuple[exp.Table | None, int]:
@@ -124,7 +126,7 @@ def problem_of(
     known: dict[Node, Check] = {}
     if models is None and gains is None:  # others look at the suppression limit
         known = shared.stored_once(("checks", (policy.k, *name)), dict[Node, Check])
-    return FullDomainProblem(subject, policy, sets, sizes, models, lattice, known)
+    return FullDomainProblem(subject, policy, sets, sizes, models, lattice, costs, known)
 
 
 def _name(subject: Subject, policy: Policy, *, valued: Sequence[str]) -> tuple[Hashable, ...]:

@@ -43,6 +43,8 @@ from sqlanon.wording import counted
 
 Ask = Callable[[Sequence[Node]], list[Check]]
 Settle = Callable[[Check], Check]
+Start = Callable[[Deadline], Node | None]
+"""Finds a node to start from until a deadline; None where it finds none."""
 
 BATCH = 16  # nodes per query: more share its overhead, fewer learn from each other
 WIDE_BATCH = 20  # nodes per query where a check proves little about other nodes
@@ -241,6 +243,7 @@ def _lowered(node: Node, axis: int) -> Node:
 
 
 LARGEST_BOX = 2**18  # nodes held in arrays at a time
+STARTING = 0.75  # share of the time for a first good node of a larger lattice
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +272,7 @@ def best_node(
     ask: Ask,
     *,
     settle: Settle | None = None,
+    start: Start | None = None,
     deadline: Deadline = NEVER,
     minimal_nodes: bool = False,
 ) -> SearchOutcome:
@@ -279,6 +283,7 @@ def best_node(
         ask: Counts the classes of nodes, in the order given. It raises `TimeLimitError` when the
             deadline comes, but for the highest node, which must be known.
         settle: Makes the check of a node final, where `ask` may leave it open; likewise.
+        start: Finds a first good node of a large lattice, which is checked like any other.
         deadline: When the best node so far is returned with the bound proved.
         minimal_nodes: Also find every minimal node: within the allowance, none below it is.
 
@@ -289,7 +294,7 @@ def best_node(
     """
     search = Search(lattice, ask, deadline, settle)
     search.check([lattice.high])
-    bound = _searched(search)
+    bound = _searched(search, start)
     nodes = minimal_within(search) if minimal_nodes else None
     proven, bound = bound >= search.value, min(bound, search.value)
     return SearchOutcome(search.best, bound, proven, len(search.checks), nodes, search.checks)
@@ -301,6 +306,7 @@ def best_of_known(
     *,
     known: Mapping[Node, Check],
     settle: Settle | None = None,
+    start: Start | None = None,
     deadline: Deadline = NEVER,
 ) -> SearchOutcome:
     """As `best_node`, from what other searches of the same table and models have checked.
@@ -312,6 +318,7 @@ def best_of_known(
         ask: As for `best_node`; it may raise `TimeLimitError` for any node.
         known: Checks by their nodes.
         settle: As for `best_node`.
+        start: Likewise.
         deadline: Likewise.
 
     Returns:
@@ -323,20 +330,31 @@ def best_of_known(
         search.take(known)
         if lattice.high not in search.checks:
             search.check([lattice.high])
-        bound = _searched(search)
+        bound = _searched(search, start)
     new = {node: check for node, check in search.checks.items() if check is not known.get(node)}
     proven, bound = bound >= search.value, min(bound, search.value)
     return SearchOutcome(search.best, bound, proven, len(new), None, new)
 
 
-def _searched(search: Search) -> int:
+def _searched(search: Search, start: Start | None) -> int:
     """Closes a lattice whose highest node was checked; what `branch` returns."""
     lattice = search.lattice
     if search.checks[lattice.high].fewest_below > lattice.allowance:
         return UNKNOWN
     if lattice.box.size > LARGEST_BOX:
-        descend(search)
+        _begin(search, start)
     return branch(search, OPTIMUM)
+
+
+def _begin(search: Search, start: Start | None) -> None:
+    """Checks a first good node of a large lattice."""
+    before = search.value
+    node = None if start is None else start(search.deadline.share(STARTING))
+    if node is not None and node not in search.checks:
+        with suppress(TimeLimitError):
+            search.check([node])
+    if search.value == before:
+        descend(search)
 
 
 def minimal_within(search: Search) -> tuple[Node, ...] | None:

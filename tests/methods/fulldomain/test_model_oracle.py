@@ -21,10 +21,13 @@ from sqlanon import (
     TCloseness,
     UnsatisfiableError,
 )
+from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.hierarchy import layout
 from sqlanon.loss import cells
-from sqlanon.methods.fulldomain import frequency_sets, model_checks
-from sqlanon.search.lattice import incognito
+from sqlanon.methods.fulldomain import frequency_sets, model_checks, start
+from sqlanon.methods.registry import Options
+from sqlanon.publishing.planner import make_plan
+from sqlanon.search.lattice import descent, incognito
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 LITTLE = 0
@@ -131,8 +134,18 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
         assert sorted(found) == sorted(best.minimal)
 
 
+@settings(max_examples=30, **SLOW)
+@given(cases())
+def test_a_search_that_starts_in_memory_ends_at_the_same_node(case):
+    """Whatever the start believes of a model, only what is counted exactly is published."""
+    with ExitStack() as stack:
+        for name, owner, number in (("LARGEST_BOX", incognito, 1), ("EFFORT", descent, 100_000)):
+            stack.enter_context(patch.object(owner, name, number))
+        agrees(case, brute_force(case))
+
+
 WAYS = {
-    "one box at a time": [(incognito, "LARGEST_BOX", 4)],
+    "one box at a time": [(incognito, "LARGEST_BOX", 4), (descent, "EFFORT", 0)],
     "everything rolled up": [
         (frequency_sets, "ROLLED_UP", LITTLE), (frequency_sets, "_work", lambda *_: -1),
         (frequency_sets, "PLANNING", -1),
@@ -197,6 +210,25 @@ SUPPRESSED = of_places(
     "b2312b b3311n a2312b b325-n b1312b b3312c b325-b a3312b b2251n a2201b a3202b b3252b",
     LDiversity(2), k=2, limit=1, weights=[1, 1], nulls=("value", "value"),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("case", "memory"),
+    [
+        (replace(SUPPRESSED, loss="lm"), 1),
+        (replace(SUPPRESSED, loss="lm", persons=True), None),
+        (SUPPRESSED, None),
+    ],
+    ids=["no memory", "persons", "gains"],
+)
+@pytest.mark.every_row
+def test_what_memory_cannot_hold_or_count_is_searched_without_a_start(case, memory):
+    never = patch.object(start, "good_start", side_effect=AssertionError)
+    with closing(case.connection()) as connection, patch.object(incognito, "LARGEST_BOX", 1):
+        engine, options = DuckDB(connection), Options.of("incognito", loss=case.loss, memory=memory)
+        with never:
+            plan = make_plan(engine, engine.resolve("people"), case.policy, options)
+    assert tuple(plan.report.levels.values()) == brute_force(case).node
 
 
 @pytest.mark.parametrize("loss", ["lm", "utility"])
