@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,36 +179,40 @@ class Joins:
     """Closures of two leaves, costs of the closures of two nodes, and keys of closures.
 
     A key tells node tuples apart: the sum, modulo 2^64, of each column's node times an odd number.
+
+    Two different leaves are closed as the nodes right above them are. So a column of many leaves
+    has tables of these nodes, where a leaf by itself is looked at besides.
     """
 
     def __init__(self, taxonomies: Sequence[Taxonomy]) -> None:
         self._taxonomies = taxonomies
         random = np.random.default_rng(0)
         self._odd = random.integers(0, 2**63, len(taxonomies), np.uint64) * 2 + 1
-        joins = [_leaf_joins(taxonomy) for taxonomy in taxonomies]
-        self._nodes = [None if each is None else each.ravel() for each in joins]
+        self._joins = [_NodeJoins.of(taxonomy) for taxonomy in taxonomies]
         self._keys = [
-            None if nodes is None else nodes.astype(np.uint64) * odd
-            for nodes, odd in zip(self._nodes, self._odd, strict=True)
-        ]
-        self._costs = [
-            _join_costs(taxonomy, each) for taxonomy, each in zip(taxonomies, joins, strict=True)
+            None if joins is None else joins.nodes.astype(np.uint64) * odd
+            for joins, odd in zip(self._joins, self._odd, strict=True)
         ]
 
     def of(self, column: int, first: Numbers, *, second: Numbers) -> Numbers:
         """The lowest node that holds both leaves, element by element."""
-        taxonomy, table = self._taxonomies[column], self._nodes[column]
-        if table is not None:
-            return table.take(first * taxonomy.leaves + second)
-        return taxonomy.closure(np.minimum(first, second), np.maximum(first, second))
+        taxonomy, joins = self._taxonomies[column], self._joins[column]
+        if joins is None:
+            return taxonomy.closure(np.minimum(first, second), np.maximum(first, second))
+        found = joins.nodes.take(joins.row[first] + joins.place[second])
+        return np.where(first == second, first, found) if joins.is_of_parents else found
 
     def keys(self, column: int, first: Numbers, *, second: Numbers) -> Words:
         """The addend of a column in the keys of the closures of pairs of leaves."""
-        table = self._keys[column]
-        if table is not None:
-            keys: Words = table.take(first * self._taxonomies[column].leaves + second)
-        else:
-            keys = self.of(column, first, second=second).astype(np.uint64) * self._odd[column]
+        joins, table = self._joins[column], self._keys[column]
+        if joins is None or table is None:
+            keys: Words = self.of(column, first, second=second).astype(np.uint64)
+            keys *= self._odd[column]
+            return keys
+        keys = table.take(joins.row[first] + joins.place[second])
+        if joins.is_of_parents:
+            same = first == second
+            keys[same] = first[same].astype(np.uint64) * self._odd[column]
         return keys
 
     def keys_of(self, nodes: Numbers) -> Words:
@@ -219,34 +224,53 @@ class Joins:
         """Costs of the closures of pairs of node tuples, `(some, nodes)`, in float32 [units]."""
         total = np.zeros((len(some), len(nodes)), np.float32)
         for column, taxonomy in enumerate(self._taxonomies):
-            table = self._costs[column]
-            if table is not None:
-                total += table[some[:, column]].take(nodes[:, column], axis=1)
-            else:
-                total += taxonomy.cost[taxonomy.join(some[:, column, None], nodes[None, :, column])]
+            joins = self._joins[column]
+            few, many = some[:, column], nodes[:, column]
+            if joins is None:
+                total += taxonomy.cost[taxonomy.join(few[:, None], many[None, :])]
+                continue
+            joined = joins.costs[joins.place[few]].take(joins.place[many], axis=1)
+            if joins.is_of_parents:
+                one, other = np.nonzero(few[:, None] == many[None, :])
+                joined[one, other] = taxonomy.cost[few[one]]
+            total += joined
         return total
 
 
-def _leaf_joins(taxonomy: Taxonomy) -> Numbers | None:
-    """The closure of each two leaves; None where the table would be large."""
-    if taxonomy.leaves**2 > MAX_JOINS:
-        return None
-    joins = np.empty((taxonomy.leaves, taxonomy.leaves), np.int64)
-    # A node has a lower number than those that hold it.
-    for node in reversed(range(len(taxonomy.cost))):
-        own = slice(taxonomy.low[node], taxonomy.high[node] + 1)
-        joins[own, own] = node
-    return joins
+@dataclass(frozen=True, slots=True)
+class _NodeJoins:
+    """Closures of pairs of nodes of a column by tables.
 
-
-def _join_costs(taxonomy: Taxonomy, joins: Numbers | None) -> Floats | None:
-    """The cost of the closure of each two nodes; None where the table would be large.
-
-    The closure is that of their first leaves, or the one of them that holds the other; and costs
-    never shrink on the way up.
+    Args:
+        is_of_parents: Whether a leaf stands for the node right above it.
+        place: Per node its place in the tables.
+        row: Per leaf where its row begins in `nodes`.
+        nodes: The closures of pairs of places, of which leaves have the first ones.
+        costs: What a cell at the closure costs, per pair of places [units].
     """
-    if joins is None or len(taxonomy.cost) ** 2 > MAX_JOINS:
-        return None
-    cost = taxonomy.cost.astype(np.float32)
-    least = cost[joins[np.ix_(taxonomy.low, taxonomy.low)]]
-    return np.maximum(least, np.maximum.outer(cost, cost), out=least)
+
+    is_of_parents: bool
+    place: Numbers
+    row: Numbers
+    nodes: Numbers
+    costs: Floats
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy) -> _NodeJoins | None:
+        """The tables; None where they would be large."""
+        number, leaves = len(taxonomy.cost), taxonomy.leaves
+        place = np.arange(number)
+        is_of_parents = number**2 > MAX_JOINS
+        if is_of_parents:
+            different = taxonomy.ancestors != np.arange(leaves)
+            above = taxonomy.ancestors[different.argmax(axis=0), np.arange(leaves)]
+            kept, own = np.unique(np.append(above, np.arange(leaves, number)), return_inverse=True)
+            place = own.ravel()
+        else:
+            kept = place
+        if len(kept) ** 2 > MAX_JOINS:
+            return None
+        first, second = np.broadcast_arrays(kept[:, None], kept[None, :])
+        nodes = taxonomy.join(first.ravel(), second.ravel())
+        costs = taxonomy.cost[nodes].astype(np.float32).reshape(len(kept), -1)
+        return cls(is_of_parents, place, place[:leaves] * len(kept), nodes, costs)
