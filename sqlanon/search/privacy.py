@@ -106,6 +106,24 @@ class Demands:
                 return False
         return True
 
+    def hold_each(self, records: Numbers, group: Numbers, *, groups: int) -> Flags:
+        """Whether each of the groups 0, 1, … satisfies all, by the group of each record."""
+        good = np.ones(groups, np.bool_)
+        if self.persons is not None:
+            pairs = np.unique(np.stack([group, self.persons[records]]), axis=1)
+            good &= np.bincount(pairs[0], minlength=groups) >= self.k
+        for demand in self.every:
+            value = self.values[records, demand.attribute]
+            some = value >= 0
+            own, value = group[some], value[some]
+            if demand.of_persons and self.persons is not None:
+                own, value, _ = np.unique(
+                    np.stack([own, value, self.persons[records][some]]), axis=1
+                )
+            held = Sparse.sorted(own, value, np.ones_like(own))
+            good &= held.holds(demand, groups=groups)
+        return good
+
     def part(self, records: Numbers) -> Demands:
         """The same asked of clusters of some records, by the reference of the whole table."""
         persons = None if self.persons is None else self.persons[records]

@@ -31,7 +31,14 @@ FIGURE_2 = (
 )
 
 
-class Distinct:
+class Demand:
+    """A condition on clusters that is asked of one at a time."""
+
+    def hold_each(self, records, group, *, groups):
+        return np.array([self.holds(records[group == number]) for number in range(groups)], bool)
+
+
+class Distinct(Demand):
     """At least so many different values in every cluster."""
 
     union_closed = True
@@ -50,7 +57,7 @@ class Distinct:
         return len(set(self.values[records].tolist())) >= self.least
 
 
-class Balanced:
+class Balanced(Demand):
     """No value of more than half of a cluster's records; a part of a cluster may do better."""
 
     union_closed = True

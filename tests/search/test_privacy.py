@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,6 +41,26 @@ def test_a_small_cluster_of_many_values_is_judged_as_one_of_all(model, group, ot
     found = Demands(np.array(values), (demand,)).holds(np.arange(len(group)))
     counts = np.array([[group.count(value) for value in present]])
     assert found == demand.holds(counts)[0]
+
+
+@settings(max_examples=150, deadline=None)
+@given(DRAWN, st.lists(clusters, min_size=1, max_size=4), st.booleans(), st.data())
+def test_clusters_are_judged_together_as_each_by_itself(model, groups, counts_persons, data):
+    whole = [value for group in groups for value in group]
+    if not any(whole):
+        return
+    demand, present = demand_of(model, whole)
+    values = np.array([[present.index(value) if value in present else -1] for value in whole])
+    group = np.repeat(np.arange(len(groups)), list(map(len, groups)))
+    persons = None
+    if counts_persons:
+        drawn = data.draw(st.lists(st.integers(0, 4), min_size=len(whole), max_size=len(whole)))
+        persons = np.array(drawn)
+    own = replace(demand, of_persons=counts_persons)
+    demands = Demands(values, (own,), persons, k=2)
+    records = np.arange(len(whole))
+    each = [demands.holds(records[group == number]) for number in range(len(groups))]
+    assert demands.hold_each(records, group, groups=len(groups)).tolist() == each
 
 
 def test_values_that_a_small_cluster_lacks_take_no_time(monkeypatch):

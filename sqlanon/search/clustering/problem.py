@@ -45,6 +45,9 @@ class ClusterDemand(Protocol):
     def holds(self, records: Numbers) -> bool:
         """Whether a cluster of these records, given by their numbers, satisfies it."""
 
+    def hold_each(self, records: Numbers, group: Numbers, *, groups: int) -> Flags:
+        """Whether each of the clusters 0, 1, … satisfies it, by the cluster of each record."""
+
     def part(self, records: Numbers) -> ClusterDemand:
         """The same of some records, which are numbered anew."""
 

@@ -476,18 +476,44 @@ class Satisfying:
             parts: The group of each place, shape `(pools, places)` over all pools; -1 for a record
                 that is left out, and for a pad.
         """
-        for pool in pools.tolist():
-            places = np.flatnonzero(self._pools.records[pool] >= 0)
-            inside = places[parts[pool, places] >= 0]
-            if not len(inside):
-                continue
-            left = (len(places) - len(inside)) * self._price
-            group = np.unique(parts[pool, inside], return_inverse=True)[1]
-            groups = _Groups(self._problem, self._joins, self._pools.records[pool, inside], group)
-            if groups.unite(int(self.loss[pool]) - left):
-                self.loss[pool], self.found[pool] = groups.loss + left, True
-                self.parts[pool] = NOWHERE
-                self.parts[pool, inside] = groups.label[group]
+        records, part = self._pools.records[pools], parts[pools]
+        inside = (records >= 0) & (part >= 0)
+        row, place = np.nonzero(inside)
+        held, groups = np.unique(
+            row * (part.max(initial=0) + 1) + part[row, place], return_inverse=True
+        )
+        owner, own = held // (part.max(initial=0) + 1), records[row, place]
+        order, starts = runs(groups)
+        cost = self._problem.cost(
+            closed(self._problem, self._problem.leaves[own[order]], starts=starts)
+        )
+        sizes = np.bincount(groups)
+        loss = ((records >= 0) & (part < 0)).sum(axis=1) * self._price
+        np.add.at(loss, owner, sizes * cost)
+        able = inside.any(axis=1) & (loss <= self.loss[pools])
+        able[owner[self._problem.forbids(cost)]] = False
+        demand = self._problem.demand
+        assert demand is not None
+        good = (sizes >= self._problem.k) & demand.hold_each(own, groups, groups=len(held))
+        whole = able.copy()
+        whole[owner[~good]] = False
+        taken = pools[whole]
+        self.loss[taken], self.found[taken] = loss[whole], True
+        self.parts[taken] = np.where(inside[whole], part[whole], NOWHERE)
+        for number in np.flatnonzero(able & ~whole).tolist():
+            self._unite(int(pools[number]), part[number])
+
+    def _unite(self, pool: int, parts: Numbers) -> None:
+        """Takes groups of a pool of which some fail, where they lose no more once united."""
+        places = np.flatnonzero(self._pools.records[pool] >= 0)
+        inside = places[parts[places] >= 0]
+        left = (len(places) - len(inside)) * self._price
+        group = np.unique(parts[inside], return_inverse=True)[1]
+        groups = _Groups(self._problem, self._joins, self._pools.records[pool, inside], group)
+        if groups.unite(int(self.loss[pool]) - left):
+            self.loss[pool], self.found[pool] = groups.loss + left, True
+            self.parts[pool] = NOWHERE
+            self.parts[pool, inside] = groups.label[group]
 
 
 class _Groups:
