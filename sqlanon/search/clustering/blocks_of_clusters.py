@@ -167,7 +167,7 @@ def blocks_of_clusters(
     Args:
         problem: The table.
         clusters: Its clusters.
-        most: Largest block wanted [records]; one cluster may be larger.
+        most: Largest block wanted [records]; some are larger by about a cluster.
         border: Which of the columns decides on a cut: the one that is furthest apart for 0, the
             next one for 1, and so on.
     """
@@ -177,20 +177,20 @@ def blocks_of_clusters(
     # The numbers of leaves are those of nodes.
     nodes = np.concatenate([clusters.nodes, problem.leaves[left]])
     sizes = np.bincount(unit, minlength=len(nodes))
-    block, made, waiting = np.empty(len(nodes), np.int64), 0, [np.arange(len(nodes))]
+    block, made = np.empty(len(nodes), np.int64), 0
+    waiting = [(np.arange(len(nodes)), -(-problem.records // most))]
     while waiting:
-        units = waiting.pop()
-        records = int(sizes[units].sum())
-        parts = -(-records // most)
+        units, parts = waiting.pop()
         if parts < 2 or len(units) < 2:
             block[units] = made
             made += 1
             continue
         units = units[_ordered(problem, nodes[units], sizes[units], border)]
         through = np.cumsum(sizes[units])
-        cut = int(np.searchsorted(through, records * (parts // 2) / parts)) + 1
+        few = parts // 2
+        cut = int(np.searchsorted(through, through[-1] * few / parts)) + 1
         cut = min(cut, len(units) - 1)
-        waiting += [units[cut:], units[:cut]]
+        waiting += [(units[cut:], parts - few), (units[:cut], few)]
     order = np.argsort(block[unit], kind="stable")
     borders = np.cumsum(np.bincount(block[unit], minlength=made))[:-1]
     return np.split(order, borders)
