@@ -30,6 +30,9 @@ SMALLEST = [
     "covers.py wide --k 20 --records 100",
     "covers.py limit --k 5 --records 40",
     "covers.py starts --k 5 --records 60",
+    "curves.py methods --tables adult-5 --records 60 --methods mondrian anytime incognito "
+    "--passes 1 --effort quick --rows {folder}/rows.csv --chart {folder}/chart.svg",
+    "curves.py scale --records 200 --cores 1",
     "fulldomain.py adult --runs 1 --k 2",
     "fulldomain.py models --runs 1 --limits 0",
     "fulldomain.py ihis --runs 1 --k 50",
@@ -61,10 +64,10 @@ GENERATED = ("check.py", "scale.py", "limits.py")
 @pytest.mark.slow
 @pytest.mark.every_row
 @pytest.mark.parametrize("words", SMALLEST)
-def test_benchmark_runs_at_its_smallest_size(words, monkeypatch, capsys):
+def test_benchmark_runs_at_its_smallest_size(words, monkeypatch, capsys, tmp_path):
     if not words.startswith(GENERATED) and not (DATA / "adult.csv.gz").exists():
         pytest.skip(f"public data not found: {DATA}; name its folder with SQLANON_DATA")
-    name, *others = words.format(data=DATA).split()
+    name, *others = words.format(data=DATA, folder=tmp_path).split()
     monkeypatch.setenv("SQLANON_DATA", str(DATA))
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.setattr(sys, "argv", [str(FOLDER / name), *others])

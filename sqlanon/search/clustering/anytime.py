@@ -74,7 +74,7 @@ def improved(
     duals: Duals | None = None
     for turn in count():
         start, lost = best, best.loss(problem)
-        if deadline.expired:
+        if deadline.expired or not len(met):
             break
         if deadline.left() >= PASSES_PER_TURN * a_pass:
             with suppress(TimeLimitError, UnsatisfiableError):

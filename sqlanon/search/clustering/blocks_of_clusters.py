@@ -25,11 +25,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
+from threading import Event
 from typing import BinaryIO
 
 import numpy as np
 
-from sqlanon.progress import advance
+from sqlanon.progress import advance, portion
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.anytime import improved
 from sqlanon.search.clustering.assign import returned
@@ -105,40 +106,56 @@ def _turn(
 ) -> Clustering:
     """The clusters of all records after every block was improved."""
     problem, clusters = whole.problem, whole.clusters
+    blocks = [records for records in blocks if (clusters.label[records] != NOWHERE).any()]
     free = SimpleQueue[Worker]()
     for worker in workers:
         free.put(worker)
-    room = problem.allowance - int((clusters.label == NOWHERE).sum())
+    room = max(problem.allowance - int((clusters.label == NOWHERE).sum()), 0)
 
-    def work(number: int) -> Clustering:
+    def task_of(number: int) -> Task:
         records = blocks[number]
-        if (clusters.label[records] == NOWHERE).all():
-            return Clustering(clusters.label[records], clusters.nodes[:0])
         held = Clustering.of(problem.part(records), clusters.label[records])
         # Each block may leave out what it does now, and its share of what is open.
-        allowance = int((held.label == NOWHERE).sum()) + room * len(records) // problem.records
-        rounds = -(-(len(blocks) - number) // len(workers))
+        left = int((held.label == NOWHERE).sum()) + room * len(records) // problem.records
+        allowance = min(left, problem.allowance)
+        rounds = -(-(len(blocks) - number) // max(len(workers), 1))
         deadline = problem.deadline.share(1 / rounds)
-        task = replace(
+        return replace(
             whole,
             problem=replace(problem.part(records), allowance=allowance, deadline=deadline),
             clusters=held,
             seed=whole.seed + border * len(blocks) + number,
             prices=None if whole.prices is None else whole.prices[records],
         )
+
+    def work(number: int) -> Clustering:
+        task = task_of(number)
+        if not workers:
+            with portion(share(number), share(number + 1)):
+                return task.run()
         worker = free.get()
         try:
-            return worker.run(task)
+            # What a worker does that died, this process does in its place.
+            return worker.run(task) or (clusters if stopped.is_set() else task.run())
         finally:
             free.put(worker)
 
-    label, made = np.full(problem.records, NOWHERE), 0
-    with ThreadPoolExecutor(len(workers)) as pool:
-        for number, found in enumerate(pool.map(work, range(len(blocks)))):
-            own = np.where(found.label == NOWHERE, NOWHERE, found.label + made)
-            label[blocks[number]] = own
-            made += len(found.nodes)
-            advance((border + (number + 1) / len(blocks)) / BORDERS)
+    def share(number: int) -> float:
+        return (border + number / len(blocks)) / BORDERS
+
+    label, made, stopped = np.full(problem.records, NOWHERE), 0, Event()
+    with ThreadPoolExecutor(max(len(workers), 1)) as pool:
+        found = (pool.map if workers else map)(work, range(len(blocks)))
+        try:
+            for number, (records, own) in enumerate(zip(blocks, found, strict=True), start=1):
+                label[records] = np.where(own.label == NOWHERE, NOWHERE, own.label + made)
+                made += len(own.nodes)
+                advance(share(number))
+        except BaseException:
+            stopped.set()
+            for worker in workers:  # for which the pool waits
+                worker.kill()
+            raise
     return Clustering.of(problem, label)
 
 
@@ -150,7 +167,7 @@ def blocks_of_clusters(
     Args:
         problem: The table.
         clusters: Its clusters.
-        most: Largest block wanted [records]; one cluster may be larger.
+        most: Largest block wanted [records]; some are larger by about a cluster.
         border: Which of the columns decides on a cut: the one that is furthest apart for 0, the
             next one for 1, and so on.
     """
@@ -160,30 +177,27 @@ def blocks_of_clusters(
     # The numbers of leaves are those of nodes.
     nodes = np.concatenate([clusters.nodes, problem.leaves[left]])
     sizes = np.bincount(unit, minlength=len(nodes))
-    block, made, waiting = np.empty(len(nodes), np.int64), 0, [np.arange(len(nodes))]
+    block, made = np.empty(len(nodes), np.int64), 0
+    waiting = [(np.arange(len(nodes)), -(-problem.records // most))]
     while waiting:
-        units = waiting.pop()
-        records = int(sizes[units].sum())
-        parts = -(-records // most)
-        ordered = _ordered(problem, nodes[units], sizes[units], border) if parts > 1 else None
-        if ordered is None or len(units) < 2:
+        units, parts = waiting.pop()
+        if parts < 2 or len(units) < 2:
             block[units] = made
             made += 1
             continue
-        units = units[ordered]
+        units = units[_ordered(problem, nodes[units], sizes[units], border)]
         through = np.cumsum(sizes[units])
-        cut = int(np.searchsorted(through, records * (parts // 2) / parts)) + 1
+        few = parts // 2
+        cut = int(np.searchsorted(through, through[-1] * few / parts)) + 1
         cut = min(cut, len(units) - 1)
-        waiting += [units[cut:], units[:cut]]
+        waiting += [(units[cut:], parts - few), (units[:cut], few)]
     order = np.argsort(block[unit], kind="stable")
     borders = np.cumsum(np.bincount(block[unit], minlength=made))[:-1]
     return np.split(order, borders)
 
 
-def _ordered(
-    problem: ClusteringProblem, nodes: Numbers, sizes: Numbers, border: int
-) -> Numbers | None:
-    """The order of units along the column at which they are cut; None where all are alike."""
+def _ordered(problem: ClusteringProblem, nodes: Numbers, sizes: Numbers, border: int) -> Numbers:
+    """The order of units along the column at which they are cut; any where all are alike."""
     gains, orders = list[float](), list[Numbers]()
     for column, taxonomy in enumerate(problem.taxonomies):
         own = nodes[:, column]
@@ -194,66 +208,63 @@ def _ordered(
         gains.append(float(taxonomy.cost[top] - (taxonomy.cost[own] * sizes).sum() / sizes.sum()))
         orders.append(np.argsort(low + high, kind="stable"))
     if not gains:
-        return None
+        return np.arange(len(nodes))
     best = sorted(range(len(gains)), key=gains.__getitem__, reverse=True)
     return orders[best[border % len(best)]]
 
 
 class Worker:
-    """This process, or another one that improves blocks in its place.
+    """Another process that improves blocks in place of this one.
 
     A task goes to it and clusters come back by pipes; nothing of either is written to a disk. It is
     started by a command of its own, since a copy of this process would have the locks of threads
     that it has not, and another start of the user's program would run that again.
-
-    Args:
-        process: The other process; None for this one.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes] | None = None) -> None:
-        self._process = process
+    def __init__(self) -> None:
+        # It imports what this process does, and nothing from the folder that it is started in.
+        path = os.pathsep.join(filter(None, sys.path))
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+        )
 
-    def run(self, task: Task) -> Clustering:
-        """The improved clusters; where the other process fails, this one does its work."""
-        if self._process is not None:
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
-            with suppress(OSError, EOFError, pickle.PickleError):
-                pickle.dump(task, self._process.stdin)
-                self._process.stdin.flush()
-                found: Clustering = pickle.load(self._process.stdout)
-                return found
-            self.end()
-        return task.run()
+    def run(self, task: Task) -> Clustering | None:
+        """The improved clusters; None where the process has died."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            pickle.dump(task, self._process.stdin)
+            self._process.stdin.flush()
+            found: Clustering = pickle.load(self._process.stdout)
+        except (OSError, EOFError, pickle.PickleError):
+            self.kill()
+            return None
+        return found
+
+    def kill(self) -> None:
+        """Ends it, whatever it does."""
+        self._process.kill()
 
     def end(self) -> None:
-        """Ends the other process, whatever it does."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        """Ends it, and leaves nothing of it behind."""
+        self.kill()
+        self._process.communicate()
 
 
 @contextmanager
 def _workers(processes: int) -> Iterator[list[Worker]]:
-    """So many workers; this process alone where others are of no use or cannot be started."""
+    """So many workers; none where they are of no use or cannot be started."""
     started = list[Worker]()
     try:
         if processes > 1 and sys.executable:
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             with suppress(OSError):
                 for _ in range(processes):
-                    command = [sys.executable, "-m", __name__]
-                    pipe = subprocess.PIPE
-                    process = subprocess.Popen(
-                        command,
-                        stdin=pipe,
-                        stdout=pipe,
-                        stderr=subprocess.DEVNULL,
-                        env=environment,
-                    )
-                    started.append(Worker(process))
-        yield started or [Worker()]
+                    started.append(Worker())
+        yield started
     finally:
         for worker in started:
             worker.end()

@@ -142,6 +142,9 @@ class ClosuresMet:
         if sum(map(len, self._keys[1:])) > MAX_WAITING:
             self._unite()
 
+    def __len__(self) -> int:
+        return sum(map(len, self._keys))
+
     def _unite(self) -> None:
         keys, first = np.unique(np.concatenate(self._keys), return_index=True)
         self._keys, self._nodes = [keys], [np.concatenate(self._nodes)[first]]

@@ -1,0 +1,252 @@
+"""Blocks of whole clusters: what they hold, what they may leave out, and who improves them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from threading import Timer
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles.covers import Distinct, candidates_of, least_loss, optimum, problem_of
+from strategies import bounded, problems
+
+from sqlanon.deadline import Deadline
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.hierarchy.tree import Tree
+from sqlanon.search.clustering import blocks_of_clusters as home
+from sqlanon.search.clustering.blocks_of_clusters import (
+    Task,
+    Worker,
+    blocks_of_clusters,
+    improved_in_blocks,
+)
+from sqlanon.search.clustering.direct_cover import direct_cover
+from sqlanon.search.clustering.mondrian import cut_clusters
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+
+FEW = settings(max_examples=40, deadline=None)
+most_records = st.integers(4, 10)
+
+
+def check(problem, clusters):
+    """Every cluster may be published, and no more records are left out than may be."""
+    assert all(problem.satisfies(records) for records in members(clusters))
+    assert int((clusters.label == NOWHERE).sum()) <= problem.allowance
+
+
+def random_table(records, k, demand=None, *, values=4):
+    random = np.random.default_rng(1)
+    rows = [tuple(map(str, row)) for row in random.integers(0, values, (records, 4))]
+    return problem_of(sorted(rows), k, demand=demand)
+
+
+def task_of(problem, clusters, *, passes=3, turns=2, seed=0):
+    return Task(problem, clusters, passes, turns, seed)
+
+
+@st.composite
+def clustered(draw, **options):
+    """A table, and clusters of it of any records, some of which may be left out."""
+    problem = draw(problems(**options))
+    label = draw(st.lists(st.integers(-1, 3), min_size=problem.records, max_size=problem.records))
+    return problem, Clustering.of(problem, np.array(label))
+
+
+@FEW
+@given(clustered(most=150), most_records, st.integers(0, 4))
+def test_blocks_are_unions_of_whole_clusters_and_hardly_larger_than_asked(case, most, border):
+    problem, clusters = case
+    blocks = blocks_of_clusters(problem, clusters, most=most, border=border)
+    assert sorted(np.concatenate(blocks).tolist()) == list(range(problem.records))
+    for cluster in members(clusters):
+        assert sum(bool(np.isin(cluster, block).any()) for block in blocks) == 1
+    largest = max(1, *clusters.sizes.tolist(), 1)
+    assert len(blocks) <= -(-problem.records // most)
+    assert all(len(block) <= most + 2 * largest for block in blocks)
+
+
+@FEW
+@given(st.integers(1, 300), st.integers(1, 40), st.integers(0, 3))
+def test_blocks_of_small_clusters_are_of_about_equal_size(records, most, border):
+    random = np.random.default_rng(records)
+    problem = problem_of([tuple(map(str, row)) for row in random.integers(0, 9, (records, 3))], 1)
+    alone = Clustering(np.full(records, NOWHERE), problem.leaves[:0])
+    sizes = [len(block) for block in blocks_of_clusters(problem, alone, most=most, border=border)]
+    assert len(sizes) == -(-records // most)
+    assert max(sizes) <= most
+    assert max(sizes) - min(sizes) <= 2
+
+
+def test_clusters_that_are_all_alike_are_parted_too():
+    problem = problem_of([("a", "b")] * 12, 2)
+    alike = Clustering(np.arange(12) // 2, np.repeat(problem.leaves[:1], 6, axis=0))
+    assert [len(block) for block in blocks_of_clusters(problem, alike, most=4)] == [4, 4, 4]
+
+
+def test_other_borders_are_those_of_other_columns():
+    """City tells more than sex: blocks are cut between cities first, then between the sexes."""
+    rows = [(city, sex) for sex in "fm" for city in ("a1", "a2", "b1", "b2") for _ in range(4)]
+    problem = problem_of(rows, 4)
+    clusters = Clustering.of(problem, np.arange(32) // 4)
+    found = [
+        {tuple(block) for block in blocks_of_clusters(problem, clusters, most=16, border=border)}
+        for border in (0, 1, 2)
+    ]
+    sexes = {tuple(range(16)), tuple(range(16, 32))}
+    assert found[0] == found[2] != found[1]
+    assert sexes in found
+
+
+@FEW
+@given(problems(most=150), st.integers(0, 3), most_records)
+def test_clusters_of_blocks_lose_no_more_than_the_start(problem, seed, most):
+    start = cut_clusters(problem)
+    found = improved_in_blocks(task_of(problem, start, seed=seed), most=most)
+    check(problem, found)
+    assert found.loss(problem) <= start.loss(problem)
+    if problem.records < 10:
+        assert least_loss(problem) <= found.loss(problem)
+
+
+@FEW
+@given(problems(most=150, demanding=True), st.integers(0, 3), most_records)
+def test_clusters_of_blocks_keep_the_demand(problem, seed, most):
+    assume(problem.satisfies(np.arange(problem.records)))
+    start = direct_cover(problem, candidates_of(problem))
+    found = improved_in_blocks(task_of(problem, start, seed=seed), most=most)
+    check(problem, found)
+    assert found.loss(problem) <= start.loss(problem)
+
+
+@FEW
+@given(bounded(demanding=True), st.integers(0, 3), st.integers(2, 4), st.booleans())
+def test_blocks_keep_highest_levels_and_never_leave_out_more(problem, seed, most, may_leave):
+    """Not even where the start leaves out more than the search may."""
+    try:
+        start = direct_cover(problem, candidates_of(problem))
+    except UnsatisfiableError:
+        assume(False)
+    assume(len(start.nodes))
+    allowed = problem if may_leave else replace(problem, allowance=0)
+    found = improved_in_blocks(task_of(allowed, start, seed=seed), most=most)
+    check(problem, found)
+    assert optimum(problem) <= found.loss(problem) <= start.loss(problem)
+    if not may_leave:
+        assert (found.label == NOWHERE).sum() <= (start.label == NOWHERE).sum()
+
+
+def test_other_borders_let_clusters_cross_those_before(monkeypatch):
+    tree = Tree.grow(
+        "any", [(f"{n:02}", f"by 4: {n // 4}", f"by 8: {n // 8}", "*") for n in range(16)]
+    )
+    random = np.random.default_rng(1)
+    rows = [tuple(f"{value:02}" for value in row) for row in random.integers(0, 16, (400, 2))]
+    problem = problem_of(rows, 4, [tree, tree], "lm")
+    start, crossing, losses = cut_clusters(problem), [], []
+    blocks = blocks_of_clusters(problem, start, most=100)
+    for borders in (1, 2):
+        monkeypatch.setattr(home, "BORDERS", borders)
+        found = improved_in_blocks(task_of(problem, start, passes=6, turns=0), most=100)
+        within = [np.isin(own, block).all() for own in members(found) for block in blocks]
+        crossing.append(len(found.nodes) - sum(within))
+        losses.append(found.loss(problem))
+    assert crossing[0] == 0 < crossing[1]
+    assert losses[1] < losses[0] < start.loss(problem)
+
+
+@pytest.mark.parametrize("demand", [None, Distinct(np.arange(400) % 3, 2)])
+def test_equal_seeds_give_equal_clusters_in_any_number_of_processes(demand, monkeypatch):
+    """Also where a process has died, whose work this one does."""
+    problem = random_table(400, 5, demand=demand, values=8)
+    start = direct_cover(problem, candidates_of(problem))
+    whole = task_of(problem, start, passes=1, seed=7)
+    first = improved_in_blocks(whole, most=150).label.tolist()
+    for processes in (2, 3):
+        other = improved_in_blocks(whole, most=150, processes=processes)
+        assert other.label.tolist() == first
+    assert improved_in_blocks(replace(whole, seed=8), most=150).label.tolist() != first
+
+    made = Worker.__init__
+
+    def dying(own):
+        made(own)
+        own.kill()
+
+    monkeypatch.setattr(Worker, "__init__", dying)
+    assert improved_in_blocks(whole, most=150, processes=2).label.tolist() == first
+
+
+def test_another_process_does_the_work(monkeypatch):
+    problem = random_table(60, 3)
+    task = task_of(problem, cut_clusters(problem))
+    expected = task.run()
+    worker = Worker()
+    try:
+        monkeypatch.setattr(Task, "run", lambda _: pytest.fail("done in this process"))
+        for _ in range(2):
+            assert worker.run(task).label.tolist() == expected.label.tolist()
+        worker.kill()
+        assert worker.run(task) is None
+    finally:
+        worker.end()
+
+
+def test_where_no_process_can_be_started_this_one_does_the_work(monkeypatch):
+    problem = random_table(60, 3)
+    whole = task_of(problem, cut_clusters(problem))
+    expected = improved_in_blocks(whole, most=20).label.tolist()
+    monkeypatch.setattr(home.sys, "executable", "/nowhere/python")
+    assert improved_in_blocks(whole, most=20, processes=2).label.tolist() == expected
+
+
+def test_workers_import_nothing_from_the_folder_they_are_started_in(tmp_path, monkeypatch):
+    (tmp_path / "numpy.py").write_text("open('imported', 'w')")
+    monkeypatch.chdir(tmp_path)
+    problem = random_table(60, 3)
+    worker = Worker()
+    try:
+        assert worker.run(task_of(problem, cut_clusters(problem))) is not None
+    finally:
+        worker.end()
+    assert not (tmp_path / "imported").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_interrupt_ends_the_work_at_once_and_every_process(processes, monkeypatch):
+    problem, ended = random_table(400, 3), []
+    end = Worker.end
+
+    def watched(own):
+        end(own)
+        ended.append(own._process.returncode)
+
+    monkeypatch.setattr(Worker, "end", watched)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    endless = task_of(problem, cut_clusters(problem), passes=1e6)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            improved_in_blocks(endless, most=100, processes=processes)
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+    assert len(ended) == (processes if processes > 1 else 0)
+    assert None not in ended
+
+
+def test_no_time_leaves_clusters_as_they_are_and_little_leaves_them_valid():
+    problem = random_table(200, 4)
+    start = cut_clusters(problem)
+    late = replace(problem, deadline=Deadline(0))
+    found = improved_in_blocks(task_of(late, start), most=60)
+    assert found.label.tolist() == start.label.tolist()
+    soon = replace(problem, deadline=Deadline.after(0.2))
+    found = improved_in_blocks(task_of(soon, start, passes=1e6), most=60, processes=2)
+    check(problem, found)
+    assert found.loss(problem) <= start.loss(problem)
