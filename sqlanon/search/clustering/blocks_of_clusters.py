@@ -165,12 +165,11 @@ def blocks_of_clusters(
         units = waiting.pop()
         records = int(sizes[units].sum())
         parts = -(-records // most)
-        ordered = _ordered(problem, nodes[units], sizes[units], border) if parts > 1 else None
-        if ordered is None or len(units) < 2:
+        if parts < 2 or len(units) < 2:
             block[units] = made
             made += 1
             continue
-        units = units[ordered]
+        units = units[_ordered(problem, nodes[units], sizes[units], border)]
         through = np.cumsum(sizes[units])
         cut = int(np.searchsorted(through, records * (parts // 2) / parts)) + 1
         cut = min(cut, len(units) - 1)
@@ -180,10 +179,8 @@ def blocks_of_clusters(
     return np.split(order, borders)
 
 
-def _ordered(
-    problem: ClusteringProblem, nodes: Numbers, sizes: Numbers, border: int
-) -> Numbers | None:
-    """The order of units along the column at which they are cut; None where all are alike."""
+def _ordered(problem: ClusteringProblem, nodes: Numbers, sizes: Numbers, border: int) -> Numbers:
+    """The order of units along the column at which they are cut; as it is where all are alike."""
     gains, orders = list[float](), list[Numbers]()
     for column, taxonomy in enumerate(problem.taxonomies):
         own = nodes[:, column]
@@ -194,7 +191,7 @@ def _ordered(
         gains.append(float(taxonomy.cost[top] - (taxonomy.cost[own] * sizes).sum() / sizes.sum()))
         orders.append(np.argsort(low + high, kind="stable"))
     if not gains:
-        return None
+        return np.arange(len(nodes))
     best = sorted(range(len(gains)), key=gains.__getitem__, reverse=True)
     return orders[best[border % len(best)]]
 
