@@ -262,9 +262,8 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     try:
         with _room(engine, options):
             found: Decided = home.decide(engine, subject, policy=policy, options=options)
-            found = _no_worse(found, engine, subject, policy=policy, options=options, lend=lend)
-        if standing is None or not standing.replaces or not found.report.is_cut:
-            return found
+            if standing is None or not standing.replaces or not found.report.is_cut:
+                return _no_worse(found, engine, subject, policy=policy, options=options, lend=lend)
         results.append((found, ""))
         ended = found.report.search.given_up or f"the search of {options.method.name}"
     except TimeLimitError as error:
@@ -311,8 +310,10 @@ def _no_worse(
     )
     report = other.report
     note = f"this is the best full-domain recoding: {options.method.name} itself found none better"
-    report = replace(report, notes=(*report.notes, note), lower_bound=found.report.lower_bound)
-    return replace(other, report=replace(report, search=replace(report.search, proven=False)))
+    ended = tuple(own for own in found.report.notes if own.startswith("the time limit ended"))
+    search = replace(report.search, proven=False, cut_short=found.report.is_cut)
+    report = replace(report, search=search, notes=(*report.notes, note, *ended))
+    return replace(other, report=replace(report, lower_bound=found.report.lower_bound))
 
 
 def _first(
