@@ -1,5 +1,8 @@
 """Random hierarchies, records, policies and tables that several tests draw."""
 
+from dataclasses import replace
+
+import numpy as np
 from hypothesis import strategies as st
 from oracles.covers import Distinct, limited, problem_of
 from oracles.lattice import JOBS, LOSSES, Case
@@ -7,7 +10,8 @@ from oracles.models import DRAWN
 
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, Sensitive
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.policy.privacy import TCloseness
+from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.search.privacy import Demands, ValueDemand
 
 ROOT = "*"
 weights = st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7])
@@ -129,6 +133,13 @@ def problems(draw, most=9, *, demanding=False):
     if demanding:
         demand = Distinct([draw(st.integers(0, 2)) for _ in rows], 2)
     return problem_of(rows, k, grown, draw(st.sampled_from(["lm", "tree"])), demand)
+
+
+def as_model(problem):
+    """The same problem, its demand of distinct values as the model that it is."""
+    values = np.array(problem.demand.values)
+    asked = ValueDemand(0, LDiversity(problem.demand.least), np.bincount(values, minlength=1))
+    return replace(problem, demand=Demands(values[:, np.newaxis], (asked,)))
 
 
 @st.composite

@@ -246,7 +246,7 @@ class ClusterOptions(AnnealingOptions):
     )
     block_records: int = _whole(
         BLOCK_RECORDS,
-        f"Split a larger table into blocks along its hierarchies. Default: {BLOCK_RECORDS}.",
+        f"Split a larger table into blocks of whole Mondrian parts. Default: {BLOCK_RECORDS}.",
         "block_records is {!r}; a block has 1 record or more",
     )
     pools: int | None = _whole(

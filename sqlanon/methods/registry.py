@@ -30,7 +30,7 @@ from sqlanon.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
     from sqlanon.loss.release import Tallied
-    from sqlanon.recoding import Node, Recoding
+    from sqlanon.recoding import Recoding
     from sqlanon.reports.plan import Report
 
 Found = TypeVar("Found")
@@ -420,10 +420,6 @@ class Options(Generic[Own_co]):
         memory: Memory for a search outside the database, about [bytes]; None for no limit.
         threads: Cores that a search may keep busy; None for all that there are.
         deadline: When every phase ends, and the best found so far is the result.
-        lend: Finds the best full-domain recoding under the same policy, as far as that is quick,
-            for methods that recode record by record, until a deadline; None where nobody lends one.
-            Under a time limit it has been found before the method begins. Where the method then
-            finds nothing in its time, that recoding is the result.
         shared: What other searches of the same table by the same policy and loss have found.
 
     Raises:
@@ -438,7 +434,6 @@ class Options(Generic[Own_co]):
     memory: int | None = None
     threads: int | None = None
     deadline: Deadline = NEVER
-    lend: Callable[[Deadline], Node | None] | None = None
     shared: SharedWork = field(default_factory=SharedWork, compare=False)
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -18,6 +18,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import HierarchyError, PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.measures import refuse_inapplicable
+from sqlanon.methods.options import ClusterOptions, PartOptions
 from sqlanon.methods.registry import (
     CHOICE,
     CUTS,
@@ -43,6 +44,8 @@ from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.wording import key, listed
 
+Lend = Callable[[Deadline], tuple[Node, float] | None]
+"""Finds the best full-domain node that is found quickly and its loss, until a deadline."""
 GRACE_SECONDS = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
 LENT_SHARE = 0.3
@@ -245,29 +248,29 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     """
     home = import_module(options.method.home)  # no other method is loaded
     kept = SharedWork(stored={} if options.deadline.is_limited else None)
-    known: list[Node | None] = []
+    known: list[tuple[Node, float] | None] = []
 
-    def lend(deadline: Deadline) -> Node | None:
+    def lend(deadline: Deadline) -> tuple[Node, float] | None:
         if not known:
             asked = replace(options, deadline=deadline)
             known.append(_lent(engine, subject, policy=policy, options=asked, kept=kept))
         return known[0]
 
-    own, standing = replace(options, lend=lend), options.method.first
-    first = _first(engine, subject, policy=policy, options=own)
+    standing = options.method.first
+    first = _first(engine, subject, policy=policy, options=options, lend=lend)
     results = list[tuple[Decided, str]]()
     try:
         with _room(engine, options):
-            found: Decided = home.decide(engine, subject, policy=policy, options=own)
-        if standing is None or not standing.replaces or not found.report.is_cut:
-            return found
+            found: Decided = home.decide(engine, subject, policy=policy, options=options)
+            if standing is None or not standing.replaces or not found.report.is_cut:
+                return _no_worse(found, engine, subject, policy=policy, options=options, lend=lend)
         results.append((found, ""))
         ended = found.report.search.given_up or f"the search of {options.method.name}"
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
     if first is not None:
         results.append((first, f"the plan is that of {CUTS.method}"))
-    best = subject.high if not known or known[0] is None else known[0]
+    best = subject.high if not known or known[0] is None else known[0][0]
     # What has a result is compared to nodes that are not compared to it already.
     is_open = not options.deadline.expired or standing == NODES
     if not results or (best != subject.high and is_open):
@@ -286,15 +289,42 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     )
 
 
+def _no_worse(
+    found: Decided,
+    engine: Engine,
+    subject: Subject,
+    *,
+    policy: Policy,
+    options: Options[Any],
+    lend: Lend,
+) -> Decided:
+    """What cuts or refined clusters are, or the best full-domain recoding where that loses less."""
+    own, name = options.own, key(options.loss)
+    is_compared = isinstance(own, PartOptions) or (isinstance(own, ClusterOptions) and own.refine)
+    best = lend(options.deadline) if is_compared else None
+    if best is None or found.report.loss[name] <= best[1]:
+        return found
+    full_domain = import_module(DEFAULT.home)
+    other: Decided = full_domain.decide_at(
+        engine, subject, policy=policy, options=options, node=best[0]
+    )
+    report = other.report
+    note = f"this is the best full-domain recoding: {options.method.name} itself found none better"
+    ended = tuple(own for own in found.report.notes if own.startswith("the time limit ended"))
+    search = replace(report.search, proven=False, cut_short=found.report.is_cut)
+    report = replace(report, search=search, notes=(*report.notes, note, *ended))
+    return replace(other, report=replace(report, lower_bound=found.report.lower_bound))
+
+
 def _first(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], lend: Lend
 ) -> Decided | None:
     """What stands first under a time limit, told as the result of the method; None without any.
 
-    Before that the full-domain recoding is found that it begins from, as the method itself does.
+    Before that the full-domain recoding is found that it is compared to, as the method itself is.
     """
-    first, lend = options.method.first, options.lend
-    if not options.deadline.is_limited or options.method is DEFAULT or lend is None:
+    first = options.method.first
+    if not options.deadline.is_limited or options.method is DEFAULT:
         return None
     deadline = options.deadline if first is None else options.deadline.share(first.share)
     # What they refuse may be what the method itself can do.
@@ -317,17 +347,17 @@ def _first(
 
 def _lent(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], kept: SharedWork
-) -> Node | None:
-    """The best full-domain node that is found quickly, for methods that recode single records."""
+) -> tuple[Node, float] | None:
+    """The best full-domain node that is found quickly, and its loss."""
     full_domain = import_module(DEFAULT.home)
     asked = Options(
         DEFAULT, DEFAULT.options(), options.loss, deadline=options.deadline, shared=kept
     )
 
-    def search() -> tuple[Node | None, bool]:
-        options.tell(f"{DEFAULT.name}: a recoding to start from")
+    def search() -> tuple[tuple[Node, float] | None, bool]:
+        options.tell(f"{DEFAULT.name}: a recoding to compare")
         with _room(engine, asked):
-            found: tuple[Node | None, bool] = full_domain.lent_node(
+            found: tuple[tuple[Node, float] | None, bool] = full_domain.lent_node(
                 engine, subject, policy=policy, options=asked, share=LENT_SHARE
             )
         return found

@@ -158,9 +158,9 @@ def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
     found, lent = [], planner._lent
     monkeypatch.setattr(planner, "_lent", lambda *a, **k: found.append(lent(*a, **k)) or found[-1])
     losses, nodes = [], {}
-    for looks in (8, 20, *range(36, 60, 4), 80, 120):
+    for looks in (8, 20, *range(36, 60, 4), 80, 120, 10_000):
         plan = planned(people, "mondrian", looks)
-        node = found.pop()
+        node = (found.pop() or (None,))[0] if found else None
         if node is not None and node not in nodes:
             fixed = sqlanon.plan(people, levels_fixed(node), table="people").report
             nodes[node] = fixed.loss["lm"]
@@ -193,30 +193,6 @@ def test_mondrian_loses_no_more_than_full_domain_where_its_time_is_over_later(
     assert report.holds
     assert report.lower_bound <= report.loss["lm"]
     assert any("the time limit ended" in note for note in report.notes)
-
-
-@pytest.mark.parametrize(("levels", "is_lent"), [((10, 30), True), ((), False)])
-def test_mondrian_begins_where_it_loses_least_when_there_is_time_for_one_start(
-    people, monkeypatch, levels, is_lent
-):
-    now, cut = [0.0], mondrian.ClosedParts.of
-
-    def once(*given, **named):
-        found = cut(*given, **named)
-        now[0] = 2.0
-        return found
-
-    monkeypatch.setattr(mondrian.ClosedParts, "of", once)
-    monkeypatch.setattr(Deadline, "after", lambda _: Deadline(1.0, lambda: now[0]))
-    people.execute(
-        "CREATE TABLE more AS SELECT i % 60 AS a, i // 7 AS b, i % 3 AS c FROM range(400) t(i)"
-    )
-    own = Hierarchy.intervals(*levels) if levels else Hierarchy.suppression()
-    policy = Policy({"a": own, "b": own, "c": Hierarchy.suppression()}, models=[KAnonymity(8)])
-    report = sqlanon.plan(people, policy, table="more", method="mondrian", time_limit=1.0).report
-    told = "these are the classes of the best full-domain recoding, cut further"
-    assert (told in report.notes) is is_lent
-    assert report.is_cut
 
 
 def ended(monkeypatch, method, *, found):

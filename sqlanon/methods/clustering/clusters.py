@@ -1,12 +1,8 @@
-"""Clusters as a method: from the first clusters of a table to a node for every record.
-
-The best full-domain recoding under the same policy stands beside them. Families of methods do not
-know each other, so the planner hands on a function that finds it (`Options.lend`).
-"""
+"""Clusters as a method: from the first clusters of a table to a node for every record."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +19,6 @@ from sqlanon.methods.clustering.annealing import (
 from sqlanon.methods.clustering.first import (
     COVERED,
     Begun,
-    FirstClusters,
     Proof,
     Refuse,
     Start,
@@ -31,7 +26,6 @@ from sqlanon.methods.clustering.first import (
     block_notes,
     crosses_blocks,
     largest_block,
-    least_by_record,
     started,
 )
 from sqlanon.methods.clustering.neighbourhoods import REFINED, searched, searches
@@ -42,19 +36,15 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
-from sqlanon.recoding import Node
 from sqlanon.reports.search import ClusterSearch
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.blocks_of_clusters import Task, improved_in_blocks
 from sqlanon.search.clustering.effort import REFINED_RECORDS
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,
-    members,
-    renumbered,
 )
-from sqlanon.search.packing import packed, united
 from sqlanon.wording import counted, listed
 
 ORDINARY = 0.5
@@ -62,14 +52,8 @@ ORDINARY = 0.5
 PUBLISHING, LEAVING = 0.6, 0.5
 """Share of the time for a refinement that publishes everybody, and passes of the one that follows
 and leaves records out, for each pass of the first."""
-Further = Callable[[ClusteringProblem, Clustering], Clustering]
-"""What a method makes of clusters that another one lends it, before they are refined."""
 PASSES_BY_PRICES = 1.4
 """Passes of a refinement that begins from a cover by prices, which gains longer, for each other."""
-LENDING = 0.2
-"""Share of the time that is left for the full-domain recoding."""
-PROMISING = 1.25
-"""How many times as much as the method's own clusters lent ones may lose and still be refined."""
 
 
 def decide_clusters(
@@ -78,22 +62,18 @@ def decide_clusters(
     *,
     start: Start,
     refuse: Refuse | None = None,
-    further: Further | None = None,
     turns: int = 0,
 ) -> Decided:
     """A recoding of every record, from the clusters that a method starts from, refined.
 
     Records that no cluster within the highest levels may hold are left out first; of the others
-    some more, within the suppression limit, where refined clusters lose less without them. Unless
-    they stay as they were found, clusters never lose more than the best full-domain recoding that
-    `options.lend` knows of: where that is promising, its classes are refined, too.
+    some more, within the suppression limit, where refined clusters lose less without them.
 
     Args:
         read: The table.
         options: How to cluster it.
         start: Finds the first clusters of the table, or of each block of a large one.
         refuse: Looks at all blocks before the first one is searched.
-        further: What becomes of lent clusters before they are refined.
         turns: How often clusters are covered anew by prices of the closures met; 0 to refine alone.
 
     Raises:
@@ -105,9 +85,7 @@ def decide_clusters(
     if refused is not None:
         raise refused
     releases = Releases.of(problem, read.policy)
-    begun, clusters, told = _ordinary(
-        releases, options, start=start, refuse=refuse, further=further, turns=turns
-    )
+    begun, clusters, told = _ordinary(releases, options, start=start, refuse=refuse, turns=turns)
     annealed = _annealed(releases, begun, options, start=start, ordinary=clusters)
     if annealed is not None and annealed[1].is_kept:
         clusters, told = annealed[0], ()
@@ -127,7 +105,7 @@ def decide_clusters(
     search = ClusterSearch(
         candidates=sum(each.first.candidates for each in begun),
         clusters=len(clusters.nodes),
-        blocks=max(len(begun), 1),
+        blocks=len(begun),
         left_out=int((clusters.label == NOWHERE).sum()),
         proven=clusters.loss(problem) == proof.least and not ended,
         bound=proof.by,
@@ -155,7 +133,6 @@ def _ordinary(
     *,
     start: Start,
     refuse: Refuse | None,
-    further: Further | None,
     turns: int,
 ) -> tuple[list[Begun], Clustering, tuple[str, ...]]:
     """The first clusters of each block, the clusters that they become, and notes on these.
@@ -167,22 +144,9 @@ def _ordinary(
     if anneals(options) or searches(options):
         share = ORDINARY if anneals(options) else REFINED
         releases = releases.ended_by(releases.problem.deadline.share(share))
-    stay = options.method.takes("refine") and not options.own.refine
-    # Before anything else: what is found first is there whenever the time is over.
-    lent = None if stay else lent_clusters(releases, options)
-    try:
-        most = releases.problem.records if turns else largest_block(options)
-        begun = begin(releases, options, start=start, refuse=refuse, most=most)
-    except UnsatisfiableError:
-        if lent is None:
-            raise
-        return [], *_from_lent(releases, [], lent, options, further=further)
-    clusters, notes = _refined(releases, begun, options, turns=turns)
-    if lent is not None and lent.loss(releases.whole) <= PROMISING * clusters.loss(releases.whole):
-        other, lent_notes = _from_lent(releases, begun, lent, options, further=further)
-        if other.loss(releases.whole) < clusters.loss(releases.whole):
-            return begun, other, lent_notes
-    return begun, clusters, notes
+    most = releases.problem.records if turns else largest_block(options)
+    begun = begin(releases, options, start=start, refuse=refuse, most=most)
+    return begun, *_refined(releases, begun, options, turns=turns)
 
 
 def _annealed(
@@ -194,12 +158,15 @@ def _annealed(
     ordinary: Clustering,
 ) -> tuple[Clustering, Annealing] | None:
     """Annealed clusters of all records; None where there is nothing to anneal, or no time."""
-    if not (begun and anneals(options)):
+    if not anneals(options):
         return None
 
     def search(alone: ClusteringProblem) -> Clustering:
         first = started(alone, start)
-        return _refined_part(alone, first, options) if options.own.refine else first.found
+        if not options.own.refine:
+            return first.found
+        other, prices = first.other, first.price
+        return _refined_part(alone, first.found, options, other=other, prices=prices)
 
     parts, ended = list[AnnealedPart](), releases.problem.deadline.share(COVERED)
     for number, each in enumerate(begun):
@@ -222,80 +189,6 @@ def _annealed(
     return stages[-1], told
 
 
-def _from_lent(
-    releases: Releases,
-    begun: Sequence[Begun],
-    lent: Clustering,
-    options: Options[ClusterOptions],
-    *,
-    further: Further | None,
-) -> tuple[Clustering, tuple[str, ...]]:
-    """The classes of the best full-domain recoding, or what refining makes of them; and a note."""
-    records, problem = (
-        releases.placed(lent) if releases.shifts else (releases.placeable, releases.problem)
-    )
-    own = Clustering.of(problem, lent.label[records])
-    if further is not None:
-        own = further(problem, own)
-    first = FirstClusters(own, least_by_record(releases, begun)[records])
-    other, _ = _refined(releases, [Begun(records, problem, first)], options)
-    if not releases.holds(other) or lent.loss(releases.whole) <= other.loss(releases.whole):
-        other = lent
-    how = ", refined" if options.own.refine else ", cut further" if further else ""
-    return other, (
-        f"these are the classes of the best full-domain recoding{how}: they lose less than what "
-        f"{options.method.name} found itself",
-    )
-
-
-def lent_clusters(releases: Releases, options: Options[ClusterOptions]) -> Clustering | None:
-    """The classes of the best full-domain recoding that was found; None without one.
-
-    Classes that fail are left out, and those that come to fail by that, as such a recoding does.
-
-    Raises:
-        TimeLimitError: The problem's deadline came before all classes were looked at.
-    """
-    ended = options.deadline.share(LENDING)
-    node = None if options.lend is None else options.lend(ended)
-    if node is None:
-        return None
-    whole = releases.whole
-    found = Clustering(_classes(releases, node), np.zeros((0, len(node)), np.int64))
-    while True:
-        if int((found.label != NOWHERE).sum()) < whole.k:
-            return None
-        records, own = releases.placed(found)
-        label = renumbered(found.label[records])
-        failing = list(_failing(replace(own, deadline=releases.problem.deadline), label))
-        if not failing:
-            break
-        left = found.label.copy()
-        left[records[np.concatenate(failing)]] = NOWHERE
-        found = replace(found, label=left)
-    found = Clustering.of(whole, found.label)
-    return None if releases.suppresses(found) or not releases.holds(found) else found
-
-
-def _failing(problem: ClusteringProblem, label: Numbers) -> Iterator[Numbers]:
-    """The records of each class that may not be published."""
-    for held in members(Clustering(label, problem.leaves[:0])):
-        problem.deadline.check()
-        if not problem.satisfies(held):
-            yield held
-
-
-def _classes(releases: Releases, node: Node) -> Numbers:
-    """The class of each record at a node."""
-    whole = releases.whole
-    columns = enumerate(zip(whole.taxonomies, node, strict=True))
-    cells = [taxonomy.ancestors[at, whole.leaves[:, j]] for j, (taxonomy, at) in columns]
-    widths = [len(taxonomy.cost) for taxonomy in whole.taxonomies]
-    key = united(packed(np.stack(cells, axis=1), widths))
-    found: Numbers = np.unique(key, return_inverse=True)[1].ravel()
-    return found
-
-
 def _refined(
     releases: Releases,
     begun: Sequence[Begun],
@@ -303,7 +196,7 @@ def _refined(
     *,
     turns: int = 0,
 ) -> tuple[Clustering, tuple[str, ...]]:
-    """Clusters of all records, refined where that is asked for, block by block; and notes on them.
+    """Clusters of all records, refined across blocks where that is asked for; and notes on them.
 
     Records are left out where the policy allows for what that makes of the others.
     """
@@ -311,49 +204,47 @@ def _refined(
     if not options.own.refine:
         return first, ()
     options.tell(f"refine: {counted(len(first.nodes), 'cluster')}")
-    limits = [0] if releases.suppresses(first) else [1, 0]
-    for may_leave in limits:
-        parts = [
-            _refined_part(
-                replace(
-                    each.problem,
-                    allowance=each.problem.allowance * may_leave,
-                    deadline=releases.problem.deadline.share(1 / (len(begun) - number)),
-                ),
-                each.first,
-                options,
-                turns=turns,
-            )
-            for number, each in enumerate(begun)
-        ]
-        found = _together(releases, begun, parts)
+    placeable, problem, other = releases.placeable, releases.problem, None
+    if any(each.first.other is not None for each in begun):
+        starts = [each.first.other or each.first.found for each in begun]
+        other = _together(releases, begun, starts)
+        other = Clustering.of(problem, other.label[placeable])
+    own = Clustering.of(problem, first.label[placeable])
+    prices = _prices(begun)
+    for may_leave in [0] if releases.suppresses(first) else [1, 0]:
+        alone = replace(problem, allowance=problem.allowance * may_leave)
+        part = _refined_part(alone, own, options, other=other, prices=prices, turns=turns)
+        found = releases.all_of(part.label, placeable)
         if releases.holds(found):
-            return found, tuple(_start_notes(begun, parts, options))
+            is_other = other is not None and part.loss(problem) < own.loss(problem)
+            return found, (_start_note(options),) if is_other else ()
     return first, ()
 
 
-def _start_notes(
-    begun: Sequence[Begun], parts: Sequence[Clustering], options: Options[ClusterOptions]
-) -> Iterator[str]:
-    """Says where refined clusters come from another start than the method's own."""
-    by_prices = sum(
-        each.first.other is not None
-        and part.loss(each.problem) < each.first.found.loss(each.problem)
-        for each, part in zip(begun, parts, strict=True)
+def _prices(begun: Sequence[Begun]) -> Reals | None:
+    """What each record of all blocks is worth, or loses at least; None where that is not known."""
+    every = [own.price for own in (each.first for each in begun) if own.price is not None]
+    if len(every) < len(begun):
+        return None
+    found: Reals = np.concatenate([own.astype(np.float64) for own in every])
+    return found[np.argsort(np.concatenate([each.records for each in begun]))]
+
+
+def _start_note(options: Options[ClusterOptions]) -> str:
+    """Says that refined clusters come from another start than the method's own."""
+    return (
+        "refinement started from a cover by reduced cost, where it mostly ends with a lower loss "
+        f"than from the clusters of {options.method.name}"
     )
-    if by_prices:
-        where = f" in {by_prices} of {len(parts)} blocks" if len(parts) > 1 else ""
-        yield (
-            f"refinement started from a cover by reduced cost{where}, where it mostly ends with a "
-            f"lower loss than from the clusters of {options.method.name}"
-        )
 
 
 def _refined_part(
     problem: ClusteringProblem,
-    first: FirstClusters,
+    found: Clustering,
     options: Options[ClusterOptions],
     *,
+    other: Clustering | None,
+    prices: Reals | Numbers | None,
     turns: int = 0,
 ) -> Clustering:
     """Refined clusters, at first without leaving anybody out, so that no limit makes them worse.
@@ -361,21 +252,22 @@ def _refined_part(
     They begin from the cover by prices where there is one, which once refined mostly loses less
     than the method's own, and never lose more than that.
     """
-    bounds = first.bounds if first.priced is None else first.priced.duals.price
-    start, passes = first.found, float(options.own.passes)
-    if first.other is not None:
-        start, passes = first.other, PASSES_BY_PRICES * passes
+    start, passes = found, float(options.own.passes)
+    if other is not None:
+        start, passes = other, PASSES_BY_PRICES * passes
     most = min(REFINED_RECORDS, largest_block(options))
-    task = Task(problem, start, passes, turns, options.seed, bounds)
+    task = Task(problem, start, passes, turns, options.seed, prices)
     processes = options.processes
+    if problem.allowance:
+        whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
+        task = replace(task, problem=whole)
+    refined = improved_in_blocks(task, most=most, processes=processes)
+    best = found if found.loss(problem) <= refined.loss(problem) else refined
     if not problem.allowance:
-        found = improved_in_blocks(task, most=most, processes=processes)
-        return first.found if first.found.loss(problem) <= found.loss(problem) else found
-    whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
-    found = improved_in_blocks(replace(task, problem=whole), most=most, processes=processes)
-    if first.found.loss(problem) <= found.loss(problem):
-        found = first.found
-    leaving = replace(task, clusters=found, passes=LEAVING * options.own.passes, turns=0)
+        return best
+    leaving = replace(
+        task, problem=problem, clusters=best, passes=LEAVING * options.own.passes, turns=0
+    )
     return improved_in_blocks(leaving, most=most, processes=processes)
 
 
@@ -413,8 +305,6 @@ def _assigned(read: EncodedRecords, releases: Releases, clusters: Clustering) ->
 
 def _told(begun: Sequence[Begun]) -> Iterator[str]:
     """What the method guarantees, and the records that its candidates left to others."""
-    if not begun:
-        return
     if begun[0].first.guarantee:
         yield begun[0].first.guarantee + (" within the same blocks" if len(begun) > 1 else "")
     uncovered = sum(each.first.uncovered for each in begun)

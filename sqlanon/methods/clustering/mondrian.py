@@ -75,8 +75,6 @@ from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted, key
 
-PROMISING = 0.5
-"""Share of what the highest levels lose up to which cuts begin from a node under a time limit."""
 BATCH = 500_000
 """Rows that are cut in memory at once."""
 ROW_BYTES = 1_000
@@ -100,9 +98,8 @@ def decide(
     _refuse_many(subject, options)
     ended = replace(options, deadline=options.deadline.share(ORDINARY))
     found = _strict(engine, subject, policy=policy, options=ended)
-    alone = replace(options, lend=None)  # its classes are cut further already
     try:
-        annealed = _by_records(engine, subject, policy=policy, options=alone)
+        annealed = _by_records(engine, subject, policy=policy, options=options)
     except (TimeLimitError, UnsatisfiableError):
         return _told(found, annealing_notes(None, options))
     search = annealed.report.search
@@ -118,12 +115,8 @@ def _by_records(
     own = options.own
     relaxed = own.partitioning == "relaxed"
 
-    def cut(problem: ClusteringProblem, begun: Clustering | None) -> Clustering:
-        seed = options.seed
-        return cut_clusters(problem, cuts=own.cuts, relaxed=relaxed, seed=seed, begun=begun)
-
     def start(problem: ClusteringProblem, _: Clustering | None) -> FirstClusters:
-        found = cut(problem, None)
+        found = cut_clusters(problem, cuts=own.cuts, relaxed=relaxed, seed=options.seed)
         ended = "the partition" if problem.deadline.expired else ""
         return FirstClusters(found, ended=ended)
 
@@ -132,7 +125,7 @@ def _by_records(
     given: Options[Any] = options
     annealing = {each.name: getattr(own, each.name) for each in fields(AnnealingOptions)}
     alone = replace(given, own=ClusterOptions(refine=False, **annealing))
-    return decide_clusters(read, alone, start=start, further=cut)
+    return decide_clusters(read, alone, start=start)
 
 
 def _refuse_many(subject: Subject, options: Options[PartOptions]) -> None:
@@ -171,9 +164,6 @@ def _strict(
 ) -> Decided:
     """A recoding of combinations, whose parts are cut in the database while they are large."""
     refuse_mixed_labels(subject)
-    node = None
-    if options.lend is not None:
-        node = options.lend(options.deadline)
     started = time.monotonic()
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         table = _Table.of(engine, subject, policy=policy, loss=options.loss)
@@ -181,13 +171,13 @@ def _strict(
     # What parts are published as is counted with them.
     deadline = end_after((at - started) / 2, policy, options.deadline)
     ended = replace(options, deadline=deadline)
-    found, cut_short = _better(engine, table, options=ended, node=node)
+    found = _found(engine, table, options=ended)
     searched_at = time.monotonic()
     original = Original(subject, policy, np.zeros((0, 0), np.int64), table.counts)
     told, bound = found.tallied(original), table.bound
-    proven = table.cost_of(found) == bound and not cut_short
+    proven = table.cost_of(found) == bound and not found.ended
     search = PartSearch(
-        parts=found.made, combinations=len(found.node), proven=proven, cut_short=cut_short
+        parts=found.made, combinations=len(found.node), proven=proven, cut_short=found.ended
     )
     return reported(
         original,
@@ -196,7 +186,7 @@ def _strict(
         told=told,
         lower_bound=table.costs.loss(bound, subject.records),
         search=search,
-        notes=tuple(_notes(found, cut_short, proven=proven)),
+        notes=tuple(_notes(found, proven=proven)),
         at=(at, searched_at),
     )
 
@@ -287,7 +277,6 @@ class Closed:
         node: The node of each combination; -1 where it is not published.
         found: The parts.
         lost: Records that are not published [records].
-        is_lent: Whether they are cut from the classes of a full-domain recoding.
     """
 
     nodes: tuple[Node, ...]
@@ -295,7 +284,6 @@ class Closed:
     node: Small
     found: tuple[ClosedParts, ...]
     lost: int
-    is_lent: bool = False
 
     @classmethod
     def of(cls, found: Sequence[ClosedParts], combinations: int, *, lost: int) -> Closed:
@@ -380,15 +368,6 @@ class _Table:
         dimensions = tuple(map(Dimension.of, taxonomies(subject, costs)))
         return cls(subject, policy, units, counts, costs, dimensions)
 
-    def least_at(self, node: Node) -> int:
-        """What a full-domain recoding loses at least [units], exactly where it suppresses none."""
-        total = 0
-        for column, level in enumerate(node):
-            cost, tree = self.costs.costs[column][level], self.subject.trees[column]
-            pairs = zip(tree.nodes[level], self.counts[column], strict=True)
-            total += sum(cost[own] * count for own, count in pairs)
-        return total
-
     def cost_of(self, found: Closed) -> int:
         """What parts lose [units], records that are left out included."""
         total = found.lost * self.costs.unit
@@ -430,84 +409,19 @@ class _Table:
         return Rule(self.dimensions, judge, unit, cuts, halves=halves, deadline=options.deadline)
 
 
-def _better(
-    engine: Engine, table: _Table, *, options: Options[PartOptions], node: Node | None
-) -> tuple[Closed, bool]:
-    """The better parts of those from a full-domain node and the highest levels, and if cut short.
-
-    Under a time limit the classes of a promising node come first: whenever the time is over,
-    nothing is lost by them that their node does not lose.
-
-    Args:
-        engine: Where the table lives.
-        table: The table.
-        options: Options of the search, with its own deadline.
-        node: The best full-domain node that is known; None without one.
-
-    Raises:
-        UnsatisfiableError: Neither satisfies the policy.
-        TimeLimitError: The time limit came before anything was cut that is no worse than the node.
-    """
-    high, limited = table.subject.high, options.deadline.is_limited
-    if node is None or node == high:
-        found = _found(engine, table, options=options, node=high)
-        return found, found.ended
-    tried, failed, began = list[Closed](), list[UnsatisfiableError](), time.monotonic()
-    is_first = limited and table.least_at(node) <= PROMISING * table.least_at(high)
-    for start in (node, high) if is_first else (high, node):
-        if tried and not _is_worthwhile(table, tried[0], node=node, options=options, began=began):
-            break
-        try:
-            found = _found(engine, table, options=options, node=start)
-        except UnsatisfiableError as error:
-            failed.append(error)
-        except TimeLimitError:
-            if not tried:
-                raise
-        else:
-            tried.append(replace(found, is_lent=start == node))
-    if not tried:
-        raise failed[0]
-    # Of those alike that of the highest levels, whatever came first.
-    best = min(tried, key=lambda own: (table.cost_of(own), own.is_lent))
-    no_worse = any(own.is_lent for own in tried) or table.cost_of(best) <= table.least_at(node)
-    if best.ended and not no_worse:
-        raise TimeLimitError("the partition")
-    return best, limited and (len(tried) + len(failed) < 2 or any(own.ended for own in tried))
-
-
-def _is_worthwhile(
-    table: _Table, first: Closed, *, node: Node, options: Options[PartOptions], began: float
-) -> bool:
-    """Whether the second start is tried, too: where there is time for as much again.
-
-    Without a time limit, of tables that are not read at once only where the node alone may lose
-    less.
-    """
-    if options.deadline.is_limited:
-        return not first.ended and options.deadline.left() > time.monotonic() - began
-    return len(first.node) <= _most(options) or table.least_at(node) < table.cost_of(first)
-
-
 def _most(options: Options[PartOptions]) -> int:
     """Rows that are cut in memory at once."""
     return BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
 
 
-def _found(
-    engine: Engine,
-    table: _Table,
-    *,
-    options: Options[PartOptions],
-    node: Node,
-) -> Closed:
-    """Parts of the table, from the classes of a node on.
+def _found(engine: Engine, table: _Table, *, options: Options[PartOptions]) -> Closed:
+    """Parts of the table, from the highest levels on.
 
     Raises:
-        UnsatisfiableError: Too many of these classes fail.
+        UnsatisfiableError: Too many of the classes there fail.
         TimeLimitError: The time limit came before anything was cut.
     """
-    state, table, lost = _start(engine, table, node)
+    state, table, lost = _start(engine, table)
     units, rule = table.units, table.rule(options)
     most = _most(options)
     with engine.limited(options.deadline):
@@ -523,8 +437,8 @@ def _found(
     return Closed.of(found, combinations(engine, units), lost=lost)
 
 
-def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, _Table, int]:
-    """The classes of a node that can be published, the table without the others, what these lose.
+def _start(engine: Engine, table: _Table) -> tuple[exp.Table, _Table, int]:
+    """The highest classes that can be published, the table without the others, what these lose.
 
     What is not published changes what relative models refer to, so classes are judged until no
     other fails.
@@ -533,7 +447,7 @@ def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, _Table
         UnsatisfiableError: More records are lost than may be suppressed.
     """
     policy, subject = table.policy, table.subject
-    if all(at == tree.height for at, tree in zip(node, subject.trees, strict=True)):
+    if all(at == tree.height for at, tree in zip(subject.high, subject.trees, strict=True)):
         asked = table.judge().every
         attributes = [table.units.attributes[each.attribute] for each in asked]
         every = tuple(
@@ -544,7 +458,7 @@ def _start(engine: Engine, table: _Table, node: Node) -> tuple[exp.Table, _Table
         refused = unsatisfied_as_one(policy, models, records=subject.records)
         if refused is not None:
             raise refused
-    state, lost = table.units.parted(engine, node), 0
+    state, lost = table.units.parted(engine, subject.high), 0
     while True:
         judge, (held, numbers) = table.judge(), initial(engine, table.units, state)
         good = judge.holds(held, held.part, groups=len(numbers))
@@ -584,17 +498,14 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
     )
 
 
-def _notes(found: Closed, cut_short: bool, *, proven: bool) -> Iterator[str]:
+def _notes(found: Closed, *, proven: bool) -> Iterator[str]:
     """What a reader should know of the search."""
     if not proven:
         yield "the bound adds up those of single columns; `sqlanon bound` may prove more"
     if found.lost:
-        where = "at the levels that cuts began from" if found.is_lent else "at the highest levels"
         yield (
-            f"{counted(found.lost, 'record')} in classes that fail even {where} "
+            f"{counted(found.lost, 'record')} in classes that fail even at the highest levels "
             f"{'is' if found.lost == 1 else 'are'} left out"
         )
-    if found.is_lent:
-        yield "these are the classes of the best full-domain recoding, cut further"
-    if cut_short:
+    if found.ended:
         yield "the time limit ended the partition: a better recoding may exist"

@@ -110,8 +110,8 @@ def decide_at(
 
 def lent_node(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], share: float
-) -> tuple[Node | None, bool]:
-    """The best node that a short search finds, for others to start from; None without any.
+) -> tuple[tuple[Node, float] | None, bool]:
+    """The best node that a short search finds, and its loss, for others to lose no more; or None.
 
     The second says whether a longer search finds the same.
 
@@ -136,7 +136,9 @@ def lent_node(
     found = _search(problem, ended, most=most)
     # Of nodes that lose as little another one may come first where the search was ended.
     is_ended = ended.deadline.expired or (most is not None and problem.sets.asked >= most)
-    return None if found.best is None else found.best.node, found.proven and not is_ended
+    best, objective = found.best, problem.lattice.objective
+    node = None if best is None else (best.node, objective.loss(best.value))
+    return node, found.proven and not is_ended
 
 
 def _search(

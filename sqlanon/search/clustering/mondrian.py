@@ -30,7 +30,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Demands, Sparse, ValueDemand
 
@@ -652,7 +652,7 @@ def cut_clusters(
     cuts: str = BEST,
     relaxed: bool = False,
     seed: int = 0,
-    begun: Clustering | None = None,
+    least: int = 1,
 ) -> Clustering:
     """Clusters that satisfy k and the demand.
 
@@ -664,15 +664,14 @@ def cut_clusters(
         cuts: One of `RULES`.
         relaxed: Whether records of one value may go to either half.
         seed: Seed of the draw.
-        begun: Clusters that are cut further, in the place of divisions; who is in none stays so.
+        least: Fewest records of a part that is cut off.
 
     Raises:
         UnsatisfiableError: The records of a division together fail the demand, see `mend`.
     """
     demand = problem.demand
     assert demand is None or isinstance(demand, Demands)
-    part = problem.division if begun is None else begun.label
-    order = np.flatnonzero(part != NOWHERE)
+    part, order = problem.division, np.arange(problem.records)
     if relaxed:
         order = np.random.default_rng(seed).permutation(order)
     leaves = tuple(np.ascontiguousarray(own) for own in problem.leaves[order].T)
@@ -689,16 +688,15 @@ def cut_clusters(
         )
     rule = Rule(
         tuple(map(Dimension.of, problem.taxonomies)),
-        Judge(problem.k, every),
+        Judge(max(problem.k, least), every),
         int(problem.cost(problem.root)),
         cuts,
         relaxed=relaxed,
         halves=may_halve(every, persons=rows.person is not None),
         deadline=problem.deadline,
     )
-    label = np.full(problem.records, NOWHERE, np.int64)
+    label = np.empty(problem.records, np.int64)
     label[order] = partition(rows, part[order], rule=rule).part
     found = Clustering.of(problem, label)
     # Cut parts satisfy the demand; those that could not be cut may not, whatever the time.
-    whole = demand is None or begun is not None
-    return found if whole else mend(replace(problem, deadline=NEVER), found)
+    return found if demand is None else mend(replace(problem, deadline=NEVER), found)

@@ -32,7 +32,7 @@ utility", section III.C.2.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import inf, prod
@@ -43,7 +43,6 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.blocks import children, standing
 from sqlanon.search.clustering.problem import (
     Clustering,
     ClusteringProblem,
@@ -256,10 +255,10 @@ def _best_parts(
     best, chosen = release.worth(), list[Numbers]()
     change = 0.0, 0.0
     own = _figures(problem, values, [records])
-    for each in children(problem, records):
+    for groups in children(problem, records):
         if problem.deadline.expired:
             break
-        parts = standing(each.groups, problem.satisfies)
+        parts = standing(groups, problem.satisfies)
         if not parts:
             continue
         after = _figures(problem, values, parts)
@@ -279,3 +278,42 @@ def _figures(
     cost = float((problem.cost(set_closures(problem, *groups)) * sizes).sum())
     pure = purity_squares(values[np.concatenate(groups)], np.repeat(np.arange(len(groups)), sizes))
     return cost, pure
+
+
+def children(problem: ClusteringProblem, records: Numbers) -> Iterator[list[Numbers]]:
+    """The records of each node right below their closure, for each column that tells any apart."""
+    nodes = set_closures(problem, records)[0]
+    for column, taxonomy in enumerate(problem.taxonomies):
+        level = int(taxonomy.level[nodes[column]])
+        if not level:
+            continue
+        below = taxonomy.ancestors[level - 1, problem.leaves[records, column]]
+        order = np.argsort(below, kind="stable")
+        borders = np.flatnonzero(np.diff(below[order])) + 1
+        yield np.split(records[order], borders)
+
+
+def standing(groups: Sequence[Numbers], holds: Callable[[Numbers], bool]) -> list[Numbers]:
+    """The groups that may stand alone, the largest first, and all others as one more.
+
+    Where these may not, the smallest of the first join them, the last among equals, until they may.
+
+    Args:
+        groups: Records of each group.
+        holds: Whether records may stand alone.
+
+    Returns:
+        Two groups or more; none where they cannot be kept apart.
+    """
+    large, others = list[Numbers](), list[Numbers]()
+    for group in groups:
+        (large if holds(group) else others).append(group)
+    large.sort(key=len, reverse=True)
+    if others:
+        rest = np.sort(np.concatenate(others))
+        while not holds(rest):
+            if not large:
+                return []
+            rest = np.sort(np.concatenate([rest, large.pop()]))
+        large.append(rest)
+    return large if len(large) > 1 else []

@@ -1,14 +1,25 @@
-"""First clusters: the quick ones to fall back on under a time limit."""
+"""First clusters: blocks of whole parts, and the quick ones to fall back on."""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import replace
 
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from oracles.covers import problem_of
+from strategies import as_model, bounded, problems
 
+from sqlanon import KAnonymity, Policy
 from sqlanon.deadline import Deadline
-from sqlanon.methods.clustering.first import FirstClusters, started
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.methods.clustering.first import FirstClusters, _blocks, begin, started
+from sqlanon.methods.clustering.releases import Releases
+from sqlanon.methods.registry import Options
+from sqlanon.search.clustering.assign import unplaceable
+from sqlanon.search.clustering.problem import NOWHERE
 
 PROBLEM = problem_of([("a",)] * 3 + [("b",)] * 3, 3)
 
@@ -25,3 +36,46 @@ def test_quick_clusters_are_as_fine_as_the_time_allows():
 
 def test_without_a_limit_there_is_nothing_to_fall_back_on():
     assert quick_clusters(PROBLEM) is None
+
+
+def test_the_parts_of_blocks_stand_where_the_method_finds_none():
+    def refuse(*_):
+        raise UnsatisfiableError("none")
+
+    releases = Releases.of(PROBLEM, Policy(["a"], models=[KAnonymity(3)]))
+    found = begin(releases, Options.of("forest"), start=refuse, most=3)
+    assert [each.first.found.label.tolist() for each in found] == [[0, 0, 0]] * 2
+    with pytest.raises(UnsatisfiableError):
+        begin(releases, Options.of("forest"), start=refuse, most=6)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.one_of(problems(), bounded(), bounded(demanding=True)), st.integers(1, 5))
+def test_blocks_hold_every_record_once_and_clusters_that_satisfy_everything(problem, most):
+    gone = unplaceable(problem)
+    if gone.all() or gone.sum() > problem.allowance:
+        return
+    own = problem.part(np.flatnonzero(~gone))
+    own = replace(own, allowance=problem.allowance - int(gone.sum()))
+    own = own if own.demand is None else as_model(own)
+    blocks, cuts = _blocks(own, most)
+    assert sorted(np.concatenate(blocks).tolist()) == list(range(own.records))
+    assert all(len(block) >= own.k for block in blocks)
+    if cuts is None:
+        assert own.demand is not None
+        return
+    assert (cuts.label == NOWHERE).sum() <= own.allowance
+    for block in blocks:
+        held = set(cuts.label[block].tolist()) - {NOWHERE}
+        for number in held:
+            cluster = np.flatnonzero(cuts.label == number)
+            assert set(cluster.tolist()) <= set(block.tolist())
+            assert own.satisfies(cluster)
+        assert held or len(blocks) == 1
+
+
+def test_a_block_is_larger_than_wanted_only_by_a_part():
+    """Parts of six, two, two and two records, and two of each value."""
+    rows = [("a",)] * 6 + [(value,) for value in "bbccdd"]
+    blocks, _ = _blocks(problem_of(rows, 2), 4)
+    assert sorted(map(len, blocks)) == [2, 4, 6]

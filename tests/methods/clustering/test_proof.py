@@ -111,13 +111,14 @@ def test_blocks_have_a_bound_of_their_own(people):
 @pytest.mark.slow
 def test_what_blocks_prove_says_nothing_of_clusters_that_cross_them(people, monkeypatch):
     def alternating(problem, _):
-        return [np.arange(first, problem.records, 15) for first in range(15)]
+        return [np.arange(first, problem.records, 15) for first in range(15)], None
 
-    monkeypatch.setattr("sqlanon.methods.clustering.first.cut_blocks", alternating)
-    report = sqlanon.plan(people, policy(), table="people", method="forest", bound="full").report
+    monkeypatch.setattr("sqlanon.methods.clustering.first._blocks", alternating)
+    report = sqlanon.plan(
+        people, policy(), table="people", method="forest", bound="full", block_records=25
+    ).report
     told = " ".join(report.notes)
     assert report.search.blocks == 15
-    assert "classes of the best full-domain recoding" in told
     assert "first clusters do not cross them" in told
     assert report.search.block_bound is None
     assert "stay within these blocks" not in told

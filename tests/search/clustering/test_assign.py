@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, limited, optimum, problem_of
-from strategies import bounded
+from strategies import as_model, bounded
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
 from sqlanon.search.clustering.assign import assign_rest, lessened, mend, returned, unplaceable
-from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover
 from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, column_bounds, members
@@ -157,13 +156,6 @@ def test_refined_clusters_keep_to_levels_and_limit_and_never_lose_more(problem, 
     assert least <= found.loss(own) + lost <= first.loss(own) + lost
 
 
-def as_model(problem):
-    """The same problem, its demand of distinct values as the model that it is."""
-    values = np.array(problem.demand.values)
-    asked = ValueDemand(0, LDiversity(problem.demand.least), np.bincount(values, minlength=1))
-    return replace(problem, demand=Demands(values[:, np.newaxis], (asked,)))
-
-
 @SMALL
 @given(bounded(demanding=True))
 def test_clusters_of_every_start_satisfy_the_demand_within_their_division(problem):
@@ -182,17 +174,6 @@ def test_clusters_of_every_start_satisfy_the_demand_within_their_division(proble
         except UnsatisfiableError:
             continue
         assert is_valid(own, found)
-
-
-@SMALL
-@given(bounded(), st.integers(1, 4))
-def test_blocks_part_no_division_into_what_cannot_stand(problem, most):
-    own = placed(problem)
-    if own is None:
-        return
-    blocks = cut_blocks(own, most)
-    assert sorted(np.concatenate(blocks).tolist()) == list(range(own.records))
-    assert not any(unplaceable(own.part(block)).any() for block in blocks)
 
 
 def test_a_record_that_spoils_a_cluster_is_left_out_once_that_gains():

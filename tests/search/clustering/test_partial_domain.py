@@ -17,8 +17,13 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.search.clustering import partial_domain as partial
-from sqlanon.search.clustering.blocks import children, standing
-from sqlanon.search.clustering.partial_domain import best_classes, partial_domain, purity_squares
+from sqlanon.search.clustering.partial_domain import (
+    best_classes,
+    children,
+    partial_domain,
+    purity_squares,
+    standing,
+)
 from sqlanon.search.clustering.problem import members
 
 FEW = settings(max_examples=25, deadline=None)
@@ -146,7 +151,7 @@ def test_a_cut_is_the_best_of_all_columns(case):
     before = release.worth()
     parts = partial._best_parts(problem, values, release=release, records=every)
     columns = children(problem, every) if len(every) >= 2 * problem.k else ()
-    ways = [way for each in columns if (way := standing(each.groups, problem.satisfies))]
+    ways = [way for each in columns if (way := standing(each, problem.satisfies))]
     worths = [utility(way, values, published(problem, way)) for way in ways]
     if not parts:
         assert all(worth >= before for worth in worths)
@@ -197,3 +202,57 @@ def test_no_group_is_above_the_highest_levels():
     found = partial_domain(problem)
     assert sorted(records.tolist() for records in members(found)) == [[0, 2, 4], [1, 3, 5]]
     assert not problem.forbids(problem.cost(found.nodes)).any()
+
+
+def sizes(counts):
+    """Groups of so many records."""
+    return np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
+
+
+@FEW
+@given(problems())
+def test_records_are_told_apart_right_below_their_closure(problem):
+    every = np.arange(problem.records)
+    columns = [own for own in problem.leaves.T if len(set(own.tolist())) > 1]
+    taxonomies = [t for t, own in zip(problem.taxonomies, problem.leaves.T, strict=True)
+                  if len(set(own.tolist())) > 1]  # fmt: skip
+    found = list(children(problem, every))
+    for groups, own, taxonomy in zip(found, columns, taxonomies, strict=True):
+        assert sorted(np.concatenate(groups).tolist()) == every.tolist()
+        group = np.empty(problem.records, np.int64)
+        for number, records in enumerate(groups):
+            group[records] = number
+        top = taxonomy.closure(own.min(), own.max())
+        for one, two in itertools.combinations(every.tolist(), 2):
+            low, high = sorted((own[one], own[two]))
+            assert (group[one] == group[two]) == (taxonomy.closure(low, high) != top)
+
+
+@FEW
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(1, 8), st.integers(1, 3))
+def test_what_stands_holds_every_record_once_or_nothing_is_cut(counts, least, multiple):
+    def holds(records):
+        return len(records) >= least and len(records) % multiple == 0
+
+    groups = sizes(counts)
+    found = standing(groups, holds)
+    assert len(found) != 1
+    assert all(map(holds, found))
+    if found:
+        assert sorted(np.concatenate(found).tolist()) == list(range(sum(counts)))
+    else:
+        assert sum(map(holds, groups)) < 2 or not all(map(holds, groups))
+
+
+def test_the_smallest_group_joins_those_that_are_too_small():
+    found = standing(sizes([1, 5, 3, 3, 1]), lambda records: len(records) >= 3)
+    assert [part.tolist() for part in found] == [[1, 2, 3, 4, 5], [6, 7, 8], [0, 9, 10, 11, 12]]
+
+
+def test_more_groups_join_until_the_rest_may_stand():
+    found = standing(sizes([4, 6, 8, 1]), lambda records: len(records) % 2 == 0 or len(records) > 9)
+    assert [len(part) for part in found] == [8, 11]
+
+
+def test_one_column_of_one_value_tells_nobody_apart():
+    assert not list(children(problem_of([("a",)] * 4, 2), np.arange(4)))
