@@ -167,7 +167,7 @@ def blocks_of_clusters(
     Args:
         problem: The table.
         clusters: Its clusters.
-        most: Largest block wanted [records]; some are larger by about a cluster.
+        most: Largest block wanted [records]; one cluster may be larger.
         border: Which of the columns decides on a cut: the one that is furthest apart for 0, the
             next one for 1, and so on.
     """
@@ -177,10 +177,10 @@ def blocks_of_clusters(
     # The numbers of leaves are those of nodes.
     nodes = np.concatenate([clusters.nodes, problem.leaves[left]])
     sizes = np.bincount(unit, minlength=len(nodes))
-    block, made = np.empty(len(nodes), np.int64), 0
-    waiting = [(np.arange(len(nodes)), -(-problem.records // most))]
+    block, made, waiting = np.empty(len(nodes), np.int64), 0, [np.arange(len(nodes))]
     while waiting:
-        units, parts = waiting.pop()
+        units = waiting.pop()
+        parts = -(-int(sizes[units].sum()) // most)
         if parts < 2 or len(units) < 2:
             block[units] = made
             made += 1
@@ -190,7 +190,7 @@ def blocks_of_clusters(
         few = parts // 2
         cut = int(np.searchsorted(through, through[-1] * few / parts)) + 1
         cut = min(cut, len(units) - 1)
-        waiting += [(units[cut:], parts - few), (units[:cut], few)]
+        waiting += [units[cut:], units[:cut]]
     order = np.argsort(block[unit], kind="stable")
     borders = np.cumsum(np.bincount(block[unit], minlength=made))[:-1]
     return np.split(order, borders)

@@ -147,10 +147,10 @@ def test_other_borders_let_clusters_cross_those_before(monkeypatch):
     rows = [tuple(f"{value:02}" for value in row) for row in random.integers(0, 16, (400, 2))]
     problem = problem_of(rows, 4, [tree, tree], "lm")
     start, crossing, losses = cut_clusters(problem), [], []
-    blocks = blocks_of_clusters(problem, start, most=100)
+    blocks = blocks_of_clusters(problem, start, most=130)
     for borders in (1, 2):
         monkeypatch.setattr(home, "BORDERS", borders)
-        found = improved_in_blocks(task_of(problem, start, passes=6, turns=0), most=100)
+        found = improved_in_blocks(task_of(problem, start, passes=6, turns=0), most=130)
         within = [np.isin(own, block).all() for own in members(found) for block in blocks]
         crossing.append(len(found.nodes) - sum(within))
         losses.append(found.loss(problem))
