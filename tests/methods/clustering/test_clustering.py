@@ -101,7 +101,7 @@ def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     assert (report.loss, report.notes) == (plan.report.loss, plan.report.notes)
     assert report.lower_bound == pytest.approx(0.2)  # of the only column, by itself
     assert report.search.blocks == 2
-    assert "the table was cut into 2 blocks of up to 3 records, along" in report.notes[0]
+    assert "the table was cut into 2 blocks of up to 3 records, each" in report.notes[0]
 
 
 @pytest.mark.slow
