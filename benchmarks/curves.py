@@ -6,8 +6,8 @@
 `methods` plans Adult (30,162 complete records, nine columns) and the demo's census (20,000 records,
 eight columns) with nobody left out, each run a process of its own, and appends a row for each:
 seconds of the processor of that process and of those that it starts, the loss, and its ratio to the
-bound of all closures (`sqlanon bound --effort full`). `anytime` runs with ever more passes, other
-methods once. Then it draws all rows of the file; `--tables` without names only draws.
+bound of all closures (`sqlanon bound --effort full`). `anytime` runs with more and more time,
+other methods once. Then it draws all rows of the file; `--tables` without names only draws.
 
 `scale` compares `anytime`, under a time limit where one is given, with `mondrian` on generated
 people. Reads the folder named by SQLANON_DATA.
@@ -39,7 +39,9 @@ METHODS = (
     "incognito", "mondrian", "partial-domain", "agglomerative", "forest", "diameter-cover",
     "set-cover", "direct-cover",
 )  # fmt: skip
-PASSES = (2, 5, 10, 20, 35, 52, 104)
+PASSES = (10, 20, 35, 52, 104)
+LIMITS = (2, 3, 4, 6)
+"""Passes, and time limits below what prices alone take [seconds]."""
 PEOPLE = 20_000
 CURVE = "anytime"
 FULL_DOMAIN = "incognito"
@@ -92,7 +94,8 @@ def methods(given):
                 bound = command("bound", *source, "--effort", given.effort)[0]["lower_bound"]
                 asked = [(method, ()) for method in given.methods if method != CURVE]
                 if CURVE in given.methods:
-                    asked[:0] = [(CURVE, ("--passes", passes)) for passes in given.passes]
+                    asked += [(CURVE, ("--time-limit", limit)) for limit in given.limits]
+                    asked += [(CURVE, ("--passes", passes)) for passes in given.passes]
                 for method, options in asked:
                     document, used, *_ = command("plan", *source, "--method", method, *options)
                     loss = document["loss"]["lm"]
@@ -130,7 +133,7 @@ def draw(path, chart, *, most):
             scale=altair.Scale(domain=[1, most], clamp=True),
         )
         colour = altair.Color(
-            "method:N", title=None, scale=altair.Scale(domain=names, range=COLOURS)
+            "method:N", title=None, scale=altair.Scale(domain=names, range=(*COLOURS, "#777777"))
         )
         shape = altair.Shape("method:N", title=None, scale=altair.Scale(domain=names))
         base = altair.Chart(own).encode(x=x, y=y, color=colour)
@@ -175,9 +178,10 @@ def main():
     one.add_argument("--tables", nargs="*", default=list(TABLES), choices=TABLES)
     one.add_argument("--methods", nargs="+", default=[CURVE, *METHODS])
     one.add_argument("--passes", type=int, nargs="+", default=PASSES)
+    one.add_argument("--limits", type=float, nargs="*", default=LIMITS)
     one.add_argument("--records", type=int)
     one.add_argument("--effort", default="full", help="how much work to put into the bound")
-    one.add_argument("--most", type=float, default=1.5, help="highest ratio that is drawn")
+    one.add_argument("--most", type=float, default=1.6, help="highest ratio that is drawn")
     two = tasks.add_parser("scale")
     two.add_argument("--records", type=int, nargs="+", default=[20_000, 200_000, 1_000_000])
     two.add_argument("--cores", type=int, nargs="+", default=[1, os.cpu_count() or 1])

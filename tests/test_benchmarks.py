@@ -31,7 +31,7 @@ SMALLEST = [
     "covers.py limit --k 5 --records 40",
     "covers.py starts --k 5 --records 60",
     "curves.py methods --tables adult-5 --records 60 --methods mondrian anytime incognito "
-    "--passes 1 --effort quick --rows {folder}/rows.csv --chart {folder}/chart.svg",
+    "--passes 1 --limits 2 --effort quick --rows {folder}/rows.csv --chart {folder}/chart.svg",
     "curves.py scale --records 200 --cores 1",
     "fulldomain.py adult --runs 1 --k 2",
     "fulldomain.py models --runs 1 --limits 0",

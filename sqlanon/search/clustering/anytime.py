@@ -72,11 +72,14 @@ def improved(
     best = refine(problem, clusters, passes=FIRST_SHARE * passes, seed=seed, bounds=prices, met=met)
     a_pass = (before - deadline.left()) / (FIRST_SHARE * passes) if deadline.is_limited else 0.0
     duals: Duals | None = None
+    stalls = False
     for turn in count():
         start, lost = best, best.loss(problem)
         if deadline.expired or not len(met):
             break
-        if deadline.left() >= PASSES_PER_TURN * a_pass:
+        # What gains no more without prices has time for them, however little.
+        is_priced = stalls or deadline.left() >= PASSES_PER_TURN * a_pass
+        if is_priced:
             with suppress(TimeLimitError, UnsatisfiableError):
                 duals, cover = _covered(problem, best, met, duals=duals, turn=turn)
                 if cover.loss(problem) <= MAX_TIMES_WORSE * lost:
@@ -85,7 +88,8 @@ def improved(
         found = refine(problem, start, passes=passes, seed=seed + turn + 1, bounds=prices, met=met)
         gained = lost - found.loss(problem)
         best = found if gained > 0 else best
-        if turn + 1 >= turns and not (deadline.is_limited and gained > MIN_GAIN * lost):
+        stalls = gained <= MIN_GAIN * lost
+        if turn + 1 >= turns and (not deadline.is_limited or (stalls and is_priced)):
             break
     return best
 
