@@ -148,7 +148,11 @@ class RunOptions:
     as_json: bool = switch("Print one JSON document on standard output.", "--json")
     quiet: bool = switch("Print only errors, and the output of --json or --sql.", "-q")
     verbose: bool = switch("Print on standard error how long each part took.", "-v")
-    threads: int | None = option("N", "Number of threads that the database uses.", panel=RESOURCES)
+    threads: int | None = option(
+        "N",
+        "Number of threads that the database uses, and of processes that refine large tables.",
+        panel=RESOURCES,
+    )
     memory_limit: str | None = option(
         "SIZE", "Most memory that the database uses, such as 2GB.", panel=RESOURCES
     )

@@ -13,6 +13,7 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.anytime import TURNS
+from sqlanon.search.clustering.effort import PASSES
 from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, column_bounds
 
@@ -35,4 +36,5 @@ def decide(
         return FirstClusters(found, column_bounds(problem))
 
     starting = priced(engine, read, options, start=start)
-    return decide_clusters(read, options, start=starting, turns=TURNS)
+    turns = min(TURNS, max(1, round(TURNS * options.own.passes / PASSES)))
+    return decide_clusters(read, options, start=starting, turns=turns)
