@@ -74,7 +74,7 @@ def test_a_block_of_too_many_combinations_is_refused_before_another_is_searched(
     searched = []
     monkeypatch.setattr(Neighbours, "of", lambda *_: searched.append(1))
     monkeypatch.setitem(LINKAGES, "forest", Linkage(LINKAGES["forest"].link, 20))
-    with pytest.raises(PolicyError, match=r"every two of 29 distinct .*--block-records 20"):
+    with pytest.raises(PolicyError, match=r"every two of 25 distinct .*--block-records 20"):
         sqlanon.plan(people, policy_of(3), table="people", method="forest", block_records=30)
     assert not searched
 
