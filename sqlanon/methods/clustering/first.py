@@ -6,13 +6,11 @@ What they prove of every recoding of the table stands with them (`Proof`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sqlanon.deadline import phase
-from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import RECORD_BYTES, ClusterOptions
@@ -21,12 +19,11 @@ from sqlanon.progress import portion
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.blocks import cut_blocks
 from sqlanon.search.clustering.dual_bound import Ascent, Duals
-from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, column_bounds
 from sqlanon.wording import at_least, counted
 
-QUICK, COVERED = 0.25, 0.75
-"""Shares of the time that is left for clusters to fall back on, and for the cover that follows; the
+CUT, COVERED = 0.25, 0.75
+"""Shares of the time that is left for the cut into blocks, and for the first clusters; the
 refinement has the rest."""
 
 
@@ -122,7 +119,7 @@ def begin(
     """
     problem = releases.problem
     with phase("the cut into blocks"):
-        part = replace(problem, deadline=problem.deadline.share(QUICK))
+        part = replace(problem, deadline=problem.deadline.share(CUT))
         blocks = cut_blocks(part, most)
     if refuse is not None:
         refuse(problem, blocks)
@@ -144,20 +141,8 @@ def begin(
 
 
 def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
-    """The first clusters, those of a quick partition where the time does not suffice for others."""
-    deadline = problem.deadline
-    if not deadline.is_limited:
-        return start(problem, None)
-    quick = None
-    with suppress(UnsatisfiableError):
-        quick = cut_clusters(replace(problem, deadline=deadline.share(QUICK)))
-    try:
-        return start(replace(problem, deadline=deadline.share(COVERED)), quick)
-    except TimeLimitError as error:
-        if quick is None:
-            raise
-        ended = error.phase or "the cover"
-        return FirstClusters(quick, column_bounds(problem), ended=ended, is_instead=True)
+    """The first clusters, found while there is time to refine them."""
+    return start(replace(problem, deadline=problem.deadline.share(COVERED)), None)
 
 
 def largest_block(options: Options[ClusterOptions]) -> int:

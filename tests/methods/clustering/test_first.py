@@ -1,27 +1,26 @@
-"""First clusters: the quick ones to fall back on under a time limit."""
+"""First clusters: a time limit leaves some time to refine them."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
+import numpy as np
 from oracles.covers import problem_of
 
 from sqlanon.deadline import Deadline
-from sqlanon.methods.clustering.first import FirstClusters, started
+from sqlanon.methods.clustering.first import COVERED, FirstClusters, started
+from sqlanon.search.clustering.problem import Clustering
 
 PROBLEM = problem_of([("a",)] * 3 + [("b",)] * 3, 3)
 
 
-def quick_clusters(problem):
-    return started(problem, lambda _, quick: FirstClusters(quick)).found
+def test_first_clusters_have_a_share_of_the_time():
+    ends = []
 
+    def start(problem, _):
+        ends.append(problem.deadline.end)
+        return FirstClusters(Clustering.of(problem, np.zeros(problem.records, np.int64)))
 
-def test_quick_clusters_are_as_fine_as_the_time_allows():
-    hasty = replace(PROBLEM, deadline=Deadline(3, itertools.count(1).__next__))
-    assert len(quick_clusters(hasty).nodes) == 1
-    assert len(quick_clusters(replace(PROBLEM, deadline=Deadline(1e9, lambda: 0.0))).nodes) == 2
-
-
-def test_without_a_limit_there_is_nothing_to_fall_back_on():
-    assert quick_clusters(PROBLEM) is None
+    started(replace(PROBLEM, deadline=Deadline(10.0, lambda: 2.0)), start)
+    started(PROBLEM, start)
+    assert ends == [2 + 8 * COVERED, np.inf]
