@@ -43,27 +43,40 @@ MANY = 5
 
 
 @dataclass(frozen=True, slots=True)
-class First:
-    """What stands first where there is a time limit: a result before a method has its own.
+class Fallback:
+    """What there is under a time limit beside a method's own result.
 
     Args:
-        method: The method that finds it.
-        share: Share of the time that it may take.
-        replaces: Whether it is the result, too, where the method's own was cut short and loses
+        first: The method whose result stands before the method begins; None for no such result.
+        beyond: Records up to which nothing does, as the method itself begins as soon.
+        share: Share of the time that this may take.
+        own: Share of what is then left that the method has.
+        last: The method that has the rest, where the method has no result or one that was cut
+            short; None for full-domain recodings alone.
+        replaces: Whether these are the result, too, where the method's own was cut short and loses
             more, which a recoding of the same kind alone may; else only where the method has none.
+        always: Whether `last` has the rest, and may be the result, where nothing was cut, too.
     """
 
-    method: str
+    first: str | None = None
+    beyond: int = 0
     share: float = 1.0
+    own: float = 1.0
+    last: str | None = None
     replaces: bool = True
+    always: bool = False
 
 
-NODES = First("incognito")
+NODES = Fallback()
 """Full-domain recodings alone."""
-CUTS = First("mondrian")
+CUTS = Fallback("mondrian", own=0.8, last="anytime")
 """Whatever lasts longer than cuts from the top has no result in time either, so these have all."""
-QUICK = 0.25
-"""Share of the time for what stands first where a method may well be faster."""
+SLOW = Fallback("mondrian", own=0.5, last="anytime", always=True)
+"""Of methods that lose more than `anytime` does in as long: else more time would lose more."""
+LARGE = Fallback("mondrian", beyond=250_000)
+"""Of what begins with cuts itself, once all records are read one by one."""
+USERS = Fallback("mondrian", share=0.25, replaces=False)
+"""Patterns are the user's own, and may well be faster than cuts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +93,8 @@ class Method:
         losses: The losses that can steer it.
         refusals: Per option of other methods a reason why it is refused, where one is known.
         takes_all: Whether it takes the options of every other method, too.
-        first: What stands first under a time limit; None for a method that begins with a result.
+        fallback: What there is besides under a time limit; None for a method that begins with a
+            result.
     """
 
     name: str
@@ -91,7 +105,7 @@ class Method:
     losses: tuple[str, ...] = tuple(CELL_LOSSES)
     refusals: Mapping[str, str] = field(default_factory=dict)
     takes_all: bool = False
-    first: First | None = CUTS
+    fallback: Fallback | None = CUTS
 
     def takes(self, option: str) -> bool:
         """Whether the method has an option."""
@@ -142,7 +156,7 @@ METHODS: Mapping[str, Method] = {
             "full-domain",
             (*LOSSES, "utility"),
             {"consistent": "incognito keeps one level per column anyway; leave consistent out"},
-            first=None,
+            fallback=None,
         ),
         Method(
             "scheme",
@@ -152,7 +166,7 @@ METHODS: Mapping[str, Method] = {
             SchemeOptions,
             "global",
             (*GROUP_LOSSES, "discernibility"),
-            first=NODES,
+            fallback=NODES,
         ),
         Method(
             "set-cover",
@@ -171,58 +185,63 @@ METHODS: Mapping[str, Method] = {
             "sqlanon.methods.clustering.mondrian",
             "every model of the policy, for any number of records",
             PartOptions,
-            first=None,
+            fallback=None,
         ),
         Method(
             "anytime",
             "sqlanon.methods.clustering.anytime",
             "every model of the policy, for every record and any number of them",
             ClusterOptions,
-            first=None,
+            fallback=LARGE,
         ),
         Method(
             "forest",
             "sqlanon.methods.clustering.linkage",
             "without other models than k a loss of at most 3 (k - 1) times the least possible",
             ClusterOptions,
+            fallback=SLOW,
         ),
         Method(
             "agglomerative",
             "sqlanon.methods.clustering.linkage",
             "every model of the policy, for every record",
             AgglomerativeOptions,
+            fallback=SLOW,
         ),
         Method(
             "agglomerative-modified",
             "sqlanon.methods.clustering.linkage",
             "every model of the policy, for every record",
             AgglomerativeOptions,
+            fallback=SLOW,
         ),
         Method(
             "diameter-cover",
             "sqlanon.methods.clustering.linkage",
             "without other models than k a loss of at most 4k (1 + ln 2k) times the least possible",
             ClusterOptions,
+            fallback=SLOW,
         ),
         Method(
             "partial-domain",
             "sqlanon.methods.clustering.partial_domain",
             "every model of the policy, for every record",
             ClusterOptions,
+            fallback=SLOW,
         ),
         Method(
             "pattern-greedy",
             "sqlanon.methods.patterns.method",
             "every model of the policy",
             PatternOptions,
-            first=First("mondrian", QUICK, replaces=False),
+            fallback=USERS,
         ),
         Method(
             "pattern-exact",
             "sqlanon.methods.patterns.optimum",
             "proven least loss of all that your patterns and the policy allow",
             PatternOptions,
-            first=First("mondrian", QUICK, replaces=False),
+            fallback=USERS,
         ),
     )
 }

@@ -21,7 +21,6 @@ from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.options import ClusterOptions, PartOptions
 from sqlanon.methods.registry import (
     CHOICE,
-    CUTS,
     DEFAULT,
     METHODS,
     NODES,
@@ -42,6 +41,7 @@ from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
+from sqlanon.reports.search import LatticeSearch
 from sqlanon.wording import key, listed
 
 Lend = Callable[[Deadline], tuple[Node, float] | None]
@@ -53,6 +53,12 @@ LENT_SHARE = 0.3
 what is left once the table is encoded for it."""
 COUNTS_PER_READING = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
+MUCH, LITTLE = 0.2, 0.5
+"""Loss of one level per column from which cuts are compared to it, and the share of it that they
+lose at most where that is told."""
+MANY_LOOKS, FEW_ROWS = 20_000_000, 200_000
+"""Nodes checked times distinct combinations from which cuts take less than a quarter of the time of
+the search, and combinations that they take a second or two for."""
 STEERING_LOSS = "lm"
 """What steers a search in the place of one by a loss that cannot steer it."""
 MAX_RESERVED_SHARE = 0.5
@@ -145,7 +151,7 @@ def make_plan(
             provenance=Provenance(source_sha256=known[1]),
             notes=(
                 *report.notes,
-                *_local_notes(report, policy, options),
+                *_local_notes(engine, subject, report=report, policy=policy, options=options),
                 *role_notes(policy, list(plan.columns)),
             ),
         )
@@ -154,17 +160,32 @@ def make_plan(
         return replace(plan, report=report, fingerprint=known if held else None)
 
 
-def _local_notes(report: Report, policy: Policy, options: Options[Any]) -> list[str]:
-    """A note on methods that keep more cells, where one level for each column keeps few."""
-    few = 2 * report.suppressed_cells < len(report.levels) * report.records
-    if options.method is not DEFAULT or options.loss not in CELL_LOSSES or report.is_cut or few:
-        return []
-    if report.records < 2 * policy.k:
-        return []
-    return [
-        "most cells are suppressed, since each column has one level for all records; a method that "
-        "recodes part by part keeps more of most tables (`--method mondrian`)"
-    ]
+def _local_notes(
+    engine: Engine, subject: Subject, *, report: Report, policy: Policy, options: Options[Any]
+) -> Iterator[str]:
+    """What a recoding record by record loses less, where one level for each column loses much.
+
+    Cuts from the top tell by how much. They are made where the search took several times as long as
+    they do, and by itself; elsewhere a figure would cost more than the plan.
+    """
+    is_whole = options.loss in CELL_LOSSES and not report.is_cut and report.records >= 2 * policy.k
+    loss, search = report.loss.get(key(options.loss), 0.0), report.search
+    if options.method is not DEFAULT or not is_whole or not isinstance(search, LatticeSearch):
+        return
+    looks, is_alone = search.checked * search.combinations, options.shared.stored is None
+    if loss >= MUCH and looks >= MANY_LOOKS and search.combinations <= FEW_ROWS and is_alone:
+        for found, _ in _by("mondrian", engine, subject, policy=policy, options=options):
+            local = found.report.loss[key(options.loss)]
+            if local <= LITTLE * loss:
+                yield (
+                    f"one level per column loses {loss:.2g}; record by record {local:.2g} and less:"
+                    " `--method auto`"
+                )
+    elif 2 * report.suppressed_cells >= len(report.levels) * report.records:
+        yield (
+            f"one level per column loses {loss:.2g}, since most cells are suppressed; record by "
+            "record most tables lose far less: `--method auto`"
+        )
 
 
 def _room(engine: Engine, options: Options[Any]) -> AbstractContextManager[None]:
@@ -243,11 +264,12 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
     """What the method decides, or what loses less where the time limit ended its search.
 
-    That is what stood first, or a full-domain recoding: the best that is known, which is sought
-    further in what is left of the time.
+    That is what stood first, what another method finds in the time that the method leaves, or a
+    full-domain recoding: the best that is known, or the best there is still time to find.
     """
     home = import_module(options.method.home)  # no other method is loaded
-    kept = SharedWork(stored={} if options.deadline.is_limited else None)
+    is_limited, fallback = options.deadline.is_limited, options.method.fallback
+    kept = SharedWork(stored={} if is_limited else None)
     known: list[tuple[Node, float] | None] = []
 
     def lend(deadline: Deadline) -> tuple[Node, float] | None:
@@ -256,24 +278,44 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
             known.append(_lent(engine, subject, policy=policy, options=asked, kept=kept))
         return known[0]
 
-    standing = options.method.first
-    first = _first(engine, subject, policy=policy, options=options, lend=lend)
     results = list[tuple[Decided, str]]()
+    ended, is_always = "", is_limited and fallback is not None and fallback.always
+    if is_limited and options.method is not DEFAULT:
+        share = 1.0 if fallback is None else fallback.share
+        first = replace(options, deadline=options.deadline.share(share))
+        with suppress(TimeLimitError, PolicyError, HierarchyError, UnsatisfiableError):
+            first.deadline.check()
+            if options.loss in DEFAULT.losses:
+                lend(first.deadline)
+        if fallback is not None and fallback.first and subject.records > fallback.beyond:
+            results += _by(fallback.first, engine, subject, policy=policy, options=first)
     try:
+        until = options.deadline if fallback is None else options.deadline.share(fallback.own)
+        asked = replace(options, deadline=until)
         with _room(engine, options):
-            found: Decided = home.decide(engine, subject, policy=policy, options=options)
-            if standing is None or not standing.replaces or not found.report.is_cut:
-                return _no_worse(found, engine, subject, policy=policy, options=options, lend=lend)
+            found: Decided = home.decide(engine, subject, policy=policy, options=asked)
+            is_done = not found.report.is_cut and (found.report.search.proven or not is_always)
+            if fallback is None or not fallback.replaces or is_done:
+                node = _better_node(
+                    found, engine, subject, policy=policy, options=options, lend=lend
+                )
+                return node or found
         results.append((found, ""))
-        ended = found.report.search.given_up or f"the search of {options.method.name}"
+        if found.report.is_cut:
+            ended = f"the search of {options.method.name}"
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
-    if first is not None:
-        results.append((first, f"the plan is that of {CUTS.method}"))
+    except UnsatisfiableError:
+        node = _better_node(None, engine, subject, policy=policy, options=options, lend=lend)
+        if node is None:
+            raise
+        return node
+    if fallback is not None and fallback.last is not None:
+        results += _by(fallback.last, engine, subject, policy=policy, options=options)
     best = subject.high if not known or known[0] is None else known[0][0]
     # What has a result is compared to nodes that are not compared to it already.
-    is_open = not options.deadline.expired or standing == NODES
-    if not results or (best != subject.high and is_open):
+    is_open = not options.deadline.expired or fallback == NODES
+    if not results or (ended and best != subject.high and is_open):
         results.append(
             _instead(engine, subject, policy=policy, options=options, kept=kept, known=best)
         )
@@ -281,68 +323,61 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     least, told = min(results, key=lambda result: result[0].report.loss[name])
     if not told:
         return least
-    options.tell(f"the time limit ended {ended}")
-    note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
-    search = replace(least.report.search, proven=False, given_up=ended)
+    note = f"{told}, which loses less than {options.method.name} does in its share of the time"
+    search = least.report.search
+    if ended:
+        options.tell(f"the time limit ended {ended}")
+        note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
+        search = replace(search, proven=False, given_up=ended)
     return replace(
         least, report=replace(least.report, search=search, notes=(*least.report.notes, note))
     )
 
 
-def _no_worse(
-    found: Decided,
+def _better_node(
+    found: Decided | None,
     engine: Engine,
     subject: Subject,
     *,
     policy: Policy,
     options: Options[Any],
     lend: Lend,
-) -> Decided:
-    """What cuts or refined clusters are, or the best full-domain recoding where that loses less."""
+) -> Decided | None:
+    """The best full-domain recoding where cuts or refined clusters lose more, or are none."""
     own, name = options.own, key(options.loss)
     is_compared = isinstance(own, PartOptions) or (isinstance(own, ClusterOptions) and own.refine)
     best = lend(options.deadline) if is_compared else None
-    if best is None or found.report.loss[name] <= best[1]:
-        return found
+    if best is None or (found is not None and found.report.loss[name] <= best[1]):
+        return None
     full_domain = import_module(DEFAULT.home)
     other: Decided = full_domain.decide_at(
         engine, subject, policy=policy, options=options, node=best[0]
     )
     report = other.report
     note = f"this is the best full-domain recoding: {options.method.name} itself found none better"
+    if found is None:
+        return replace(other, report=replace(report, notes=(*report.notes, note)))
     ended = tuple(own for own in found.report.notes if own.startswith("the time limit ended"))
     search = replace(report.search, proven=False, cut_short=found.report.is_cut)
     report = replace(report, search=search, notes=(*report.notes, note, *ended))
     return replace(other, report=replace(report, lower_bound=found.report.lower_bound))
 
 
-def _first(
-    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], lend: Lend
-) -> Decided | None:
-    """What stands first under a time limit, told as the result of the method; None without any.
+def _by(
+    name: str, engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+) -> Iterator[tuple[Decided, str]]:
+    """What another method finds in time, told as the result of the method asked for; or nothing.
 
-    Before that the full-domain recoding is found that it is compared to, as the method itself is.
+    What it refuses may be what that method can do.
     """
-    first = options.method.first
-    if not options.deadline.is_limited or options.method is DEFAULT:
-        return None
-    deadline = options.deadline if first is None else options.deadline.share(first.share)
-    # What they refuse may be what the method itself can do.
+    method = METHODS[name]
+    if options.loss not in method.losses or options.deadline.expired:
+        return
+    home, asked = import_module(method.home), replace(options, own=method.options())
     with suppress(TimeLimitError, PolicyError, HierarchyError, UnsatisfiableError):
-        deadline.check()
-        if options.loss in DEFAULT.losses:
-            lend(deadline)
-        if first in (None, NODES) or options.loss not in METHODS[CUTS.method].losses:
-            return None
-        deadline.check()
-        method = METHODS[CUTS.method]
-        asked = replace(options, own=method.options(), deadline=deadline)
         with engine.workspace():
-            found: Decided = import_module(method.home).decide(
-                engine, subject, policy=policy, options=asked
-            )
-        return found
-    return None
+            found: Decided = home.decide(engine, subject, policy=policy, options=asked)
+        yield found, f"the plan is that of {name}"
 
 
 def _lent(

@@ -15,7 +15,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.anytime import TURNS
 from sqlanon.search.clustering.effort import PASSES
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, column_bounds
+from sqlanon.search.clustering.problem import ClusteringProblem, column_bounds
 
 
 def decide(
@@ -31,9 +31,8 @@ def decide(
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         read = encode_records(engine, subject, policy=policy, loss=options.loss)
 
-    def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
-        found = cut_clusters(problem) if quick is None else quick
-        return FirstClusters(found, column_bounds(problem))
+    def start(problem: ClusteringProblem) -> FirstClusters:
+        return FirstClusters(cut_clusters(problem), column_bounds(problem))
 
     starting = priced(engine, read, options, start=start)
     turns = min(TURNS, max(1, round(TURNS * options.own.passes / PASSES)))

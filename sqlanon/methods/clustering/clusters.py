@@ -112,7 +112,6 @@ def decide_clusters(
         block_bound=proof.block_bound(read.costs, problem.records),
         annealing=None if annealing is None else annealing_document(annealing, read),
         lns=pools,
-        given_up=_given_up(begun, options),
         cut_short=bool(ended) or proof.is_cut or (annealing is not None and annealing.is_cut),
     )
     notes = (
@@ -313,12 +312,6 @@ def _told(begun: Sequence[Begun]) -> Iterator[str]:
             f"no candidate below 1/beta of a suppressed record covers "
             f"{counted(uncovered, 'record')}; they went where they cost least"
         )
-
-
-def _given_up(begun: Sequence[Begun], options: Options[ClusterOptions]) -> str | None:
-    """What of a method's own search the time limit ended, where quick cuts took its place."""
-    own = [each.first.ended for each in begun if each.first.is_instead]
-    return f"{own[0]} of {options.method.name}" if own else None
 
 
 def _ended(

@@ -13,7 +13,6 @@ import numpy as np
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.clustering.pricing import PRICED, Mine, effort_of
@@ -26,7 +25,6 @@ from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
 from sqlanon.search.clustering.problem import (
     Candidates,
-    Clustering,
     ClusteringProblem,
     column_bounds,
 )
@@ -105,7 +103,7 @@ def decide(
             engine, subject, policy=policy, loss=options.loss, shared=options.shared, kind=kind
         )
 
-    def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
+    def start(problem: ClusteringProblem) -> FirstClusters:
         before = replace(problem, deadline=problem.deadline.share(MINED))
         every = mine.candidates(before, progress=options.progress)
         cheapest = mine.cheapest(problem, every)
@@ -120,17 +118,13 @@ def decide(
         options.tell(f"cover: {counted(len(every), 'candidate')}")
         cheap = every if own.beta is None else within(problem, every, beta=own.beta)
         other = None
-        try:
+        with phase("the cover"):
             first = cover(problem, cheap, own)
             if own.refine and priced is not None:
                 other = mine.by_reduced_cost(problem, every, priced=priced)
                 most = MOST_LOST_BY_PRICES * first.found.loss(problem)
                 if other is not None and other.loss(problem) > most:
                     other = None
-        except TimeLimitError:
-            if quick is None:
-                raise
-            first = FirstClusters(quick, ended="the cover", is_instead=True)
         return replace(first, bounds=bounds, candidates=len(every), priced=priced, other=other)
 
     return decide_clusters(mine.read, options, start=start)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.deadline import phase
-from sqlanon.errors import TimeLimitError, UnsatisfiableError
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import RECORD_BYTES, ClusterOptions
@@ -25,8 +25,8 @@ from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, column_bounds
 from sqlanon.wording import at_least, counted
 
-QUICK, COVERED = 0.25, 0.75
-"""Shares of the time that is left for clusters to fall back on, and for the cover that follows; the
+CUT, COVERED = 0.25, 0.75
+"""Shares of the time that is left for the cut into blocks, and for the first clusters; the
 refinement has the rest."""
 PARTS = 4
 """Parts of a full block at most: cut to the end and put together again, they lost up to 6 % more on
@@ -59,7 +59,6 @@ class FirstClusters:
         uncovered: How many records went elsewhere, as no itemset covers them.
         guarantee: How far from the best they are at most; empty where that is not known.
         ended: The part of the search that the time limit ended; empty for none.
-        is_instead: Whether they are those to fall back on, in place of the method's own.
         other: Clusters by what records are worth, to be refined in their place; None where there
             are none.
         priced: What records are worth together; None where that is not known.
@@ -72,7 +71,6 @@ class FirstClusters:
     uncovered: int = 0
     guarantee: str = ""
     ended: str = ""
-    is_instead: bool = False
     other: Clustering | None = None
     priced: Priced | None = None
     is_unpriced: bool = False
@@ -83,13 +81,12 @@ class FirstClusters:
         return self.bounds if self.priced is None else self.priced.duals.price
 
 
-Start = Callable[[ClusteringProblem, Clustering | None], FirstClusters]
+Start = Callable[[ClusteringProblem], FirstClusters]
 """The first clusters of a table or of a block of it, as each method finds them.
 
 They keep to the problem's highest levels. `NOWHERE` stands for records that are left out within its
-allowance, or that are suppressed as a class of their own. With a time limit it gets clusters to
-fall back on. Raises UnsatisfiableError where none satisfy the policy, and TimeLimitError where the
-limit comes before anything is known.
+allowance, or that are suppressed as a class of their own. Raises UnsatisfiableError where none
+satisfy the policy, and TimeLimitError where the limit comes before anything is known.
 """
 
 
@@ -162,7 +159,7 @@ def begin(
 
 def _blocks(problem: ClusteringProblem, most: int) -> tuple[list[Numbers], Clustering | None]:
     """The records of each block, all of a part or none; and the parts, where they satisfy all."""
-    own = replace(problem, deadline=problem.deadline.share(QUICK))
+    own = replace(problem, deadline=problem.deadline.share(CUT))
     found, least = None, most // PARTS
     with suppress(UnsatisfiableError):
         found = cut_clusters(own, least=least)
@@ -173,20 +170,8 @@ def _blocks(problem: ClusteringProblem, most: int) -> tuple[list[Numbers], Clust
 
 
 def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
-    """The first clusters, those of a quick partition where the time does not suffice for others."""
-    deadline = problem.deadline
-    if not deadline.is_limited:
-        return start(problem, None)
-    quick = None
-    with suppress(UnsatisfiableError):
-        quick = cut_clusters(replace(problem, deadline=deadline.share(QUICK)))
-    try:
-        return start(replace(problem, deadline=deadline.share(COVERED)), quick)
-    except TimeLimitError as error:
-        if quick is None:
-            raise
-        ended = error.phase or "the cover"
-        return FirstClusters(quick, column_bounds(problem), ended=ended, is_instead=True)
+    """The first clusters, found while there is time to refine them."""
+    return start(replace(problem, deadline=problem.deadline.share(COVERED)))
 
 
 def largest_block(options: Options[ClusterOptions]) -> int:

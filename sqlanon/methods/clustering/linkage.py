@@ -16,7 +16,6 @@ import numpy as np
 
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters, Start, largest_block
 from sqlanon.methods.clustering.pricing import priced
@@ -121,9 +120,7 @@ def _refuse_early(engine: Engine, subject: Subject, options: Options[ClusterOpti
         refuse_beyond(most, found, method=method, instead=INSTEAD)
 
 
-def _by_division(
-    problem: ClusteringProblem, quick: Clustering | None, *, start: Start
-) -> FirstClusters:
+def _by_division(problem: ClusteringProblem, start: Start) -> FirstClusters:
     """First clusters of each division, one after the other."""
     label = np.full(problem.records, NOWHERE, np.int64)
     bounds, room, number = np.zeros_like(label), problem.allowance, 0
@@ -131,8 +128,7 @@ def _by_division(
     order, starts = runs(problem.division)
     for records in np.split(order, starts[1:]):
         own = replace(problem.part(records), highest=(), allowance=room)
-        known = None if quick is None else Clustering.of(own, quick.label[records])
-        first = start(own, known)
+        first = start(own)
         placed = first.found.label != NOWHERE
         label[records[placed]] = number + first.found.label[placed]
         assert first.bounds is not None
@@ -145,7 +141,6 @@ def _by_division(
         bounds,
         guarantee=firsts[0].guarantee,
         ended=next((each.ended for each in firsts if each.ended), ""),
-        is_instead=any(each.is_instead for each in firsts),
     )
 
 
@@ -169,7 +164,7 @@ def decide(
     name = options.method.name
     linkage = LINKAGES[name]
 
-    def link(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
+    def link(problem: ClusteringProblem) -> FirstClusters:
         def search() -> Neighbours:
             with phase("the search for neighbours"):
                 return Neighbours.of(problem)
@@ -179,19 +174,11 @@ def decide(
         )
         bounds = np.maximum(neighbours.record_bounds, column_bounds(problem))
         options.tell(f"{name}: {counted(problem.records, 'record')}")
-        try:
-            with phase("the search for clusters"):
-                first = linkage.link(problem, neighbours, options.own)
-        except TimeLimitError as error:
-            if quick is None:
-                raise
-            first = FirstClusters(quick, ended=error.phase or "", is_instead=True)
-        return replace(first, bounds=bounds)
+        with phase("the search for clusters"):
+            return replace(linkage.link(problem, neighbours, options.own), bounds=bounds)
 
-    def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
-        if not problem.highest:
-            return link(problem, quick)
-        return _by_division(problem, quick, start=link)
+    def start(problem: ClusteringProblem) -> FirstClusters:
+        return _by_division(problem, link) if problem.highest else link(problem)
 
     refuse = partial(refuse_blocks, most=linkage.most, method=name, instead=INSTEAD)
     proving = priced(engine, read, options, start=start, patience=linkage.patience)

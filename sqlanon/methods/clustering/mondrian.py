@@ -71,7 +71,7 @@ from sqlanon.search.clustering.mondrian import (
     may_halve,
     partition,
 )
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.wording import counted, key
 
@@ -115,7 +115,7 @@ def _by_records(
     own = options.own
     relaxed = own.partitioning == "relaxed"
 
-    def start(problem: ClusteringProblem, _: Clustering | None) -> FirstClusters:
+    def start(problem: ClusteringProblem) -> FirstClusters:
         found = cut_clusters(problem, cuts=own.cuts, relaxed=relaxed, seed=options.seed)
         ended = "the partition" if problem.deadline.expired else ""
         return FirstClusters(found, ended=ended)

@@ -13,7 +13,7 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.search.clustering.partial_domain import partial_domain
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, column_bounds
+from sqlanon.search.clustering.problem import ClusteringProblem, column_bounds
 
 
 def decide(
@@ -29,12 +29,10 @@ def decide(
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         read = encode_records(engine, subject, policy=policy, loss=options.loss, valued=sensitive)
 
-    def start(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
+    def start(problem: ClusteringProblem) -> FirstClusters:
         found, bounds = partial_domain(problem), column_bounds(problem)
         if not problem.deadline.expired:
             return FirstClusters(found, bounds)
-        is_worse = quick is not None and quick.loss(problem) < found.loss(problem)
-        kept = quick if quick is not None and is_worse else found
-        return FirstClusters(kept, bounds, ended="the cuts of groups", is_instead=is_worse)
+        return FirstClusters(found, bounds, ended="the cuts of groups")
 
     return decide_clusters(read, options, start=priced(engine, read, options, start=start))

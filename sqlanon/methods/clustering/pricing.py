@@ -212,8 +212,8 @@ def priced(
         patience: How many times as much as in general is priced unasked.
     """
 
-    def starting(problem: ClusteringProblem, quick: Clustering | None) -> FirstClusters:
-        first = start(problem, quick)
+    def starting(problem: ClusteringProblem) -> FirstClusters:
+        first = start(problem)
         if options.own.bound is None and not _takes_a_moment(problem, patience):
             return first
         # Clusters for k alone, whose records are exchanged, prove nothing that others do not.

@@ -1,8 +1,7 @@
-"""First clusters: blocks of whole parts, and the quick ones to fall back on."""
+"""First clusters: blocks of whole parts, and time that is left to refine them."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -15,27 +14,25 @@ from strategies import as_model, bounded, problems
 from sqlanon import KAnonymity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.clustering.first import FirstClusters, _blocks, begin, started
+from sqlanon.methods.clustering.first import COVERED, FirstClusters, _blocks, begin, started
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.registry import Options
 from sqlanon.search.clustering.assign import unplaceable
-from sqlanon.search.clustering.problem import NOWHERE
+from sqlanon.search.clustering.problem import NOWHERE, Clustering
 
 PROBLEM = problem_of([("a",)] * 3 + [("b",)] * 3, 3)
 
 
-def quick_clusters(problem):
-    return started(problem, lambda _, quick: FirstClusters(quick)).found
+def test_first_clusters_have_a_share_of_the_time():
+    ends = []
 
+    def start(problem):
+        ends.append(problem.deadline.end)
+        return FirstClusters(Clustering.of(problem, np.zeros(problem.records, np.int64)))
 
-def test_quick_clusters_are_as_fine_as_the_time_allows():
-    hasty = replace(PROBLEM, deadline=Deadline(3, itertools.count(1).__next__))
-    assert len(quick_clusters(hasty).nodes) == 1
-    assert len(quick_clusters(replace(PROBLEM, deadline=Deadline(1e9, lambda: 0.0))).nodes) == 2
-
-
-def test_without_a_limit_there_is_nothing_to_fall_back_on():
-    assert quick_clusters(PROBLEM) is None
+    started(replace(PROBLEM, deadline=Deadline(10.0, lambda: 2.0)), start)
+    started(PROBLEM, start)
+    assert ends == [2 + 8 * COVERED, np.inf]
 
 
 def test_the_parts_of_blocks_stand_where_the_method_finds_none():

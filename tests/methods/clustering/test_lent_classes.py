@@ -149,7 +149,7 @@ def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
         clock[0] = 1000.0
         problem = releases.problem
         halves = Clustering.of(problem, np.arange(problem.records) * 2 // problem.records)
-        first = FirstClusters(halves, ended="the cover", is_instead=True)
+        first = FirstClusters(halves, ended="the cover")
         return [Begun(releases.placeable, problem, first)]
 
     best = best_of_structured()
@@ -159,7 +159,7 @@ def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
     assert found.loss["lm"] <= best + 1e-12
 
 
-def test_partial_domain_that_is_cut_short_falls_back_on_quick_cuts(people, clock, monkeypatch):
+def test_partial_domain_that_is_cut_short_falls_back_on_cuts(people, clock, monkeypatch):
     def interrupted(problem):
         clock[0] = 1000.0
         return Clustering.of(problem, np.zeros(problem.records, np.int64))
@@ -171,4 +171,4 @@ def test_partial_domain_that_is_cut_short_falls_back_on_quick_cuts(people, clock
     ).report
     assert found.method == "partial-domain"
     assert found.search.given_up == "the cuts of groups of partial-domain"
-    assert found.search.clusters > 1
+    assert found.search.parts > 1
