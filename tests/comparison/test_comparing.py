@@ -13,6 +13,7 @@ from sqlanon.comparison import comparing
 from sqlanon.comparison.report import ComparedRow, Comparison
 from sqlanon.deadline import Deadline
 from sqlanon.errors import EngineError, PolicyError, SourceError, TimeLimitError
+from sqlanon.methods import choice
 from sqlanon.methods.clustering.pricing import Mine
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
@@ -374,14 +375,15 @@ def test_a_picture_needs_a_result(connection, monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_auto_is_told_the_time_that_a_row_has(connection):
+def test_auto_is_told_the_time_that_a_row_has(connection, monkeypatch):
+    monkeypatch.setattr(choice, "COVER_SECONDS", 1e-3)
     connection.execute(
         "CREATE TABLE many AS SELECT range % 7 AS a, range % 3 AS b FROM range(2000)"
     )
     asked = {"methods": ["auto"], "patterns": None}
     [whole] = sqlanon.compare(connection, POLICY, table="many", **asked).rows
     [hurried] = sqlanon.compare(connection, POLICY, table="many", time_limit=1.5, **asked).rows
-    assert (whole.asked.method, hurried.asked.method) == ("direct-cover", "mondrian")
+    assert (whole.asked.method, hurried.asked.method) == ("direct-cover", "anytime")
     assert "time limit" in hurried.reason
 
 

@@ -481,8 +481,9 @@ def test_kept_columns_and_spellings_are_looked_at_while_there_is_time(people, me
         looks = (few + many) // 2
         seen.add(found := untold(looks))
         few, many = (looks, many) if found == 3 else (few, looks)
-    # Spellings, persons and kept columns: some of them may be looked at, and others not.
-    assert {0, 3} < seen
+    # Spellings, persons and kept columns: some of them may be looked at, and others not. A cover
+    # that is not cut short leaves time for all of them.
+    assert seen == {0, 3} if method == "direct-cover" else {0, 3} < seen
 
 
 @pytest.mark.slow
