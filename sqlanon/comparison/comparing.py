@@ -342,8 +342,13 @@ class _Runner:
         Raises:
             SqlanonError: There is none, or not in the time that was asked for.
         """
+        options = self.options(asked)
+        method = options.method
+        if method.fallback is not None and method.fallback.always:
+            method = replace(method, fallback=None)  # a row is what the method itself finds
         options = replace(
-            self.options(asked),
+            options,
+            method=method,
             progress=_within(self.settings, where),
             shared=self.shared,
         )

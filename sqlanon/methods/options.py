@@ -15,6 +15,7 @@ from sqlanon.search.clustering.effort import (
     LOSS_WEIGHT,
     MAX_ITERATIONS,
     PASSES,
+    REFINED_RECORDS,
     TEMPERATURE,
 )
 from sqlanon.wording import listed
@@ -246,7 +247,9 @@ class ClusterOptions(AnnealingOptions):
     )
     block_records: int = _whole(
         BLOCK_RECORDS,
-        f"Split a larger table into blocks of whole Mondrian parts. Default: {BLOCK_RECORDS}.",
+        "Find the first clusters of a larger table in blocks of whole Mondrian parts; refinement "
+        f"has blocks of {REFINED_RECORDS} records at most, anytime these alone. Default: "
+        f"{BLOCK_RECORDS}.",
         "block_records is {!r}; a block has 1 record or more",
     )
     pools: int | None = _whole(

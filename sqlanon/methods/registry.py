@@ -70,7 +70,7 @@ class Fallback:
 NODES = Fallback()
 """Full-domain recodings alone."""
 CUTS = Fallback("mondrian", own=0.8, last="anytime")
-"""Whatever lasts longer than cuts from the top has no result in time either, so these have all."""
+"""Cuts from the top first, and `anytime` where the method has no result of its own in time."""
 SLOW = Fallback("mondrian", own=0.5, last="anytime", always=True)
 """Of methods that lose more than `anytime` does in as long: else more time would lose more."""
 LARGE = Fallback("mondrian", beyond=250_000)

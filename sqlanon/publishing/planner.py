@@ -279,7 +279,9 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
         return known[0]
 
     results = list[tuple[Decided, str]]()
-    ended, is_always = "", is_limited and fallback is not None and fallback.always
+    # Who does not want clusters refined wants those that the method finds.
+    is_refined = getattr(options.own, "refine", True)
+    ended, is_always = "", is_limited and is_refined and fallback is not None and fallback.always
     if is_limited and options.method is not DEFAULT:
         share = 1.0 if fallback is None else fallback.share
         first = replace(options, deadline=options.deadline.share(share))
@@ -346,13 +348,16 @@ def _better_node(
     """The best full-domain recoding where cuts or refined clusters lose more, or are none."""
     own, name = options.own, key(options.loss)
     is_compared = isinstance(own, PartOptions) or (isinstance(own, ClusterOptions) and own.refine)
-    best = lend(options.deadline) if is_compared else None
-    if best is None or (found is not None and found.report.loss[name] <= best[1]):
-        return None
     full_domain = import_module(DEFAULT.home)
-    other: Decided = full_domain.decide_at(
-        engine, subject, policy=policy, options=options, node=best[0]
-    )
+    try:
+        best = lend(options.deadline) if is_compared else None
+        if best is None or (found is not None and found.report.loss[name] <= best[1]):
+            return None
+        other: Decided = full_domain.decide_at(
+            engine, subject, policy=policy, options=options, node=best[0]
+        )
+    except (HierarchyError, PolicyError):
+        return None  # what it refuses, recodings of single records may publish
     report = other.report
     note = f"this is the best full-domain recoding: {options.method.name} itself found none better"
     if found is None:
@@ -385,9 +390,7 @@ def _lent(
 ) -> tuple[Node, float] | None:
     """The best full-domain node that is found quickly, and its loss."""
     full_domain = import_module(DEFAULT.home)
-    asked = Options(
-        DEFAULT, DEFAULT.options(), options.loss, deadline=options.deadline, shared=kept
-    )
+    asked = replace(options, method=DEFAULT, own=DEFAULT.options(), shared=kept)
 
     def search() -> tuple[tuple[Node, float] | None, bool]:
         options.tell(f"{DEFAULT.name}: a recoding to compare")

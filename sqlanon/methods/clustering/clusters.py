@@ -143,7 +143,8 @@ def _ordinary(
     if anneals(options) or searches(options):
         share = ORDINARY if anneals(options) else REFINED
         releases = releases.ended_by(releases.problem.deadline.share(share))
-    most = releases.problem.records if turns else largest_block(options)
+    is_whole = turns and not anneals(options)  # annealing keeps to its blocks
+    most = releases.problem.records if is_whole else largest_block(options)
     begun = begin(releases, options, start=start, refuse=refuse, most=most)
     return begun, *_refined(releases, begun, options, turns=turns)
 

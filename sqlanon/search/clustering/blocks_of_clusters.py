@@ -240,10 +240,10 @@ class Worker:
             pickle.dump(task, self._process.stdin)
             self._process.stdin.flush()
             found: Clustering = pickle.load(self._process.stdout)
-        except (OSError, EOFError, pickle.PickleError):
+        except Exception:  # whatever came in place of clusters, as where others print there, too
             self.kill()
             return None
-        return found
+        return found if isinstance(found, Clustering) else None
 
     def kill(self) -> None:
         """Ends it, whatever it does."""
