@@ -79,7 +79,7 @@ def read(connection, policy, loss):
     engine = DuckDB(connection)
     with engine.workspace():
         bound = replace(policy, sensitive=resolved_sensitive(engine, policy))
-        subject = bind(engine, engine.resolve("people"), policy=bound)
+        subject = bind(engine, engine.tables.resolve("people"), policy=bound)
         encoded = encode_records(engine, subject, policy=bound, loss=loss)
         return encoded, problem_of(encoded)
 

@@ -108,7 +108,7 @@ def bounds(connection, task, *, k, efforts):
     policy, loss = asked(task, k)
     engine, start = DuckDB(connection), time.process_time()
     with engine.workspace():
-        subject = bind(engine, engine.resolve("people"), policy=policy)
+        subject = bind(engine, engine.tables.resolve("people"), policy=policy)
         mine = Mine.of(engine, subject, policy=policy, loss=loss)
         problem = problem_of(mine.read)
         candidates = mine.candidates(problem)

@@ -136,7 +136,7 @@ def stages(connection, policy, name):
     engine, seconds = DuckDB(connection), [time.process_time()]
     start = time.perf_counter()
     with engine.workspace():
-        subject = bind(engine, engine.resolve("people"), policy=policy)
+        subject = bind(engine, engine.tables.resolve("people"), policy=policy)
         mine = Mine.of(engine, subject, policy=policy, loss="lm")
         problem = problem_of(mine.read)
         candidates = mine.candidates(problem)
@@ -162,7 +162,7 @@ def by_start(connection, k, records):
     """Prints what covers lose before and after a refinement of each by itself, by quick prices."""
     engine = DuckDB(connection)
     with engine.workspace():
-        subject = bind(engine, engine.resolve("people"), policy=policy("adult", k))
+        subject = bind(engine, engine.tables.resolve("people"), policy=policy("adult", k))
         mine = Mine.of(engine, subject, policy=policy("adult", k), loss="lm")
         problem = problem_of(mine.read)
         candidates = mine.candidates(problem)

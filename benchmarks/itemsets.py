@@ -41,7 +41,7 @@ class Run:
         engine, policy = DuckDB(connection), Policy(hierarchies, models=[KAnonymity(k)])
         with engine.workspace():
             started = time.perf_counter()
-            self.subject = bind(engine, engine.resolve("people"), policy=policy)
+            self.subject = bind(engine, engine.tables.resolve("people"), policy=policy)
             self.encoded = encode_subject(engine, self.subject, policy)
             self.encode = time.perf_counter() - started
             wanted = MiningRequest(k, "closed", self.subject.low, self.subject.high)

@@ -95,7 +95,7 @@ def peers(arguments):
     for k in arguments.k:
         policy = Policy(hierarchies, models=[KAnonymity(k)])
         engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("people"), policy=policy)
+        subject = bind(engine, engine.tables.resolve("people"), policy=policy)
         for cuts in ("best", "nodes", "median"):
             started, used = time.perf_counter(), time.process_time()
             report = sqlanon.anonymize(

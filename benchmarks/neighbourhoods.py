@@ -33,7 +33,7 @@ def searched(connection, task, *, k, pools, effort):
     policy = Policy({name: hierarchy(name) for name in columns}, models=[KAnonymity(k)])
     engine = DuckDB(connection)
     with engine.workspace():
-        subject = bind(engine, engine.resolve("people"), policy=policy)
+        subject = bind(engine, engine.tables.resolve("people"), policy=policy)
         mine = Mine.of(engine, subject, policy=policy, loss=loss)
         problem = problem_of(mine.read)
         candidates = mine.candidates(problem)

@@ -270,7 +270,7 @@ def load(*, entry: StoredName, loaded: Loaded, run: RunOptions) -> None:
         "height": stored.height,
     }
     text = f"{stored.describe()} stored: use it as table:{entry.name}"
-    _show(run, entry.database, document, notes=engine.notes, text=text)
+    _show(run, entry.database, document, notes=engine.opened.notes, text=text)
 
 
 def list_stored(*, store: StoreOptions, run: RunOptions) -> None:
@@ -286,7 +286,7 @@ def list_stored(*, store: StoreOptions, run: RunOptions) -> None:
     ]
     document = {"hierarchies": [asdict(entry) for entry in stored]}
     text = "\n".join(lines) or "no hierarchy is stored"
-    _show(run, store.database, document, notes=engine.notes, text=text)
+    _show(run, store.database, document, notes=engine.opened.notes, text=text)
 
 
 def drop(*, entry: StoredName, run: RunOptions) -> None:
@@ -296,7 +296,7 @@ def drop(*, entry: StoredName, run: RunOptions) -> None:
     with open_database(entry.database, read_only=False, **run.resources) as engine:
         drop_hierarchy(engine, entry.name)
     document = {"name": entry.name, "dropped": True}
-    _show(run, entry.database, document, notes=engine.notes, text=f"{entry.name} removed")
+    _show(run, entry.database, document, notes=engine.opened.notes, text=f"{entry.name} removed")
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {

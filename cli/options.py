@@ -19,6 +19,7 @@ GENERALIZATION = "Generalization"
 MODELS = "Privacy models"
 SUPPRESSION = "Suppression"
 TEXT_FILE = "Text files"
+ELSEWHERE = "A database elsewhere"
 PREVIEW = (
     "Also show the first N records as they are and as they will be published; this prints values "
     "of the table."
@@ -123,12 +124,44 @@ class TextFileOptions:
     encoding: str | None = option(
         "NAME", "Encoding of a CSV file, such as latin-1 or utf-16. Default: utf-8."
     )
+    engine: str | None = option(
+        "spark|postgres",
+        "The database elsewhere whose table SOURCE names; a folder of data for spark.",
+        panel=ELSEWHERE,
+    )
+    remote: str | None = option(
+        "ADDRESS",
+        "Where that is: sc://host:port, sail (in this process, without Java) or local[4], or a URL "
+        "of PostgreSQL. Default for spark: where it finds itself.",
+        panel=ELSEWHERE,
+    )
+    spark_config: list[str] = repeatable(
+        "KEY=VALUE", "A setting of the session that is begun.", panel=ELSEWHERE
+    )
+    local_rows: int | None = option(
+        "N",
+        "Most rows of an intermediate that goes on in this process. Default: 2,000,000.",
+        panel=ELSEWHERE,
+    )
+    materialize: str | None = option(
+        "parquet|table|checkpoint",
+        "How larger intermediates are stored there. Default: parquet where Spark is on this "
+        "machine, else table.",
+        panel=ELSEWHERE,
+    )
+    scratch: str | None = option("PLACE", "The folder or schema of intermediates.", panel=ELSEWHERE)
 
     @property
     def asked(self) -> dict[str, Any]:
         """What was given, as the library takes it."""
         nulls = {"nullstr": self.nullstr} if self.nullstr else {}
-        return nulls | given(self, "date_format", "delimiter", "encoding")
+        if not all("=" in each for each in self.spark_config):
+            raise PolicyError("--spark-config is KEY=VALUE")
+        settings = dict(each.split("=", 1) for each in self.spark_config)
+        config = {"spark_config": settings} if settings else {}
+        plain = given(self, "date_format", "delimiter", "encoding")
+        places = given(self, "engine", "remote", "local_rows", "materialize", "scratch")
+        return nulls | plain | config | places
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from sqlanon.arguments import checked
 from sqlanon.deadline import NEVER, Deadline
-from sqlanon.engine.base import Opening, searching
+from sqlanon.engine.base import Opening
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Call, F, Frame, Source, asked
 from sqlanon.microdata.opening import opened_for, told
@@ -69,7 +69,7 @@ def plan(
         loading.join()
         from sqlanon.publishing.planner import make_plan
 
-        with searching(opened.engine, options.deadline):
+        with opened.engine.transaction(options.deadline):
             found = make_plan(opened.engine, opened.table, resolved, options, finds_persons=True)
         return replace(found, report=told(opened, found.report, found.policy))
 
@@ -290,7 +290,7 @@ def anonymize(
     with following(settings.get("progress")), reading as (opened, resolved):
         replaced = replaced_file(opened, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
-        with searching(opened.engine, options.deadline) if replaced is None else nullcontext():
+        with opened.engine.transaction(options.deadline) if replaced is None else nullcontext():
             refuse_target(
                 opened.engine, opened.table, policy=resolved, target=target, file=replaced
             )

@@ -68,6 +68,10 @@ _KINDS: Mapping[str, _Kind] = {
         lambda value: isinstance(value, str) or _is_texts(value),
     ),
     **dict.fromkeys(("Progress", "Confirm", "Callable[..., object]"), _FUNCTION),
+    "Mapping[str, str]": (
+        "a mapping of texts to texts",
+        lambda value: isinstance(value, Mapping) and _is_texts([*value, *value.values()]),
+    ),
     "Mapping[str, Iterable[Any]]": (
         "a mapping of figures to their values",
         lambda value: isinstance(value, Mapping),

@@ -15,7 +15,7 @@ from sqlanon.arguments import checked
 from sqlanon.assessment.check import check_table, of_records
 from sqlanon.assessment.persons import person_notes
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
-from sqlanon.engine.base import Opening, searching
+from sqlanon.engine.base import Opening
 from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
@@ -233,7 +233,7 @@ def mine(
         following(progress),
         reading(*call.opened, read_only=into is None, **opening) as (opened, resolved),
     ):
-        with searching(opened.engine, deadline), opened.engine.limited(deadline):
+        with opened.engine.transaction(deadline), opened.engine.limited(deadline):
             found = list_itemsets(opened.engine, opened.table, policy=resolved, listed=listed)
         return told(opened, found, resolved)
 
@@ -277,6 +277,6 @@ def bound(
         following(progress),
         reading(*call.opened, **opening) as (opened, resolved),
     ):
-        with searching(opened.engine, deadline), opened.engine.limited(deadline):
+        with opened.engine.transaction(deadline), opened.engine.limited(deadline):
             found = bound_table(opened.engine, opened.table, policy=resolved, wanted=wanted)
         return told(opened, found, resolved)

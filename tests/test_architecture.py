@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     ("errors", "wording", "deadline", "progress", "arguments"),
     ("recoding", "regions", "classes", "hierarchy"),
-    ("policy", "loss", "reports", "sqlglot_version", "sqltext"),
+    ("policy", "loss", "reports", "sqlglot_version", "sqltext", "dialects"),
     {"search", "query", "engine", "resources"},
     ("microdata",),
     {"assessment", "methods"},
@@ -39,12 +39,13 @@ LIBRARIES = {
     "search": {"numpy"},
     "sqlglot_version": {"sqlglot"},
     "sqltext": {"sqlglot"},
+    "dialects": {"sqlglot"},
     "query": {"sqlglot"},
-    "engine": {"duckdb", "pyarrow", "sqlglot"},
+    "engine": {"duckdb", "numpy", "psycopg", "pyarrow", "sqlglot"},
     "resources": {"jinja2", "sqlglot"},
 }
 HEAVY = {
-    *("duckdb", "pyarrow", "sqlglot", "numpy", "jinja2"),
+    *("duckdb", "psycopg", "pyarrow", "sqlglot", "numpy", "jinja2"),
     *("typer", "rich", "highspy", "altair", "vl_convert"),
 }
 
@@ -231,6 +232,14 @@ def test_trees_are_built_of_parts_that_the_installed_sqlglot_knows():
             if hasattr(built, "arg_types"):
                 unknown = {each.arg for each in call.keywords if each.arg} - {*built.arg_types}
                 assert not unknown, (path, call.lineno, unknown)
+
+
+def test_an_engine_has_few_members():
+    """Whatever else only one can do is an ability, or a function of its package."""
+    from sqlanon.engine.base import Engine
+
+    members = {name for name in vars(Engine) if not name.startswith("_")}
+    assert len(members) <= 15
 
 
 def test_the_engine_knows_nothing_of_policies_and_reports():

@@ -30,6 +30,7 @@ SMALLEST = [
     "covers.py wide --k 20 --records 100",
     "covers.py limit --k 5 --records 40",
     "covers.py starts --k 5 --records 60",
+    "elsewhere.py --records 300 --engines duckdb",
     "curves.py methods --tables adult-5 --records 60 --methods mondrian anytime incognito "
     "--passes 1 --limits 2 --effort quick --rows {folder}/rows.csv --chart {folder}/chart.svg",
     "curves.py scale --records 200 --cores 1",

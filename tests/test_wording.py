@@ -33,7 +33,7 @@ def test_working_tables_have_no_name_in_errors(connection):
     missing = engine.temporary("frequency")
     attempts = (
         lambda: engine.columns(missing),
-        lambda: engine.drop(missing),
+        lambda: engine.tables.drop(missing),
         lambda: engine.load_rows("frequency", {"a": [1], "b": [1, 2]}),
     )
     for attempt in attempts:

@@ -40,6 +40,12 @@ _OPENING = {
     "nullstr": "Texts of a file that stand for NULL, besides an empty field.",
     "delimiter": "What parts the fields of a CSV file.",
     "encoding": "Encoding of a CSV file.",
+    "engine": "`spark`, where the source is the name of a table there and no session.",
+    "remote": "Address of a session to begin: `sc://host:port`, `sail` or `local[4]`.",
+    "spark_config": "Settings of that session.",
+    "local_rows": "Most rows of an intermediate of a database elsewhere that goes on here.",
+    "materialize": "How larger ones are stored there: `parquet`, `table` or `checkpoint`.",
+    "scratch": "The folder or schema where they are.",
     "seed": "What chance is drawn from; equal seeds give equal results.",
     "progress": "Called with a line that says how far the work is.",
 }

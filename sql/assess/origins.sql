@@ -9,7 +9,7 @@ UNION ALL
 SELECT
   {{ number }},
   {{ total("whole") }},
-  CAST(SUM(part) AS DOUBLE),
+  SUM(CAST(part AS DOUBLE)),
   {% for bits in masks %}
   word_{{ loop.index0 }} & {{ bits }},
   {% endfor %}

@@ -11,7 +11,7 @@ SELECT
   CASE WHEN released.released = held.held THEN source.size ELSE 0 END AS whole,
   CASE
     WHEN released.released = held.held
-    THEN 0.0
+    THEN CAST(0 AS DOUBLE)
     ELSE CAST(source.size AS DOUBLE) * released.released / CAST(held.held AS DOUBLE)
   END AS part
 FROM {{ rows }} AS source

@@ -2,9 +2,16 @@
 --
 -- Holes: state (the table of combinations), marks (per part that is cut its bits of each word),
 -- cuts (per part and code of the bits the part that it goes to, new_part), words (how many there
--- are).
+-- are), carried (what models look at).
 SELECT
-  state.* EXCLUDE (part),
+  {% for w in range(words) %}
+  state.word_{{ w }},
+  {% endfor %}
+  {% for column in carried %}
+  state.{{ column }},
+  {% endfor %}
+  state.size,
+  state.unit,
   COALESCE(cuts.new_part, state.part) AS part
 FROM {{ state }} AS state
 LEFT JOIN {{ marks }} AS marks

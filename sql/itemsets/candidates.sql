@@ -12,7 +12,15 @@ SELECT *
 FROM {{ itemsets }} AS prefix
 {% elif is_alone %}
 SELECT
-  member.* EXCLUDE (size),
+  {% for w in range(words) %}
+  member.code_{{ w }},
+  {% endfor %}
+  {% for w in range(words) %}
+  member.every_{{ w }},
+  {% endfor %}
+  {% for w in range(words) %}
+  member.some_{{ w }},
+  {% endfor %}
   member.size AS support
 FROM {{ members }} AS member
 WHERE

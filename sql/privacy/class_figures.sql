@@ -209,7 +209,7 @@ turns AS (
   FROM (
     SELECT DISTINCT
       mark,
-      CAST(NULL AS BIGINT) AS reached
+      NULLIF(mark, mark) AS reached
     FROM marked
     UNION ALL
     SELECT

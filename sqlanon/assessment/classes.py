@@ -93,7 +93,7 @@ def tabulate(
     if total < APART_FROM or singles < APART_SHARE * total:
         return Tabulated(rows, words, found, 0, False)
     sized = engine.materialize("sized", table_classes.sized_rows(rows, counted, words=words))
-    engine.drop(rows)
+    engine.tables.drop(rows)
     return Tabulated(sized, words, found, singles, False)
 
 

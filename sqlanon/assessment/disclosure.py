@@ -161,11 +161,12 @@ def _worst(
     asked = attribute.bound.models
     # A NULL that counts has a rank.
     needed = models.needed_by([*asked, *reported], nulls=False)
+    names = models.worst_figures(needed, models=asked)
     rows = []
     for part in table.parts(column(value_of(number))):
         figures = class_figures(part, table.keys, needed=needed, reference=attribute.reference)
-        query = models.worst(figures, needed, models=asked)
-        rows += engine.fetch(query).to_pylist()
+        [row] = engine.rows(models.worst(figures, needed, models=asked))
+        rows.append(dict(zip(names, row, strict=True)))
     return rows
 
 

@@ -101,7 +101,7 @@ def _notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list[str]:
     suited = [
         name
         for name in [*dropped, *policy.attributes]
-        if type_id(types[name]) not in engine.UNSTORED and not is_unsuited(types[name])
+        if type_id(types[name]) not in engine.can.unstored and not is_unsuited(types[name])
     ]
     named = [n for n in dropped if n in suited and not types[n].is_type(*_NAMELESS)]
     [(total,)] = engine.rows(rows_of(table))

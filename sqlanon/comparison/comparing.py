@@ -37,7 +37,7 @@ from sqlanon.comparison.report import (
     SweptPoint,
 )
 from sqlanon.deadline import Deadline
-from sqlanon.engine.base import Engine, searching
+from sqlanon.engine.base import Engine
 from sqlanon.engine.open import OpenedSource, Resources
 from sqlanon.errors import (
     HierarchyError,
@@ -300,7 +300,7 @@ class _Runner:
         deadline = Deadline.after(seconds)
         with (
             suppress(PolicyError, TimeLimitError, UnsatisfiableError),
-            searching(self.engine, deadline),
+            self.engine.transaction(deadline),
             self.engine.limited(deadline),
         ):
             wanted = bound.BoundRequest(asked.loss, effort, shared=self.shared)
@@ -311,7 +311,7 @@ class _Runner:
         """What `auto` chooses; None where it is refused."""
         try:
             options = self.options(Asked(AUTO, loss, policy.k))
-            with searching(self.engine, options.deadline), self.engine.workspace():
+            with self.engine.transaction(options.deadline), self.engine.workspace():
                 subject = bind(self.engine, self.table, policy=policy)
                 return choose(Situation(subject, policy, options))
         except (PolicyError, HierarchyError):
@@ -344,8 +344,8 @@ class _Runner:
         """
         options = self.options(asked)
         method = options.method
-        if method.fallback is not None and method.fallback.always:
-            method = replace(method, fallback=None)  # a row is what the method itself finds
+        if method.fallback is not None:  # a row is what the method itself finds
+            method = replace(method, fallback=None)
         options = replace(
             options,
             method=method,
@@ -367,7 +367,7 @@ class _Runner:
 
     def _made(self, policy: Policy, options: Options[Any], deadline: Deadline) -> Report:
         """What a plan reports that is made until a deadline."""
-        with searching(self.engine, deadline):
+        with self.engine.transaction(deadline):
             asked = replace(options, deadline=deadline)
             return make_plan(self.engine, self.table, policy, asked).report
 
@@ -493,7 +493,7 @@ def sweep(
     with opened_for(*call.opened, read_only=True, **opening_of(settings)) as (opened, resolved):
         points = [_varied(resolved, each) for each in product(*axes)]
         sweeper = _Sweeper(opened.engine, opened.table, settings)
-        with searching(opened.engine, options.deadline), opened.engine.workspace():
+        with opened.engine.transaction(options.deadline), opened.engine.workspace():
             found = tuple(sweeper.points(points))
         _refuse_none_done(sweeper.errors, found)
         swept = Sweep(

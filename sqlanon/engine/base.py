@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
-from sqlglot import ErrorLevel, exp
-from sqlglot.errors import UnsupportedError
+from sqlglot import exp
 
-from sqlanon.deadline import Deadline
-from sqlanon.errors import EngineError
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.dialects import written
 from sqlanon.sqltext import DIALECT, Sql, Statement
 
 if TYPE_CHECKING:
-    import pyarrow
+    import numpy as np
+    import numpy.typing as npt
 
 Row = tuple[Any, ...]
+Whole: TypeAlias = "npt.NDArray[np.int64]"
 _Type = exp.DataType.Type
 
 
@@ -40,7 +41,23 @@ class TextDetails(TypedDict, total=False):
     encoding: str | None
 
 
-class Opening(Limits, TextDetails, total=False):
+class Elsewhere(TypedDict, total=False):
+    """How a database elsewhere is reached, and how an engine of two works that is made of it.
+
+    `engine` is its kind where the source is a name of its table, `remote` its address and
+    `spark_config` its settings; `local_rows` is the most rows of an intermediate that goes on in
+    this process, `materialize` how others are stored there, and `scratch` where.
+    """
+
+    engine: str | None
+    remote: str | None
+    spark_config: Mapping[str, str] | None
+    local_rows: int | None
+    materialize: str | None
+    scratch: str | None
+
+
+class Opening(Limits, TextDetails, Elsewhere, total=False):
     """All that is said of how a source is opened."""
 
 
@@ -94,35 +111,87 @@ def render(statement: Statement, dialect: str, *, pretty: bool = False) -> str:
         if dialect == DIALECT and not pretty:
             return statement.text
         statement = statement.tree()
-    try:
-        return statement.sql(
-            dialect=dialect,
-            identify=True,
-            pretty=pretty,
-            unsupported_level=ErrorLevel.RAISE,
-        )
-    except UnsupportedError as error:
-        # One line, and each reason once: sqlglot parts them by empty lines.
-        reasons = "; ".join(dict.fromkeys(filter(None, str(error).splitlines())))
-    raise EngineError(f"the statement cannot be written for {dialect}: {reasons}")
+    return written(statement, dialect, pretty=pretty)
 
 
-class Engine(Protocol):
-    """A database that carries statements out. Text exists only behind these members.
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What not every engine can do.
 
-    What not every engine can do is a constant of its class.
+    Args:
+        fresh_file: Whether a database is a file, whose place a fresh one can take.
+        in_place: Whether a table can be replaced by what is published of it.
+        unstored: Types that values may have and columns of a table may not, as `type_id` names
+            them.
+        stages_beside: Whether a release is written where it belongs, under a name of its own, and
+            renamed once it is checked; else it is copied there from a temporary table.
+        sorts_in_parts: Whether rows can be dealt out by their values and sorted in each part.
     """
 
-    FRESH_FILE: ClassVar[bool]
-    """Whether a database is a file, whose place a fresh one can take: see `fresh_file`."""
+    fresh_file: bool
+    in_place: bool
+    unstored: frozenset[str] = frozenset()
+    stages_beside: bool = False
+    sorts_in_parts: bool = False
 
-    UNSTORED: ClassVar[frozenset[str]]
-    """Types that values may have and columns of a table may not, as `type_id` names them."""
 
-    @property
-    def dialect(self) -> str:
-        """The dialect of sqlglot that the engine reads."""
+class FarTables(Protocol):
+    """Names of tables, and what stands under them."""
+
+    def resolve(self, table: object) -> exp.Table:
+        """The fully qualified table that a name or a frame stands for.
+
+        Raises:
+            MissingTableError: There is no such table.
+        """
         ...
+
+    def target(self, name: str, source: exp.Table) -> exp.Table:
+        """The table that a name for a new table stands for: beside `source` unless it says more."""
+        ...
+
+    def beside(self, table: exp.Table) -> exp.Table:
+        """A fresh name in the schema of a table."""
+        ...
+
+    def portable(self, table: exp.Table) -> exp.Table:
+        """The table by the name that it has in a copy of its database, too."""
+        ...
+
+    def exists(self, table: exp.Table) -> bool:
+        """Whether there is a table or view of that fully qualified name."""
+        ...
+
+    def is_base_table(self, table: exp.Table) -> bool:
+        """Whether a fully qualified name is a table's, not a view's."""
+        ...
+
+    def drop(self, table: exp.Table) -> None:
+        """Drops a table that exists."""
+        ...
+
+    def refuse_fixed(self, place: exp.Table) -> None:
+        """Refuses a table that `replace` could not replace in one step, by a `SourceError`."""
+        ...
+
+    def replace(self, written: exp.Table, place: exp.Table) -> None:
+        """Gives a table that was written beside a place its name; what stood there is gone."""
+        ...
+
+
+class TableNames(FarTables, Protocol):
+    """The same of an engine, which writes tables, too."""
+
+    def write(self, place: exp.Table, rows: Statement) -> None:
+        """Makes a table of rows, of which those that are not sorted are put in an order.
+
+        Where and in which order a row lies follows from the published rows alone.
+        """
+        ...
+
+
+class HowOpened(Protocol):
+    """How an engine was opened, and what its tables are read from."""
 
     @property
     def files(self) -> list[Path]:
@@ -135,7 +204,36 @@ class Engine(Protocol):
         ...
 
     def refuse_changed(self) -> None:
-        """Raises a `SourceError` where a file that tables are read from was replaced or changed."""
+        """Raises a `SourceError` where what tables are read from was replaced or changed."""
+        ...
+
+
+class Engine(Protocol):
+    """A database that carries statements out. Text exists only behind these members."""
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of sqlglot in which a release is written."""
+        ...
+
+    @property
+    def can(self) -> Abilities:
+        """What not every engine can do."""
+        ...
+
+    @property
+    def opened(self) -> HowOpened:
+        """How it was opened."""
+        ...
+
+    @property
+    def tables(self) -> TableNames:
+        """The names that tables have."""
+        ...
+
+    @property
+    def deadline(self) -> Deadline:
+        """The limit of `limited` that holds now."""
         ...
 
     def run(self, statement: Statement, parameters: Sequence[object] = ()) -> None:
@@ -146,16 +244,12 @@ class Engine(Protocol):
         """All rows of a small result, as Python tuples."""
         ...
 
-    def prepare(self, query: Statement) -> Callable[[Sequence[object]], list[Row]]:
-        """A query whose text is generated once; call it with parameters for its rows."""
+    def numbers(self, query: Statement) -> dict[str, Whole]:
+        """The columns of a result of whole numbers; NULL is -1."""
         ...
 
-    def fetch(self, query: Statement) -> pyarrow.Table:
-        """The whole result as an Arrow table."""
-        ...
-
-    def stream(self, query: Statement) -> pyarrow.RecordBatchReader:
-        """The result as Arrow batches, to be read before the next statement runs."""
+    def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
+        """Name and type of every column, in table order."""
         ...
 
     def materialize(
@@ -179,41 +273,16 @@ class Engine(Protocol):
         """A temporary table of given columns, under a fresh name; types left out are BIGINT."""
         ...
 
-    def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
-        """Name and type of every column, in table order."""
+    def workspace(self) -> AbstractContextManager[None]:
+        """Temporary tables of `materialize` and `load_rows` inside are dropped at its end."""
         ...
 
-    def resolve(self, table: object) -> exp.Table:
-        """The fully qualified table that a name or a frame stands for."""
-        ...
+    def transaction(self, until: Deadline = NEVER) -> AbstractContextManager[None]:
+        """All statements inside take effect together, or none does.
 
-    def target(self, name: str, source: exp.Table) -> exp.Table:
-        """The table that a name for a new table stands for: beside `source` unless it says more."""
-        ...
-
-    def beside(self, table: exp.Table) -> exp.Table:
-        """A fresh name in the schema of a table."""
-        ...
-
-    def portable(self, table: exp.Table) -> exp.Table:
-        """The table by the name that it has in a copy of its database, too."""
-        ...
-
-    def exists(self, table: exp.Table) -> bool:
-        """Whether there is a table or view of that fully qualified name."""
-        ...
-
-    def is_base_table(self, table: exp.Table) -> bool:
-        """Whether a fully qualified name is a table's, not a view's."""
-        ...
-
-    @property
-    def in_callers_transaction(self) -> bool:
-        """Whether a transaction is open that the caller began, who also ends it."""
-        ...
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """All statements inside take effect together, or none does."""
+        It is the caller's where one is open. Under a deadline none of our own is begun: a statement
+        that is interrupted would end it.
+        """
         ...
 
     def limited(self, deadline: Deadline) -> AbstractContextManager[None]:
@@ -223,29 +292,6 @@ class Engine(Protocol):
         then the time is only looked at before each of them.
         """
         ...
-
-    @property
-    def deadline(self) -> Deadline:
-        """The limit of `limited` that holds now."""
-        ...
-
-    def drop(self, table: exp.Table) -> None:
-        """Drops a table that exists."""
-        ...
-
-    def workspace(self) -> AbstractContextManager[None]:
-        """Temporary tables of `materialize` and `load_rows` inside are dropped at its end."""
-        ...
-
-
-def searching(engine: Engine, deadline: Deadline) -> AbstractContextManager[None]:
-    """One transaction for all that a search reads; none of our own under a time limit.
-
-    A statement that is interrupted would end it.
-    """
-    if deadline.is_limited and not engine.in_callers_transaction:
-        return nullcontext()
-    return engine.transaction()
 
 
 def without_enums(kind: exp.DataType) -> exp.DataType:

@@ -18,7 +18,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -242,27 +242,41 @@ def swept(parents: Iterable[str | Path | None]) -> list[str]:
     ]
 
 
-def _sweep(parent: Path) -> int:
+def reclaimed(prefix: str, clears: Callable[[Path], bool]) -> None:
+    """Removes dead own folders of a prefix, which `swept` does not know, from the system's place.
+
+    Args:
+        prefix: Of folders that name what lies elsewhere.
+        clears: Clears what a dead folder names; whether all of it is gone, else the folder stays.
+    """
+    _sweep(Path(tempfile.gettempdir()), re.compile(re.escape(prefix) + "[a-z0-9_]{8}"), clears)
+
+
+def _sweep(
+    parent: Path,
+    names: re.Pattern[str] = _NAME,
+    clears: Callable[[Path], bool] = lambda _: True,
+) -> int:
     """Removes the dead folders of one place; returns how many there were."""
     try:
         with os.scandir(parent) as entries:
             mine = [
                 Path(entry.path)
                 for entry in entries
-                if _NAME.fullmatch(entry.name)
+                if names.fullmatch(entry.name)
                 and entry.is_dir(follow_symlinks=False)
                 and _is_mine(entry.stat(follow_symlinks=False))
             ]
     except OSError:
         return 0
-    return sum(map(_is_swept, mine))
+    return sum(_is_swept(path, clears) for path in mine)
 
 
 def _is_mine(status: os.stat_result) -> bool:
     return hasattr(os, "geteuid") and status.st_uid == os.geteuid()
 
 
-def _is_swept(path: Path) -> bool:
+def _is_swept(path: Path, clears: Callable[[Path], bool]) -> bool:
     """Removes a folder if its owner is surely dead; whether it did."""
     if fcntl is None:
         return False
@@ -272,7 +286,8 @@ def _is_swept(path: Path) -> bool:
         return _is_abandoned(path)
     try:
         fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _remove(path)
+        if clears(path):
+            _remove(path)
         return not path.exists()
     except OSError:
         return False

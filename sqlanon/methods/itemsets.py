@@ -35,7 +35,6 @@ from sqlanon.progress import ProgressLine
 from sqlanon.query import itemsets
 from sqlanon.query.encoding.encode import ATTRIBUTE, word
 from sqlanon.query.itemsets import SUPPORT, Depth, Step
-from sqlanon.query.publish.recode import create_table
 from sqlanon.query.text import TEXT
 from sqlanon.reports.document import Provenance, page
 from sqlanon.reports.shown import SelfShown, ShownTable
@@ -279,10 +278,9 @@ class Itemsets:
 
     def fetch(self, engine: Engine) -> MinedItemsets:
         """All of them, out of the database of the engine that found them."""
-        rows = engine.fetch(itemsets.ordered(self.table, self.codes.words))
-        words = [column.to_numpy() for column in rows.columns[:-1]]
+        *words, support = engine.numbers(itemsets.ordered(self.table, self.codes.words)).values()
         nodes = [_small(self.codes.nodes(n, words)) for n in range(len(self.codes.forests))]
-        return MinedItemsets(tuple(nodes), rows.columns[-1].to_numpy())
+        return MinedItemsets(tuple(nodes), support)
 
     def labelled(self, engine: Engine, trees: Sequence[Tree]) -> exp.Query:
         """A query of the itemsets as generalized values and their support.
@@ -459,7 +457,7 @@ class _Mining:
 
     def _drop(self, *tables: exp.Table) -> None:
         for table in tables:
-            self.engine.drop(table)
+            self.engine.tables.drop(table)
 
     def _tell(self, step: Step, prefixes: exp.Table) -> None:
         if self.wanted.progress is not None:
@@ -669,9 +667,9 @@ def list_itemsets(
         found = mined(engine, encoded, trees=subject.trees, wanted=wanted)
         if place is not None:
             rows = found.labelled(engine, subject.trees)
-            if engine.exists(place):
-                engine.drop(place)
-            engine.run(create_table(place, rows, temporary=place.catalog == "temp"))
+            if engine.tables.exists(place):
+                engine.tables.drop(place)
+            engine.tables.write(place, rows)
     return MiningReport(
         kind=listed.kind,
         k=policy.k,

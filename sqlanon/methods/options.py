@@ -15,6 +15,7 @@ from sqlanon.search.clustering.effort import (
     LOSS_WEIGHT,
     MAX_ITERATIONS,
     PASSES,
+    REFINED_CLUSTERS,
     REFINED_RECORDS,
     TEMPERATURE,
 )
@@ -242,14 +243,15 @@ class ClusterOptions(AnnealingOptions):
     refine: bool = _option(True, "Do not refine clusters after they are found.")
     passes: int = _whole(
         PASSES,
-        f"About how often refinement looks at each record. Default: {PASSES}.",
+        "About how often refinement looks at each record, with anytime between any two covers. "
+        f"Default: {PASSES}.",
         "passes are {!r}; give a whole number of at least 1",
     )
     block_records: int = _whole(
         BLOCK_RECORDS,
         "Find the first clusters of a larger table in blocks of whole Mondrian parts; refinement "
-        f"has blocks of {REFINED_RECORDS} records at most, anytime these alone. Default: "
-        f"{BLOCK_RECORDS}.",
+        f"has blocks of {REFINED_RECORDS} records at most, with room for {REFINED_CLUSTERS} "
+        f"clusters, anytime these alone. Default: {BLOCK_RECORDS}.",
         "block_records is {!r}; a block has 1 record or more",
     )
     pools: int | None = _whole(

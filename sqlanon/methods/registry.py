@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import Counter
@@ -42,40 +43,39 @@ MANY = 5
 """Methods that an error does not name twice."""
 
 
+FIRST, LAST = "mondrian", "anytime"
+"""The methods whose result stands before a method begins, and that have the time it leaves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fallback:
     """What there is under a time limit beside a method's own result.
 
     Args:
-        first: The method whose result stands before the method begins; None for no such result.
-        beyond: Records up to which nothing does, as the method itself begins as soon.
-        share: Share of the time that this may take.
-        own: Share of what is then left that the method has.
-        last: The method that has the rest, where the method has no result or one that was cut
-            short; None for full-domain recodings alone.
+        cut_beyond: Records beyond which cuts from the top stand first; infinite for never.
+        own: Share of the time left then that the method has; `LAST` has the rest, if any, where
+            the method has no result or one that was cut short.
+        always: Whether `LAST` has the rest, and may be the result, where nothing was cut, too.
         replaces: Whether these are the result, too, where the method's own was cut short and loses
-            more, which a recoding of the same kind alone may; else only where the method has none.
-        always: Whether `last` has the rest, and may be the result, where nothing was cut, too.
+            more, which a recoding of the same kind alone may; else only where the method has none,
+            and what stands first has a share of the time.
     """
 
-    first: str | None = None
-    beyond: int = 0
-    share: float = 1.0
+    cut_beyond: float = 0
     own: float = 1.0
-    last: str | None = None
-    replaces: bool = True
     always: bool = False
+    replaces: bool = True
 
 
-NODES = Fallback()
+NODES = Fallback(cut_beyond=math.inf)
 """Full-domain recodings alone."""
-CUTS = Fallback("mondrian", own=0.8, last="anytime")
+CUTS = Fallback(own=0.8)
 """Cuts from the top first, and `anytime` where the method has no result of its own in time."""
-SLOW = Fallback("mondrian", own=0.5, last="anytime", always=True)
+SLOW = Fallback(own=0.5, always=True)
 """Of methods that lose more than `anytime` does in as long: else more time would lose more."""
-LARGE = Fallback("mondrian", beyond=250_000)
+LARGE = Fallback(cut_beyond=250_000)
 """Of what begins with cuts itself, once all records are read one by one."""
-USERS = Fallback("mondrian", share=0.25, replaces=False)
+USERS = Fallback(replaces=False)
 """Patterns are the user's own, and may well be faster than cuts."""
 
 
@@ -437,7 +437,8 @@ class Options(Generic[Own_co]):
         seed: Seed of all random choices.
         progress: Receives lines about the progress of the search.
         memory: Memory for a search outside the database, about [bytes]; None for no limit.
-        threads: Cores that a search may keep busy; None for all that there are.
+        threads: Cores that a search may keep busy, where it is fewer than there are: as many as
+            the database may; None for all.
         deadline: When every phase ends, and the best found so far is the result.
         shared: What other searches of the same table by the same policy and loss have found.
 
@@ -482,7 +483,7 @@ class Options(Generic[Own_co]):
     def processes(self) -> int:
         """How many processes a search may have, one for each core, as far as memory holds them."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        most = self.threads or cores or 1
+        most = min(self.threads or cores or 1, cores or 1)
         return most if self.memory is None else max(1, min(most, self.memory // PROCESS_BYTES))
 
     def tell(self, line: str, share: float | None = None) -> None:

@@ -148,7 +148,7 @@ def refuse_unstored(engine: Engine, columns: Mapping[str, exp.DataType]) -> None
         SourceError: There is one; the message names it and its type.
     """
     for name, kind in columns.items():
-        held = {type_id(part) for part in kind.find_all(exp.DataType)} & engine.UNSTORED
+        held = {type_id(part) for part in kind.find_all(exp.DataType)} & engine.can.unstored
         if held:
             raise SourceError(
                 f"column {name!r} holds values of type {listed(sorted(held))}, which no table of "

@@ -15,6 +15,7 @@ from sqlanon.engine.open import (
     Connection,
     HeldFrame,
     LazilyCollected,
+    is_elsewhere,
     is_frame,
     owned,
     unwrapped,
@@ -107,7 +108,7 @@ def asked(source: object, policy: object, *, table: object = None) -> Call:
         )
     made, said = _policy_of(policy)
     is_source = isinstance(source, str | Path | Connection | HeldFrame)
-    if not (is_source or is_frame(source) or hasattr(source, "dialect")):
+    if not (is_source or is_frame(source) or is_elsewhere(source)):
         _refuse_unless_wrapped(source)
     if not is_frame(source):
         return Call(source, table, made, said)

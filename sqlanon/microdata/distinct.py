@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from sqlglot import exp
@@ -121,19 +120,19 @@ def distinct_combinations(
         is_counted=is_counted,
         rows=coded_rows,
     )
-    rows = engine.fetch(in_order)
-    if any(rows.column(word(w)).null_count for w in range(words)):
+    rows = engine.numbers(in_order)
+    codes = np.stack([rows[word(w)] for w in range(words)], axis=1)
+    if (codes < 0).any():
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
-    codes = np.stack([whole_numbers(rows.column(word(w))) for w in range(words)], axis=1)
-    ranks = [whole_numbers(rows.column(name)) for name in carried]
+    ranks = [rows[name] for name in carried]
     return DistinctCombinations(
         by,
-        whole_numbers(rows.column(COUNT)),
+        rows[COUNT],
         codes,
         leaf_numbers(subject.trees, layout, codes=codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         tuple(attributes),
-        whole_numbers(rows.column(PERSON)) if is_counted else None,
+        rows[PERSON] if is_counted else None,
         policy.k,
     )
 
@@ -146,29 +145,19 @@ def held_combinations(
     table = encoded.table
     if details is not None:
         table, attributes = details.table, details.attributes
-    rows = engine.fetch(expression("SELECT * FROM {{ rows }} AS rows", rows=table))
-    words = [whole_numbers(rows.column(word(w))) for w in range(encoded.layout.words)]
+    rows = engine.numbers(expression("SELECT * FROM {{ rows }} AS rows", rows=table))
     numbers = sorted({each.number for each in attributes})
-    ranks = [whole_numbers(rows.column(value_of(number))) for number in numbers]
-    codes = np.stack(words, axis=1)
+    ranks = [rows[value_of(number)] for number in numbers]
+    codes = np.stack([rows[word(w)] for w in range(encoded.layout.words)], axis=1)
     return DistinctCombinations(
         tuple(subject.names),
-        whole_numbers(rows.column(SIZE)),
+        rows[SIZE],
         codes,
         leaf_numbers(subject.trees, encoded.layout, codes=codes),
         np.stack(ranks, axis=1) if ranks else np.empty((len(codes), 0), np.int64),
         attributes,
         k=k,
     )
-
-
-def whole_numbers(values: object) -> Numbers:
-    """An Arrow column of whole numbers; NULL is -1."""
-    held: Any = values
-    filled = held.fill_null(-1) if held.null_count else held
-    # `to_numpy` would load pandas where it is installed, which takes longer than all the rest.
-    parts = [np.from_dlpack(chunk) for chunk in filled.chunks]
-    return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
 
 
 def block_of(

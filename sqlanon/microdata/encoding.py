@@ -220,7 +220,7 @@ def coded(
             "stage", encode.joined(rows, leaves, nullable=empty, begun=begun, kept=kept)
         )
         if rows is not source:
-            engine.drop(rows)
+            engine.tables.drop(rows)
         words = {own for leaf_rows in leaves.values() for own in leaf_rows.named_selects[1:]}
         now, rows, begun = places, stage, sorted({*begun, *words})
     held = {name: replace(item, origin=places[item.origin]) for name, item in carried.items()}

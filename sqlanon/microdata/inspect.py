@@ -174,7 +174,7 @@ def make_hierarchy(
 
     with reading(connection, table, policy, **opening) as (source, _):
         _, tree = _fitted(source.engine, source.table, column=column, hierarchy=hierarchy)
-        return tuple(zip(*tree.labels, strict=True)), source.engine.notes
+        return tuple(zip(*tree.labels, strict=True)), source.engine.opened.notes
 
 
 def refuse_hierarchy_file(file: Path, *, overwrite: bool = False) -> None:

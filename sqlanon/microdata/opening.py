@@ -103,7 +103,7 @@ def reading(
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
         with _blamed(source):
             yield source, made[0]
-        source.engine.refuse_changed()
+        source.engine.opened.refuse_changed()
 
 
 def told(source: OpenedSource, report: R, policy: Policy | None = None) -> R:
@@ -116,7 +116,7 @@ def told(source: OpenedSource, report: R, policy: Policy | None = None) -> R:
     """
     provenance = replace(report.provenance, source=source.name, policy=policy)
     # A plan that is carried out has the notes of the source that it was made from.
-    found = tuple(source.engine.notes)
+    found = tuple(source.engine.opened.notes)
     notes = (*found, *(note for note in report.notes if note not in found))
     changes = {"provenance": provenance, "notes": notes}
     return replace(report, **changes)  # type: ignore[type-var]
@@ -133,7 +133,7 @@ def _blamed(source: OpenedSource) -> Iterator[None]:
     try:
         yield
     except SqlanonError:
-        source.engine.refuse_changed()
+        source.engine.opened.refuse_changed()
         raise
 
 

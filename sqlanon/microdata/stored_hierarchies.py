@@ -33,7 +33,7 @@ def resolved_hierarchy(engine: Engine, hierarchy: Hierarchy) -> Hierarchy:
     if stored is not None:
         return stored
     try:
-        table = engine.resolve(hierarchy.name)
+        table = engine.tables.resolve(hierarchy.name)
     except SourceError:
         raise HierarchyError(
             [

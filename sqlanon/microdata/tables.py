@@ -11,7 +11,6 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.query.encoding.encode import fingerprint
-from sqlanon.query.publish.recode import create_table
 from sqlanon.query.syntax import is_same
 
 
@@ -30,15 +29,16 @@ def place_of(
     Raises:
         SourceError: The name means the source or a view, or is taken and may not be replaced.
     """
-    place = engine.target(into, source)
-    if not engine.exists(place):
+    place = engine.tables.target(into, source)
+    if not engine.tables.exists(place):
         return place
     if is_same(place, source):
         raise SourceError(f"the new table is {itself}")
     if not overwrite:
         raise SourceError(f"table {into!r} exists already; replace it with overwrite (--overwrite)")
-    if not engine.is_base_table(place):
+    if not engine.tables.is_base_table(place):
         raise SourceError(f"{into!r} is a view; drop it or choose another name")
+    engine.tables.refuse_fixed(place)
     return place
 
 
@@ -49,10 +49,10 @@ def try_place(engine: Engine, place: exp.Table) -> None:
         SourceError: The database is open for reading only, or the open transaction has written to
             another one already.
     """
-    trial = engine.beside(place)
-    nothing = exp.select(exp.Null().as_("nothing")).where(exp.false())
-    engine.run(create_table(trial, nothing, temporary=place.catalog == "temp"))
-    engine.drop(trial)
+    trial = engine.tables.beside(place)
+    nothing = exp.select(exp.cast(exp.null(), "INT").as_("nothing")).where(exp.false())
+    engine.tables.write(trial, nothing)
+    engine.tables.drop(trial)
 
 
 _UNSTEADY = "the view gives other rows each time that it is read; store its rows in a table first"
@@ -71,7 +71,7 @@ def change_fault(engine: Engine, table: exp.Table, *, otherwise: str) -> str:
 
 def _is_unsteady(engine: Engine, table: exp.Table) -> bool:
     """Whether two readings of a view differ, as of one with random()."""
-    if engine.is_base_table(table):
+    if engine.tables.is_base_table(table):
         return False
     columns = engine.columns(table)
     one, other = (engine.rows(fingerprint(table, columns)) for _ in range(2))

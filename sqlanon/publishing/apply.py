@@ -14,7 +14,7 @@ from sqlanon.arguments import kind_of
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import HeldFrame
+from sqlanon.engine.open import HeldFrame, brought, embedded
 from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
@@ -29,12 +29,12 @@ from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.promises import refuse_misfits
 from sqlanon.publishing.target import Target, refuse_target
 from sqlanon.query.encoding.encode import fingerprint
-from sqlanon.query.publish.recode import create_table, rename_table
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import type_name
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
+from sqlanon.sqltext import Statement
 from sqlanon.wording import counted
 
 
@@ -71,7 +71,7 @@ def publish(
         formats.refuse_types(engine, source, policy=plan.policy, output=target.output)
         refuse_stale(engine, plan, source=source)
         refuse_misfits(engine, plan.policy, plan.recoding, source=source)
-        engine.refuse_changed()
+        engine.opened.refuse_changed()
         notes = tuple(lost_and_kept(engine, plan, table=source)) if target.in_place else ()
         if target.confirm is not None:
             shown = replace(plan.report, notes=(*plan.report.notes, *notes))
@@ -114,7 +114,7 @@ def publish(
                 seconds["report"] = time.monotonic() - looked
             # All that is published has been read by now, between two looks at its source.
             refuse_stale(engine, plan, source=source)
-            engine.refuse_changed()
+            engine.opened.refuse_changed()
             tell("publishing: what was checked")
         if target.output is not None:
             made = replace(report.provenance, output_sha256=files.digest(target.output))
@@ -216,14 +216,19 @@ def _staged(
     engine: Engine, plan: Plan, *, source: exp.Table, target: Target, file: Path | None
 ) -> Iterator[_Staged]:
     """The published rows as a table to check; on leaving, it goes where it belongs."""
-    rows = plan.rows(source, engine.dialect)
     if file is not None:
         with files.fresh_file(engine, file, table=source) as staged:
-            engine.run(create_table(staged, rows))
+            engine.tables.write(staged, plan.rows(source))
+            yield _Staged(staged, {})
+        return
+    if engine.can.stages_beside and target.output is None:
+        assert target.into is not None
+        place = engine.tables.target(target.into, source)
+        with _beside(engine, plan.rows(source, ordered=False), place=place) as staged:
             yield _Staged(staged, {})
         return
     with engine.workspace():
-        staged = engine.materialize("published", rows)
+        staged = engine.materialize("published", plan.rows(source))
         if target.output is not None:
             columns = formats.columns_written(engine, staged, output=target.output)
             made = _Staged(staged, columns)
@@ -235,7 +240,7 @@ def _staged(
         if target.likeness is not None:
             target.likeness.take(engine, staged, source=source, plan=plan)
             return
-        place = source if target.into is None else engine.target(target.into, source)
+        place = source if target.into is None else engine.tables.target(target.into, source)
         _move(engine, staged, place=place)
 
 
@@ -248,23 +253,27 @@ def _move(engine: Engine, staged: exp.Table, *, place: exp.Table) -> None:
     Raises:
         VerificationError: What arrives is something else.
     """
-    written = engine.beside(place)
-    rows = exp.select("*").from_(staged.copy())
-    engine.run(create_table(written, rows, temporary=place.catalog == "temp"))
-    try:
+    with _beside(engine, exp.select("*").from_(staged.copy()), place=place) as written:
         columns = engine.columns(written)
         sent, arrived = (engine.rows(fingerprint(one, columns)) for one in (staged, written))
         if sent != arrived:
             raise VerificationError(
                 "the table written is not the one checked; nothing is published"
             )
-        if engine.exists(place):
-            engine.drop(place)
-        engine.run(rename_table(written, place.name))
+
+
+@contextmanager
+def _beside(engine: Engine, rows: Statement, *, place: exp.Table) -> Iterator[exp.Table]:
+    """A table of rows beside a place, which it takes on leaving; after a failure it is gone."""
+    written = engine.tables.beside(place)
+    engine.tables.write(written, rows)
+    try:
+        yield written
+        engine.tables.replace(written, place)
     except BaseException:
         # In a transaction that has failed already nothing can be dropped, nor need be.
         with suppress(EngineError):
-            engine.drop(written)
+            engine.tables.drop(written)
         raise
 
 
@@ -319,8 +328,11 @@ def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> No
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
     table, columns = staged.table, staged.columns
+    here = embedded(engine)
+    if here is not engine:
+        table = brought(engine, table)
     exported = files.export(
-        engine,
+        here,
         table,
         path=target.output,
         overwrite=target.overwrite,

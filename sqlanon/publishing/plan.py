@@ -14,6 +14,7 @@ from sqlglot.dialects.dialect import Dialect as Written
 from sqlglot.errors import SqlglotError
 
 from sqlanon.arguments import path_of
+from sqlanon.dialects import rewritten
 from sqlanon.engine.base import render
 from sqlanon.engine.files import write_private
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
@@ -41,7 +42,7 @@ from sqlanon.reports.document import SCHEMA_VERSION, stamp
 from sqlanon.reports.plan import Report
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.sqlglot_version import drop
-from sqlanon.sqltext import Statement, tree
+from sqlanon.sqltext import DIALECT, Statement, tree
 from sqlanon.wording import did_you_mean, listed
 
 Fingerprint = tuple[int, str]
@@ -94,7 +95,7 @@ class Plan(SelfShown):
     fingerprint: Fingerprint | None = None
     rounds: int = 1
     few: Sequence[str] = ()
-    dialect: str = "duckdb"
+    dialect: str = DIALECT
 
     def __post_init__(self) -> None:
         most = max(1, min(MOST_ROUNDS, self.report.suppressed_records))
@@ -143,21 +144,28 @@ class Plan(SelfShown):
         levels = zip(names, self.recoding.levels, strict=True)
         return frozenset(name for name, own in levels if own != (0,))
 
-    def rows(self, source: exp.Table | None = None, dialect: str | None = None) -> Statement:
+    def rows(
+        self,
+        source: exp.Table | None = None,
+        dialect: str | None = None,
+        *,
+        ordered: bool = True,
+    ) -> Statement:
         """The query whose rows are published.
 
         Args:
             source: The table to read, where it has another name by now.
             dialect: Who will read it, where it is not the engine that the plan was made in: no
                 other is known to sort by places and keep the order.
+            ordered: Whether they are sorted; else whoever writes them does that.
 
         Raises:
             PolicyError: Columns without a role.
         """
         self.policy.check_columns(list(self.columns), publish=True)
         columns = self.policy.published(list(self.columns))
-        few = self.few if dialect in (None, self.dialect) else ()
-        return self.recoded(columns, source or self.source, few=few)
+        few = self.few if ordered and dialect in (None, self.dialect) else ()
+        return self.recoded(columns, source or self.source, few=few, ordered=ordered)
 
     def recoded(
         self,
@@ -410,7 +418,7 @@ def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
     refuse_dialect(dialect)
     dialect = dialect.lower()
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
-    if dialect == plan.dialect:
+    if dialect == plan.dialect == DIALECT:
         return [render(create_table(target, tree(plan.rows())), dialect, pretty=True)]
     own = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
     steps = _plain(plan, dialect) if own is None else _adapted(plan, own, into=into)
@@ -464,7 +472,7 @@ def _adapted(plan: Plan, own: dialects.Dialect, *, into: str) -> list[tuple[str,
         published = plan.policy.published(list(plan.columns))
         texts = [name for name in published if _is_text(plan, name)]
         rows = dialects.sorted_by_bytes(rows, texts, dialect=own)
-    changed = dialects.rewritten(rows, own)
+    changed = rewritten(rows, own.like)
     assert isinstance(changed, exp.Select)
     if not own.inlines:
         return [("", changed)]

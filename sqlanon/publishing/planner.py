@@ -22,6 +22,8 @@ from sqlanon.methods.options import ClusterOptions, PartOptions
 from sqlanon.methods.registry import (
     CHOICE,
     DEFAULT,
+    FIRST,
+    LAST,
     METHODS,
     NODES,
     Decided,
@@ -42,15 +44,18 @@ from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import LatticeSearch
+from sqlanon.sqltext import DIALECT
 from sqlanon.wording import key, listed
 
-Lend = Callable[[Deadline], tuple[Node, float] | None]
+NodeSearch = Callable[[Deadline], tuple[Node, float] | None]
 """Finds the best full-domain node that is found quickly and its loss, until a deadline."""
 GRACE_SECONDS = 1.0
 """By how much a time limit may be passed until it is known what could be published [seconds]."""
-LENT_SHARE = 0.3
+QUICK_SHARE = 0.3
 """Share of the time for the full-domain recoding that is found before anything else, at most: of
 what is left once the table is encoded for it."""
+UNREPLACED_SHARE = 0.25
+"""Share of the time for what stands first, where it does not replace what the method finds."""
 COUNTS_PER_READING = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
 MUCH, LITTLE = 0.2, 0.5
@@ -67,6 +72,10 @@ MIN_RECORDS_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 MAX_KEY_BYTES = 32
 """Bytes of a sort key up to which DuckDB sorts numbers faster than text; beyond it, slower."""
+_THREADS = exp.select(
+    exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("threads")])
+)
+"""Threads of the database, whoever opened it: no search keeps more cores busy."""
 
 _Type = exp.DataType.Type
 _WIDTHS = {
@@ -105,6 +114,8 @@ def make_plan(
         tell("reading: the table")
         subject, policy, known = _read(engine, table, policy=policy, options=options)
         options.shared.read_from(known)
+        if engine.dialect == DIALECT:
+            options = replace(options, threads=int(engine.rows(_THREADS)[0][0]))
         taken = time.monotonic() - started
         # To measure what is published takes about half as long as to read what it is made of.
         reserved = (taken / 2, MAX_RESERVED_SHARE / 2)
@@ -114,10 +125,10 @@ def make_plan(
         with _room(engine, options):
             asked = replace(options, deadline=ended)
             decided = _chosen(engine, subject, policy=policy, options=asked)
-        engine.refuse_changed()
+        engine.opened.refuse_changed()
         plan = Plan(
             policy=policy.with_attributes(subject.attributes),
-            table=engine.portable(table).sql(engine.dialect, identify=True),
+            table=engine.tables.portable(table).sql(engine.dialect, identify=True),
             columns=subject.columns,
             dialect=engine.dialect,
             enumerated=enumerated(engine, table),
@@ -272,10 +283,10 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     kept = SharedWork(stored={} if is_limited else None)
     known: list[tuple[Node, float] | None] = []
 
-    def lend(deadline: Deadline) -> tuple[Node, float] | None:
+    def quickly(deadline: Deadline) -> tuple[Node, float] | None:
         if not known:
             asked = replace(options, deadline=deadline)
-            known.append(_lent(engine, subject, policy=policy, options=asked, kept=kept))
+            known.append(_quick_node(engine, subject, policy=policy, options=asked, kept=kept))
         return known[0]
 
     results = list[tuple[Decided, str]]()
@@ -283,14 +294,14 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     is_refined = getattr(options.own, "refine", True)
     ended, is_always = "", is_limited and is_refined and fallback is not None and fallback.always
     if is_limited and options.method is not DEFAULT:
-        share = 1.0 if fallback is None else fallback.share
+        share = 1.0 if fallback is None or fallback.replaces else UNREPLACED_SHARE
         first = replace(options, deadline=options.deadline.share(share))
         with suppress(TimeLimitError, PolicyError, HierarchyError, UnsatisfiableError):
             first.deadline.check()
             if options.loss in DEFAULT.losses:
-                lend(first.deadline)
-        if fallback is not None and fallback.first and subject.records > fallback.beyond:
-            results += _by(fallback.first, engine, subject, policy=policy, options=first)
+                quickly(first.deadline)
+        if fallback is not None and subject.records > fallback.cut_beyond:
+            results += _by(FIRST, engine, subject, policy=policy, options=first)
     try:
         until = options.deadline if fallback is None else options.deadline.share(fallback.own)
         asked = replace(options, deadline=until)
@@ -299,7 +310,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
             is_done = not found.report.is_cut and (found.report.search.proven or not is_always)
             if fallback is None or not fallback.replaces or is_done:
                 node = _better_node(
-                    found, engine, subject, policy=policy, options=options, lend=lend
+                    found, engine, subject, policy=policy, options=options, quickly=quickly
                 )
                 return node or found
         results.append((found, ""))
@@ -308,12 +319,12 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
     except UnsatisfiableError:
-        node = _better_node(None, engine, subject, policy=policy, options=options, lend=lend)
+        node = _better_node(None, engine, subject, policy=policy, options=options, quickly=quickly)
         if node is None:
             raise
         return node
-    if fallback is not None and fallback.last is not None:
-        results += _by(fallback.last, engine, subject, policy=policy, options=options)
+    if fallback is not None and fallback.own < 1:
+        results += _by(LAST, engine, subject, policy=policy, options=options)
     best = subject.high if not known or known[0] is None else known[0][0]
     # What has a result is compared to nodes that are not compared to it already.
     is_open = not options.deadline.expired or fallback == NODES
@@ -343,14 +354,14 @@ def _better_node(
     *,
     policy: Policy,
     options: Options[Any],
-    lend: Lend,
+    quickly: NodeSearch,
 ) -> Decided | None:
     """The best full-domain recoding where cuts or refined clusters lose more, or are none."""
     own, name = options.own, key(options.loss)
     is_compared = isinstance(own, PartOptions) or (isinstance(own, ClusterOptions) and own.refine)
     full_domain = import_module(DEFAULT.home)
     try:
-        best = lend(options.deadline) if is_compared else None
+        best = quickly(options.deadline) if is_compared else None
         if best is None or (found is not None and found.report.loss[name] <= best[1]):
             return None
         other: Decided = full_domain.decide_at(
@@ -362,9 +373,10 @@ def _better_node(
     note = f"this is the best full-domain recoding: {options.method.name} itself found none better"
     if found is None:
         return replace(other, report=replace(report, notes=(*report.notes, note)))
-    ended = tuple(own for own in found.report.notes if own.startswith("the time limit ended"))
+    if found.report.is_cut:
+        note += f"; the time limit ended the search of {options.method.name}, so a better may exist"
     search = replace(report.search, proven=False, cut_short=found.report.is_cut)
-    report = replace(report, search=search, notes=(*report.notes, note, *ended))
+    report = replace(report, search=search, notes=(*report.notes, note))
     return replace(other, report=replace(report, lower_bound=found.report.lower_bound))
 
 
@@ -385,7 +397,7 @@ def _by(
         yield found, f"the plan is that of {name}"
 
 
-def _lent(
+def _quick_node(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], kept: SharedWork
 ) -> tuple[Node, float] | None:
     """The best full-domain node that is found quickly, and its loss."""
@@ -395,8 +407,8 @@ def _lent(
     def search() -> tuple[tuple[Node, float] | None, bool]:
         options.tell(f"{DEFAULT.name}: a recoding to compare")
         with _room(engine, asked):
-            found: tuple[tuple[Node, float] | None, bool] = full_domain.lent_node(
-                engine, subject, policy=policy, options=asked, share=LENT_SHARE
+            found: tuple[tuple[Node, float] | None, bool] = full_domain.quick_node(
+                engine, subject, policy=policy, options=asked, share=QUICK_SHARE
             )
         return found
 

@@ -67,8 +67,7 @@ def options_of(settings: Settings) -> Options[Any]:
         meant = did_you_mean(name, known)
         raise PolicyError(f"setting {name!r} is not known; they are {', '.join(known)}{meant}")
     limits = cast("Limits", {n: value for n, value in settings.items() if n in _LIMITS})
-    resources = Resources(**limits)
-    return Options.of(**search, memory=resources.memory, threads=resources.threads)
+    return Options.of(**search, memory=Resources(**limits).memory)
 
 
 def completed(settings: Settings, said: Mapping[str, Any]) -> Settings:

@@ -208,7 +208,7 @@ def refuse_target(
             table is taken, the database is open for reading only, or a file is in the way.
     """
     if target.output is not None:
-        files.refuse_output(target.output, engine.files, overwrite=target.overwrite)
+        files.refuse_output(target.output, engine.opened.files, overwrite=target.overwrite)
         return
     if target.likeness is not None:
         return
@@ -227,7 +227,12 @@ def refuse_target(
 
 
 def _refuse_replacing(engine: Engine, source: exp.Table, *, policy: Policy) -> None:
-    if not engine.is_base_table(source):
+    if not engine.can.in_place:
+        raise SourceError(
+            f"a table of {engine.dialect} is not replaced in place, since its old files or pages "
+            "would stay; publish it with into (--into TABLE), then drop the original there"
+        )
+    if not engine.tables.is_base_table(source):
         raise SourceError(
             "the source is a view or a file, not a table that could be replaced; "
             "publish it with into (--into TABLE) or output (--output FILE)"
@@ -241,7 +246,7 @@ def replaced_file(source: OpenedSource, target: Target) -> Path | None:
     Raises:
         SourceError: It has a second name, under which its content would stay.
     """
-    file = source.path if target.in_place and source.engine.FRESH_FILE else None
+    file = source.path if target.in_place and source.engine.can.fresh_file else None
     if file is not None:
         files.refuse_second_name(file)
     return file
@@ -254,7 +259,9 @@ def may_change(source: OpenedSource, *called: object) -> bool:
         source: The table. What a view shows may change, whoever reads it in one transaction.
         called: Functions of the caller that are called in between; None for none.
     """
+    if source.kind == "remote":
+        return True
     if source.kind not in ("connection", "frame"):
         return False
-    is_view = source.kind == "connection" and not source.engine.is_base_table(source.table)
+    is_view = source.kind == "connection" and not source.engine.tables.is_base_table(source.table)
     return is_view or any(each is not None for each in called)

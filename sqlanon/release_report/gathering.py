@@ -19,7 +19,7 @@ from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifyin
 from sqlanon.assessment.subsets import DEFAULT_SETS
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import NEVER, Deadline
-from sqlanon.engine.base import Engine, searching
+from sqlanon.engine.base import Engine
 from sqlanon.errors import (
     HierarchyError,
     PolicyError,
@@ -274,7 +274,7 @@ def with_identifying(
     wanted = RiskOptions(options.threshold, options.identifying, max_sets=sets)
     identifying, cut = None, ""
     try:
-        with searching(engine, deadline), engine.limited(deadline):
+        with engine.transaction(deadline), engine.limited(deadline):
             identifying = identifying_sets(engine, original, policy=policy, options=wanted)
     except TimeLimitError:
         cut = "sets of columns were counted, so the report does not tell which columns identify"
@@ -339,7 +339,7 @@ def _bounded(
     limit = Deadline.after(BOUND_SECONDS if effort is None else None)
     until = min(limit, deadline, key=lambda each: each.end)
     try:
-        with searching(engine, until), engine.limited(until):
+        with engine.transaction(until), engine.limited(until):
             bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
     except TimeLimitError:
         late = replace(found, is_late=True)

@@ -164,7 +164,7 @@ def _data_file(engine: Engine, released: object) -> Path | None:
         return None
     with suppress(MissingTableError):
         if isinstance(released, str):
-            engine.resolve(released)
+            engine.tables.resolve(released)
             return None
     return Path(released)
 
@@ -219,7 +219,7 @@ class Witness:
         self._seen = ReleaseReport(
             found,
             _facts(engine, table, plan=plan),
-            notes=(*engine.notes, *cut),
+            notes=(*engine.opened.notes, *cut),
             provenance=Provenance(self.source, plan.policy),
         )
 

@@ -86,7 +86,7 @@ def suggest(
     reading = open_source(source, table, read_only=True, use=lambda _: Use(), **opening)
     with following(progress), reading as opened, opened.engine.workspace():
         draft = _draft(opened.engine, opened.table, k=k, suppression_limit=suppression_limit)
-        opened.engine.refuse_changed()
+        opened.engine.opened.refuse_changed()
         return told(opened, replace(draft, seconds=time.monotonic() - started))
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, UnsatisfiableError
+from sqlanon.errors import HierarchyError
 
 DAYS = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 9), datetime.date(2021, 5, 5)]
 GROUPED = [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")]
@@ -93,7 +94,7 @@ def test_a_release_of_nulls_is_measured_as_its_plan(table, k, limit, method, los
     with people(kinds, rows) as connection:
         try:
             planned, found = measured(connection, policy, method=method, loss=loss)
-        except UnsatisfiableError:
+        except (UnsatisfiableError, HierarchyError):  # a label may stand for two nodes
             assume(False)
     # Which values cells had that are suppressed one by one, a release does not tell.
     planned = {**planned, "hdm": found.loss["hdm"]}

@@ -67,7 +67,7 @@ def test_measures_of_a_node_are_those_of_the_formulas(table, draw):
     policy = policy_of(table)
     with connection_of(table) as connection:
         engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("original"), policy=policy)
+        subject = bind(engine, engine.tables.resolve("original"), policy=policy)
         encoded = encode_subject(engine, subject, policy)
         found = node_release(engine, subject, encoded=encoded, policy=policy, node=node)
     levels = full_domain(table, node)

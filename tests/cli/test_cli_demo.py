@@ -1,10 +1,12 @@
 """The demo: from nothing to a summary that a newcomer understands."""
 
 import shlex
+from pathlib import Path
 
 import duckdb
 import pytest
 
+import sqlanon
 from sqlanon.errors import SourceError
 
 FILES = {
@@ -47,6 +49,11 @@ def test_what_the_demo_published_satisfies_its_policy_and_the_commands_to_try_ne
     assert document["original"]["k"] == 1
     assert document["published"]["k"] >= 5
     assert document["records"] == 3000
+    with duckdb.connect(document["database"], read_only=True) as connection:
+        policy = Path(document["policy"])
+        local = sqlanon.plan(connection, policy, table="people", method="mondrian")
+    assert document["local"] == {"method": "mondrian", "loss": local.report.loss["lm"]}
+    assert document["local"]["loss"] < document["anonymize"]["loss"]["lm"]
     with duckdb.connect(document["database"], read_only=True) as connection:
         names = [row[0] for row in connection.execute("DESCRIBE people_anonymous").fetchall()]
     assert not {"person_id", "name", "birth_date"} & set(names)

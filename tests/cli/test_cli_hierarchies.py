@@ -241,7 +241,7 @@ def test_a_plain_table_is_a_hierarchy(database):
         )
     assert plan.policy.attributes["sex"].hierarchy.rows == (("f", "*"), ("m", "*"))
     with open_database(database, read_only=True) as engine:
-        found = hierarchy_table(engine, engine.resolve("sexes"))
+        found = hierarchy_table(engine, engine.tables.resolve("sexes"))
         assert found.rows == (("f", "*"), ("m", "*"))
         with pytest.raises(HierarchyError, match="hierarchy table 'people' lacks"):
             resolved_hierarchy(engine, Hierarchy.table("people"))

@@ -81,6 +81,7 @@ def test_help_groups_options_by_purpose(run):
     found = panels(run("anonymize", "--help").out)
     assert list(found) == [
         "Text files",
+        "A database elsewhere",
         "Policy",
         "Generalization",
         "Privacy models",

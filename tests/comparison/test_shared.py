@@ -23,7 +23,7 @@ FOUND_ONCE = {
     "bounds": (pricing.Cheapest, "of"),
     "prices": (pricing, "dual_bound"),
     "cover by reduced cost": (pricing, "reduced_cost_cover"),
-    "full-domain node": (fulldomain, "lent_node"),
+    "full-domain node": (fulldomain, "quick_node"),
 }
 
 
@@ -172,12 +172,12 @@ def test_what_a_deadline_ended_is_not_kept():
 
 @pytest.mark.slow
 def test_a_node_that_was_cut_short_is_not_lent_to_others(connection, monkeypatch):
-    calls, lent = Counter(), fulldomain.lent_node
+    calls, before = Counter(), fulldomain.quick_node
 
     def cut(*given, **named):
         calls["node"] += 1
-        return lent(*given, **named)[0], False
+        return before(*given, **named)[0], False
 
-    monkeypatch.setattr(fulldomain, "lent_node", cut)
+    monkeypatch.setattr(fulldomain, "quick_node", cut)
     sqlanon.compare(connection, policy(), table="people", methods=["forest", "diameter-cover"])
     assert calls["node"] == 2

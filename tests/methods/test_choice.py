@@ -8,7 +8,6 @@ from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
-from sqlanon.engine.base import searching
 from sqlanon.methods import choice
 from sqlanon.methods.choice import RULES, Situation, choose
 from sqlanon.methods.registry import METHODS, Options
@@ -40,7 +39,7 @@ def situation(connection):
         options = replace(Options.of("auto", **settings), memory=memory)
         with (
             opened_for(connection, table, policy, read_only=True) as (source, resolved),
-            searching(source.engine, options.deadline),
+            source.engine.transaction(options.deadline),
         ):
             subject = bind(source.engine, source.table, policy=resolved)
         if records is not None:

@@ -167,8 +167,10 @@ def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
 ):
     """Whenever it comes: in the search of that node, the encoding, a round, or the last part."""
     monkeypatch.setattr("sqlanon.methods.clustering.mondrian.BATCH", batch)
-    found, lent = [], planner._lent
-    monkeypatch.setattr(planner, "_lent", lambda *a, **k: found.append(lent(*a, **k)) or found[-1])
+    found, before = [], planner._quick_node
+    monkeypatch.setattr(
+        planner, "_quick_node", lambda *a, **k: found.append(before(*a, **k)) or found[-1]
+    )
     losses, nodes = [], {}
     for looks in (8, 20, *range(36, 60, 4), 80, 120, 10_000):
         plan = planned(people, "mondrian", looks)
@@ -227,8 +229,7 @@ def ended(monkeypatch, method, *, found):
 @pytest.mark.parametrize("method", [name for name, row in METHODS.items() if row.fallback])
 def test_a_method_without_a_result_is_what_stands_first(people, monkeypatch, method):
     fallback = METHODS[method].fallback
-    first = fallback.first if fallback.beyond < RECORDS else None
-    others = [name for name in (first, fallback.last) if name]
+    others = ["mondrian"] * (fallback.cut_beyond < RECORDS) + ["anytime"] * (fallback.own < 1)
     losses = {
         name: sqlanon.plan(people, POLICY, table="people", method=name).report.loss["lm"]
         for name in (*others, "incognito")
@@ -252,11 +253,10 @@ def test_a_method_without_a_result_is_what_stands_first(people, monkeypatch, met
 def test_a_result_that_was_cut_short_loses_no_more_than_what_stands_first(
     people, monkeypatch, method
 ):
-    fallback = METHODS[method].fallback
+    others = [] if method == "scheme" else ["mondrian", "anytime"]
     best = min(
         sqlanon.plan(people, POLICY, table="people", method=name).report.loss["lm"]
-        for name in (fallback.first, fallback.last, "incognito")
-        if name
+        for name in (*others, "incognito")
     )
     ended(monkeypatch, method, found=True)
     report = sqlanon.plan(people, POLICY, table="people", method=method, time_limit=1e6).report
@@ -324,7 +324,7 @@ def test_only_a_finished_full_domain_plan_names_a_method_that_keeps_more():
 
 
 def test_a_long_search_says_what_a_recoding_record_by_record_loses(people, monkeypatch):
-    monkeypatch.setattr(planner, "_lent", lambda *_, **__: None)
+    monkeypatch.setattr(planner, "_quick_node", lambda *_, **__: None)
     node, parts = (
         sqlanon.plan(people, POLICY, table="people", method=method).report.loss["lm"]
         for method in ("incognito", "mondrian")

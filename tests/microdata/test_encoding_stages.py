@@ -44,7 +44,7 @@ def policy_of(models):
 def encoded(engine, policy, joined):
     with patch.object(encoding, "JOINED", joined):
         found = encode_subject(
-            engine, bind(engine, engine.resolve("people"), policy=policy), policy
+            engine, bind(engine, engine.tables.resolve("people"), policy=policy), policy
         )
     tables = [found.table, *([found.details.table] if found.details else [])]
     return found.counts, [sorted(engine.rows(select([exp.Star()], each))) for each in tables]
@@ -59,7 +59,7 @@ def test_stages_give_the_codes_of_one_statement(engine, models, joined):
 
 def test_the_code_of_the_top_is_one_row_with_the_counts_of_all(engine):
     policy = policy_of([KAnonymity(2)])
-    subject = bind(engine, engine.resolve("people"), policy=policy)
+    subject = bind(engine, engine.tables.resolve("people"), policy=policy)
     top, every = encode_top(engine, subject, policy), encode_subject(engine, subject, policy)
     assert top.rows == 1
     assert top.counts == every.counts

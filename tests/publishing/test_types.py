@@ -67,7 +67,7 @@ NOT_FINITE = {"nan", "inf", "-inf", "infinity", "-infinity"}
 @pytest.fixture(autouse=True)
 def brief_searches(monkeypatch):
     """Types are those of whatever is found: what is lent to other methods is the first node."""
-    monkeypatch.setattr(fulldomain, "LENT", 0)
+    monkeypatch.setattr(fulldomain, "QUICK_LOOKS", 0)
     monkeypatch.setattr(fulldomain, "FEWEST", 1)
 
 

@@ -30,6 +30,11 @@ INSERT INTO leaves VALUES
 CREATE TABLE spelled (attribute BIGINT, leaf VARCHAR, word_0 BIGINT);
 INSERT INTO spelled VALUES (0, '31', 0), (0, '031', 1), (0, '45.2', 2), (0, 'old', 3), (0, NULL, 4);
 
+CREATE TABLE typed (leaf VARCHAR);
+INSERT INTO typed VALUES
+    ('true'), ('f'), ('7'), ('-7'), ('07.50'), ('1e2'), ('300'), ('70000'), ('3000000000'),
+    ('1.25'), ('2024-02-29'), ('2024-02-30'), ('2024-02-29 12:00:00.5'), ('x'), (''), (NULL);
+
 CREATE TABLE days (leaf VARCHAR, label VARCHAR);
 INSERT INTO days VALUES ('2024-02-29', 'leap'), ('2023-02-29', 'none'), (NULL, 'unknown');
 
@@ -83,7 +88,8 @@ class Snapshot:
 
     What is published shows its text; what a query answers holds for all.
 
-    An inner one is part of others, so that its sums need not be cast yet.
+    An inner one is part of others, so that its sums need not be cast yet. What only the embedded
+    DuckDB is ever asked says why.
     """
 
     name: str
@@ -93,6 +99,7 @@ class Snapshot:
     ordered: bool = False
     inner: bool = False
     sql: str | None = None
+    near: str | None = None
 
     def __repr__(self):
         return self.name

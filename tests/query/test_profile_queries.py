@@ -12,7 +12,8 @@ INSERT INTO people VALUES
     ('b2', 30, 'inf', '2000-02-01'), (NULL, 40, 2, 'infinity');
 """
 PEOPLE = table("people")
-UNFIT, DIALECTS = set(), ()
+UNFIT = set()
+NEAR = "init looks at tables of DuckDB and at files alone"
 SNAPSHOTS = [
     Snapshot("sample", profile.sample(PEOPLE, ["age"], parts=1), [(20,), *[(30,)] * 3, (40,)]),
     Snapshot("counts", profile.counts(PEOPLE, ["code", "age"]), [(5, 4, 3, 5, 3)]),

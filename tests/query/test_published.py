@@ -12,7 +12,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.publishing.plan import READERS
 from sqlanon.query.publish import runs
-from sqlanon.query.publish.recode import Publication, create_table, rename_table
+from sqlanon.query.publish.recode import Publication, create_table
 from sqlanon.query.publish.statement import STATEMENTS, distinct_roughly, published_rows
 from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.syntax import rows_of, table
@@ -145,6 +145,7 @@ SNAPSHOTS = [
             (31, "any", "nurse"),
             (45, "any", "nurse"),
         ],
+        near="places are for the sake of DuckDB's sort, which they make quicker",
     ),
     Snapshot("distinct values, roughly", distinct_roughly(PEOPLE, ["sex", "job"]), [(2, 3)]),
     Snapshot(
@@ -261,13 +262,9 @@ def test_columns_of_many_values_count_least(values, expected):
     assert runs.factors(values) == expected
 
 
-@pytest.mark.parametrize("temporary", [False, True])
-def test_created_and_renamed_table_holds_the_rows(connection, temporary):
-    connection.execute(text(create_table(table("out"), rows_of(PEOPLE), temporary=temporary)))
-    connection.execute(text(rename_table(table("out"), 'new "one"')))
+def test_a_table_that_is_created_holds_the_rows(connection):
+    connection.execute(text(create_table(table('new "one"'), rows_of(PEOPLE).tree())))
     assert connection.execute('SELECT * FROM "new ""one"""').fetchall() == [(5,)]
-    listed = "SELECT temporary FROM duckdb_tables() WHERE table_name = 'new \"one\"'"
-    assert connection.execute(listed).fetchall() == [(temporary,)]
     connection.execute('DROP TABLE "new ""one"""')
 
 

@@ -58,7 +58,7 @@ CODING = Coding(
     {"grade": table("grades"), "pay": table("pays")},
     "person",
 )
-UNFIT, DIALECTS = set(), ("spark", "postgres")
+UNFIT = set()
 VALUES_0 = column(value_of(0))
 MODELS = [LDiversity(2), TCloseness(0.3)]
 

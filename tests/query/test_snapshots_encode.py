@@ -1,6 +1,7 @@
 """From records to codes: every query, and what DuckDB answers."""
 
 import datetime
+from decimal import Decimal
 
 from snapshots import CODES, DATE, INTEGER, LEAVES, PEOPLE, TEXT, Snapshot
 from sqlglot import exp
@@ -14,7 +15,38 @@ JOBS, SEXES, NURSES = (
     encode.leaf_map(LEAVES, number, column_type=TEXT, words=range(2)) for number in range(3)
 )
 
+ALL = [7, -7, 100, 300, 70000, 3000000000]
+REALS = [*map(float, ALL), 7.5, 1.25]
+VALUES = {
+    "TINYINT": [7, -7, 100],
+    "UTINYINT": [7, 100],
+    "SMALLINT": [7, -7, 100, 300],
+    "USMALLINT": [7, 100, 300],
+    "INTEGER": [7, -7, 100, 300, 70000],
+    "UINTEGER": [7, 100, 300, 70000, 3000000000],
+    "BIGINT": ALL,
+    "UBIGINT": [number for number in ALL if number > 0],
+    "HUGEINT": ALL,
+    "DECIMAL(12, 1)": [*map(Decimal, ALL), Decimal("7.5")],
+    "DOUBLE": REALS,
+    "FLOAT": REALS,
+    "BOOLEAN": [True, False],
+    "DATE": [datetime.date(2024, 2, 29)],
+    "TIMESTAMP": [datetime.datetime(2024, 2, 29), datetime.datetime(2024, 2, 29, 12, 0, 0, 500000)],
+}
+"""Which of the texts are values of a type, not rounded."""
+UNFIT = set()
 SNAPSHOTS = [
+    *(
+        Snapshot(
+            f"values of {kind}",
+            encode.values_of(
+                table("typed"), exp.DataType.build(kind, dialect="duckdb"), carried=[]
+            ),
+            [(None,), *((each,) for each in values)],
+        )
+        for kind, values in VALUES.items()
+    ),
     Snapshot("presence", encode.presence(PEOPLE, ["age", "sex"]), [(5, 5, 4)]),
     Snapshot("confused", encode.confused(PEOPLE, ["sex", "job"]), [(False, False)]),
     Snapshot(

@@ -589,7 +589,7 @@ def test_a_release_waits_no_longer_for_its_report_than_it_took(
         tmp_path / "page.html", limit=Deadline(end, chain([0], count(later)).__next__)
     )
     with open_source(connection, "people", read_only=True) as source:
-        released = source.engine.resolve("released")
+        released = source.engine.tables.resolve("released")
         witness(source.engine, plan, source.table, released)
     seen = witness._seen
     assert (seen.found.identifying is None) == seen.is_cut == bool(note)

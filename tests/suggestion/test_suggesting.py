@@ -561,7 +561,7 @@ def test_no_quantile_of_few_numbers_is_near_an_extreme():
         opened.execute("CREATE TABLE people AS SELECT range AS age FROM range(100)")
         engine = DuckDB(opened)
         with engine.workspace():
-            found = profile.profile_table(engine, engine.resolve("people"), k=10)
+            found = profile.profile_table(engine, engine.tables.resolve("people"), k=10)
     quantiles = found.columns[0].numbers.quantiles
     assert sum(age <= quantiles[0] for age in range(100)) >= 10
     assert sum(age >= quantiles[-1] for age in range(100)) >= 10

@@ -16,36 +16,42 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 from sqlglot import exp
 
 from sqlanon.arguments import kind_of
 from sqlanon.deadline import NEVER, Deadline
-from sqlanon.engine.base import Limits, Row, render
+from sqlanon.engine.base import Abilities, Limits, Row, Whole, render
 from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
-from sqlanon.engine.duckdb.catalog import (
-    Catalog,
-    catalog_of,
-    catalog_query,
-    entries,
-    is_frame,
-    qualified,
-    variable,
-)
+from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
 from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, temporary_of, type_of
-from sqlanon.errors import EngineError, SourceError, SqlanonError, TimeLimitError
-from sqlanon.sqlglot_version import drop
-from sqlanon.sqltext import Statement
+from sqlanon.engine.duckdb.tables import DuckDBTables, OpenedFiles
+from sqlanon.errors import EngineError, SqlanonError, TimeLimitError
+from sqlanon.sqltext import Statement, expression
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow
 
 ROWS_AT_ONCE = 500_000
+
+
+def whole_columns(rows: pyarrow.Table) -> dict[str, Whole]:
+    """The columns of a table of whole numbers; NULL is -1."""
+    import numpy as np  # what only publishes needs none
+
+    def whole(values: Any) -> Whole:
+        filled = values.fill_null(-1) if values.null_count else values
+        # `to_numpy` would load pandas where it is installed, which takes longer than all the rest.
+        parts = [np.from_dlpack(chunk) for chunk in filled.chunks]
+        joined = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts])
+        return joined.astype(np.int64, copy=False)
+
+    return {name: whole(rows.column(name)) for name in rows.column_names}
 
 
 def loading(
@@ -88,7 +94,7 @@ def _unnested(name: str, kind: exp.DataType) -> exp.Expr:
 T = TypeVar("T")
 
 _numbers = itertools.count(1)
-_CURRENT_TRANSACTION = exp.select(exp.Anonymous(this="txid_current"))
+_CURRENT_TRANSACTION = expression("SELECT txid_current()")
 
 
 class DuckDB:
@@ -101,24 +107,33 @@ class DuckDB:
         connection: Open, with or without an open transaction.
 
     Attributes:
-        notes: What a reader should know of how the connection was opened.
         limits: Those of a connection that sqlanon opened; None where it is the caller's.
     """
 
-    FRESH_FILE: ClassVar[bool] = True
-    UNSTORED: ClassVar[frozenset[str]] = UNSTORED
+    can = Abilities(fresh_file=True, in_place=True, unstored=UNSTORED)
     dialect = "duckdb"
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
-        self.notes: list[str] = []
-        self.limits: Limits | None = None
+        self._notes: list[str] = []
         self._files: list[Path] = []
         self._held: list[HeldFile] = []
+        self.limits: Limits | None = None
         self._temporaries: list[str] = []
         self._frames: list[str] = []
         self._in_own_transaction = False
         self.deadline, self._interrupts = NEVER, False
+
+    # Neither is kept: a circle would hold the connection open until garbage is collected.
+    @property
+    def tables(self) -> DuckDBTables:
+        """The names that tables have."""
+        return DuckDBTables(self, self.register)
+
+    @property
+    def opened(self) -> OpenedFiles:
+        """How it was opened, and the files that its tables are read from."""
+        return OpenedFiles(self, self._notes, self._files, self._held)
 
     def run(self, statement: Statement, parameters: Sequence[object] = ()) -> None:
         """Carries a statement out and drops its result.
@@ -132,21 +147,17 @@ class DuckDB:
 
     def rows(self, query: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples; errors as in `run`."""
-        return self.prepare(query)(parameters)
-
-    def prepare(self, query: Statement) -> Callable[[Sequence[object]], list[Row]]:
-        """A query whose text is generated once; call it with parameters for its rows."""
         text = render(query, self.dialect)
-
-        def ask(parameters: Sequence[object] = ()) -> list[Row]:
-            return self._attempt(query, lambda: self._execute(text, parameters).fetchall())
-
-        return ask
+        return self._attempt(query, lambda: self._execute(text, parameters).fetchall())
 
     def fetch(self, query: Statement) -> pyarrow.Table:
         """The whole result as an Arrow table; errors as in `run`."""
         text = render(query, self.dialect)
         return self._attempt(query, lambda: self.connection.sql(text).to_arrow_table())
+
+    def numbers(self, query: Statement) -> dict[str, Whole]:
+        """The columns of a result of whole numbers; NULL is -1; errors as in `run`."""
+        return whole_columns(self.fetch(query))
 
     def stream(self, query: Statement) -> pyarrow.RecordBatchReader:
         """The result as Arrow batches, to be read before the next statement runs."""
@@ -201,80 +212,15 @@ class DuckDB:
         )
         return {name: type_of(str(kind)) for name, kind, *_ in description or ()}
 
-    def resolve(self, table: object) -> exp.Table:
-        """The fully qualified table that a name or a frame stands for.
-
-        A string is first taken as one exact name, dots and all, looked up along the search path;
-        then as `table`, `schema.table`, `database.table` or `database.schema.table`, each part
-        quoted or not. A name that is not in the catalog may be a Python variable of the calling
-        code that holds a frame, as in DuckDB itself (unless `python_enable_replacements` is off).
-
-        Args:
-            table: A name, or a pandas / Polars frame, an Arrow table or a relation, which stays
-                registered until `release`.
-
-        Raises:
-            SourceError: There is no such table; the message names up to five near ones.
-        """
-        if isinstance(table, exp.Table):
-            return table if table.catalog and table.db else self.resolve(table.name)
-        if not isinstance(table, str):
-            return self._register(table)
-        catalog = self.catalog()
-        found = catalog.find(table)
-        if found is not None:
-            return found
-        frame = variable(table) if self.setting("python_enable_replacements") else None
-        if frame is None:
-            raise catalog.missing(table)
-        return self._register(frame)
-
-    def target(self, name: str, source: exp.Table) -> exp.Table:
-        """The table that a name for a new table stands for: see `Catalog.target`."""
-        return self.catalog().target(name, source)
-
-    def beside(self, table: exp.Table) -> exp.Table:
-        """A fresh name in the schema of a table."""
-        catalog = self.catalog()
-        while True:
-            fresh = qualified(table.catalog, table.db, f"_sqlanon_{next(_numbers)}")
-            if catalog.entry(fresh) is None:
-                return fresh
-
-    def portable(self, table: exp.Table) -> exp.Table:
-        """The table by the name that it has in a copy of its database, too.
-
-        The database's own name is its file's, and a temporary table stands for a data file.
-        """
-        if table.catalog == "temp":
-            return exp.Table(this=exp.to_identifier(table.name, quoted=True))
-        database = self.rows(exp.select(exp.Anonymous(this="current_database")))[0][0]
-        if table.catalog != database:
-            return table
-        return exp.Table(this=table.this.copy(), db=table.args["db"].copy())
-
-    def exists(self, table: exp.Table) -> bool:
-        """Whether there is a table or view of that fully qualified name."""
-        return self.catalog().entry(table) is not None
-
-    def is_base_table(self, table: exp.Table) -> bool:
-        """Whether a fully qualified name is a table's, not a view's."""
-        entry = self.catalog().entry(table)
-        return entry is not None and not entry.is_view
-
-    def catalog(self) -> Catalog:
-        """Every table and view that the connection can see."""
-        return catalog_of(self.rows(catalog_query()))
-
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All statements inside take effect together, or none does.
+    def transaction(self, until: Deadline = NEVER) -> Iterator[None]:
+        """All statements inside take effect together, or none does; see `Engine.transaction`.
 
         Joins a transaction that is open already, and then leaves its end to whoever began it. A
         statement that fails in it, and be it an expression of the user's that does not fit one
         value, makes DuckDB refuse all that follows: the error then says so.
         """
-        if self._in_own_transaction:
+        if self._in_own_transaction or (until.is_limited and not self._transaction_is_open()):
             yield
             return
         if self._transaction_is_open():
@@ -300,30 +246,6 @@ class DuckDB:
         finally:
             self._in_own_transaction = False
 
-    def keep_file(self, path: Path) -> None:
-        """Notes a file that tables are read from, so that `files` names it."""
-        self._files.append(path)
-
-    def hold(self, file: HeldFile) -> None:
-        """Holds a file that tables are read from for as long as it counts, or until `release`."""
-        self._held.append(file)
-
-    def let_go(self, file: HeldFile) -> None:
-        """Ends `hold`: all that is wanted of the file has been read."""
-        self._held.remove(file)
-        file.close()
-
-    def refuse_changed(self) -> None:
-        """Raises a `SourceError` where a file that is held was replaced or changed."""
-        for file in self._held:
-            file.refuse_changed()
-
-    @property
-    def files(self) -> list[Path]:
-        """The files that hold the tables, which therefore nothing else may be written over."""
-        attached = self.rows(entries("duckdb_databases", ["path"]))
-        return [*self._files, *(Path(path) for (path,) in attached if path is not None)]
-
     @property
     def in_callers_transaction(self) -> bool:
         """True while the caller's own transaction is open: it commits, sqlanon does not."""
@@ -334,9 +256,13 @@ class DuckDB:
         self._temporaries.append(f"_sqlanon_{prefix}_{next(_numbers)}")
         return qualified("temp", "main", self._temporaries[-1])
 
-    def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
-        """Drops a table or view that exists."""
-        self.run(drop(table.copy(), kind=kind))
+    def fill(self, table: exp.Table, rows: pyarrow.RecordBatchReader) -> None:
+        """Makes a table that `temporary` has named, of given rows."""
+        source = self.register(rows)
+        try:
+            self.run(temporary_of(table, exp.select("*").from_(source)))
+        finally:
+            self._unregister(source.name)
 
     @contextmanager
     def workspace(self) -> Iterator[None]:
@@ -381,11 +307,9 @@ class DuckDB:
         """Drops the temporaries and unregisters the frames that `resolve` registered."""
         with suppress(EngineError):
             self._drop_since(0)
-        while self._frames:
-            with suppress(duckdb.Error):
-                self.connection.unregister(self._frames.pop())
-        while self._held:
-            self._held.pop().close()
+        for name in list(self._frames):
+            self._unregister(name)
+        self.opened.release()
 
     def setting(self, name: str) -> Any:
         """What an option of the database is set to."""
@@ -411,17 +335,12 @@ class DuckDB:
         # Outside a transaction every statement has its own id.
         if self._in_own_transaction:
             return True
-        ask = self.prepare(_CURRENT_TRANSACTION)
-        return ask([]) == ask([])
+        return self.rows(_CURRENT_TRANSACTION) == self.rows(_CURRENT_TRANSACTION)
 
-    def _register(self, frame: object) -> exp.Table:
-        if not is_frame(frame):
-            raise SourceError(
-                f"{kind_of(frame)} is not a table; give a name, a pandas or Polars frame, "
-                "or an Arrow table"
-            )
-        # A reader can be scanned only once.
-        return self.register(frame.read_all() if hasattr(frame, "read_all") else frame)
+    def _unregister(self, name: str) -> None:
+        self._frames.remove(name)
+        with suppress(duckdb.Error):
+            self.connection.unregister(name)
 
     def _drop_since(self, mark: int) -> None:
         with self.limited(NEVER):  # what was made must go, however late it is

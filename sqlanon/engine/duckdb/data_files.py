@@ -36,7 +36,7 @@ def read_file(
     with path.open("rb") as file:
         start = file.read(8)
     held = held_data(path)
-    engine.hold(held)
+    engine.opened.hold(held)
     if start.startswith(b"PAR1") or ending in endings.PARQUET:
         how = how.refusing(path, "a Parquet file")
         try:
@@ -60,7 +60,7 @@ def read_file(
             ".jsonl, .parquet, .arrow or .feather file"
         )
     held.refuse_changed()
-    engine.let_go(held)
+    engine.opened.let_go(held)
 
 
 def named_like(path: Path) -> exp.Table:

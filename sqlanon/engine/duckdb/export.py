@@ -13,7 +13,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from sqlanon.arguments import path_of
-from sqlanon.engine.base import Engine, with_texts, without_enums
+from sqlanon.engine.base import with_texts, without_enums
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.data_files import read_file
@@ -33,7 +33,7 @@ _SPILLED = exp.select(exp.func("SUM", exp.column("temporary_storage_bytes"))).fr
 
 @contextmanager
 def second_database(
-    engine: Engine, database: Path | None = None, *, read_only: bool = False
+    engine: DuckDB, database: Path | None = None, *, read_only: bool = False
 ) -> Iterator[DuckDB]:
     """A database of our own beside an open one, which gives it half of its limits meanwhile.
 
@@ -50,12 +50,13 @@ def second_database(
         resources.connect(database, read_only=read_only) as second,
     ):
         # They are told once, by the first.
-        engine.notes.extend(note for note in second.notes if note not in engine.notes)
+        notes = engine.opened.notes
+        notes.extend(note for note in second.opened.notes if note not in notes)
         yield second
 
 
 @contextmanager
-def _shared(engine: Engine) -> Iterator[Resources]:
+def _shared(engine: DuckDB) -> Iterator[Resources]:
     """The half of an engine's limits that it goes without while this lasts."""
     if not isinstance(engine, DuckDB):
         yield Resources()
@@ -121,7 +122,7 @@ class ExportedFile:
         overwrite: Whether an existing target is replaced.
     """
 
-    engine: Engine
+    engine: DuckDB
     folder: OwnFolder
     target: Path
     ending: str
@@ -144,7 +145,7 @@ class ExportedFile:
         path = self.written if self.written.exists() else self.target
         if self.ending == ".duckdb":
             with second_database(self.engine, path, read_only=True) as engine:
-                yield engine, engine.resolve(self.name)
+                yield engine, engine.tables.resolve(self.name)
             return
         with second_database(self.engine) as engine:
             if self.ending.startswith(".csv"):
@@ -198,7 +199,7 @@ class ExportedFile:
 
 
 def export(
-    engine: Engine,
+    engine: DuckDB,
     table: exp.Table,
     *,
     path: str | Path,
@@ -225,12 +226,12 @@ def export(
         SourceError: The ending is unknown, or the target is in the way or holds the source.
         EngineError: Writing failed; nothing is left of it.
     """
-    target, ending = refuse_output(Path(path), engine.files, overwrite=overwrite)
+    target, ending = refuse_output(Path(path), engine.opened.files, overwrite=overwrite)
     if columns is None:
         columns = {name: _as_it_is(name, kind) for name, kind in engine.columns(table).items()}
     types = {name: kind for name, (_, kind) in columns.items()}
     query = _selected(table, {name: value for name, (value, _) in columns.items()})
-    engine.notes.extend(swept([target.parent]))
+    engine.opened.notes.extend(swept([target.parent]))
     folder = _on_disk(lambda: OwnFolder.make(target.parent, HIDDEN), target)
     exported = ExportedFile(engine, folder, target, ending, types, overwrite)
     try:
@@ -368,7 +369,7 @@ def _copy(query: exp.Select, exported: ExportedFile) -> exp.Copy:
     )
 
 
-def _write_arrow(engine: Engine, query: exp.Select, *, exported: ExportedFile) -> None:
+def _write_arrow(engine: DuckDB, query: exp.Select, *, exported: ExportedFile) -> None:
     import pyarrow
     from pyarrow import ipc
 
@@ -387,12 +388,12 @@ def _write_arrow(engine: Engine, query: exp.Select, *, exported: ExportedFile) -
     raise EngineError(f"the Arrow file could not be written: {reason}")
 
 
-def _write_database(engine: Engine, table: exp.Table, *, exported: ExportedFile) -> None:
+def _write_database(engine: DuckDB, table: exp.Table, *, exported: ExportedFile) -> None:
     """A new database, filled over Arrow: an open transaction may write to one database only."""
     crossing = {name: _crossing(kind) for name, kind in exported.types.items()}
     with second_database(engine, exported.written) as database:
         rows = database.register(engine.stream(_cast(table, crossing)))
-        place = qualified(database.catalog().path[1][0], "main", exported.name)
+        place = qualified(database.tables.catalog().path[1][0], "main", exported.name)
         query = _cast(rows, exported.types)
         database.run(exp.Create(this=place, kind="TABLE", expression=query))
 

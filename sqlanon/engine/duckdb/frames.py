@@ -665,7 +665,7 @@ def _refuse_untold(kinds: Mapping[str, str]) -> None:
 
 def _related(engine: DuckDB, table: exp.Table) -> duckdb.DuckDBPyRelation:
     """A relation of the rows of a table, in a temporary table that stays with the connection."""
-    place = engine.beside(qualified("temp", "main", ""))
+    place = engine.tables.beside(qualified("temp", "main", ""))
     rows = exp.select("*").from_(table.copy())
     engine.run(create_temporary(place.copy(), rows))
     text = render(exp.select("*").from_(place), engine.dialect)
@@ -694,7 +694,7 @@ def _package(frame: Any) -> str:
 
 def _resolved(engine: DuckDB, relation: duckdb.DuckDBPyRelation) -> exp.Table:
     with suppress(EngineError):
-        return engine.resolve(relation)
+        return engine.tables.resolve(relation)
     raise SourceError("the relation is of another connection than the one that is given")
 
 

@@ -105,9 +105,9 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     loaded = home(engine, table, names=list(types), use=use)
     kept = {name: kind for name, kind in kinds.items() if name not in merging}
     engine.run(create_temporary(loaded.copy(), texts.converted(kept)))
-    engine.drop(raw)
+    engine.tables.drop(raw)
     left_out = {n: kind for n, kind in types.items() if kind == _TEXT and n not in texts_in}
-    engine.notes += date_notes(
+    engine.opened.notes += date_notes(
         engine,
         loaded,
         path=path,

@@ -61,7 +61,7 @@ class Resources:
                 f"threads must be at least 1 and at most {_MOST_THREADS}, not {self.threads}"
             )
         for name, text in (("memory limit", self.memory_limit), ("temp limit", self.temp_limit)):
-            if text is not None and not _bytes(text):
+            if text is not None and not bytes_of(text):
                 raise SourceError(f"{name} {text!r} is not a size; write it like '2GB'")
         folder = self.temp_directory
         if folder is not None and not Path(folder).is_dir():
@@ -72,12 +72,12 @@ class Resources:
     @property
     def memory(self) -> int | None:
         """The memory limit [bytes]; None where there is none."""
-        return None if self.memory_limit is None else _bytes(self.memory_limit)
+        return None if self.memory_limit is None else bytes_of(self.memory_limit)
 
     @property
     def temporary(self) -> int | None:
         """The limit of spilled data [bytes]; None where there is none."""
-        return None if self.temp_limit is None else _bytes(self.temp_limit)
+        return None if self.temp_limit is None else bytes_of(self.temp_limit)
 
     @property
     def settings(self) -> dict[str, str | int]:
@@ -117,7 +117,7 @@ class Resources:
             )
             try:
                 engine = DuckDB(connection)
-                engine.notes += notes
+                engine.opened.notes += notes
                 engine.limits = cast(Limits, asdict(self))
                 # DuckDB's own progress bar goes to stdout, where results go.
                 engine.run(set_option("enable_progress_bar", False))
@@ -171,7 +171,7 @@ def refuse_unwritable(database: Path) -> None:
             )
 
 
-def _bytes(text: str) -> int:
+def bytes_of(text: str) -> int:
     """A size in bytes; 0 for what is none."""
     size = _SIZE.fullmatch(text.strip())
     if size is None:

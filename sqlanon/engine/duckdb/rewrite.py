@@ -65,7 +65,7 @@ def rewrite(path: Path, **limits: Unpack[Limits]) -> tuple[int, int, tuple[str, 
         engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
         with _successor(engine, target, old=_OLD):
             notes = (*swept([target.parent]), *leftovers(engine, _OLD))
-    return before, target.stat().st_size, (*engine.notes, *notes)
+    return before, target.stat().st_size, (*engine.opened.notes, *notes)
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def _copy_schema(engine: Engine, old: str, *, new: str, without: exp.Table | Non
         databases = f"FROM DATABASE {_quoted(old)} TO {_quoted(new)} (SCHEMA)"
         engine.run(exp.Command(this="COPY", expression=databases))
         if without is not None:
-            engine.drop(qualified(new, without.db, without.name))
+            engine.tables.drop(qualified(new, without.db, without.name))
     for function, columns in _CATALOG:
         before, after = (
             Counter(

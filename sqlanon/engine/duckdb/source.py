@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from sqlanon.arguments import is_file, kind_of, path_of
 from sqlanon.engine import endings
-from sqlanon.engine.base import Opening, Use
+from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.duckdb.catalog import Entry, entries
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.data_files import named_like, read_file
@@ -29,7 +29,7 @@ from sqlanon.engine.duckdb.text_files import TextReading, every_column
 from sqlanon.engine.duckdb.text_layout import TextFormat
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
-Kind = Literal["duckdb", "file", "connection", "frame"]
+Kind = Literal["duckdb", "file", "connection", "frame", "remote"]
 
 _THREADS: dict[int, tuple[int, int]] = {}
 """By the connection of a caller the thread that uses it, and how many of its calls do."""
@@ -45,13 +45,14 @@ class OpenedSource:
         table: The table, fully qualified.
         path: The file that sqlanon opened; None where the connection is the caller's.
         kind: "duckdb" for a database file, "file" for a file of data, "connection" for the
-            caller's own connection, "frame" for a frame without one.
+            caller's own connection, "frame" for a frame without one, "remote" for a table of a
+            database elsewhere.
         name: The path as it was given; None where there is none.
         form: What was said of how a text file is written.
         frame: The frame that the table is of, where a likeness of it may be wanted.
     """
 
-    engine: DuckDB
+    engine: Engine
     table: exp.Table
     path: Path | None
     kind: Kind
@@ -181,7 +182,7 @@ def _of_database(
     """A table of a database file, which is held."""
     how.reading.form.refuse(repr(path.name), "a DuckDB database")
     with how.resources.connect(path, read_only=read_only) as engine:
-        engine.hold(held_database(path, read_only=read_only))
+        engine.opened.hold(held_database(path, read_only=read_only))
         chosen = _choose(engine, table)
         how.use(engine, chosen)
         yield OpenedSource(engine, chosen, path, "duckdb", name)
@@ -190,7 +191,7 @@ def _of_database(
 def _of_file(path: Path, table: object, how: _How, *, name: str) -> Iterator[OpenedSource]:
     """A file of data as the one table of a database."""
     with how.resources.connect() as engine:
-        engine.keep_file(path)
+        engine.opened.keep(path)
         found = named_like(path)
         if table is not None and not _is_named(engine, found, named=table):
             raise SourceError(
@@ -209,7 +210,7 @@ def unwrapped(source: object) -> object:
 
 def _choose(engine: DuckDB, table: object) -> exp.Table:
     """The named table, or the only one."""
-    return engine.catalog().only_table() if table is None else engine.resolve(table)
+    return engine.tables.catalog().only_table() if table is None else engine.tables.resolve(table)
 
 
 def _existing(path: Path) -> Path:
@@ -249,7 +250,7 @@ def _is_named(engine: DuckDB, table: exp.Table, *, named: object) -> bool:
     if not isinstance(named, str):
         return isinstance(named, exp.Table) and named == table
     entry = Entry(table.catalog, table.db, table.name, is_view=False)
-    catalog = engine.catalog()
+    catalog = engine.tables.catalog()
     try:
         found = replace(catalog, entries=(*catalog.entries, entry)).find(named)
     except SourceError:
@@ -296,7 +297,7 @@ def opened_beside(
 def _path(engine: DuckDB, other: object) -> Path | None:
     """The file that is meant, if one is."""
     if isinstance(other, str):
-        if engine.catalog().find(other) is not None or not is_file(other):
+        if engine.tables.catalog().find(other) is not None or not is_file(other):
             return None
     elif not isinstance(other, Path):
         return None
@@ -308,7 +309,7 @@ def _path(engine: DuckDB, other: object) -> Path | None:
 
 def _resolved(engine: DuckDB, other: object) -> exp.Table:
     try:
-        return engine.resolve(other)
+        return engine.tables.resolve(other)
     except MissingTableError as error:
         message = f"{error}, and no file of that name"
     raise MissingTableError(message)
@@ -321,12 +322,12 @@ def _file(engine: DuckDB, path: Path, *, how: TextReading | None) -> Iterator[ex
         try:
             read_file(engine, path, table=held, how=how)
             yield held
-            engine.refuse_changed()
+            engine.opened.refuse_changed()
         finally:
             # In a failed transaction nothing can be dropped; its end drops what it created.
             with suppress(EngineError):
-                if not engine.is_base_table(held):
-                    engine.drop(held, kind="VIEW")
+                if not engine.tables.is_base_table(held):
+                    engine.tables.drop(held, kind="VIEW")
 
 
 @contextmanager
@@ -359,7 +360,7 @@ def _open_already(engine: DuckDB, path: Path) -> str | None:
 
 
 def _table(engine: DuckDB, database: str, *, table: str | None) -> exp.Table:
-    catalog = engine.catalog()
+    catalog = engine.tables.catalog()
     if table is None:
         return catalog.only_table(database)
     for name in ('"{}"'.format(table.replace('"', '""')), table):

@@ -104,7 +104,8 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
     refuse_undecodable_names(layout)
     use = how.use(layout.columns)
     valued = [name for name in use.kept(layout.columns) if not use.is_exact(name)]
-    engine.notes += [note for note in layout.notes(valued) if note not in engine.notes]
+    notes = engine.opened.notes
+    notes += [note for note in layout.notes(valued) if note not in notes]
     refuse_date_format(engine, how.form)
     kinds: dict[str, Sequence[Kind]] = dict.fromkeys(use.read(layout.columns), ())
     for name in use.kept(layout.columns):
@@ -121,7 +122,7 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
         texts = TextColumns(scan, kinds, how.form.nulls, use.counted)
         found = _load(engine, layout, columns=texts, table=loaded, scanned=scanned)
         _refuse_left_out(engine, layout, path=readable, table=loaded, scanned=scanned)
-        engine.notes += date_notes(
+        engine.opened.notes += date_notes(
             engine,
             loaded,
             path=path,
@@ -179,7 +180,7 @@ def _load(
     ):
         return guess
     if created:
-        engine.drop(table)
+        engine.tables.drop(table)
     raw = engine.temporary("text")
     ask(create_temporary(raw, columns.texts()))
     texts = TextColumns(raw, columns.kinds)
@@ -187,7 +188,7 @@ def _load(
     merging = texts.merging(engine.rows, kinds)
     kept = {name: kind for name, kind in kinds.items() if name not in merging}
     engine.run(create_temporary(table.copy(), texts.converted(kept)))
-    engine.drop(raw)
+    engine.tables.drop(raw)
     return kept
 
 

@@ -12,8 +12,9 @@ from sqlglot import exp
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
-from sqlanon.loss.cells import CELL_LOSSES, CellCosts
-from sqlanon.methods.clustering.pricing import Mine
+from sqlanon.loss.cells import CELL_LOSSES
+from sqlanon.methods.clustering.first import left_out
+from sqlanon.methods.clustering.pricing import MOST_ITEMSETS, Mine
 from sqlanon.methods.clustering.releases import problem_of
 from sqlanon.methods.local.input import plain
 from sqlanon.methods.options import EFFORTS
@@ -29,8 +30,8 @@ from sqlanon.search.clustering.dual_bound import Ascent, dual_bound, stands_at
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, column_bounds
 from sqlanon.wording import counted, listed
 
-MOST_ITEMSETS, FIRST_ITEMSETS = 3_000_000, 2**18
-"""Itemsets that are mined at most, the cheapest, and those to begin with under a time limit."""
+FIRST_ITEMSETS = 2**18
+"""Itemsets to begin with under a time limit."""
 MINED, SLOWER = 0.5, 2
 """Share of a time limit for that, and how many times as long an itemset takes where there are more
 of them."""
@@ -126,7 +127,7 @@ def bound_table(
         levels=_bounded_levels(subject),
         notes=(
             *ended_notes(found.ended),
-            *_left_out(found.below, costs),
+            *left_out(found.below, costs),
             *_alone(found.alone, subject.records),
             *_notes(policy),
         ),
@@ -142,15 +143,6 @@ def _bounded_levels(subject: Subject) -> dict[str, tuple[int, int]]:
     return {
         name: (low, high) for name, low, high, tree in bounds if (low, high) != (0, tree.height)
     }
-
-
-def _left_out(below: int | None, costs: CellCosts) -> Iterator[str]:
-    """That not all itemsets were looked at, where one stands for many."""
-    if below is not None:
-        yield (
-            "only the cheapest itemsets were looked at: those at which a record loses "
-            f"{costs.loss(below, 1):.3g} or more count as that much, so a higher bound may hold"
-        )
 
 
 def _alone(alone: int, records: int) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from sqlanon.microdata.distinct import expanded
 from sqlanon.reports.search import ClusterSearch
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.blocks_of_clusters import Task, improved_in_blocks
-from sqlanon.search.clustering.effort import REFINED_RECORDS
+from sqlanon.search.clustering.effort import REFINED_CLUSTERS, REFINED_RECORDS
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -85,12 +85,13 @@ def decide_clusters(
     if refused is not None:
         raise refused
     releases = Releases.of(problem, read.policy)
-    begun, clusters, told = _ordinary(releases, options, start=start, refuse=refuse, turns=turns)
+    begun, refined = _ordinary(releases, options, start=start, refuse=refuse, turns=turns)
+    clusters, told = refined.clusters, refined.notes
     annealed = _annealed(releases, begun, options, start=start, ordinary=clusters)
     if annealed is not None and annealed[1].is_kept:
         clusters, told = annealed[0], ()
     annealing = None if annealed is None else annealed[1]
-    ended, pools = _ended(begun, problem, options), None
+    ended, pools = _ended(begun, refined, problem, options), None
     if searches(options):
         clusters, parted = searched(releases, begun, clusters, costs=read.costs, options=options)
         pools = parted.document(read.costs, problem.records)
@@ -102,12 +103,15 @@ def decide_clusters(
     proof, crosses = Proof.of(releases, begun), crosses_blocks(begun, clusters)
     if crosses:
         proof = replace(proof, of_blocks=None)  # which says nothing of these
+    proven = clusters.loss(problem) == proof.least
+    if proven:
+        ended = []  # with more time nothing better would have been found
     search = ClusterSearch(
         candidates=sum(each.first.candidates for each in begun),
         clusters=len(clusters.nodes),
         blocks=len(begun),
         left_out=int((clusters.label == NOWHERE).sum()),
-        proven=clusters.loss(problem) == proof.least and not ended,
+        proven=proven,
         bound=proof.by,
         block_bound=proof.block_bound(read.costs, problem.records),
         annealing=None if annealing is None else annealing_document(annealing, read),
@@ -133,8 +137,8 @@ def _ordinary(
     start: Start,
     refuse: Refuse | None,
     turns: int,
-) -> tuple[list[Begun], Clustering, tuple[str, ...]]:
-    """The first clusters of each block, the clusters that they become, and notes on these.
+) -> tuple[list[Begun], _Refined]:
+    """The first clusters of each block, and what they become.
 
     Raises:
         TimeLimitError: The time limit came before anything was known.
@@ -146,7 +150,7 @@ def _ordinary(
     is_whole = turns and not anneals(options)  # annealing keeps to its blocks
     most = releases.problem.records if is_whole else largest_block(options)
     begun = begin(releases, options, start=start, refuse=refuse, most=most)
-    return begun, *_refined(releases, begun, options, turns=turns)
+    return begun, _refined(releases, begun, options, turns=turns)
 
 
 def _annealed(
@@ -166,7 +170,7 @@ def _annealed(
         if not options.own.refine:
             return first.found
         other, prices = first.other, first.price
-        return _refined_part(alone, first.found, options, other=other, prices=prices)
+        return _refined_part(alone, first.found, options, other=other, prices=prices)[0]
 
     parts, ended = list[AnnealedPart](), releases.problem.deadline.share(COVERED)
     for number, each in enumerate(begun):
@@ -183,10 +187,25 @@ def _annealed(
         replace(each, first=replace(each.first, found=part.stages[-1], other=None))
         for each, part in zip(begun, parts, strict=True)
     ]
-    stages[-1], _ = _refined(releases, mended, options)
+    stages[-1] = _refined(releases, mended, options).clusters
     alone, exchanged, found = (clusters.loss(releases.whole) for clusters in stages)
     told = Annealing(tuple(parts), (alone, exchanged, found, ordinary.loss(releases.whole)))
     return stages[-1], told
+
+
+@dataclass(frozen=True, slots=True)
+class _Refined:
+    """Clusters of all records after refinement.
+
+    Args:
+        clusters: The clusters.
+        notes: Notes on these.
+        is_cut: Whether the time limit ended the refinement, of some blocks at least.
+    """
+
+    clusters: Clustering
+    notes: tuple[str, ...] = ()
+    is_cut: bool = False
 
 
 def _refined(
@@ -195,14 +214,14 @@ def _refined(
     options: Options[ClusterOptions],
     *,
     turns: int = 0,
-) -> tuple[Clustering, tuple[str, ...]]:
-    """Clusters of all records, refined across blocks where that is asked for; and notes on them.
+) -> _Refined:
+    """Clusters of all records, refined across blocks where that is asked for.
 
     Records are left out where the policy allows for what that makes of the others.
     """
     first = _together(releases, begun, [each.first.found for each in begun])
     if not options.own.refine:
-        return first, ()
+        return _Refined(first)
     options.tell(f"refine: {counted(len(first.nodes), 'cluster')}")
     placeable, problem, other = releases.placeable, releases.problem, None
     if any(each.first.other is not None for each in begun):
@@ -210,15 +229,16 @@ def _refined(
         other = _together(releases, begun, starts)
         other = Clustering.of(problem, other.label[placeable])
     own = Clustering.of(problem, first.label[placeable])
-    prices = _prices(begun)
+    prices, is_cut = _prices(begun), False
     for may_leave in [0] if releases.suppresses(first) else [1, 0]:
         alone = replace(problem, allowance=problem.allowance * may_leave)
-        part = _refined_part(alone, own, options, other=other, prices=prices, turns=turns)
+        part, is_ended = _refined_part(alone, own, options, other=other, prices=prices, turns=turns)
+        is_cut |= is_ended
         found = releases.all_of(part.label, placeable)
         if releases.holds(found):
             is_other = other is not None and part.loss(problem) < own.loss(problem)
-            return found, (_start_note(options),) if is_other else ()
-    return first, ()
+            return _Refined(found, (_start_note(options),) if is_other else (), is_cut)
+    return _Refined(first, is_cut=is_cut)
 
 
 def _prices(begun: Sequence[Begun]) -> Reals | None:
@@ -246,29 +266,31 @@ def _refined_part(
     other: Clustering | None,
     prices: Reals | Numbers | None,
     turns: int = 0,
-) -> Clustering:
+) -> tuple[Clustering, bool]:
     """Refined clusters, at first without leaving anybody out, so that no limit makes them worse.
 
     They begin from the cover by prices where there is one, which once refined mostly loses less
-    than the method's own, and never lose more than that.
+    than the method's own, and never lose more than that. With them comes
+    whether the time limit ended that.
     """
     start, passes = found, float(options.own.passes)
     if other is not None:
         start, passes = other, PASSES_BY_PRICES * passes
-    most = min(REFINED_RECORDS, largest_block(options))
+    most = min(REFINED_RECORDS, max(largest_block(options), REFINED_CLUSTERS * problem.k))
     task = Task(problem, start, passes, turns, options.seed, prices)
     processes = options.processes
     if problem.allowance:
         whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
         task = replace(task, problem=whole)
-    refined = improved_in_blocks(task, most=most, processes=processes)
+    refined, is_cut = improved_in_blocks(task, most=most, processes=processes)
     best = found if found.loss(problem) <= refined.loss(problem) else refined
     if not problem.allowance:
-        return best
+        return best, is_cut
     leaving = replace(
         task, problem=problem, clusters=best, passes=LEAVING * options.own.passes, turns=0
     )
-    return improved_in_blocks(leaving, most=most, processes=processes)
+    found, is_ended = improved_in_blocks(leaving, most=most, processes=processes)
+    return found, is_cut or is_ended
 
 
 def _together(
@@ -316,10 +338,13 @@ def _told(begun: Sequence[Begun]) -> Iterator[str]:
 
 
 def _ended(
-    begun: Sequence[Begun], problem: ClusteringProblem, options: Options[ClusterOptions]
+    begun: Sequence[Begun],
+    refined: _Refined,
+    problem: ClusteringProblem,
+    options: Options[ClusterOptions],
 ) -> list[str]:
     """The parts of the search that the time limit ended."""
     ended = list(dict.fromkeys(each.first.ended for each in begun if each.first.ended))
-    if not ended and options.own.refine and problem.deadline.expired:
+    if not ended and options.own.refine and (refined.is_cut or problem.deadline.expired):
         return ["the refinement"]
     return ended

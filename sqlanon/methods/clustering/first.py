@@ -41,11 +41,23 @@ class Priced:
         duals: Prices, and what they prove.
         effort: How long they were raised.
         is_cut: Whether the time limit ended that.
+        below: What itemsets cost at least that were not looked at, one of which stands for all
+            [units]; None where all were.
     """
 
     duals: Duals
     effort: Ascent
     is_cut: bool
+    below: int | None = None
+
+
+def left_out(below: int | None, costs: CellCosts) -> Iterator[str]:
+    """That not all itemsets were looked at, where one stands for many."""
+    if below is not None:
+        yield (
+            "only the cheapest itemsets were looked at: those at which a record loses "
+            f"{costs.loss(below, 1):.3g} or more count as that much, so a higher bound may hold"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +234,7 @@ class Proof:
             of priced records and no cluster crosses them [units]; None otherwise.
         is_cut: Whether the time limit ended the search for prices.
         shares_limit: Whether blocks share a suppression limit.
+        below: The least of that of priced blocks.
     """
 
     least: int
@@ -229,6 +242,7 @@ class Proof:
     of_blocks: int | None = None
     is_cut: bool = False
     shares_limit: bool = False
+    below: int | None = None
 
     @classmethod
     def of(cls, releases: Releases, begun: Sequence[Begun]) -> Proof:
@@ -242,6 +256,7 @@ class Proof:
         prices = [each.first.priced for each in begun if each.first.priced is not None]
         known = dict.fromkeys(each.effort.name.lower() for each in prices)
         is_cut = any(each.is_cut for each in prices) or any(e.first.is_unpriced for e in begun)
+        below = min((each.below for each in prices if each.below is not None), default=None)
         least = int(least_by_record(releases, begun).sum())
         if len(prices) < len(begun):
             by_columns = left + int(column_bounds(releases.problem).sum())
@@ -249,8 +264,9 @@ class Proof:
             return cls(least, by, is_cut=is_cut)
         total = left + sum(each.duals.total for each in prices)
         if len(begun) == 1:
-            return cls(max(least, total), next(iter(known)), is_cut=is_cut)
-        return cls(least, "columns", total, is_cut, shares_limit=releases.problem.allowance > 0)
+            return cls(max(least, total), next(iter(known)), is_cut=is_cut, below=below)
+        shares = releases.problem.allowance > 0
+        return cls(least, "columns", total, is_cut, shares_limit=shares, below=below)
 
     def block_bound(self, costs: CellCosts, records: int) -> float | None:
         """What clusters that stay within blocks lose at least, in the loss's own terms."""
@@ -267,6 +283,7 @@ class Proof:
             )
         if self.is_cut:
             yield "the share of the time limit for the bound ran out: a higher bound may hold"
+        yield from left_out(self.below, costs)
 
 
 def least_by_record(releases: Releases, begun: Sequence[Begun]) -> Numbers:

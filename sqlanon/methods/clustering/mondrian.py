@@ -431,7 +431,7 @@ def _found(engine: Engine, table: _Table, *, options: Options[PartOptions]) -> C
         options.tell(f"partition: {counted(len(batch.rows), 'combination')}")
         own = replace(rule, deadline=options.deadline.share(1 / (batch.waiting + 1)))
         found.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=own))
-    engine.drop(state)
+    engine.tables.drop(state)
     if sum(len(each.sizes) for each in found) == 1 and any(each.ended for each in found):
         raise TimeLimitError("the partition")  # nothing that the highest node would not do
     return Closed.of(found, combinations(engine, units), lost=lost)

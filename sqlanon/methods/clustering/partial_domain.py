@@ -31,8 +31,7 @@ def decide(
 
     def start(problem: ClusteringProblem) -> FirstClusters:
         found, bounds = partial_domain(problem), column_bounds(problem)
-        if not problem.deadline.expired:
-            return FirstClusters(found, bounds)
-        return FirstClusters(found, bounds, ended="the cuts of groups")
+        ended = "the cuts of groups" if problem.deadline.expired else ""
+        return FirstClusters(found, bounds, ended=ended)
 
     return decide_clusters(read, options, start=priced(engine, read, options, start=start))

@@ -32,6 +32,8 @@ from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 
 PRICED = 0.4
 """Share of the time that is left for what records are worth."""
+MOST_ITEMSETS = 3_000_000
+"""Itemsets that are mined at most where no cover needs them all, the cheapest."""
 FEW, MEMBERSHIPS = 5_000, 5e7
 """Distinct combinations up to which records are priced unasked, and these times the nodes that may
 stand for one of them, which are no fewer than their memberships in itemsets: it takes a second or
@@ -136,7 +138,8 @@ class Mine:
 
         def search() -> Priced:
             duals = dual_bound(problem, every, effort=effort, cheapest=cheapest, most_members=most)
-            return Priced(duals, duals.effort or effort, problem.deadline.expired)
+            expired, below = problem.deadline.expired, stands_at(problem, every)
+            return Priced(duals, duals.effort or effort, expired, below)
 
         name = ("prices", self.kind, effort.name, most, problem.allowance, problem.digest)
         return self.shared.once(
@@ -170,7 +173,7 @@ class Mine:
                 own = block_of(engine, subject, encoded=own, problem=problem)
             made = mined(engine, own, trees=subject.trees, wanted=wanted)
             found = made.fetch(engine)
-            engine.drop(made.table)
+            engine.tables.drop(made.table)
             problem.deadline.check()
             nodes = np.stack(found.nodes, axis=1)
             every = Candidates.of(problem, nodes, support=found.supports)
@@ -225,7 +228,7 @@ def priced(
             with engine.limited(problem.deadline), phase("mining"):
                 encoded = encode_subject(engine, read.subject, plain(read.policy))
             mine = Mine(engine, encoded, read, options.shared)
-            every = mine.candidates(problem, progress=options.progress)
+            every = mine.candidates(problem, progress=options.progress, most=MOST_ITEMSETS)
             effort, members = effort_of(options, problem.records)
             assert effort is not None
             cheapest = mine.cheapest(problem, every)

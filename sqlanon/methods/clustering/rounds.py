@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError
-from sqlanon.microdata.distinct import Units, whole_numbers
+from sqlanon.microdata.distinct import Units
 from sqlanon.query.classes import parts
 from sqlanon.query.classes.frequency import mask
 from sqlanon.query.encoding.encode import SIZE, word
@@ -32,7 +32,6 @@ from sqlanon.search.clustering.mondrian import (
     chosen,
     groups,
 )
-from sqlanon.sqltext import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def batches(engine: Engine, units: Units, state: exp.Table, *, most: int) -> Ite
     """
     packed = list(_packed(sizes_of(engine, state), most))
     for waiting, numbers in zip(reversed(range(len(packed))), packed, strict=True):
-        found = _columns(engine, parts.rows_of(state, numbers))
+        found = engine.numbers(parts.rows_of(state, numbers))
         yield PartBatch(units.rows(found), found[parts.UNIT], found[parts.PART], waiting)
 
 
@@ -104,7 +103,7 @@ def cut_large(
             whole |= set(large) - set(cuts.part.tolist())
             if len(cuts.part):
                 first = sizes[-1][0] + 1
-                state = _applied(engine, state, cuts=cuts, first=first, words=units.layout.words)
+                state = _applied(engine, units, state, cuts=cuts, first=first)
     except TimeLimitError:
         pass  # parts are as they were before the round
     return state
@@ -137,7 +136,7 @@ class _Cuts:
         for column in range(len(rule.dimensions)):
             bits = layout.column_masks(column, 0)
             query = parts.marginal(state, bits, carried=units.carried, parts=large)
-            parted, codes = _marginal(units, _columns(engine, query), large=names, column=column)
+            parted, codes = _marginal(units, engine.numbers(query), large=names, column=column)
             for candidate in candidates(parted, column, rule=rule, column=column):
                 found.append(candidate)
                 counted.append((column, parted, codes))
@@ -169,30 +168,27 @@ def _marginal(
     return PartedRows(rows, part, len(large)), np.stack(list(whole.values()), axis=1)
 
 
-def _applied(engine: Engine, state: exp.Table, *, cuts: _Cuts, first: int, words: int) -> exp.Table:
+def _applied(
+    engine: Engine, units: Units, state: exp.Table, *, cuts: _Cuts, first: int
+) -> exp.Table:
     """The table of combinations with its parts cut; new ones are numbered from the first on."""
+    words = units.layout.words
     marks = {parts.PART: list(cuts.masks)}
     marks |= {mask(w): [bits[w] for bits in cuts.masks.values()] for w in range(words)}
     rows = {parts.PART: cuts.part.tolist(), parts.GROUP: (cuts.group + first).tolist()}
     rows |= {word(w): own.tolist() for w, own in enumerate(cuts.codes.T)}
     marked, listed = engine.load_rows("marks", marks), engine.load_rows("cuts", rows)
-    query = parts.cut(state, marked, listed, words=words)
+    query = parts.cut(state, marked, listed, words=words, carried=units.carried)
     fresh = engine.materialize("parts", query)
     for table in (state, marked, listed):
-        engine.drop(table)
+        engine.tables.drop(table)
     return fresh
-
-
-def _columns(engine: Engine, query: Statement) -> dict[str, Numbers]:
-    """The columns of an answer; NULL is -1."""
-    rows = engine.fetch(query)
-    return {name: whole_numbers(rows.column(name)) for name in rows.column_names}
 
 
 def initial(engine: Engine, units: Units, state: exp.Table) -> tuple[Histogram, Numbers]:
     """The parts as entries of a histogram, and their numbers."""
     nothing = [0] * units.layout.words
-    found = _columns(engine, parts.marginal(state, nothing, carried=units.carried))
+    found = engine.numbers(parts.marginal(state, nothing, carried=units.carried))
     numbers, part = np.unique(found[parts.PART], return_inverse=True)
     rows = units.rows_at(np.zeros((len(part), 0), np.int64), found)
     parted = PartedRows(rows, part, len(numbers))
@@ -205,7 +201,7 @@ def without(engine: Engine, state: exp.Table, numbers: Numbers) -> exp.Table:
     gone = engine.load_rows("gone", {parts.PART: numbers.tolist()})
     fresh = engine.materialize("parts", parts.without(state, gone))
     for table in (state, gone):
-        engine.drop(table)
+        engine.tables.drop(table)
     return fresh
 
 

@@ -86,8 +86,8 @@ class Pricing:
 
 
 Rows = list[tuple[int, ...]]
-Prepared = dict[tuple[str, int], Callable[[Sequence[object]], Rows]]
-"""Counts of one asker that the database has planned, by frequency set and first priced column."""
+Prepared = dict[tuple[str, int], Sql]
+"""Queries that one asker has written, by frequency set and first priced column."""
 
 LARGE = 30_000  # rows; in a larger set, groupings by literal masks take a third of the time
 JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unless one node has more
@@ -249,8 +249,8 @@ class FrequencySets:
         first = next(iter(prices.tables), 0) if prices is not None else 0
         key = source.table.name, first
         if key not in prepared:
-            prepared[key] = self.engine.prepare(query(None))
-        return prepared[key](batch.parameters)
+            prepared[key] = query(None)
+        return self.engine.rows(prepared[key], batch.parameters)
 
     def own_batch(self, node: Node) -> Batch:
         """A node by the set of its own classes, which is written where it is not held."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
@@ -40,8 +41,9 @@ from sqlanon.search.lattice.incognito import (
 )
 from sqlanon.wording import counted, key, listed
 
-LENT, FEWEST = 20_000_000, 20
-"""Nodes times distinct combinations of a search whose result is lent, and the fewest nodes."""
+QUICK_LOOKS, FEWEST = 20_000_000, 20
+"""Nodes times distinct combinations of a search whose result others are compared to, and the fewest
+nodes."""
 STATEMENT = 20_000
 """Distinct combinations that take about as long to count as a statement that counts none."""
 OTHERS = 20.0
@@ -108,7 +110,7 @@ def decide_at(
     return _decided(problem, outcome, options=late, encoded_at=encoded_at)
 
 
-def lent_node(
+def quick_node(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any], share: float
 ) -> tuple[tuple[Node, float] | None, bool]:
     """The best node that a short search finds, and its loss, for others to lose no more; or None.
@@ -117,8 +119,8 @@ def lent_node(
 
     It ends with the share of the time that is left once the table is encoded, or with all of it
     where that is too little for anything else. Without a limit it looks at so many nodes that those
-    times the distinct combinations are `LENT` at most, at as many of a small table as of one of
-    `STATEMENT`, so that it takes seconds whatever the table.
+    times the distinct combinations are `QUICK_LOOKS` at most, at as many of a small table as of one
+    of `STATEMENT`, so that it takes seconds whatever the table.
 
     Raises:
         HierarchyError: As `decide`.
@@ -128,7 +130,9 @@ def lent_node(
     with engine.limited(deadline), phase("the encoding"):
         problem = problem_of(engine, subject, policy=policy, options=options)
     limited, encoding = deadline.is_limited, deadline.clock() - started
-    most = None if limited else max(FEWEST, LENT // max(problem.sets.encoded.rows, STATEMENT))
+    most = (
+        None if limited else max(FEWEST, QUICK_LOOKS // max(problem.sets.encoded.rows, STATEMENT))
+    )
     if problem.lattice.box.size > LARGEST_BOX and deadline.left() < OTHERS * encoding:
         # What then is found is measured, which takes about as long as half the encoding.
         share, deadline = 1.0, deadline.reserving(encoding / 2)
@@ -188,13 +192,33 @@ def _start(problem: FullDomainProblem, options: Options[Any]) -> Start | None:
     if rows * figures * 8 > (MEMORY if options.memory is None else options.memory):
         return None
 
-    def start(deadline: Deadline) -> Node | None:
-        # A narrow lattice needs no start.
-        from sqlanon.methods.fulldomain.start import good_start
+    return partial(_good_node, problem, options.seed)
 
-        return good_start(problem, seed=options.seed, deadline=deadline)
 
-    return start
+def _good_node(problem: FullDomainProblem, seed: int, deadline: Deadline) -> Node | None:
+    """A good node by the counts of classes in memory; None without time, or where it finds none.
+
+    Every model is asked, but none again where suppression changes what it refers to.
+    """
+    # A narrow lattice needs none of these.
+    from sqlanon.microdata.distinct import held_combinations
+    from sqlanon.search.lattice.descent import HeldRows, good_node
+
+    sets, subject = problem.sets, problem.subject
+    try:
+        with sets.engine.limited(deadline):
+            held = held_combinations(sets.engine, subject, encoded=sets.encoded, k=problem.policy.k)
+    except TimeLimitError:
+        return None
+    rows = HeldRows(
+        list(held.leaves.T.astype("int32", order="C")),
+        held.sizes,
+        [tree.nodes for tree in subject.trees],
+        () if problem.costs is None else problem.costs.costs,
+        problem.policy.k,
+        held.demands(),
+    )
+    return good_node(problem.lattice, rows, seed=seed, deadline=deadline)
 
 
 def _asking(

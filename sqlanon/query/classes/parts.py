@@ -105,7 +105,9 @@ def rows_of(state: exp.Table, parts: Sequence[int]) -> Sql:
     return expression(query, state=state, parts=listed(parts))
 
 
-def cut(state: exp.Table, marks: exp.Table, cuts: exp.Table, *, words: int) -> Sql:
+def cut(
+    state: exp.Table, marks: exp.Table, cuts: exp.Table, *, words: int, carried: Sequence[str]
+) -> Sql:
     """The table of combinations with the parts that were cut named anew.
 
     Args:
@@ -113,8 +115,11 @@ def cut(state: exp.Table, marks: exp.Table, cuts: exp.Table, *, words: int) -> S
         marks: Per part that is cut its bits of each word, `mask`.
         cuts: Per part and code of the bits the GROUP that it goes to.
         words: The words of a code.
+        carried: What models look at.
     """
-    return render("classes/cut", state=state, marks=marks, cuts=cuts, words=words)
+    return render(
+        "classes/cut", state=state, marks=marks, cuts=cuts, words=words, carried=names(carried)
+    )
 
 
 def without(state: exp.Table, gone: exp.Table) -> Sql:

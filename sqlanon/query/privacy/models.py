@@ -230,6 +230,17 @@ def worst(figures: Sql, needed: Needed, *, models: Sequence[ValueModel]) -> Sql:
     )
 
 
+def worst_figures(needed: Needed, *, models: Sequence[ValueModel]) -> list[str]:
+    """The names of the figures of `worst`, in their order."""
+    return [
+        *(FEWEST, HOMOGENEOUS, GREATEST_SHARE),
+        *([LEAST_ENTROPY] if needed.entropy else []),
+        *(named(tail) for tail in needed.tails for named in (ratio, tailless)),
+        *map(furthest, needed.distances),
+        *map(violations, range(len(models))),
+    ]
+
+
 def fewest(figures: Sql) -> Sql:
     """The fewest distinct values of any class, in one row; NULL where there is none."""
     return expression("SELECT MIN(distinct_values) FROM {{ rows }} AS figures", rows=figures)

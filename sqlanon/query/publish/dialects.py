@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from sqlanon.dialects import PHRASINGS
 from sqlanon.query.encoding.encode import LEAF, VALUE
 from sqlanon.query.syntax import alias, column, nested, select, table
-from sqlanon.query.text import case
 from sqlanon.sqlglot_version import FROM, TELLS_NULLS, WITH
 
 SOURCE = "sqlanon_source"
@@ -29,21 +29,6 @@ _SAME_TEXT = {
 FLOATS = frozenset({_Type.FLOAT, _Type.DOUBLE})
 
 
-def _type(name: str) -> exp.DataType:
-    return exp.DataType.build(name)
-
-
-_TYPES = {
-    _Type.UTINYINT: _type("SMALLINT"),
-    _Type.USMALLINT: _type("INT"),
-    _Type.UINT: _type("BIGINT"),
-    _Type.UBIGINT: _type("DECIMAL(20, 0)"),
-    _Type.TIMESTAMP_S: exp.DataType(this=_Type.TIMESTAMPNTZ),
-    _Type.TIMESTAMP_MS: exp.DataType(this=_Type.TIMESTAMPNTZ),
-}
-_WIDE_TYPES = {_Type.INT128: _type("DECIMAL(39, 0)"), _Type.UINT128: _type("DECIMAL(39, 0)")}
-
-
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """An engine's reading of SQL, as far as it differs from what statements are built for.
@@ -52,9 +37,6 @@ class Dialect:
         like: The dialect whose rules it follows.
         comparable: Types whose values it compares and sorts in the same way.
         written: Types whose values it also writes as the same text.
-        types: Types under another name.
-        rewrite: What an expression becomes; itself where nothing changes.
-        refused_name: What a name of a column may not be, as a test and a reason.
         inlines: Whether it works out a named query again wherever it is used.
         collation: The collation by which it compares text byte by byte, where that is not its own.
         needs: Settings that it must have.
@@ -64,13 +46,14 @@ class Dialect:
     like: str
     comparable: frozenset[exp.DType]
     written: frozenset[exp.DType]
-    types: Mapping[exp.DType, exp.DataType]
-    rewrite: Callable[[exp.Expr], exp.Expr]
-    refused_name: Callable[[str], str | None]
     inlines: bool = False
     collation: str | None = None
     needs: Sequence[str] = field(default=())
     digits: int | None = None
+
+    def refused_name(self, name: str) -> str | None:
+        """Why a column may not have a name; None where it may."""
+        return PHRASINGS[self.like].refused_name(name)
 
 
 def typed_source(
@@ -157,17 +140,6 @@ def folded(query: exp.Select, rows: Sequence[tuple[object, ...]]) -> exp.Select:
     return result if rows else result.where(exp.false(), copy=False)
 
 
-def rewritten(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
-    """A statement in the types and expressions of a dialect."""
-
-    def each(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.DataType):
-            return dialect.types.get(node.this, node).copy()
-        return dialect.rewrite(node)
-
-    return tree.transform(each)
-
-
 def staged(rows: exp.Select, name: Callable[[str], str]) -> list[tuple[str, exp.Select]]:
     """Named queries that are used several times, as tables of their own, and last the statement.
 
@@ -234,61 +206,12 @@ def _collated(value: exp.Expr, name: str) -> exp.Expr:
     return exp.Collate(this=value, expression=exp.to_identifier(name, quoted=True))
 
 
-def _for_postgres(node: exp.Expr) -> exp.Expr:
-    if isinstance(node, exp.Split):
-        return exp.StringToArray(this=node.this, expression=node.expression)
-    if isinstance(node, exp.NullSafeEQ):
-        # IS NOT DISTINCT FROM is never hashed; equality of arrays is, and takes NULLs for alike:
-        # 7 s where 120,000 records took over 60.
-        pair = (exp.Array(expressions=[side.copy()]) for side in (node.this, node.expression))
-        return exp.EQ(this=next(pair), expression=next(pair))
-    if isinstance(node, exp.Extract):
-        return _finite_part(node)
-    return node
-
-
-def _finite_part(part: exp.Extract) -> exp.Expr:
-    """A part of a date: NULL where it is infinite; 1 BC is the year 0."""
-    value: exp.Expr = part
-    if part.name.upper() == "YEAR":
-        shifted = exp.Add(this=part.copy(), expression=exp.Literal.number(1))
-        is_before = exp.LT(this=part.copy(), expression=exp.Literal.number(0))
-        value = exp.Case(ifs=[case(is_before, shifted)], default=part)
-    is_finite = exp.Anonymous(this="ISFINITE", expressions=[part.expression.copy()])
-    return exp.Paren(this=exp.Case(ifs=[case(is_finite, value.copy())]))
-
-
-def _for_spark(node: exp.Expr) -> exp.Expr:
-    if isinstance(node, exp.Literal) and node.is_string and "${" in node.this:
-        # Spark puts variables in wherever it reads their sign, in a literal, too.
-        first, *others = node.this.split("${")
-        parts = [first + "$", *("{" + other + "$" for other in others)]
-        parts[-1] = parts[-1][:-1]
-        texts = [exp.Literal.string(part) for part in parts]
-        result: exp.Expr = texts[0]
-        for text in texts[1:]:
-            result = exp.DPipe(this=result, expression=text)
-        return exp.Paren(this=result)
-    return node
-
-
-def _refused_by_postgres(name: str) -> str | None:
-    if len(name.encode()) > 63:
-        return "is longer than the 63 bytes that PostgreSQL reads of a name"
-    return None
-
-
-def _refused_by_spark(name: str) -> str | None:
-    return "has '${' in its name, which Spark takes for a variable" if "${" in name else None
-
-
 POSTGRES = Dialect(
     "postgres",
-    comparable=frozenset(_SAME_TEXT | FLOATS | _WIDE_TYPES.keys() | {_Type.UUID, _Type.TIME}),
-    written=frozenset(_SAME_TEXT | _WIDE_TYPES.keys() | {_Type.UUID, _Type.TIME}),
-    types=_TYPES | _WIDE_TYPES,
-    rewrite=_for_postgres,
-    refused_name=_refused_by_postgres,
+    comparable=frozenset(
+        _SAME_TEXT | FLOATS | {_Type.INT128, _Type.UINT128, _Type.UUID, _Type.TIME}
+    ),
+    written=frozenset(_SAME_TEXT | {_Type.INT128, _Type.UINT128, _Type.UUID, _Type.TIME}),
     collation="C",
     needs=("a database in UTF8", "standard_conforming_strings = on", "DateStyle = ISO"),
 )
@@ -296,9 +219,6 @@ SPARK = Dialect(
     "spark",
     comparable=frozenset(_SAME_TEXT | FLOATS),
     written=frozenset(_SAME_TEXT),
-    types=_TYPES,
-    rewrite=_for_spark,
-    refused_name=_refused_by_spark,
     inlines=True,
     needs=("spark.sql.ansi.enabled = true", "spark.sql.parser.escapedStringLiterals = false"),
     digits=38,

@@ -15,7 +15,7 @@ from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.syntax import alias, column, nested, select
 from sqlanon.query.text import text_of, varchar
 from sqlanon.recoding import ColumnMap
-from sqlanon.sqltext import Fragment, Sql, Statement, expression, name, names, render, value
+from sqlanon.sqltext import Fragment, Sql, name, names, render, value
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,19 +214,6 @@ def _with_unlisted(
     )
 
 
-def create_table(target: exp.Table, rows: Statement, *, temporary: bool = False) -> Statement:
+def create_table(target: exp.Table, rows: exp.Query) -> exp.Create:
     """CREATE TABLE target AS the rows."""
-    if isinstance(rows, exp.Expression):
-        properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
-        return exp.Create(this=target, kind="TABLE", expression=rows, properties=properties)
-    return expression(
-        "CREATE {% if temporary %}TEMPORARY {% endif %}TABLE {{ target }} AS {{ rows }}",
-        target=target,
-        rows=rows,
-        temporary=temporary,
-    )
-
-
-def rename_table(table: exp.Table, new: str) -> Sql:
-    """ALTER TABLE table RENAME TO the new name."""
-    return expression("ALTER TABLE {{ table }} RENAME TO {{ new }}", table=table, new=name(new))
+    return exp.Create(this=target, kind="TABLE", expression=rows)

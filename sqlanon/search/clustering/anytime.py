@@ -73,7 +73,7 @@ def improved(
     a_pass = (before - deadline.left()) / (FIRST_SHARE * passes) if deadline.is_limited else 0.0
     duals: Duals | None = None
     stalls = False
-    for turn in count():
+    for turn in count() if deadline.is_limited else range(turns):
         start, lost = best, best.loss(problem)
         if deadline.expired or not len(met):
             break
@@ -89,7 +89,7 @@ def improved(
         gained = lost - found.loss(problem)
         best = found if gained > 0 else best
         stalls = gained <= MIN_GAIN * lost
-        if turn + 1 >= turns and (not deadline.is_limited or (stalls and is_priced)):
+        if turn + 1 >= turns and stalls and is_priced:
             break
     return best
 

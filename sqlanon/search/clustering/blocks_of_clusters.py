@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
 from typing import BinaryIO
@@ -76,35 +77,39 @@ class Task:
         return returned(self.problem, found) if self.problem.allowance else found
 
 
-def improved_in_blocks(whole: Task, *, most: int, processes: int = 1) -> Clustering:
+def improved_in_blocks(whole: Task, *, most: int, processes: int = 1) -> tuple[Clustering, bool]:
     """Clusters that lose no more: of the whole table, or block by block where it is larger.
 
     Time grows in proportion to the records of a table that has several blocks.
 
     Args:
-        whole: The table. Borders share its passes, and turns as far as there are enough.
+        whole: The table. Borders share its passes, and have one of its turns each, if any.
         most: Largest block [records].
         processes: Most blocks that are improved at once.
+
+    Returns:
+        The clusters, and whether the deadline, or a block's share of the time, ended the search.
     """
-    problem, clusters = whole.problem, whole.clusters
+    problem, clusters, is_cut = whole.problem, whole.clusters, False
     if problem.records <= most:
-        return whole.run()
+        return whole.run(), problem.deadline.expired
     is_priced = problem.records <= MAX_PRICED_RECORDS or problem.deadline.is_limited
-    turns = -(-whole.turns // (2 * BORDERS)) if is_priced else 0
+    turns = min(whole.turns, 1) if is_priced else 0
     whole = replace(whole, passes=whole.passes / BORDERS, turns=turns)
     with _workers(min(processes, -(-problem.records // most))) as workers:
         for border in range(BORDERS):
             blocks = blocks_of_clusters(problem, clusters, most=most, border=border)
             deadline = problem.deadline.share(1 / (BORDERS - border))
             due = replace(whole, problem=replace(problem, deadline=deadline), clusters=clusters)
-            clusters = _turn(due, blocks, workers, border=border)
-    return clusters
+            clusters, is_ended = _turn(due, blocks, workers, border=border)
+            is_cut |= is_ended
+    return clusters, is_cut
 
 
 def _turn(
     whole: Task, blocks: Sequence[Numbers], workers: Sequence[Worker], *, border: int
-) -> Clustering:
-    """The clusters of all records after every block was improved."""
+) -> tuple[Clustering, bool]:
+    """The clusters of all records after every block was improved, and whether time ended one."""
     problem, clusters = whole.problem, whole.clusters
     blocks = [records for records in blocks if (clusters.label[records] != NOWHERE).any()]
     free = SimpleQueue[Worker]()
@@ -128,26 +133,30 @@ def _turn(
             prices=None if whole.prices is None else whole.prices[records],
         )
 
-    def work(number: int) -> Clustering:
+    def work(number: int) -> tuple[Clustering, bool]:
         task = task_of(number)
+        ended = task.problem.deadline
         if not workers:
             with portion(share(number), share(number + 1)):
-                return task.run()
+                return task.run(), ended.expired
         worker = free.get()
         try:
             # What a worker does that died, this process does in its place.
-            return worker.run(task) or (clusters if stopped.is_set() else task.run())
+            own = worker.run(task) or (clusters if stopped.is_set() else task.run())
+            return own, ended.expired
         finally:
             free.put(worker)
 
     def share(number: int) -> float:
         return (border + number / len(blocks)) / BORDERS
 
-    label, made, stopped = np.full(problem.records, NOWHERE), 0, Event()
+    label, made, is_cut, stopped = np.full(problem.records, NOWHERE), 0, False, Event()
     with ThreadPoolExecutor(max(len(workers), 1)) as pool:
         found = (pool.map if workers else map)(work, range(len(blocks)))
         try:
-            for number, (records, own) in enumerate(zip(blocks, found, strict=True), start=1):
+            improved_blocks = enumerate(zip(blocks, found, strict=True), start=1)
+            for number, (records, (own, is_ended)) in improved_blocks:
+                is_cut |= is_ended
                 label[records] = np.where(own.label == NOWHERE, NOWHERE, own.label + made)
                 made += len(own.nodes)
                 advance(share(number))
@@ -156,7 +165,7 @@ def _turn(
             for worker in workers:  # for which the pool waits
                 worker.kill()
             raise
-    return Clustering.of(problem, label)
+    return Clustering.of(problem, label), is_cut
 
 
 def blocks_of_clusters(
@@ -233,17 +242,20 @@ class Worker:
         )
 
     def run(self, task: Task) -> Clustering | None:
-        """The improved clusters; None where the process has died."""
+        """The improved clusters; None where the process has died, or is ended by what it says."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        try:
+        found = None
+        # Whatever comes in place of clusters, as where others print there, too, ends it: the next
+        # answer would be that to this task.
+        with suppress(Exception):
             pickle.dump(task, self._process.stdin)
             self._process.stdin.flush()
-            found: Clustering = pickle.load(self._process.stdout)
-        except Exception:  # whatever came in place of clusters, as where others print there, too
-            self.kill()
-            return None
-        return found if isinstance(found, Clustering) else None
+            found = pickle.load(self._process.stdout)
+        if isinstance(found, Clustering):
+            return found
+        self.kill()
+        return None
 
     def kill(self) -> None:
         """Ends it, whatever it does."""
@@ -260,7 +272,7 @@ def _workers(processes: int) -> Iterator[list[Worker]]:
     """So many workers; none where they are of no use or cannot be started."""
     started = list[Worker]()
     try:
-        if processes > 1 and sys.executable:
+        if processes > 1 and _is_python(sys.executable):
             with suppress(OSError):
                 for _ in range(processes):
                     started.append(Worker())
@@ -268,6 +280,12 @@ def _workers(processes: int) -> Iterator[list[Worker]]:
     finally:
         for worker in started:
             worker.end()
+
+
+def _is_python(program: str | None) -> bool:
+    """Whether this program is Python itself, neither frozen nor one that has Python in it."""
+    name = Path(program or "").name.lower()
+    return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
 
 
 def serve(tasks: BinaryIO, results: BinaryIO) -> None:

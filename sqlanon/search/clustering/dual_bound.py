@@ -277,7 +277,7 @@ class Duals:
         near: Positions of candidates, ascending, that are nearly tight: a record at them costs no
             more than the mean price of the k dearest that they hold and `NEAR_SLACK` of the mean
             cost.
-        effort: How long prices were raised; None where they were not.
+        effort: How long prices were raised; None where the deadline came before the end.
     """
 
     price: Reals
@@ -313,18 +313,15 @@ def dual_bound(
             is a quick one in any case: steps take as long as there are of these.
     """
     search = _Search(problem, candidates, cheapest or Cheapest.of(problem, candidates))
-    search.effort, search.most_members = effort, most_members
     if start is not None and start.total > search.best.total:
         search.best = start
     with suppress(TimeLimitError):
-        search.climb(start)
-    return replace(search.best, effort=search.effort)
+        search.climb(effort, start, most_members=most_members)
+    return search.best
 
 
 class _Search:
     """The best duals so far."""
-
-    effort, most_members = Ascent.QUICK, np.inf
 
     def __init__(
         self, problem: ClusteringProblem, candidates: Candidates, cheapest: Cheapest
@@ -354,15 +351,15 @@ class _Search:
         tops = MAX_TOP_CELLS * self._problem.suppressed / len(self._problem.taxonomies)
         return borne if borne > MAX_UNEVENNESS * mean else min(mean, tops)
 
-    def climb(self, start: Duals | None) -> None:
+    def climb(self, effort: Ascent, start: Duals | None, *, most_members: float) -> None:
         """Rounds of steps, each followed by a look at all closures; then what is nearly tight."""
         self._problem.deadline.check()
         self._pass = WholePass(self._problem, self._candidates, self._alike)
         price = self._of_rows(self.best.price * FIRST_RAISE if start is None else start.price)
         self._prove(price)
-        if self._found is not None and len(self._found.members) > self.most_members:
-            self.effort = Ascent.QUICK
-        scale, effort = 1.0, self.effort
+        if self._found is not None and len(self._found.members) > most_members:
+            effort = Ascent.QUICK
+        scale = 1.0
         for number, radius in enumerate(effort.radii):
             advance(number / len(effort.radii))
             found = self._found
@@ -383,7 +380,7 @@ class _Search:
         price = self._of_rows(self.best.price)
         slack = int(NEAR_SLACK * self._mean * self._problem.k * self._scale.parts)
         tight, _ = self._pass.ceilings(self._whole(price), parts=self._scale.parts, least=-slack)
-        self.best = replace(self.best, near=np.sort(tight))
+        self.best = replace(self.best, near=np.sort(tight), effort=effort)
 
     def _of_rows(self, price: Reals) -> Reals:
         """Per row what its records are worth, of which each is worth the same."""

@@ -39,9 +39,16 @@ def engine():
         yield DuckDB(connection)
 
 
-def test_prepare_binds_parameters_anew(engine):
-    ask = engine.prepare(parse("SELECT CAST(? AS INT) + 1"))
-    assert [ask([number]) for number in (1, 2)] == [[(2,)], [(3,)]]
+def test_parameters_are_bound_anew(engine):
+    query = parse("SELECT CAST(? AS INT) + 1")
+    assert [engine.rows(query, [number]) for number in (1, 2)] == [[(2,)], [(3,)]]
+
+
+def test_numbers_are_columns_whose_nulls_are_negative(engine):
+    query = parse("SELECT * FROM (VALUES (1, 2), (NULL, 3)) AS t (a, b) ORDER BY b")
+    found = engine.numbers(query)
+    assert {name: values.tolist() for name, values in found.items()} == {"a": [1, -1], "b": [2, 3]}
+    assert {values.dtype.name for values in found.values()} == {"int64"}
 
 
 @pytest.mark.slow
@@ -98,8 +105,8 @@ def test_materialize_writes_the_rows_of_a_query_under_a_fresh_name(engine):
         [(1,)],
         [(2,)],
     ]
-    engine.drop(one)
-    assert [engine.exists(table) for table in (one, other)] == [False, True]
+    engine.tables.drop(one)
+    assert [engine.tables.exists(table) for table in (one, other)] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +127,8 @@ def test_columns_have_the_type_that_the_table_has(engine, text):
 def test_resolve_takes_a_hostile_name_as_it_stands(engine, name):
     table = qualified("memory", "main", name)
     engine.run(exp.Create(this=table, kind="TABLE", expression=exp.select("1 AS i")))
-    assert engine.resolve(name) == table
-    assert engine.rows(exp.select("*").from_(engine.resolve(name))) == [(1,)]
+    assert engine.tables.resolve(name) == table
+    assert engine.rows(exp.select("*").from_(engine.tables.resolve(name))) == [(1,)]
 
 
 @pytest.mark.parametrize(
@@ -150,14 +157,14 @@ def test_resolve_finds(engine, name, expected):
         'CREATE VIEW seen AS FROM people; CREATE TABLE "dotted.name" (i INT);'
         "CREATE TEMP TABLE scratch (i INT)"
     )
-    assert engine.resolve(name) == qualified(*expected)
+    assert engine.tables.resolve(name) == qualified(*expected)
 
 
 def test_resolve_follows_the_search_path(engine):
     engine.connection.execute(
         'CREATE SCHEMA "a,b"; CREATE TABLE "a,b".t (i INT); SET search_path = \'"a,b",main\''
     )
-    assert engine.resolve("t") == qualified("memory", "a,b", "t")
+    assert engine.tables.resolve("t") == qualified("memory", "a,b", "t")
 
 
 def test_resolve_refuses_a_name_that_fits_two_tables(engine):
@@ -166,13 +173,13 @@ def test_resolve_refuses_a_name_that_fits_two_tables(engine):
         "CREATE TABLE x.main.t (i INT)"
     )
     with pytest.raises(SourceError, match="fits 2 tables"):
-        engine.resolve("x.t")
+        engine.tables.resolve("x.t")
 
 
 def test_resolve_names_near_tables_and_their_count(engine):
     engine.connection.execute("CREATE TABLE people (i INT); CREATE TABLE other (i INT)")
     with pytest.raises(SourceError) as raised:
-        engine.resolve("peple")
+        engine.tables.resolve("peple")
     assert str(raised.value) == "there is no table 'peple' among 2 tables; near it: 'people'"
 
 
@@ -187,28 +194,29 @@ def test_resolve_names_near_tables_and_their_count(engine):
     ids=["pandas", "polars", "lazy", "arrow"],
 )
 def test_resolve_registers_a_frame_until_release(engine, frame):
-    table = engine.resolve(frame)
+    table = engine.tables.resolve(frame)
     query = exp.select("*").from_(table)
     assert engine.rows(query) == engine.rows(query) == [(1,), (2,)]
     engine.release()
-    assert engine.catalog().entries == ()
+    assert engine.tables.catalog().entries == ()
 
 
 def test_resolve_takes_an_arrow_reader_that_is_scanned_twice(engine):
-    query = exp.select("*").from_(engine.resolve(pyarrow.table({"i": [1]}).to_reader()))
+    query = exp.select("*").from_(engine.tables.resolve(pyarrow.table({"i": [1]}).to_reader()))
     assert engine.rows(query) == engine.rows(query) == [(1,)]
 
 
 def test_resolve_finds_a_relation_and_a_registered_frame(engine):
     engine.connection.register("mine", pyarrow.table({"i": [7]}))
     relation = engine.connection.sql("SELECT 8 AS i")
-    found = [engine.rows(exp.select("*").from_(engine.resolve(t))) for t in ("mine", relation)]
+    tables = map(engine.tables.resolve, ("mine", relation))
+    found = [engine.rows(exp.select("*").from_(table)) for table in tables]
     assert found == [[(7,)], [(8,)]]
 
 
 def test_resolve_finds_a_variable_of_the_calling_code(engine):
     local_frame = pyarrow.table({"i": [3]})
-    assert engine.rows(exp.select("*").from_(engine.resolve("local_frame"))) == [(3,)]
+    assert engine.rows(exp.select("*").from_(engine.tables.resolve("local_frame"))) == [(3,)]
     del local_frame
 
 
@@ -216,13 +224,13 @@ def test_resolve_leaves_variables_alone_where_duckdb_does(engine):
     local_frame = pyarrow.table({"i": [3]})
     engine.connection.execute("SET python_enable_replacements = false")
     with pytest.raises(SourceError, match="no table"):
-        engine.resolve("local_frame")
+        engine.tables.resolve("local_frame")
     del local_frame
 
 
 def test_resolve_refuses_what_is_no_table(engine):
     with pytest.raises(SourceError, match="a dict is not a table"):
-        engine.resolve({"i": [1]})
+        engine.tables.resolve({"i": [1]})
 
 
 @pytest.mark.parametrize(
@@ -244,23 +252,23 @@ def test_split(text, parts):
 def test_target_goes_beside_the_source(engine):
     engine.connection.execute("CREATE SCHEMA s; ATTACH ':memory:' AS other")
     source = qualified("memory", "s", "people")
-    assert engine.target("new", source) == qualified("memory", "s", "new")
-    assert engine.target("x; DROP", source) == qualified("memory", "s", "x; DROP")
-    assert engine.target("main.new", source) == qualified("memory", "main", "new")
-    assert engine.target("other.new", source) == qualified("other", "main", "new")
-    assert engine.target('"a.b"', source) == qualified("memory", "s", "a.b")
+    assert engine.tables.target("new", source) == qualified("memory", "s", "new")
+    assert engine.tables.target("x; DROP", source) == qualified("memory", "s", "x; DROP")
+    assert engine.tables.target("main.new", source) == qualified("memory", "main", "new")
+    assert engine.tables.target("other.new", source) == qualified("other", "main", "new")
+    assert engine.tables.target('"a.b"', source) == qualified("memory", "s", "a.b")
     scratch = qualified("temp", "main", "x")
-    assert engine.target("new", scratch) == qualified("memory", "main", "new")
+    assert engine.tables.target("new", scratch) == qualified("memory", "main", "new")
     with pytest.raises(SourceError, match="no schema 'nope'"):
-        engine.target("nope.new", source)
+        engine.tables.target("nope.new", source)
 
 
 def test_exists_and_base_table(engine):
     engine.connection.execute("CREATE TABLE t (i INT); CREATE VIEW v AS FROM t")
     table, view, none = (qualified("memory", "main", name) for name in ("T", "v", "none"))
-    assert [engine.exists(one) for one in (table, view, none)] == [True, True, False]
-    assert [engine.is_base_table(one) for one in (table, view, none)] == [True, False, False]
-    assert not engine.exists(engine.beside(table))
+    assert [engine.tables.exists(one) for one in (table, view, none)] == [True, True, False]
+    assert [engine.tables.is_base_table(one) for one in (table, view, none)] == [True, False, False]
+    assert not engine.tables.exists(engine.tables.beside(table))
 
 
 def test_transaction_commits_and_rolls_back(engine):
@@ -273,11 +281,11 @@ def test_transaction_commits_and_rolls_back(engine):
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert not engine.catalog().entries
+    assert not engine.tables.catalog().entries
     with engine.transaction():
         engine.run(create)
         assert not engine.in_callers_transaction
-    assert len(engine.catalog().entries) == 1
+    assert len(engine.tables.catalog().entries) == 1
 
 
 def test_transaction_joins_the_callers_and_leaves_its_end_alone(engine):
@@ -290,7 +298,7 @@ def test_transaction_joins_the_callers_and_leaves_its_end_alone(engine):
         raise ValueError("mine")
     assert engine.in_callers_transaction
     engine.connection.rollback()
-    assert not engine.catalog().entries
+    assert not engine.tables.catalog().entries
 
 
 def test_transactions_nest(engine):
@@ -302,7 +310,7 @@ def test_transactions_nest(engine):
 
     with pytest.raises(ValueError, match="late"):
         nested()
-    assert not engine.catalog().entries
+    assert not engine.tables.catalog().entries
 
 
 def test_a_failed_statement_rolls_our_transaction_back(engine):
@@ -330,9 +338,9 @@ def test_workspace_drops_what_was_named_inside(engine):
 
     with pytest.raises(ValueError, match="x"):
         work()
-    assert [entry.name for entry in engine.catalog().entries] == [outer.name]
+    assert [entry.name for entry in engine.tables.catalog().entries] == [outer.name]
     engine.release()
-    assert engine.catalog().entries == ()
+    assert engine.tables.catalog().entries == ()
 
 
 def test_two_engines_on_one_connection_do_not_collide(engine):

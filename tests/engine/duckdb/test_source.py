@@ -249,7 +249,7 @@ def test_a_connection_stays_open_and_as_it_was():
         with open_source(connection) as source:
             assert (source.kind, source.path) == ("connection", None)
             source.engine.load_rows("x", {"a": [1]})
-            source.engine.resolve(pyarrow.table({"i": [1]}))
+            source.engine.tables.resolve(pyarrow.table({"i": [1]}))
         after = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
         assert before == after
         assert connection.execute("SHOW ALL TABLES").fetchall()[0][2] == "t"

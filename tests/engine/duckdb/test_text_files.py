@@ -234,7 +234,7 @@ def test_a_column_with_a_value_that_is_no_date_is_told_with_its_line(tmp_path):
     )
     with open_source(both, **form) as source:
         assert types(source) == ["TEXT", "TEXT", "DATE"]
-        [note] = source.engine.notes
+        [note] = source.engine.opened.notes
         assert note.startswith(told.replace("\\", "") + ", so the column is text; correct")
     with pytest.raises(SourceError, match=rf"^{told}; correct what is none, or say .*--nullstr"):
         open_source(both, use=dated, **form).__enter__()
@@ -284,7 +284,7 @@ def test_years_of_two_digits_are_told(tmp_path, late):
 def test_a_text_with_few_dates_is_not_meant_to_be_dates(tmp_path):
     text = "d,e\n01/02/2000,01/02/2000\n" + "a,01/02/2000\n" * 2
     with open_source(file(tmp_path, text), date_format="%d/%m/%Y") as source:
-        assert source.engine.notes == []
+        assert source.engine.opened.notes == []
 
 
 @pytest.mark.every_row
@@ -493,7 +493,7 @@ def test_row_names_without_a_name_are_column0(tmp_path, first, mark):
     with open_source(path) as source:
         assert list(source.engine.columns(source.table)) == ["column0", "age"]
         assert all_rows(source) == [(7, 41), (9, 42)]
-        [note] = source.engine.notes
+        [note] = source.engine.opened.notes
         assert note.startswith("the header of 'people.csv' has no name for its first column")
     [as_duckdb, _] = duckdb.read_csv(str(path)).columns
     assert as_duckdb == "column0"
@@ -505,7 +505,7 @@ def test_fields_that_blanks_part_are_told_with_the_way_out(tmp_path, header, row
     advice = "if blanks part its fields, say so with --delimiter ' '"
     try:
         with open_source(file(tmp_path, header + rows)) as source:
-            [told] = source.engine.notes
+            [told] = source.engine.opened.notes
     except SourceError as error:
         told = str(error)
     assert told.endswith(advice)
@@ -523,7 +523,7 @@ def test_fields_that_blanks_part_are_told_with_the_way_out(tmp_path, header, row
 )
 def test_a_comma_for_the_decimal_point_is_noted(tmp_path, text, is_noted):
     with open_source(file(tmp_path, text)) as source:
-        notes = source.engine.notes
+        notes = source.engine.opened.notes
     expected = ["column 'b' of 'people.csv': numbers with a comma are read as text"]
     assert [note.partition(";")[0] for note in notes] == expected * is_noted
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import duckdb
 import pytest
 from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
+from sqlanon.methods.clustering import clusters
 
 K, RECORDS = 3, 240
 AGE = Hierarchy.intervals(4, 8, 16)
@@ -77,6 +79,62 @@ def test_blocks_keep_to_a_policy_and_lose_no_more_than_full_domain(people, asked
     if asked in ("k", "kept"):
         monkeypatch.setattr("sqlanon.methods.registry.Options.processes", 2)
         assert released(people, policy, **settings)[1] == rows
+
+
+def test_blocks_that_are_asked_to_be_tiny_have_room_for_some_clusters(people, monkeypatch):
+    """Else what every block takes by itself adds up, without end where each is a cluster."""
+    asked, improve = [], clusters.improved_in_blocks
+
+    def watched(task, *, most, **more):
+        asked.append(most)
+        return improve(task, most=most, **more)
+
+    monkeypatch.setattr(clusters, "improved_in_blocks", watched)
+    for records in (1, 10, 230):
+        settings = {"method": "anytime", "block_records": records, "passes": 1}
+        sqlanon.plan(people, POLICY, table="people", **settings)
+    assert asked == [64 * K, 64 * K, 230]
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_a_refinement_that_a_share_of_the_time_ended_is_told_before_the_limit(
+    people, is_cut, monkeypatch
+):
+    improve = clusters.improved_in_blocks
+    monkeypatch.setattr(
+        clusters, "improved_in_blocks", lambda *task, **more: (improve(*task, **more)[0], is_cut)
+    )
+    report = sqlanon.plan(
+        people, POLICY, table="people", method="anytime", passes=1, time_limit=600
+    ).report
+    assert report.is_cut is is_cut
+    assert any("time limit ended the refinement" in note for note in report.notes) is is_cut
+
+
+@pytest.mark.parametrize("is_callers", [True, False])
+def test_it_has_no_more_processes_than_the_database_has_threads(tmp_path, is_callers, monkeypatch):
+    asked = []
+
+    def watched(task, *, processes, **more):
+        asked.append(processes)
+        return task.clusters, False
+
+    monkeypatch.setattr(clusters, "improved_in_blocks", watched)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(4), raising=False)
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT i % 60 AS age, i % 2 AS sex, i % 5 AS zip "
+            f"FROM range({RECORDS}) AS r(i)"
+        )
+    for threads in (1, 3, 8):
+        settings = {"table": "people", "method": "anytime"}
+        if is_callers:
+            with duckdb.connect(path, config={"threads": threads}) as connection:
+                sqlanon.plan(connection, POLICY, **settings)
+        else:
+            sqlanon.plan(path, POLICY, **settings, threads=threads)
+    assert asked == [1, 3, 4]
 
 
 def test_it_loses_less_than_mondrian_and_less_the_longer_it_may_take(people):

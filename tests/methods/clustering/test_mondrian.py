@@ -57,7 +57,7 @@ def test_cuts_in_the_database_are_those_in_memory(case, cuts, most, diverse):
     with connection, pytest.MonkeyPatch.context() as patch:
         asked = {"method": "mondrian", "cuts": cuts}
         # The best node would stand in for cuts that lose more, here as there.
-        patch.setattr("sqlanon.publishing.planner._lent", lambda *_, **__: None)
+        patch.setattr("sqlanon.publishing.planner._quick_node", lambda *_, **__: None)
         try:
             expected = sqlanon.plan(connection, policy, table="people", **asked)
         except UnsatisfiableError:

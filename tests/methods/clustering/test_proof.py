@@ -183,6 +183,20 @@ def test_clusters_for_k_alone_that_are_exchanged_are_not_priced(people, monkeypa
     assert None not in times
 
 
+@pytest.mark.parametrize("method", ["anytime", "forest"])
+def test_no_more_itemsets_than_a_bound_takes_are_mined_and_the_others_are_told(
+    people, method, monkeypatch
+):
+    settings = {"table": "people", "method": method, "bound": "full", "passes": 1}
+    whole = sqlanon.plan(people, policy(), **settings).report
+    monkeypatch.setattr("sqlanon.methods.clustering.pricing.MOST_ITEMSETS", 5)
+    report = sqlanon.plan(people, policy(), **settings).report
+    assert 0 < report.lower_bound < whole.lower_bound
+    for told, expected in ((whole, 0), (report, 1)):
+        notes = [note for note in told.notes if "only the cheapest itemsets" in note]
+        assert len(notes) == expected
+
+
 def test_a_bound_that_was_cut_short_says_so():
     costs = CellCosts.of("lm", [], weights=[], records=1, counts=[])
     [note] = Proof(0, "quick", is_cut=True).notes(costs, 1)

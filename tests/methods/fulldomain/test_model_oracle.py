@@ -24,7 +24,7 @@ from sqlanon import (
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.hierarchy import layout
 from sqlanon.loss import cells
-from sqlanon.methods.fulldomain import frequency_sets, model_checks, start
+from sqlanon.methods.fulldomain import frequency_sets, method, model_checks
 from sqlanon.methods.registry import Options
 from sqlanon.publishing.planner import make_plan
 from sqlanon.search.lattice import descent, incognito
@@ -223,11 +223,11 @@ SUPPRESSED = of_places(
 )
 @pytest.mark.every_row
 def test_what_memory_cannot_hold_or_count_is_searched_without_a_start(case, memory):
-    never = patch.object(start, "good_start", side_effect=AssertionError)
+    never = patch.object(method, "_good_node", side_effect=AssertionError)
     with closing(case.connection()) as connection, patch.object(incognito, "LARGEST_BOX", 1):
         engine, options = DuckDB(connection), Options.of("incognito", loss=case.loss, memory=memory)
         with never:
-            plan = make_plan(engine, engine.resolve("people"), case.policy, options)
+            plan = make_plan(engine, engine.tables.resolve("people"), case.policy, options)
     assert tuple(plan.report.levels.values()) == brute_force(case).node
 
 

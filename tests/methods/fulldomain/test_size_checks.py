@@ -62,7 +62,7 @@ def checks_of(connection, case, bits=WORD_BITS):
         )
     }
     policy = Policy(attributes)
-    subject = bind(engine, engine.resolve("people"), policy=policy)
+    subject = bind(engine, engine.tables.resolve("people"), policy=policy)
     with patch.object(layout, "WORD_BITS", bits):
         encoded = encode_subject(engine, subject, policy)
     objective, costs = objective_of(case, subject)

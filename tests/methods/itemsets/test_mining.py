@@ -49,7 +49,7 @@ def case(records, hierarchies, threads=2):
         connection.execute(f"CREATE TABLE records ({', '.join(f'{n} VARCHAR' for n in names)})")
         insert(connection, "records", records)
         engine = DuckDB(connection)
-        subject = bind(engine, engine.resolve("records"), policy=policy)
+        subject = bind(engine, engine.tables.resolve("records"), policy=policy)
         yield Case(engine, subject, encode_subject(engine, subject, policy))
 
 

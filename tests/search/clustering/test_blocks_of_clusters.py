@@ -104,7 +104,7 @@ def test_other_borders_are_those_of_other_columns():
 @given(problems(most=150), st.integers(0, 3), most_records)
 def test_clusters_of_blocks_lose_no_more_than_the_start(problem, seed, most):
     start = cut_clusters(problem)
-    found = improved_in_blocks(task_of(problem, start, seed=seed), most=most)
+    found, _ = improved_in_blocks(task_of(problem, start, seed=seed), most=most)
     check(problem, found)
     assert found.loss(problem) <= start.loss(problem)
     if problem.records < 10:
@@ -116,7 +116,7 @@ def test_clusters_of_blocks_lose_no_more_than_the_start(problem, seed, most):
 def test_clusters_of_blocks_keep_the_demand(problem, seed, most):
     assume(problem.satisfies(np.arange(problem.records)))
     start = direct_cover(problem, candidates_of(problem))
-    found = improved_in_blocks(task_of(problem, start, seed=seed), most=most)
+    found, _ = improved_in_blocks(task_of(problem, start, seed=seed), most=most)
     check(problem, found)
     assert found.loss(problem) <= start.loss(problem)
 
@@ -131,7 +131,7 @@ def test_blocks_keep_highest_levels_and_never_leave_out_more(problem, seed, most
         assume(False)
     assume(len(start.nodes))
     allowed = problem if may_leave else replace(problem, allowance=0)
-    found = improved_in_blocks(task_of(allowed, start, seed=seed), most=most)
+    found, _ = improved_in_blocks(task_of(allowed, start, seed=seed), most=most)
     check(problem, found)
     assert optimum(problem) <= found.loss(problem) <= start.loss(problem)
     if not may_leave:
@@ -149,7 +149,7 @@ def test_other_borders_let_clusters_cross_those_before(monkeypatch):
     blocks = blocks_of_clusters(problem, start, most=130)
     for borders in (1, 2):
         monkeypatch.setattr(home, "BORDERS", borders)
-        found = improved_in_blocks(task_of(problem, start, passes=6, turns=0), most=130)
+        found, _ = improved_in_blocks(task_of(problem, start, passes=6, turns=0), most=130)
         within = [np.isin(own, block).all() for own in members(found) for block in blocks]
         crossing.append(len(found.nodes) - sum(within))
         losses.append(found.loss(problem))
@@ -163,11 +163,11 @@ def test_equal_seeds_give_equal_clusters_in_any_number_of_processes(demand, monk
     problem = random_table(400, 5, demand=demand, values=8)
     start = direct_cover(problem, candidates_of(problem))
     whole = task_of(problem, start, passes=1, seed=7)
-    first = improved_in_blocks(whole, most=150).label.tolist()
+    first = improved_in_blocks(whole, most=150)[0].label.tolist()
     for processes in (2, 3):
-        other = improved_in_blocks(whole, most=150, processes=processes)
+        other, _ = improved_in_blocks(whole, most=150, processes=processes)
         assert other.label.tolist() == first
-    assert improved_in_blocks(replace(whole, seed=8), most=150).label.tolist() != first
+    assert improved_in_blocks(replace(whole, seed=8), most=150)[0].label.tolist() != first
 
     made = Worker.__init__
 
@@ -176,7 +176,7 @@ def test_equal_seeds_give_equal_clusters_in_any_number_of_processes(demand, monk
         own.kill()
 
     monkeypatch.setattr(Worker, "__init__", dying)
-    assert improved_in_blocks(whole, most=150, processes=2).label.tolist() == first
+    assert improved_in_blocks(whole, most=150, processes=2)[0].label.tolist() == first
 
 
 def test_another_process_does_the_work(monkeypatch):
@@ -194,12 +194,41 @@ def test_another_process_does_the_work(monkeypatch):
         worker.end()
 
 
+def test_a_worker_that_answers_anything_else_is_asked_no_more(tmp_path, monkeypatch):
+    """Its next answer would be that to the task before: clusters of other records."""
+    says = "import pickle, sys; pickle.dump('words', sys.stdout.buffer); sys.stdout.flush()"
+    (tmp_path / "sitecustomize.py").write_text(says)
+    monkeypatch.syspath_prepend(tmp_path)
+    problem = random_table(60, 3)
+    task = task_of(problem, cut_clusters(problem))
+    worker = Worker()
+    try:
+        assert worker.run(task) is None
+        assert worker.run(replace(task, seed=1)) is None
+    finally:
+        worker.end()
+
+
 def test_where_no_process_can_be_started_this_one_does_the_work(monkeypatch):
     problem = random_table(60, 3)
     whole = task_of(problem, cut_clusters(problem))
-    expected = improved_in_blocks(whole, most=20).label.tolist()
+    expected = improved_in_blocks(whole, most=20)[0].label.tolist()
     monkeypatch.setattr(home.sys, "executable", "/nowhere/python")
-    assert improved_in_blocks(whole, most=20, processes=2).label.tolist() == expected
+    assert improved_in_blocks(whole, most=20, processes=2)[0].label.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("program", "is_frozen"),
+    [("/opt/editor", False), ("/opt/python-tool", True), ("", False), (None, False)],
+)
+def test_a_program_that_is_not_python_is_not_started(program, is_frozen, monkeypatch):
+    problem = random_table(60, 3)
+    whole = task_of(problem, cut_clusters(problem))
+    expected = improved_in_blocks(whole, most=20)[0].label.tolist()
+    monkeypatch.setattr(home.sys, "executable", program)
+    monkeypatch.setattr(home.sys, "frozen", is_frozen, raising=False)
+    monkeypatch.setattr(home, "Worker", lambda: pytest.fail("started"))
+    assert improved_in_blocks(whole, most=20, processes=2)[0].label.tolist() == expected
 
 
 def test_workers_import_nothing_from_the_folder_they_are_started_in(tmp_path, monkeypatch):
@@ -243,9 +272,35 @@ def test_no_time_leaves_clusters_as_they_are_and_little_leaves_them_valid():
     problem = random_table(200, 4)
     start = cut_clusters(problem)
     late = replace(problem, deadline=Deadline(0))
-    found = improved_in_blocks(task_of(late, start), most=60)
+    found, _ = improved_in_blocks(task_of(late, start), most=60)
     assert found.label.tolist() == start.label.tolist()
     soon = replace(problem, deadline=Deadline.after(0.2))
-    found = improved_in_blocks(task_of(soon, start, passes=1e6), most=60, processes=2)
+    found, _ = improved_in_blocks(task_of(soon, start, passes=1e6), most=60, processes=2)
     check(problem, found)
     assert found.loss(problem) <= start.loss(problem)
+
+
+@pytest.mark.parametrize(("used", "expected"), [(0.9, False), (1.0, True)])
+def test_a_block_that_its_share_of_the_time_ended_is_told(used, expected):
+    """The first block alone takes time, which is over for none but it."""
+    now, problem = [0.0], random_table(200, 4)
+    start = cut_clusters(problem)
+    limited = replace(problem, deadline=Deadline(100.0, lambda: now[0]))
+
+    class Slow(Task):
+        def run(self):
+            now[0] = now[0] or used * self.problem.deadline.end
+            return self.clusters
+
+    found, is_cut = improved_in_blocks(Slow(limited, start, 3, 2, 0), most=60)
+    assert (found.loss(problem), is_cut) == (start.loss(problem), expected)
+    assert 0 < now[0] < 50
+
+
+@pytest.mark.parametrize("most", [60, 200])
+def test_a_search_without_time_is_told_as_cut_and_one_without_limit_never(most):
+    problem = random_table(200, 4)
+    start = cut_clusters(problem)
+    for deadline, expected in ((Deadline(0), True), (Deadline(), False)):
+        task = task_of(replace(problem, deadline=deadline), start, passes=1)
+        assert improved_in_blocks(task, most=most)[1] is expected

@@ -58,7 +58,7 @@ def test_the_best_node_is_the_result_of_a_method_that_loses_more(people, method,
     own = {} if method == "mondrian" else {"passes": 1}
     best = best_of_structured()
     helped = sqlanon.plan(people, DIVERSE, table="people", method=method, **own).report
-    monkeypatch.setattr(planner, "_lent", lambda *_, **__: None)
+    monkeypatch.setattr(planner, "_quick_node", lambda *_, **__: None)
     alone = sqlanon.plan(people, DIVERSE, table="people", method=method, **own).report
     assert helped.loss["lm"] == min(best, alone.loss["lm"])
     assert helped.lower_bound == alone.lower_bound <= best
@@ -74,7 +74,7 @@ def test_clusters_that_stay_as_they_were_found_ask_for_nothing_else(people, monk
     def refuse(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(planner, "_lent", refuse)
+    monkeypatch.setattr(planner, "_quick_node", refuse)
     assert sqlanon.plan(
         people, DIVERSE, table="people", method="direct-cover", refine=False
     ).report.holds
@@ -82,7 +82,7 @@ def test_clusters_that_stay_as_they_were_found_ask_for_nothing_else(people, monk
 
 @pytest.mark.slow
 def test_a_search_that_is_lent_looks_at_few_nodes_of_a_large_table(people, monkeypatch):
-    monkeypatch.setattr(fulldomain, "LENT", 0)
+    monkeypatch.setattr(fulldomain, "QUICK_LOOKS", 0)
     monkeypatch.setattr(fulldomain, "FEWEST", 1)
     said = []
     found = sqlanon.plan(
@@ -110,7 +110,7 @@ def checked(monkeypatch):
 def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
     people, checked, monkeypatch
 ):
-    monkeypatch.setattr(fulldomain, "LENT", 3 * fulldomain.STATEMENT)
+    monkeypatch.setattr(fulldomain, "QUICK_LOOKS", 3 * fulldomain.STATEMENT)
     monkeypatch.setattr(fulldomain, "FEWEST", 1)
     assert sqlanon.plan(people, DIVERSE, table="people", method="mondrian").report.holds
     assert 1 < checked[0] <= 3 + WIDE_BATCH
@@ -121,7 +121,7 @@ def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
 def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, checked, monkeypatch):
     """Lattices of 2^30 nodes, which no search gets to the end of."""
     names, most = [f"c{column}" for column in range(30)], 50
-    monkeypatch.setattr(fulldomain, "LENT", most * fulldomain.STATEMENT)
+    monkeypatch.setattr(fulldomain, "QUICK_LOOKS", most * fulldomain.STATEMENT)
     with empty_database() as connection:
         columns = ", ".join(f"hash(i * 100 + {n}) % 4 AS {name}" for n, name in enumerate(names))
         connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(20) AS r(i)")
@@ -165,7 +165,7 @@ def test_partial_domain_that_is_cut_short_falls_back_on_cuts(people, clock, monk
         return Clustering.of(problem, np.zeros(problem.records, np.int64))
 
     monkeypatch.setattr(partial_domain, "partial_domain", interrupted)
-    monkeypatch.setattr(planner, "_lent", lambda *_, **__: None)
+    monkeypatch.setattr(planner, "_quick_node", lambda *_, **__: None)
     found = sqlanon.plan(
         people, DIVERSE, table="people", method="partial-domain", time_limit=1.0
     ).report

@@ -1,0 +1,1 @@
+"""PostgreSQL behind the protocol of a database elsewhere: `remote.Remote`."""

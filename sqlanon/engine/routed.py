@@ -1,0 +1,489 @@
+"""An engine of two: the tables of a database elsewhere, and an embedded DuckDB beside it.
+
+What is large stays where it is; whatever was counted there and has few rows goes on here, where a
+query takes milliseconds. A query is carried out there if it names a table of there, and what else
+it names is sent along; otherwise it is carried out here. Counting, search and proof know nothing of
+all this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.dialects import translated
+from sqlanon.engine.base import Abilities, Row, Whole
+from sqlanon.engine.duckdb.connection import DuckDB, whole_columns
+from sqlanon.engine.duckdb.resources import bytes_of
+from sqlanon.engine.duckdb.syntax import set_option
+from sqlanon.engine.remote import Remote
+from sqlanon.errors import EngineError
+from sqlanon.sqlglot_version import FROM, WITH
+from sqlanon.sqltext import DIALECT, Sql, Statement, value
+from sqlanon.sqltext import tree as tree_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow
+
+ROW_BYTES = 64
+"""Memory that a row of a temporary table takes here, at most, but for texts [bytes]."""
+MEMORY_SHARE = 0.25
+"""Share of the embedded database's memory that one of them may take."""
+EVERY_ROW = 2**63 - 1
+"""A limit that leaves no row out."""
+_Asked = tuple[Statement, Sequence[object]]
+
+
+class Routed:
+    """A database elsewhere behind the engine protocol.
+
+    Args:
+        near: The embedded one, in memory, opened for this alone.
+        far: The one that holds the tables.
+        local_rows: Most rows of a temporary table that is brought near; None for as many as fit
+            into a share of the near one's memory.
+
+    Attributes:
+        tables: The names of the far one's tables.
+        opened: What is told of it.
+    """
+
+    def __init__(self, near: DuckDB, far: Remote, *, local_rows: int | None = None) -> None:
+        self.near, self.far = near, far
+        if local_rows is None:
+            memory = bytes_of(near.setting("memory_limit"))
+            local_rows = int(MEMORY_SHARE * memory) // ROW_BYTES
+        self._most = local_rows
+        near.run(set_option("TimeZone", far.zone))
+        self.tables, self.opened = RoutedTables(self), RoutedNotes(near, far)
+        self._stored: list[str] = []
+        self._shipped: set[str] = set()
+
+    @property
+    def dialect(self) -> str:
+        """The dialect of sqlglot in which a release is written."""
+        return self.far.dialect
+
+    @property
+    def can(self) -> Abilities:
+        """What the far one can do."""
+        return self.far.can
+
+    @property
+    def deadline(self) -> Deadline:
+        """The limit of `limited` that holds now."""
+        return self.near.deadline
+
+    def run(self, statement: Statement, parameters: Sequence[object] = ()) -> None:
+        """Carries a statement out and drops its result."""
+        with self._routed(statement, parameters) as (near, text):
+            if text is None:
+                self.near.run(*near)
+            else:
+                self.far.run(text)
+
+    def rows(self, query: Statement, parameters: Sequence[object] = ()) -> list[Row]:
+        """All rows of a small result, as Python tuples."""
+        with self._routed(query, parameters) as (near, text):
+            if text is None:
+                return self.near.rows(*near)
+            columns = [_plain(column) for column in self.far.answer(text).columns]
+            return list(zip(*columns, strict=True))
+
+    def numbers(self, query: Statement) -> dict[str, Whole]:
+        """The columns of a result of whole numbers; NULL is -1."""
+        with self._routed(query) as (near, text):
+            if text is None:
+                return self.near.numbers(near[0])
+            return whole_columns(self.far.answer(text))
+
+    def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
+        """Name and type of every column, in table order; the types are DuckDB's."""
+        return (self.far if self._is_far(table) else self.near).columns(_bare(table, self._stored))
+
+    def materialize(
+        self, prefix: str, query: Statement, *, parameters: Sequence[object] = ()
+    ) -> exp.Table:
+        """A temporary table of a query's rows, under a fresh name."""
+        return self.materialize_counted(prefix, query, parameters=parameters)[0]
+
+    def materialize_counted(
+        self, prefix: str, query: Statement, *, parameters: Sequence[object] = ()
+    ) -> tuple[exp.Table, int]:
+        """A temporary table as `materialize` makes it, and how many rows it has.
+
+        It stays where its rows are counted, unless they are few.
+        """
+        with self._routed(query, parameters) as (near, text):
+            if text is None:
+                return self.near.materialize_counted(prefix, near[0], parameters=near[1])
+            table = self.near.temporary(prefix)
+            self._stored.append(table.name)
+            rows = self.far.store(table.name, text, most=self._most)
+            if rows <= self._most:
+                self.near.fill(table, self.far.brought(table.name))
+                self._forget(table.name)
+            return table, rows
+
+    def load_rows(
+        self,
+        prefix: str,
+        columns: Mapping[str, Sequence[object]],
+        types: Mapping[str, exp.DataType] | None = None,
+    ) -> exp.Table:
+        """A temporary table of given columns, under a fresh name; types left out are BIGINT."""
+        return self.near.load_rows(prefix, columns, types)
+
+    @contextmanager
+    def workspace(self) -> Iterator[None]:
+        """Temporary tables of `materialize` and `load_rows` inside are dropped at its end."""
+        mark, shipped = len(self._stored), set(self._shipped)
+        try:
+            with self.near.workspace():
+                yield
+        finally:
+            with suppress(EngineError):
+                for name in [*self._stored[mark:], *(self._shipped - shipped)]:
+                    self.far.drop(name)
+            del self._stored[mark:]
+            self._shipped = shipped
+
+    @contextmanager
+    def transaction(self, until: Deadline = NEVER) -> Iterator[None]:
+        """All statements inside take effect together, where the far one can do that."""
+        with self.far.transaction():
+            yield
+
+    @contextmanager
+    def limited(self, deadline: Deadline) -> Iterator[None]:
+        """Statements inside end at the deadline, by a `TimeLimitError`; `NEVER` lifts a limit."""
+        with self.near.limited(deadline), self.far.limited(deadline):
+            yield
+
+    def brought(self, table: exp.Table) -> exp.Table:
+        """A temporary as a near one, however many rows it has."""
+        if table.name not in self._stored:
+            return table
+        made = self.near.temporary("brought")
+        self.near.fill(made, self.far.brought(table.name))
+        return made
+
+    def drop(self, table: exp.Table) -> None:
+        """Drops a table or a temporary of either."""
+        if table.name in self._stored and _is_temporary(table):
+            self._forget(table.name)
+        elif _is_temporary(table):
+            self.near.tables.drop(table)
+            if table.name in self._shipped:
+                self._shipped.remove(table.name)
+                self.far.drop(table.name)
+        else:
+            self.far.tables.drop(table)
+
+    def _forget(self, name: str) -> None:
+        self._stored.remove(name)
+        self.far.drop(name)
+
+    def _is_far(self, table: exp.Table) -> bool:
+        return not _is_temporary(table) or table.name in self._stored
+
+    @contextmanager
+    def _routed(
+        self, statement: Statement, parameters: Sequence[object] = ()
+    ) -> Iterator[tuple[_Asked, str | None]]:
+        """A statement as it is carried out: near, or as a text of the far one's dialect.
+
+        Whatever it asks of near tables alone is worked out before, so that the far one gets rows
+        and not expressions: labels are DuckDB's, wherever they are published.
+        """
+        if isinstance(statement, Sql):
+            # Parsing takes longer than most queries: what names no far table need not be.
+            names = (*self._stored, *self.tables.known)
+            if not any(name in statement.text for name in names):
+                yield (statement, parameters), None
+                return
+            tree: exp.Expr = sqlglot.parse_one(_filled(statement.text, parameters), read=DIALECT)
+        else:
+            tree = statement.copy()
+        if self._is_near(tree):
+            yield (statement, parameters), None
+            return
+        parts = list[exp.Table]()
+        try:
+            self._work_out_named(tree, parts)
+            self._work_out_nested(tree, parts)
+            yield (tree, ()), None if self._is_near(tree) else self._text(tree)
+        finally:
+            with suppress(EngineError):
+                for part in parts:
+                    self.drop(part)
+
+    def _work_out_named(self, tree: exp.Expr, parts: list[exp.Table]) -> None:
+        """Named queries of near tables alone, and those that the far one would work out again."""
+        body = tree.args.get("expression") if isinstance(tree, exp.Create) else tree
+        if not isinstance(body, exp.Query) or not body.ctes:
+            return
+        left = list[exp.CTE]()
+        for query in body.ctes:
+            name, own = query.alias, query.this
+            uses = [each for each in tree.find_all(exp.Table) if each.name == name and not each.db]
+            is_near = self._is_near(own)
+            if not is_near and len(uses) < 2:
+                left.append(query)
+                continue
+            alone = own.copy()
+            if left and not is_near:
+                alone = _with(alone, left)
+            made = self.materialize("part", alone)
+            parts.append(made)
+            for use in uses:
+                use.replace(_under(made, use.alias or name))
+        body.set(WITH, exp.With(expressions=left) if left else None)
+
+    def _work_out_nested(self, tree: exp.Expr, parts: list[exp.Table]) -> None:
+        """Relations of near tables alone, and the distinct values of far columns."""
+        named = {each.alias for each in tree.find_all(exp.CTE)}
+        for nested in list(tree.find_all(exp.Subquery, exp.Values)):
+            is_relation = isinstance(nested.parent, exp.From | exp.Join) and nested.alias
+            if not is_relation or nested.root() is not tree:  # it was within one that is done
+                continue
+            for reduced in list(nested.find_all(exp.Subquery)):
+                if _is_reduced(reduced, named) and not self._is_near(reduced):
+                    self._work_out(reduced, parts)
+            if self._is_near(nested):
+                self._work_out(nested, parts)
+
+    def _work_out(self, relation: exp.Expr, parts: list[exp.Table]) -> None:
+        alias = relation.args.get("alias")
+        is_renamed = isinstance(relation, exp.Values) or bool(alias and alias.args.get("columns"))
+        rows = exp.select("*").from_(relation.copy()) if is_renamed else relation.this
+        made = self._fetched(rows) if _is_reduced(relation, set()) else None
+        parts.append(made or self.materialize("part", rows))
+        relation.replace(_under(parts[-1], relation.alias))
+
+    def _fetched(self, query: exp.Select) -> exp.Table | None:
+        """A near table of a far query's rows, without a stop on the way; None where they are many.
+
+        What is in the way of a query of few rows is mostly the start of another job.
+        """
+        text = self._text(query.limit(self._most + 1, copy=True))
+        rows = self.far.answer(text)
+        if rows.num_rows > self._most:
+            return None
+        table = self.near.temporary("part")
+        self.near.fill(table, rows.to_reader())
+        return table
+
+    def _read_by_bytes(self, table: exp.Table) -> None:
+        """Puts a table's texts as such in its place, compared byte by byte as they are here."""
+        collation = self.far.collation
+        if collation is None:
+            return
+        name = table.alias or table.name
+        named = exp.Table(**{part: table.args.get(part) for part in ("this", "db", "catalog")})
+        cells: list[exp.Expr] = []
+        for own, kind in self.far.columns(named).items():
+            cell: exp.Expr = exp.column(own, quoted=True)
+            if kind.this in exp.DataType.TEXT_TYPES:
+                text, ordered = exp.cast(cell, "TEXT"), exp.to_identifier(collation, quoted=True)
+                cell = exp.alias_(exp.Collate(this=text, expression=ordered), own, quoted=True)
+            cells.append(cell)
+        rows = exp.select(*cells).from_(named.copy())
+        table.replace(rows.subquery(exp.to_identifier(name, quoted=True)))
+
+    def _is_near(self, tree: exp.Expr) -> bool:
+        """Whether a statement names no far table, nor a query that is named elsewhere."""
+        own = {each.alias for each in tree.find_all(exp.CTE)}
+        return not any(
+            self._is_far(table)
+            for table in tree.find_all(exp.Table)
+            if not isinstance(table.this, exp.Func)
+            if table.db or table.name not in own
+        )
+
+    def _text(self, tree: exp.Expr) -> str:
+        """A statement of far tables in their dialect; what else it names is sent there."""
+        queries = {each.alias for each in tree.find_all(exp.CTE)}
+        for table in list(tree.find_all(exp.Table)):
+            if not _is_temporary(table):
+                if isinstance(table.parent, exp.From | exp.Join) and table.name not in queries:
+                    self._read_by_bytes(table)
+                continue
+            if not self._is_far(table) and table.name not in self._shipped:
+                named = exp.Table(**{part: table.args[part] for part in ("this", "db", "catalog")})
+                self._shipped.add(table.name)
+                self.far.ship(table.name, self.near.fetch(exp.select("*").from_(named.copy())))
+            table.set("catalog", None)
+            table.set("db", None)
+        return translated(tree, self.far.dialect)
+
+
+class RoutedTables:
+    """The far one's tables, and temporaries of either.
+
+    Attributes:
+        known: The last parts of the names that were handed out: a query that has none of them is
+            of near tables alone.
+    """
+
+    def __init__(self, engine: Routed) -> None:
+        self._engine, self._far = engine, engine.far.tables
+        self.known: set[str] = set()
+
+    def resolve(self, table: object) -> exp.Table:
+        """The fully qualified table that a name stands for."""
+        return self._told(self._far.resolve(table))
+
+    def target(self, name: str, source: exp.Table) -> exp.Table:
+        """The table that a name for a new table stands for: beside `source` unless it says more."""
+        return self._told(self._far.target(name, source))
+
+    def beside(self, table: exp.Table) -> exp.Table:
+        """A fresh name in the schema of a table."""
+        return self._told(self._far.beside(table))
+
+    def portable(self, table: exp.Table) -> exp.Table:
+        """The table by the name that it has in a copy of its database, too."""
+        return self._far.portable(table)
+
+    def exists(self, table: exp.Table) -> bool:
+        """Whether there is a table or view of that fully qualified name."""
+        return self._far.exists(table)
+
+    def is_base_table(self, table: exp.Table) -> bool:
+        """Whether a fully qualified name is a table's, not a view's."""
+        return self._far.is_base_table(table)
+
+    def drop(self, table: exp.Table) -> None:
+        """Drops a table that exists, or a temporary."""
+        self._engine.drop(table)
+
+    def write(self, place: exp.Table, rows: Statement) -> None:
+        """Makes a table of rows in an order of their values, dealt out by these where it can be.
+
+        Equal rows are told apart by nothing, so neither the part nor the place that a row has says
+        more than the rows do.
+        """
+        published = tree_of(rows).subquery(exp.to_identifier("published", quoted=True))
+        query = exp.select("*").from_(published)
+        keys = [exp.column(name, quoted=True) for name in published.this.named_selects]
+        ordered = [exp.Ordered(this=key.copy(), nulls_first=False) for key in keys]
+        if self._engine.can.sorts_in_parts:
+            query.set("distribute", exp.Distribute(expressions=keys))
+            query.set("sort", exp.Sort(expressions=ordered))
+        else:
+            # Sail leaves out an order that decides nothing, such as that of all rows of a table.
+            query = query.order_by(*ordered).limit(EVERY_ROW)
+        self._engine.run(exp.Create(this=place.copy(), kind="TABLE", expression=query))
+
+    def refuse_fixed(self, place: exp.Table) -> None:
+        """Refuses a table that `replace` could not replace in one step, by a `SourceError`."""
+        self._far.refuse_fixed(place)
+
+    def replace(self, written: exp.Table, place: exp.Table) -> None:
+        """Gives a table that was written beside a place its name; what stood there is gone."""
+        self._far.replace(written, place)
+
+    def _told(self, table: exp.Table) -> exp.Table:
+        # As the texts of queries have it.
+        self.known.add(table.name.replace('"', '""'))
+        return table
+
+
+class RoutedNotes:
+    """What is told of an engine of two."""
+
+    def __init__(self, near: DuckDB, far: Remote) -> None:
+        self._near, self._far = near, far
+
+    @property
+    def files(self) -> list[Path]:
+        """No file of this machine holds the tables."""
+        return self._near.opened.files
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know of how it was opened."""
+        return self._near.opened.notes
+
+    def refuse_changed(self) -> None:
+        """Nothing here: what far tables hold is fingerprinted."""
+        self._near.opened.refuse_changed()
+
+
+def _is_reduced(relation: exp.Expr, named: Collection[str]) -> bool:
+    """Whether a relation is the values of one column of a table, distinct or counted.
+
+    What stands under one of some names is a query, and no table.
+    """
+    query = relation.this
+    if not isinstance(query, exp.Select) or query.args.get("joins") or query.args.get(WITH):
+        return False
+    source, group = query.args.get(FROM), query.args.get("group")
+    if source is None or not isinstance(source.this, exp.Table):
+        return False
+    if not source.this.db and source.this.name in named:
+        return False
+    if group is not None:
+        return len(group.expressions) == 1
+    return query.args.get("distinct") is not None and len(query.expressions) == 1
+
+
+def _under(table: exp.Table, name: str) -> exp.Expr:
+    """A table under another name."""
+    return exp.alias_(table.copy(), name, table=True, quoted=True)
+
+
+def _with(query: exp.Query, named: Sequence[exp.CTE]) -> exp.Query:
+    """A query with others that it may name before its own."""
+    result = query.copy()
+    own = result.ctes
+    result.set(WITH, exp.With(expressions=[*(each.copy() for each in named), *own]))
+    return result
+
+
+def _is_temporary(table: exp.Table) -> bool:
+    return (table.catalog, table.db) == ("temp", "main")
+
+
+def _bare(table: exp.Table, stored: Sequence[str]) -> exp.Table:
+    """A table as its own side knows it: a far temporary has one name alone."""
+    is_stored = _is_temporary(table) and table.name in stored
+    return exp.Table(this=table.this.copy()) if is_stored else table
+
+
+def _filled(text: str, parameters: Sequence[object]) -> str:
+    """A query with literals in place of its parameters."""
+    if not parameters:
+        return text
+    literals = iter(parameters)
+    parts, end = list[str](), 0
+    for token in sqlglot.tokenize(text, read=DIALECT):
+        if token.text == "?" and text[token.start] == "?":
+            parts += [text[end : token.start], _literal(next(literals))]
+            end = token.end + 1
+    return "".join((*parts, text[end:]))
+
+
+def _literal(given: object) -> str:
+    """A parameter as a literal."""
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return f"[{', '.join(map(_literal, given))}]"
+    assert given is None or isinstance(given, str | float | bool | int)
+    return value(given).text
+
+
+def _plain(column: pyarrow.ChunkedArray) -> list[object]:
+    """The values of a column, whole numbers as such: sums of these are decimals elsewhere."""
+    values: list[object] = column.to_pylist()
+    if getattr(column.type, "scale", None) != 0:
+        return values
+    return [int(each) if isinstance(each, Decimal) else each for each in values]

@@ -1,0 +1,153 @@
+"""Calls of Spark that a deadline or Ctrl-C ends, and with them what runs there.
+
+A client that is interrupted while it waits leaves its query running. So a thread of its own waits
+for the answer, and while it does Spark can still be told to end the query.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import Any, TypeVar
+
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.engine.spark.errors import attempt
+from sqlanon.errors import EngineError, SqlanonError, TimeLimitError
+
+T = TypeVar("T")
+_LOOKED = 0.5
+"""Longest wait before the deadline is looked at again [seconds]."""
+_ENDED = 1.0
+"""Longest wait for a query that was told to end [seconds]."""
+_SETTLED = 10.0
+"""Longest wait before what such queries may have written is cleared [seconds]."""
+
+
+class Calls:
+    """The calls of a session.
+
+    Args:
+        session: Classic, or through Spark Connect.
+
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._session, self._deadline = session, NEVER
+        self._tag = f"sqlanon-{uuid.uuid4().hex}"
+        self._left = list[threading.Event]()
+
+    def __call__(self, action: Callable[[], T], what: str) -> T:
+        """The result of an action; its error in our words.
+
+        Args:
+            action: Calls Spark.
+            what: What it does, for the error.
+
+        Raises:
+            TimeLimitError: The deadline came first.
+            SourceError: A table, column or path is missing, or may not be used.
+            EngineError: Any other refusal.
+        """
+        self._deadline.check()
+        done, results, errors = threading.Event(), list[T](), list[BaseException]()
+        session, connect = self._session, is_connect(self._session)
+        tags = {self._tag, *session.getTags()} if connect else set[str]()
+
+        def work() -> None:
+            try:
+                for tag in tags:
+                    session.addTag(tag)
+                if not connect:
+                    session.sparkContext.addJobTag(self._tag)
+                results.append(attempt(action, what))
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                done.set()
+
+        threading.Thread(target=work if connect else _inheriting(work), daemon=True).start()
+        try:
+            _wait(done, self._deadline)
+        except BaseException:
+            threading.Thread(target=self._end, args=(done,), daemon=True).start()
+            self._left.append(done)
+            done.wait(_ENDED)
+            raise
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    def settle(self) -> None:
+        """Waits a while for what was told to end, which could write after its place is cleared."""
+        end = time.monotonic() + _SETTLED
+        while self._left:
+            self._left.pop().wait(max(end - time.monotonic(), 0.0))
+
+    @cached_property
+    def is_sail(self) -> bool:
+        """Whether it is Sail that answers, which tells a number alone for its version."""
+        asked = "SELECT version() AS `version`"
+        rows = self(lambda: self._session.sql(asked).toArrow(), "tell its version")
+        return " " not in rows["version"][0].as_py()
+
+    def drop_table(self, name: str) -> None:
+        """Drops a table with its files, whatever the deadline; it may be gone.
+
+        Args:
+            name: Quoted for Spark.
+        """
+        with self.limited(NEVER):
+            if self.is_sail:  # it leaves the files of dropped tables, not those written over
+                empty = f"INSERT OVERWRITE {name} SELECT * FROM {name} WHERE false"
+                with suppress(SqlanonError):
+                    self(lambda: self._session.sql(empty).toArrow(), "empty a table")
+            dropped = f"DROP TABLE IF EXISTS {name}"
+            self(lambda: self._session.sql(dropped).toArrow(), "drop a table")
+
+    @contextmanager
+    def limited(self, deadline: Deadline) -> Iterator[None]:
+        """Calls inside end at a deadline, by a `TimeLimitError`."""
+        before, self._deadline = self._deadline, deadline
+        try:
+            yield
+        finally:
+            self._deadline = before
+
+    def _end(self, done: threading.Event) -> None:
+        """Tells Spark to end the query, again where it had not begun to run.
+
+        The tags of a classic session are known to the thread alone that set them, those of its jobs
+        everywhere.
+        """
+        interrupt = (
+            self._session.interruptTag
+            if is_connect(self._session)
+            else self._session.sparkContext.cancelJobsWithTag
+        )
+        while not done.is_set():
+            with suppress(EngineError):
+                attempt(lambda: interrupt(self._tag), "end a query")
+            done.wait(_LOOKED)
+
+
+def is_connect(session: Any) -> bool:
+    """Whether a session is reached through Spark Connect."""
+    return type(session).__module__.startswith(("pyspark.sql.connect", "databricks.connect"))
+
+
+def _inheriting(work: Callable[[], None]) -> Callable[[], None]:
+    """A thread's work with what the caller set for its own thread, such as a pool of Spark."""
+    from pyspark.util import inheritable_thread_target
+
+    wrapped: Callable[[], None] = inheritable_thread_target(work)
+    return wrapped
+
+
+def _wait(done: threading.Event, deadline: Deadline) -> None:
+    while not done.wait(min(max(deadline.left(), 0.0), _LOOKED)):
+        if deadline.expired:
+            raise TimeLimitError

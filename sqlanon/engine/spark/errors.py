@@ -1,0 +1,97 @@
+"""Errors of Spark in our own words: its messages quote cell values, and it logs them, too.
+
+What the Java side of a classic session writes to its own log is by the user's log level.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonError
+
+T = TypeVar("T")
+_MISSING = "TABLE_OR_VIEW_NOT_FOUND"
+_REASONS = {
+    _MISSING: (MissingTableError, "a table that it names does not exist"),
+    "PATH_NOT_FOUND": (SourceError, "a path that it names does not exist"),
+    "SCHEMA_NOT_FOUND": (SourceError, "a schema that it names does not exist"),
+    "TABLE_OR_VIEW_ALREADY_EXISTS": (SourceError, "something of that name exists already"),
+    "UNRESOLVED_COLUMN": (SourceError, "a column that it names does not exist"),
+    "INSUFFICIENT_PERMISSIONS": (SourceError, "your rights forbid it"),
+    "CAST_INVALID_INPUT": (EngineError, "a value does not fit the type it is converted to"),
+    "ARITHMETIC_OVERFLOW": (EngineError, "a number is out of its type's range"),
+}
+# What of pyspark logs failed queries with their messages: by its own class of loggers, and others.
+_OWN_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_LOGGERS = (
+    "SparkConnectClient",
+    "pyspark.sql.connect.logging",
+    "pyspark.sql.connect.client.core",
+    "py4j.clientserver",
+    "py4j.java_gateway",
+)
+
+
+def attempt(action: Callable[[], T], what: str) -> T:
+    """The result of an action; its error in our words.
+
+    Args:
+        action: Calls Spark.
+        what: What it does, for the error.
+
+    Raises:
+        SourceError: A table, column or path is missing, or may not be used.
+        EngineError: Any other refusal.
+    """
+    try:
+        with _quiet():
+            return action()
+    except Exception as error:
+        told = _fault(error, what)
+    raise told
+
+
+def _fault(error: Exception, what: str) -> SqlanonError:
+    """The error for one of Spark's, of which only its class is told."""
+    if isinstance(error, SqlanonError):
+        return error
+    condition = _condition(error)
+    kind, reason = _REASONS.get(condition.partition(".")[0], (EngineError, ""))
+    if reason:
+        return kind(f"Spark cannot {what}: {reason}")
+    return EngineError(f"Spark cannot {what} ({condition or type(error).__name__})")
+
+
+def _condition(error: Exception) -> str:
+    """The name of an error's kind, which holds no value; empty where it has none."""
+    ask = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
+    found = ask() if ask is not None else None
+    if not found and f"[{_MISSING}]" in str(error):
+        return _MISSING  # Sail tells it in the message alone
+    return str(found or "")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Nothing is logged of what fails in this thread; others log as before."""
+    from pyspark.logger import PySparkLogger
+
+    own = threading.get_ident()
+
+    def is_others(record: logging.LogRecord) -> bool:
+        return record.thread != own
+
+    # Whoever asks for a logger first says of which class it is.
+    loggers: list[logging.Logger] = [PySparkLogger.getLogger(name) for name in _OWN_LOGGERS]
+    loggers += map(logging.getLogger, _LOGGERS)
+    for each in loggers:
+        each.addFilter(is_others)
+    try:
+        yield
+    finally:
+        for each in loggers:
+            each.removeFilter(is_others)

@@ -1,0 +1,362 @@
+"""Where intermediates are stored: they hold originals, so none outlives its run for long.
+
+Folders of this machine are own folders, which a later run sweeps. What lies elsewhere is written
+down in an own folder before it is made: a later run on this machine that finds the folder's owner
+dead clears what it names. No other evidence counts, so a run that lives loses nothing, and what was
+left by a machine that is gone stays until somebody drops `_sqlanon_…` by name.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlanon.engine.own_folders import OwnFolder, reclaimed, swept
+from sqlanon.engine.spark.calls import Calls, is_connect
+from sqlanon.engine.spark.stores import deleted, is_local, local_path, reached
+from sqlanon.errors import SourceError, SqlanonError
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
+
+PARQUET, TABLE, CHECKPOINT = "parquet", "table", "checkpoint"
+MATERIALIZE = (PARQUET, TABLE, CHECKPOINT)
+"""How intermediates are stored."""
+_PREFIX = "_sqlanon_"
+_NOTED = "sqlanon-far-"
+_PLACES = "places"
+
+
+class Intermediates(Protocol):
+    """Intermediates of a session by their names."""
+
+    notes: list[str]
+
+    def write(self, name: str, frame: Any) -> None:
+        """Stores the rows of a query."""
+        ...
+
+    def frame(self, name: str) -> Any:
+        """What is stored, as a data frame."""
+        ...
+
+    def files(self, name: str) -> Dataset | None:
+        """What is stored, where this program reads the files themselves."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """Drops what is stored; it may be gone."""
+        ...
+
+    def close(self) -> None:
+        """Drops everything."""
+        ...
+
+
+def intermediates(
+    session: Any, calls: Calls, *, materialize: str | None, scratch: str | None
+) -> Intermediates:
+    """The place for intermediates, in which killed runs of this machine have left nothing.
+
+    Args:
+        session: Open.
+        calls: Its calls.
+        materialize: One of `MATERIALIZE`; None for files where Spark runs on this machine or
+            `scratch` is given, else tables.
+        scratch: A folder or the address of one (`s3://…`) that Spark and this program see; for
+            tables the schema, which had better be nobody else's.
+
+    Raises:
+        SourceError: There is no such way or place.
+    """
+    if materialize not in (None, *MATERIALIZE):
+        raise SourceError(f"materialize is one of {', '.join(MATERIALIZE)}, not {materialize!r}")
+    reclaimed(_NOTED, lambda folder: _cleared(folder, session, calls))
+    if materialize == CHECKPOINT:
+        return Checkpoints(session, calls, scratch=scratch)
+    if materialize != TABLE and scratch is not None and not is_local(scratch):
+        return RemoteFiles(session, calls, scratch=scratch)
+    if materialize == PARQUET or (materialize is None and scratch is not None):
+        return LocalFiles(session, calls, scratch=scratch)
+    if materialize is None and _may_be_here(session, calls):
+        try:
+            return LocalFiles(session, calls)
+        except SourceError:
+            pass
+    return Tables(session, calls, schema=scratch)
+
+
+def cluster(session: Any, calls: Calls) -> str:
+    """What tells a cluster and its catalogs from others."""
+    address = ""
+    if is_connect(session):
+        address = str(getattr(session.client, "host", ""))
+    names = ("spark.master", "spark.sql.warehouse.dir")
+    asked = lambda: [session.conf.get(name, "") for name in names]  # noqa: E731
+    return " ".join([address, *map(str, calls(asked, "tell its settings"))])
+
+
+def _may_be_here(session: Any, calls: Calls) -> bool:
+    """Whether Spark may run on this machine; what looks so may be a tunnel to another."""
+    if is_connect(session):
+        return str(session.client.host) in ("localhost", "127.0.0.1", "::1")
+    master = calls(lambda: session.conf.get("spark.master", ""), "tell its master")
+    return str(master).startswith("local")
+
+
+class LocalFiles:
+    """Parquet files in an own folder of this machine, for the owner alone.
+
+    Args:
+        session: Open.
+        calls: Its calls.
+        scratch: The folder around it; None for the system's temporary one.
+
+    Raises:
+        SourceError: The folder cannot be made, or Spark writes elsewhere.
+    """
+
+    def __init__(self, session: Any, calls: Calls, *, scratch: str | None = None) -> None:
+        self._session, self._calls = session, calls
+        parent = None if scratch is None else local_path(scratch)
+        self.notes = swept([parent])
+        try:
+            self._folder = OwnFolder.make(parent)
+        except OSError as error:
+            reason = error.strerror
+        else:
+            try:
+                _refuse_unseen(self)
+            except BaseException:
+                self.close()
+                raise
+            return
+        raise SourceError(f"the folder for intermediates: {reason}")
+
+    def write(self, name: str, frame: Any) -> None:
+        """Stores the rows of a query."""
+        self._calls(lambda: _write(frame, self._place(name)), "store an intermediate")
+        Path(self._place(name)).mkdir(exist_ok=True)  # Sail makes nothing for no rows
+
+    def frame(self, name: str) -> Any:
+        """What is stored, as a data frame."""
+        return self._session.read.parquet(self._place(name))
+
+    def files(self, name: str) -> Dataset | None:
+        """The files, which may be none for no rows."""
+        return _dataset(self._place(name))
+
+    def drop(self, name: str) -> None:
+        """Removes what is stored; it may be gone."""
+        shutil.rmtree(self._place(name), ignore_errors=True)
+
+    def close(self) -> None:
+        """Removes the folder."""
+        self._folder.remove()
+
+    def _place(self, name: str) -> str:
+        return str(self._folder.path / name)
+
+
+class RemoteFiles:
+    """Parquet files in a fresh folder of a store that Spark and this program reach.
+
+    Who may read it is said by the store.
+
+    Args:
+        session: Open.
+        calls: Its calls.
+        scratch: The address of the folder around it.
+
+    Raises:
+        SourceError: This program cannot reach it, and so could not clear it; or Spark cannot.
+    """
+
+    def __init__(self, session: Any, calls: Calls, *, scratch: str) -> None:
+        self._session, self._calls, self.notes = session, calls, list[str]()
+        self._uri = f"{scratch.rstrip('/')}/{_PREFIX}{uuid.uuid4().hex}"
+        self._system, self._path = reached(self._uri)
+        self._noted = OwnFolder.make(None, _NOTED)
+        _note(self._noted, {"folder": self._uri})
+        try:
+            _refuse_unseen(self)
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, name: str, frame: Any) -> None:
+        """Stores the rows of a query."""
+        self._calls(lambda: _write(frame, f"{self._uri}/{name}"), "store an intermediate")
+        self._system.create_dir(f"{self._path}/{name}")  # Sail makes nothing for no rows
+
+    def frame(self, name: str) -> Any:
+        """What is stored, as a data frame."""
+        return self._session.read.parquet(f"{self._uri}/{name}")
+
+    def files(self, name: str) -> Dataset | None:
+        """The files, which may be none for no rows."""
+        return _dataset(f"{self._path}/{name}", self._system)
+
+    def drop(self, name: str) -> None:
+        """Removes what is stored; it may be gone."""
+        deleted(self._system, f"{self._path}/{name}")
+
+    def close(self) -> None:
+        """Removes the folder; where it stays, the next run tries again."""
+        if deleted(self._system, self._path):
+            self._noted.remove()
+
+
+class Tables:
+    """Tables `_sqlanon_…` of a schema, which whoever may read that schema may read.
+
+    Args:
+        session: Open.
+        calls: Its calls.
+        schema: In Spark's spelling; None for the current one.
+    """
+
+    def __init__(self, session: Any, calls: Calls, *, schema: str | None) -> None:
+        self._session, self._calls, self.notes = session, calls, list[str]()
+        self._run, self._made = uuid.uuid4().hex[:12], set[str]()
+        current = "SELECT current_catalog() AS `catalog`, current_database() AS `schema`"
+        row = calls(lambda: session.sql(current).toArrow().to_pylist()[0], "name its schema")
+        quoted = (f"`{part.replace('`', '``')}`" for part in (row["catalog"], row["schema"]))
+        self._schema = schema or ".".join(quoted)
+        self._cluster = cluster(session, calls)
+        self._noted = OwnFolder.make(None, _NOTED)
+
+    def write(self, name: str, frame: Any) -> None:
+        """Stores the rows of a query."""
+        table = self._table(name)
+        _note(self._noted, {"table": table, "cluster": self._cluster})
+        self._made.add(name)
+        self._calls(lambda: frame.write.saveAsTable(table), "store an intermediate")
+
+    def frame(self, name: str) -> Any:
+        """What is stored, as a data frame."""
+        return self._session.table(self._table(name))
+
+    def files(self, name: str) -> Dataset | None:
+        """None: a table's files are its format's own."""
+        return None
+
+    def drop(self, name: str) -> None:
+        """Drops what is stored; it may be gone."""
+        if name in self._made:
+            self._calls.drop_table(self._table(name))
+            self._made.remove(name)
+
+    def close(self) -> None:
+        """Drops every table; where one stays, the next run tries again."""
+        for name in list(self._made):
+            self.drop(name)
+        self._noted.remove()
+
+    def _table(self, name: str) -> str:
+        return f"{self._schema}.`{_PREFIX}{self._run}_{name}`"
+
+
+class Checkpoints:
+    """Rows that Spark keeps on its executors: a run ends with an error where it loses one.
+
+    Args:
+        session: Open.
+        calls: Its calls.
+        scratch: None.
+
+    Raises:
+        SourceError: Spark does not clear what it keeps, or a place is given.
+    """
+
+    def __init__(self, session: Any, calls: Calls, *, scratch: str | None) -> None:
+        if scratch is not None:
+            raise SourceError("checkpoints lie on the executors; leave scratch out")
+        if calls.is_sail:
+            raise SourceError(
+                "Sail leaves the files of checkpoints, which hold originals; choose parquet or "
+                "table for materialize"
+            )
+        self._calls, self.notes, self._frames = calls, list[str](), dict[str, Any]()
+
+    def write(self, name: str, frame: Any) -> None:
+        """Stores the rows of a query."""
+        # Files of a reliable checkpoint stay for good unless the cluster's settings say otherwise.
+        kept = self._calls(lambda: frame.localCheckpoint(eager=True), "store an intermediate")
+        self._frames[name] = kept
+
+    def frame(self, name: str) -> Any:
+        """What is stored, as a data frame."""
+        return self._frames[name]
+
+    def files(self, name: str) -> Dataset | None:
+        """None: there are none."""
+        return None
+
+    def drop(self, name: str) -> None:
+        """Lets go of what is stored, so that Spark clears it."""
+        self._frames.pop(name, None)
+
+    def close(self) -> None:
+        """Lets go of everything."""
+        self._frames.clear()
+
+
+def _refuse_unseen(place: LocalFiles | RemoteFiles) -> None:
+    """Refuses a folder of files that Spark does not write where this program reads: it tries."""
+    session, seen = place._session, None
+    try:
+        place.write("tried", session.sql("SELECT 1 AS `one`"))
+        seen = place.files("tried")
+        place.drop("tried")
+    except SqlanonError:
+        pass
+    if seen is None or not seen.files:
+        raise SourceError(
+            "Spark writes no file where sqlanon could read it; name a folder or an address that "
+            "both reach with scratch, or choose table for materialize"
+        )
+
+
+def _write(frame: Any, place: str) -> None:
+    frame.write.option("compression", "zstd").parquet(place)
+
+
+def _dataset(place: str, system: Any = None) -> Dataset:
+    """Files that Spark wrote; instants are microseconds, which Spark may write as nanoseconds."""
+    from pyarrow import dataset
+
+    reading = dataset.ParquetReadOptions(coerce_int96_timestamp_unit="us")
+    kind = dataset.ParquetFileFormat(read_options=reading)
+    return dataset.dataset(place, format=kind, filesystem=system)
+
+
+def _note(folder: OwnFolder, entry: dict[str, str]) -> None:
+    """Writes down what is about to be made elsewhere."""
+    with (folder.path / _PLACES).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def _cleared(folder: Path, session: Any, calls: Calls) -> bool:
+    """Clears what a dead run had written down; whether all of it is gone."""
+    try:
+        lines = (folder / _PLACES).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return True
+    left = [line for line in lines if not _is_gone(json.loads(line), session, calls)]
+    return not left
+
+
+def _is_gone(entry: dict[str, str], session: Any, calls: Calls) -> bool:
+    try:
+        if "folder" in entry:
+            return deleted(*reached(entry["folder"]))
+        if entry["cluster"] != cluster(session, calls):
+            return False
+        calls.drop_table(entry["table"])
+    except SqlanonError:
+        return False
+    return True

@@ -1,0 +1,198 @@
+"""A Spark session as the far side of an engine: statements, and intermediates that hold originals.
+
+An intermediate is written, never a view that would be worked out again with every use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.deadline import NEVER, Deadline
+from sqlanon.engine.base import Abilities
+from sqlanon.engine.spark.calls import Calls
+from sqlanon.engine.spark.intermediates import intermediates
+from sqlanon.engine.spark.tables import SparkTables
+from sqlanon.engine.spark.types import padded, type_of_field
+from sqlanon.errors import EngineError, SqlanonError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class SparkRemote:
+    """A session of Spark 4, classic or through Spark Connect, also Sail's.
+
+    Args:
+        session: Open; it stays so.
+        materialize: How intermediates are stored, and where: see `intermediates`.
+        scratch: Where.
+        is_passing: Whether its catalog ends with this process.
+
+    Attributes:
+        notes: What a reader should know of the tables.
+
+    Raises:
+        SourceError: Intermediates cannot be stored there or so.
+    """
+
+    dialect = "spark"
+    collation = None
+
+    def __init__(
+        self,
+        session: Any,
+        *,
+        materialize: str | None = None,
+        scratch: str | None = None,
+        is_passing: bool = False,
+    ) -> None:
+        self._session, self._call = session, Calls(session)
+        self.tables = SparkTables(session, self._call, is_passing=is_passing)
+        self._kept = intermediates(session, self._call, materialize=materialize, scratch=scratch)
+        self.notes = list(self._kept.notes)
+        self._stored = dict[str, Any]()
+        self._reads_files = not self._writes_old_days()
+        self.can = Abilities(
+            fresh_file=False,
+            in_place=False,
+            stages_beside=True,
+            sorts_in_parts=self._sorts_in_parts(),
+        )
+
+    @property
+    def zone(self) -> str:
+        """The time zone of the session."""
+        zone: str = self._call(
+            lambda: self._session.conf.get("spark.sql.session.timeZone"), "tell its time zone"
+        )
+        return zone
+
+    def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
+        """Name and type of every column, as DuckDB calls the types.
+
+        Raises:
+            SourceError: A type is one that DuckDB lacks, or in which it compares otherwise.
+        """
+        name = table.sql(self.dialect, identify=True)
+        fields = self._call(lambda: self._session.table(name).schema.fields, "read a table")
+        self.notes += [note for note in padded(fields) if note not in self.notes]
+        return {field.name: type_of_field(field.name, field.dataType) for field in fields}
+
+    def run(self, text: str) -> None:
+        """Carries a statement out."""
+        self.answer(text)
+
+    def answer(self, text: str) -> pyarrow.Table:
+        """The rows of a query, whole."""
+        rows: pyarrow.Table = self._call(
+            lambda: self._session.sql(text).toArrow(), "carry out a statement"
+        )
+        return rows
+
+    def store(self, name: str, text: str, *, most: int) -> int:
+        """Stores the rows of a query under a name: how many there are."""
+        query = self._call(lambda: self._session.sql(text), "read a statement")
+        self._stored[name] = query
+        self._kept.write(name, query)
+        files = self._kept.files(name)
+        rows: int = (
+            self._call(lambda: self._kept.frame(name).count(), "count rows")
+            if files is None
+            else files.count_rows()
+        )
+        if rows > most:
+            view = lambda: self._kept.frame(name).createOrReplaceTempView(name)  # noqa: E731
+            self._call(view, "name an intermediate")
+        return rows
+
+    def brought(self, name: str) -> pyarrow.RecordBatchReader:
+        """The rows of what `store` stored; files are read where they lie."""
+        files = self._kept.files(name) if self._reads_files else None
+        if files is None or not files.files:
+            query = self._stored[name]
+            frame = self._kept.frame(name) if files is None else query.limit(0)
+            rows: pyarrow.Table = self._call(frame.toArrow, "read rows")
+            return rows.to_reader()
+        # Files tell an instant from a time without a zone, and an interval from a number, by what
+        # Spark alone reads.
+        asked = self._kept.frame(name).limit(0)
+        empty: pyarrow.Table = self._call(asked.toArrow, "read rows")
+        return files.scanner().to_reader().cast(empty.schema)
+
+    def ship(self, name: str, rows: pyarrow.Table) -> None:
+        """Makes a temporary of given rows."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        signed = _signed(rows)
+        schema = from_arrow_schema(signed.schema, prefer_timestamp_ntz=True)
+        given = signed if rows.num_rows else []
+        self._call(
+            lambda: self._session.createDataFrame(given, schema).createOrReplaceTempView(name),
+            "take rows",
+        )
+
+    def drop(self, name: str) -> None:
+        """Drops what `store` or `ship` made; it may be gone. No deadline keeps it from that."""
+        with self.limited(NEVER):
+            with suppress(EngineError):
+                self._call(lambda: self._session.catalog.dropTempView(name), "drop a view")
+            if self._stored.pop(name, None) is not None:
+                self._kept.drop(name)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Nothing: Spark has none, so a release is written beside its place."""
+        yield
+
+    @contextmanager
+    def limited(self, deadline: Deadline) -> Iterator[None]:
+        """Statements inside end at the deadline, by a `TimeLimitError`, and always by Ctrl-C."""
+        with self._call.limited(deadline):
+            yield
+
+    def close(self) -> None:
+        """Drops every intermediate, and every view."""
+        self._call.settle()
+        for name in list(self._stored):
+            with suppress(SqlanonError):
+                self.drop(name)
+        with self.limited(NEVER):
+            with suppress(SqlanonError):
+                self.tables.close()
+            with suppress(SqlanonError):
+                self._kept.close()
+
+    def _sorts_in_parts(self) -> bool:
+        """Whether rows can be dealt out and sorted in parts; Sail cannot yet."""
+        text = "SELECT 1 AS `one` DISTRIBUTE BY `one` SORT BY `one`"
+        try:
+            self.answer(text)
+        except EngineError:
+            return False
+        return True
+
+    def _writes_old_days(self) -> bool:
+        """Whether files hold days of the Julian calendar, as only Spark reads them."""
+        names = ("datetimeRebaseModeInWrite", "int96RebaseModeInWrite")
+        asked = lambda: [  # noqa: E731
+            self._session.conf.get(f"spark.sql.parquet.{name}", "CORRECTED") for name in names
+        ]
+        return "LEGACY" in self._call(asked, "tell its settings")
+
+
+def _signed(rows: pyarrow.Table) -> pyarrow.Table:
+    """Rows without the unsigned types that Spark lacks."""
+    import pyarrow
+
+    wider = {
+        pyarrow.uint8(): pyarrow.int16(),
+        pyarrow.uint16(): pyarrow.int32(),
+        pyarrow.uint32(): pyarrow.int64(),
+        pyarrow.uint64(): pyarrow.decimal128(20, 0),
+    }
+    fields = [each.with_type(wider.get(each.type, each.type)) for each in rows.schema]
+    return rows.cast(pyarrow.schema(fields))

@@ -1,0 +1,146 @@
+"""Opening a table of Spark: of a session, or of one that is begun for it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from typing import Any
+
+from sqlanon.engine.base import TextDetails, Use
+from sqlanon.engine.duckdb.resources import Resources
+from sqlanon.engine.duckdb.source import OpenedSource
+from sqlanon.errors import SourceError
+from sqlanon.wording import listed
+
+_HOMES = ("pyspark.", "databricks.connect")
+SAIL = "sail"
+"""The address of an engine in this process that reads Spark's SQL and needs no Java."""
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",  # it would quote failed statements
+}
+
+
+def is_spark(source: object, engine: str | None) -> bool:
+    """Whether a source is a session, or Spark is named; nothing is imported for it."""
+    kind = type(source)
+    return engine == "spark" or (
+        kind.__name__ == "SparkSession" and kind.__module__.startswith(_HOMES)
+    )
+
+
+@contextmanager
+def open_spark(
+    source: Any,
+    table: object,
+    *,
+    use: Callable[[Sequence[str]], Use],
+    engine: str | None = None,
+    remote: str | None = None,
+    spark_config: Mapping[str, str] | None = None,
+    local_rows: int | None = None,
+    materialize: str | None = None,
+    scratch: str | None = None,
+    **limits: Any,
+) -> Iterator[OpenedSource]:
+    """A table of Spark, until its intermediates are dropped; a session that is given stays open.
+
+    Args:
+        source: A session; or the name or the path of a table, where `engine` is named.
+        table: A name, a path or a DataFrame of the session.
+        use: Called with the columns of the table before it is read; what it raises stops that.
+        engine: "spark" where the source is no session.
+        remote: The address of a session to begin: `sc://host:port`, "sail", "local[4]"; None for
+            the one that Spark finds by itself.
+        spark_config: Its settings.
+        local_rows: Most rows of an intermediate that goes on in this process.
+        materialize: How other intermediates are stored: see `SparkRemote`.
+        scratch: Where.
+        limits: The arguments of `Resources`, for the embedded database.
+
+    Raises:
+        SourceError: There is no such table, or none is named, or no session can be begun.
+    """
+    # Most tables are in this process.
+    from sqlanon.engine.routed import Routed
+    from sqlanon.engine.spark.remote import SparkRemote
+
+    of_text = [name for name in TextDetails.__annotations__ if limits.pop(name, None)]
+    if of_text:
+        raise SourceError(f"{listed(of_text)} are of text files; leave them out for a table")
+    if engine is None and (remote is not None or spark_config):
+        raise SourceError("a session is open already; leave remote and spark_config out")
+    if engine is not None and not (table is None and isinstance(source, str)):
+        raise SourceError("with the engine spark the source is the name or path of one table")
+    table = table if engine is None else source
+    if table is None:
+        raise SourceError("a Spark session holds many tables; name one with table")
+    began = nullcontext(source) if engine is None else _begun(remote, spark_config or {})
+    is_passing = remote is not None and "://" not in remote
+    with (
+        began as session,
+        Resources(**limits).connect() as near,
+        closing(
+            SparkRemote(session, materialize=materialize, scratch=scratch, is_passing=is_passing)
+        ) as far,
+    ):
+        routed = Routed(near, far, local_rows=local_rows)
+        chosen = routed.tables.resolve(table)
+        use(list(routed.columns(chosen)))
+        routed.opened.notes.extend(far.notes)
+        yield OpenedSource(routed, chosen, None, "remote")
+
+
+@contextmanager
+def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
+    """A session of our own, which is stopped at the end."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        missing = "pyspark is not installed; install sqlanon[spark], or sqlanon[sail] without Java"
+    else:
+        from sqlanon.engine.spark.errors import attempt
+
+        server = None
+        if remote == SAIL:
+            server, remote = _served()
+        is_here = remote is not None and "://" not in remote
+        if remote is not None and not is_here:
+            # That of `pyspark.sql` would leave this process to Spark Connect alone.
+            from pyspark.sql.connect.session import SparkSession  # type: ignore[assignment]
+        builder = SparkSession.builder
+        for name, value in {**(_QUIET if is_here else {}), **config}.items():
+            builder = builder.config(name, value)
+        begin = builder.getOrCreate
+        if remote is not None:  # through Spark Connect never one that the caller has open already
+            begin = builder.master(remote).getOrCreate if is_here else builder.remote(remote).create
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # of versions of pandas
+                session = attempt(begin, "begin a session")
+            try:
+                yield session
+            finally:
+                session.stop()
+        finally:
+            if server is not None:
+                server.stop()
+        return
+    raise SourceError(missing)
+
+
+def _served() -> tuple[Any, str]:
+    """A server of Sail in this process, and its address."""
+    try:
+        from pysail.spark import SparkConnectServer
+    except ImportError:
+        missing = "pysail is not installed; install sqlanon[sail]"
+    else:
+        os.environ.setdefault("RUST_LOG", "off")  # its log would quote failed statements
+        server = SparkConnectServer()
+        server.start(background=True)
+        return server, f"sc://localhost:{server.listening_address[1]}"
+    raise SourceError(missing)

@@ -1,0 +1,160 @@
+"""Databases elsewhere to run tests on: Sail in the process, Spark in Java, PostgreSQL."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+
+import duckdb
+import pytest
+from servers import postgres_folder
+
+# All sessions of Spark in a process share one context, so its tests run in a process of their own.
+IS_CLASSIC = os.environ.get("SQLANON_SPARK") == "classic"
+NAMES = ("spark",) if IS_CLASSIC else ("sail", "postgres")
+
+
+def texts(rows):
+    """Rows as a multiset that does not depend on the classes of their values."""
+    return sorted(tuple("" if cell is None else f"={cell}" for cell in row) for row in rows)
+
+
+class Session:
+    """A session of Spark, in Java or Sail's."""
+
+    def __init__(self, name, source):
+        self.name, self.source = name, source
+
+    def load(self, table, name="people"):
+        """Makes a view of an Arrow table, its rows in several parts."""
+        frame = self.source.createDataFrame(table)
+        frame.createOrReplaceTempView(name)
+
+    def rows(self, name):
+        """What a table holds."""
+        return [tuple(row.values()) for row in self.source.table(name).toArrow().to_pylist()]
+
+    def tables(self):
+        """The names of all tables and views but those of the test."""
+        return {each.name for each in self._listed()}
+
+    def clear(self):
+        """Drops what tests have published."""
+        for each in self._listed():
+            if each.isTemporary:
+                self.source.catalog.dropTempView(each.name)
+            else:
+                self.source.sql(f"DROP TABLE `{each.name}`").toArrow()
+
+    def _listed(self):
+        listed = self.source.catalog.listTables()
+        return [each for each in listed if not each.name.startswith("people")]
+
+
+class Server:
+    """A server of PostgreSQL."""
+
+    name = "postgres"
+
+    def __init__(self, source):
+        self.source = source
+
+    def load(self, table, name="people"):
+        """Makes a table of an Arrow table."""
+        from sqlanon.engine.postgres.connection import PostgresRemote
+
+        self.source.execute(f'DROP TABLE IF EXISTS "{name}"')
+        remote = PostgresRemote(self.source)
+        remote.ship("sent", table)
+        self.source.execute(f'CREATE TABLE "{name}" AS SELECT * FROM sent')
+        for column, kind in zip(table.column_names, table.schema.types, strict=True):
+            if str(kind) in ("string", "large_string"):
+                quoted = column.replace('"', '""')
+                self.source.execute(
+                    f'ALTER TABLE "{name}" ALTER "{quoted}" TYPE text COLLATE "default"'
+                )
+        remote.close()
+
+    def rows(self, name):
+        """What a table holds."""
+        return self.source.execute(f'SELECT * FROM "{name}"').fetchall()
+
+    def tables(self):
+        """The names of all tables but those of the test."""
+        query = "SELECT tablename FROM pg_tables WHERE schemaname !~ '^(pg_catalog|information_)'"
+        listed = {name for (name,) in self.source.execute(query).fetchall()}
+        return {name for name in listed if not name.startswith("people")}
+
+    def clear(self):
+        """Drops what tests have published."""
+        for name in self.tables():
+            self.source.execute(f'DROP TABLE "{name}"')
+
+
+@contextlib.contextmanager
+def opened(name):
+    """One of them; skips with the reason where it cannot be started."""
+    if name == "postgres":
+        psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+        with postgres_folder() as (folder, _):
+            address = f"host={folder} user=postgres dbname=postgres"
+            with psycopg.connect(address, autocommit=True) as connection:
+                yield Server(connection)
+        return
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+    with tempfile.TemporaryDirectory() as folder:
+        if name == "sail":
+            spark = pytest.importorskip("pysail.spark", reason="pysail is not installed")
+            os.environ["RUST_LOG"] = "off"
+            server = spark.SparkConnectServer()
+            server.start(background=True)
+            address = f"sc://localhost:{server.listening_address[1]}"
+            connect = pytest.importorskip("pyspark.sql.connect.session", reason="no Spark Connect")
+            session, before = connect.SparkSession.builder.remote(address).create(), Path.cwd()
+            os.chdir(folder)
+            try:
+                yield Session(name, session)
+            finally:
+                os.chdir(before)
+                session.stop()
+                server.stop()
+            return
+        if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+            pytest.skip("Java is not installed, which Spark runs in")
+        if not hasattr(sql.SparkSession.builder, "master") or not _has_jars():
+            pytest.skip("pyspark is not installed with its own Spark")
+        settings = {
+            "spark.sql.warehouse.dir": folder,
+            "spark.sql.shuffle.partitions": "2",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.log.level": "OFF",
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        }
+        builder = sql.SparkSession.builder.master("local[2]")
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        session = builder.getOrCreate()
+        try:
+            yield Session(name, session)
+        finally:
+            session.stop()
+
+
+def _has_jars():
+    import pyspark
+
+    return (Path(pyspark.__file__).parent / "jars").is_dir()
+
+
+def in_duckdb(table, name="people"):
+    """The same table in a database of DuckDB."""
+    connection = duckdb.connect()
+    connection.register("given", table)
+    connection.execute(f'CREATE TABLE "{name}" AS FROM given')
+    return connection

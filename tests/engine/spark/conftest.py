@@ -1,0 +1,63 @@
+"""One session for all tests of a process: Sail's, or the one that SQLANON_SPARK names."""
+
+import shutil
+import warnings
+
+import pytest
+from spark_kind import IS_SAIL, KIND, SETTINGS
+
+from sqlanon.engine.spark.calls import Calls
+from sqlanon.engine.spark.remote import SparkRemote
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory):
+    """Open for all tests; its tables lie in a folder of theirs."""
+    home = tmp_path_factory.mktemp("spark")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        yield from sail(patch) if IS_SAIL else on_java(home)
+
+
+def sail(patch):
+    """Spark without Java, in this process."""
+    server = pytest.importorskip("pysail.spark", reason="pysail is not installed")
+    spark = pytest.importorskip("pyspark.sql.connect.session", reason="no client of Spark Connect")
+    patch.setenv("RUST_LOG", "off")
+    running = server.SparkConnectServer()
+    running.start(background=True)
+    address = f"sc://localhost:{running.listening_address[1]}"
+    session = spark.SparkSession.builder.remote(address).create()
+    session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    yield session
+    session.stop()
+    running.stop()
+
+
+def on_java(home):
+    """Spark on this machine."""
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java")
+    builder = sql.SparkSession.builder
+    builder = builder.remote("local[2]") if KIND == "connect" else builder.master("local[2]")
+    for name, value in {**SETTINGS, "spark.sql.warehouse.dir": str(home / "tables")}.items():
+        builder = builder.config(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of versions of pandas
+        session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def calls(session):
+    return Calls(session)
+
+
+@pytest.fixture
+def remote(session):
+    """As it is opened by default."""
+    opened = SparkRemote(session)
+    yield opened
+    opened.close()

@@ -1,0 +1,136 @@
+"""That a deadline and Ctrl-C end what runs in Spark, and that no error or log tells a value."""
+
+import logging
+import signal
+import threading
+import time
+
+import pytest
+from spark_kind import IS_SAIL
+
+from sqlanon.deadline import Deadline
+from sqlanon.engine.spark.calls import Calls
+from sqlanon.engine.spark.remote import SparkRemote
+from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonError, TimeLimitError
+
+pytestmark = pytest.mark.every_row
+ENDLESS = "SELECT count(*) AS n FROM range(0, 3000000000000) WHERE hash(id) % 1000003 = 7"
+SECRET = "Wagner77"
+
+
+class Seen:
+    """A call of an endless query that tells how it ends."""
+
+    def __init__(self, session):
+        self._session, self.ended = session, threading.Event()
+
+    def __call__(self):
+        try:
+            return self._session.sql(ENDLESS).toArrow()
+        finally:
+            self.ended.set()
+
+
+@pytest.mark.parametrize("seconds", [0.05, 2.0])
+def test_a_deadline_ends_a_query_in_spark_too(session, seconds):
+    calls, asked, start = Calls(session), Seen(session), time.monotonic()
+    with calls.limited(Deadline.after(seconds)), pytest.raises(TimeLimitError):
+        calls(asked, "count")
+    assert time.monotonic() - start < seconds + 2
+    # Cold, it takes Spark a while until a query can be told to end.
+    assert asked.ended.wait(10)
+
+
+def test_a_query_after_its_deadline_is_not_begun(session):
+    calls, asked = Calls(session), Seen(session)
+    with calls.limited(Deadline.after(-1)), pytest.raises(TimeLimitError):
+        calls(asked, "count")
+    assert not asked.ended.wait(0.2)
+
+
+def test_ctrl_c_ends_a_query_in_spark_too(session):
+    calls, asked = Calls(session), Seen(session)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    start = time.monotonic()
+    timer = threading.Timer(2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            calls(asked, "count")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - start < 2 + 2
+    assert asked.ended.wait(10)
+
+
+def test_what_was_told_to_end_writes_nothing_after_its_place_is_cleared(session, tmp_path):
+    remote = SparkRemote(session, scratch=str(tmp_path))
+    with remote.limited(Deadline.after(2)), pytest.raises(TimeLimitError):
+        remote.store("endless", "SELECT id FROM range(0, 3000000000000)", most=0)
+    remote.close()
+    time.sleep(0.5)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_limit_ends_no_other_query_of_the_session(session):
+    other, calls = [], Calls(session)
+    text = "SELECT count(*) AS n FROM range(0, 300000000) WHERE hash(id) % 1000003 = 7"
+    thread = threading.Thread(target=lambda: other.append(session.sql(text).collect()))
+    thread.start()
+    with calls.limited(Deadline.after(0.3)), pytest.raises(TimeLimitError):
+        calls(Seen(session), "count")
+    thread.join(60)
+    assert len(other) == 1
+
+
+def test_a_remote_forgets_its_limit(remote):
+    with remote.limited(Deadline.after(0)), pytest.raises(TimeLimitError):
+        remote.answer("SELECT 1 AS x")
+    assert remote.answer("SELECT 1 AS x").to_pylist() == [{"x": 1}]
+
+
+def test_an_intermediate_is_dropped_after_the_deadline_too(remote):
+    remote.store("stored", "SELECT 1 AS x", most=0)
+    with remote.limited(Deadline.after(0)):
+        remote.drop("stored")
+    with pytest.raises(MissingTableError):
+        remote.answer("SELECT * FROM stored")
+
+
+FAILING = {
+    f"SELECT CAST('{SECRET}' AS INT)": EngineError,
+    f"SELECT CAST(concat('{SECRET}', id) AS INT) FROM range(9)": EngineError,
+    f"SELECT raise_error('{SECRET}')": EngineError,
+    f"SELEC '{SECRET}'": EngineError,
+    f"SELECT nothing, '{SECRET}' FROM range(3)": SqlanonError,
+    f"SELECT '{SECRET}' FROM nothing": MissingTableError,
+}
+
+
+@pytest.mark.parametrize("text", FAILING)
+def test_no_failure_tells_a_value(remote, text, caplog, capfd):
+    with caplog.at_level(logging.DEBUG), pytest.raises(FAILING[text]) as raised:
+        remote.answer(text)
+    error = raised.value
+    assert (error.__cause__, error.__context__) == (None, None)
+    captured = capfd.readouterr()
+    assert SECRET not in "".join((str(error), caplog.text, captured.out, captured.err))
+
+
+@pytest.mark.skipif(IS_SAIL, reason="Sail has no names of errors")
+def test_a_failure_tells_the_name_of_its_kind(remote):
+    with pytest.raises(
+        EngineError, match=r"^Spark cannot carry out a statement \(DIVIDE_BY_ZERO\)"
+    ):
+        remote.answer("SELECT 1 / 0")
+    with pytest.raises(SourceError, match="a column that it names does not exist"):
+        remote.answer("SELECT nothing FROM range(3)")
+
+
+def test_loggers_are_as_they_were(remote):
+    names = ("pyspark.sql.connect.logging", "SQLQueryContextLogger")
+    before = [(list(logging.getLogger(n).filters), logging.getLogger(n).disabled) for n in names]
+    with pytest.raises(EngineError):
+        remote.answer("SELEC 1")
+    after = [(list(logging.getLogger(n).filters), logging.getLogger(n).disabled) for n in names]
+    assert before == after

@@ -1,0 +1,140 @@
+"""What a name of a table means, and how a release takes its place."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from spark_kind import IS_SAIL
+from sqlglot import exp
+
+from sqlanon.errors import MissingTableError, SourceError
+
+pytestmark = pytest.mark.every_row
+NUMBERS = itertools.count(1)
+
+
+@pytest.fixture
+def made(session):
+    """Makes tables of a query's rows, which are dropped at the end."""
+    names = []
+
+    def make(text="SELECT 1 AS `x`", kind="parquet"):
+        # Sail leaves the folder of a dropped table, and makes no other in its place.
+        names.append(f"people_{next(NUMBERS)}")
+        session.sql(f"CREATE TABLE {names[-1]} USING {kind} AS {text}").toArrow()
+        return names[-1]
+
+    yield make
+    for name in names:
+        session.sql(f"DROP TABLE IF EXISTS {name}").toArrow()
+
+
+def rows(remote, table):
+    return remote.answer(f"SELECT * FROM {table.sql('spark', identify=True)}").to_pylist()
+
+
+def parquet():
+    """The files of tables."""
+    return set(Path().rglob("*.parquet"))
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def published(remote):
+    """A table that was written beside a place."""
+    written = remote.tables.beside(exp.table_("people", db="default", quoted=True))
+    remote.run(f"CREATE TABLE {written.sql('spark', identify=True)} AS SELECT '*' AS `y`")
+    return written
+
+
+def test_a_name_is_resolved_in_the_current_schema(remote, made):
+    name = made()
+    resolved = remote.tables.resolve(name)
+    assert (resolved.name, resolved.db) == (name, "default")
+    assert resolved.catalog
+    assert rows(remote, resolved) == [{"x": 1}]
+
+
+def test_a_name_of_three_parts_is_resolved(remote, made):
+    full = remote.tables.resolve(made())
+    parts = ".".join(f"`{part.name}`" for part in full.parts)
+    assert remote.tables.resolve(parts) == full
+
+
+def test_a_quoted_name_may_hold_anything(session, remote):
+    remote.run("CREATE TEMPORARY VIEW `odd ``na me's` AS SELECT 2 AS `x`")
+    resolved = remote.tables.resolve("`odd ``na me's`")
+    assert rows(remote, resolved) == [{"x": 2}]
+    session.catalog.dropTempView("odd `na me's")
+
+
+@pytest.mark.parametrize("name", ["nothing", "nowhere.nothing"])
+def test_a_missing_table_is_named(remote, name):
+    with pytest.raises(MissingTableError, match=f"no table '{name}'"):
+        remote.tables.resolve(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"), [("", "is empty"), (7, "not a table"), ("a.", "not the name")]
+)
+def test_what_is_no_name_is_refused(remote, given, reason):
+    with pytest.raises(SourceError, match=reason):
+        remote.tables.resolve(given)
+
+
+def test_a_frame_of_the_session_is_a_table_until_the_end(session, remote):
+    resolved = remote.tables.resolve(session.sql("SELECT 3 AS `x`"))
+    assert rows(remote, resolved) == [{"x": 3}]
+    remote.close()
+    assert not session.catalog.tableExists(resolved.name)
+
+
+@pytest.mark.parametrize("kind", ["parquet", *(["delta"] if IS_SAIL else [])])
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_folder_of_data_is_a_table(session, remote, tmp_path, kind, scheme):
+    session.sql("SELECT 4 AS `x`").write.format(kind).save(str(tmp_path / "data"))
+    resolved = remote.tables.resolve(f"{scheme}{tmp_path}/data")
+    assert rows(remote, resolved) == [{"x": 4}]
+
+
+def test_a_table_is_told_from_a_view(session, remote, made):
+    session.sql("SELECT 1 AS `x`").createOrReplaceTempView("seen")
+    tables = remote.tables
+    assert tables.is_base_table(tables.resolve(made()))
+    assert not tables.is_base_table(tables.resolve("seen"))
+    assert not tables.is_base_table(exp.table_("nothing"))
+    session.catalog.dropTempView("seen")
+
+
+def test_a_free_place_is_taken(session, remote):
+    written, place = published(remote), exp.table_("released", db="default", quoted=True)
+    files = parquet()
+    remote.tables.replace(written, place)
+    assert rows(remote, place) == [{"y": "*"}]
+    assert not remote.tables.exists(written)
+    remote.tables.drop(place)
+    assert not remote.tables.exists(place)
+    assert parquet() <= files
+
+
+@pytest.mark.skipif(not IS_SAIL, reason="Delta is not among the jars of Spark")
+def test_a_delta_table_is_replaced_in_one_step_with_its_columns(remote, made):
+    place = remote.tables.resolve(made(kind="delta"))
+    remote.tables.refuse_fixed(place)
+    written = published(remote)
+    remote.tables.replace(written, place)
+    assert rows(remote, place) == [{"y": "*"}]
+    assert not remote.tables.exists(written)
+
+
+def test_a_table_that_cannot_be_replaced_in_one_step_is_refused(remote, made):
+    place = remote.tables.resolve(made())
+    with pytest.raises(SourceError, match="drop it first, or publish under another name"):
+        remote.tables.refuse_fixed(place)
+    written = published(remote)
+    with pytest.raises(SourceError, match="cannot be replaced in one step"):
+        remote.tables.replace(written, place)
+    assert rows(remote, place) == [{"x": 1}]
+    remote.tables.drop(written)

@@ -1,0 +1,59 @@
+"""Servers that tests start, each in a folder of its own."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+
+@contextlib.contextmanager
+def postgres_folder():
+    """A server that listens in a temporary folder; skips where there is none.
+
+    Yields the folder and that of PostgreSQL's programs.
+    """
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    path = shutil.which("initdb")
+    if not (found or path):
+        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
+    binaries = found[-1].parent if found else Path(path).parent
+    user = "postgres" if os.geteuid() == 0 else None
+    if user and user not in {each.pw_name for each in pwd.getpwall()}:
+        pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+    with tempfile.TemporaryDirectory(prefix="pg") as name:
+        folder = Path(name)
+        if user:
+            shutil.chown(folder, user)
+
+        def run(*words):
+            done = subprocess.run(words, user=user, cwd=folder, capture_output=True, check=False)
+            if done.returncode:
+                pytest.skip(f"PostgreSQL cannot be started here: {words[0]} fails")
+
+        data = folder / "data"
+        run(
+            binaries / "initdb",
+            "-D",
+            data,
+            "-E",
+            "UTF8",
+            "--locale-provider=icu",
+            "--icu-locale=en-US",
+            "--locale=C.UTF-8",
+            "-A",
+            "trust",
+            "-U",
+            "postgres",
+            "-N",
+        )
+        options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c fsync=off"
+        run(binaries / "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "start")
+        try:
+            yield folder, binaries
+        finally:
+            run(binaries / "pg_ctl", "-D", data, "-m", "immediate", "stop")
