@@ -3,6 +3,7 @@
 `rows` carries out printed statements; `take` and `answer` a query on the tables of a DuckDB.
 """
 
+import atexit
 import contextlib
 import json
 import os
@@ -240,30 +241,33 @@ def sail_session():
 
 @contextlib.contextmanager
 def spark_session():
-    """A session, stopped on leaving; skips where there is no pyspark or no Java."""
+    """A session with views of its own; skips where there is no pyspark or no Java."""
+    yield Spark(_spark().newSession())
+
+
+@cache
+def _spark():
+    """Spark in Java, which ends with the process: whoever stopped it would stop it for all."""
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Java is not installed, which Spark runs in")
-    with tempfile.TemporaryDirectory(prefix="spark") as folder:
-        builder = sql.SparkSession.builder.master("local[1]")
-        settings = {
-            "spark.sql.warehouse.dir": folder,
-            "spark.sql.shuffle.partitions": "1",
-            "spark.ui.enabled": "false",
-            "spark.sql.adaptive.enabled": "false",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.host": "127.0.0.1",
-            "spark.log.level": "OFF",
-            # What runs for a minute is compiled for longer than the better code saves.
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        }
-        for key, value in settings.items():
-            builder = builder.config(key, value)
-        session = builder.getOrCreate()
-        try:
-            yield Spark(session)
-        finally:
-            session.stop()
+    folder = tempfile.mkdtemp(prefix="spark")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    builder = sql.SparkSession.builder.master("local[1]")
+    settings = {
+        "spark.sql.warehouse.dir": folder,
+        "spark.sql.shuffle.partitions": "1",
+        "spark.ui.enabled": "false",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.log.level": "OFF",
+        # What runs for a minute is compiled for longer than the better code saves.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
 SERVERS = {"sail": sail_session, "spark": spark_session, "postgres": postgres_server}
