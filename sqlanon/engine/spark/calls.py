@@ -21,6 +21,8 @@ from sqlanon.errors import EngineError, SqlanonError, TimeLimitError
 T = TypeVar("T")
 _LOOKED = 0.5
 """Longest wait before the deadline is looked at again [seconds]."""
+_BEGUN = 1.0
+"""Age of a query that is told to end: one that is still planned may run all the same [seconds]."""
 _ENDED = 1.0
 """Longest wait for a query that was told to end [seconds]."""
 _SETTLED = 10.0
@@ -55,6 +57,7 @@ class Calls:
         self._deadline.check()
         done, results, errors = threading.Event(), list[T](), list[BaseException]()
         session, connect = self._session, is_connect(self._session)
+        start = time.monotonic()
         tags = {self._tag, *session.getTags()} if connect else set[str]()
 
         def work() -> None:
@@ -73,7 +76,7 @@ class Calls:
         try:
             _wait(done, self._deadline)
         except BaseException:
-            threading.Thread(target=self._end, args=(done,), daemon=True).start()
+            threading.Thread(target=self._end, args=(done, start), daemon=True).start()
             self._left.append(done)
             done.wait(_ENDED)
             raise
@@ -117,8 +120,8 @@ class Calls:
         finally:
             self._deadline = before
 
-    def _end(self, done: threading.Event) -> None:
-        """Tells Spark to end the query, again where it had not begun to run.
+    def _end(self, done: threading.Event, start: float) -> None:
+        """Tells Spark to end the query asked at a time, again where it had not begun to run.
 
         The tags of a classic session are known to the thread alone that set them, those of its jobs
         everywhere.
@@ -128,6 +131,7 @@ class Calls:
             if is_connect(self._session)
             else self._session.sparkContext.cancelJobsWithTag
         )
+        done.wait(start + _BEGUN - time.monotonic())
         while not done.is_set():
             with suppress(EngineError):
                 attempt(lambda: interrupt(self._tag), "end a query")

@@ -46,6 +46,7 @@ def on_java(home):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of versions of pandas
         session = builder.getOrCreate()
+    session.sql("SELECT count(*) FROM range(9) GROUP BY id % 2").toArrow()  # a cold one is slow
     yield session
     session.stop()
 

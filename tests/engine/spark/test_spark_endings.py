@@ -14,7 +14,8 @@ from sqlanon.engine.spark.remote import SparkRemote
 from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonError, TimeLimitError
 
 pytestmark = pytest.mark.every_row
-ENDLESS = "SELECT count(*) AS n FROM range(0, 3000000000000) WHERE hash(id) % 1000003 = 7"
+# Of a minute: what Spark went on with would keep later tests waiting.
+ENDLESS = "SELECT count(*) AS n FROM range(0, 10000000000) WHERE hash(id) % 1000003 = 7"
 SECRET = "Wagner77"
 
 
@@ -31,13 +32,11 @@ class Seen:
             self.ended.set()
 
 
-@pytest.mark.parametrize("seconds", [0.05, 2.0])
-def test_a_deadline_ends_a_query_in_spark_too(session, seconds):
+def test_a_deadline_ends_a_query_in_spark_too(session):
     calls, asked, start = Calls(session), Seen(session), time.monotonic()
-    with calls.limited(Deadline.after(seconds)), pytest.raises(TimeLimitError):
+    with calls.limited(Deadline.after(2)), pytest.raises(TimeLimitError):
         calls(asked, "count")
-    assert time.monotonic() - start < seconds + 2
-    # Cold, it takes Spark a while until a query can be told to end.
+    assert time.monotonic() - start < 2 + 2
     assert asked.ended.wait(10)
 
 
@@ -66,7 +65,7 @@ def test_ctrl_c_ends_a_query_in_spark_too(session):
 def test_what_was_told_to_end_writes_nothing_after_its_place_is_cleared(session, tmp_path):
     remote = SparkRemote(session, scratch=str(tmp_path))
     with remote.limited(Deadline.after(2)), pytest.raises(TimeLimitError):
-        remote.store("endless", "SELECT id FROM range(0, 3000000000000)", most=0)
+        remote.store("endless", "SELECT id FROM range(0, 10000000000)", most=0)
     remote.close()
     time.sleep(0.5)
     assert list(tmp_path.iterdir()) == []

@@ -31,5 +31,6 @@ def test_java_everything_holds(kind, tests, tmp_path):
         capture_output=True,
         encoding="utf-8",
         check=False,
+        timeout=1200,
     )
     assert done.returncode == 0, done.stdout
