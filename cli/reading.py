@@ -61,6 +61,14 @@ class RiskCommandOptions:
 
     panel: ClassVar[str] = "Risk"
     figures: RiskFigures = field(default_factory=RiskFigures)
+    population_size: int | None = option(
+        "N",
+        "How many people the records were drawn from, where no --population is at hand: estimates "
+        "its smallest class (k-map) and how many people are unique in it.",
+    )
+    sampling_fraction: float | None = option(
+        "SHARE", "The share of these people that the table holds, in place of --population-size."
+    )
     max_columns: int | None = option(
         "N",
         "Most columns in a set; 0 looks at no sets. Default: as many as --max-sets allows.",
@@ -77,7 +85,8 @@ class RiskCommandOptions:
     @property
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
-        return self.figures.asked | given(self, "max_columns", "max_sets", "every_subset")
+        names = ("population_size", "sampling_fraction", "max_columns", "max_sets", "every_subset")
+        return self.figures.asked | given(self, *names)
 
 
 def risk(

@@ -89,6 +89,8 @@ def risk(
     *,
     table: Any = None,
     population: Any = None,
+    population_size: int | None = None,
+    sampling_fraction: float | None = None,
     threshold: float = RISK_THRESHOLD,
     identifying: float = IDENTIFYING_SHARE,
     max_columns: int | None = None,
@@ -105,6 +107,9 @@ def risk(
         table: The table as it would be released.
         population: Everybody that the table's records were drawn from, with the same columns and
             generalized alike: a table, a frame, or a path to a file of data.
+        population_size: How many people those are, where they are not at hand: then the classes of
+            the population and its unique people are estimated [people].
+        sampling_fraction: Share of them in the table, in (0, 1], in place of their number.
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         max_columns: Most columns of a set that is looked at; 0 for no sets, None for as many as
@@ -121,7 +126,14 @@ def risk(
     from sqlanon.assessment.risk import RiskOptions, assess, opened_population
 
     options = RiskOptions(
-        threshold, identifying, max_columns, max_sets, every_subset, tell=progress
+        threshold,
+        identifying,
+        max_columns,
+        max_sets,
+        every_subset,
+        tell=progress,
+        population_size=population_size,
+        sampling_fraction=sampling_fraction,
     )
     call = asked(source, policy, table=table)
     with (

@@ -39,6 +39,7 @@ from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import column
 from sqlanon.reports.check import Trajectories
+from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
 from sqlanon.wording import counted, many
@@ -59,6 +60,8 @@ class RiskOptions:
             never. None for `subsets.DEFAULT_SETS`, or all of at most `max_columns` where given.
         every_subset: Whether every set of at most so many columns is counted and listed.
         tell: Called with a line that says how far the count is.
+        population_size: People that the table is a sample of [people]; None where not known.
+        sampling_fraction: Share of them in the table, in (0, 1], in place of their number.
 
     Raises:
         PolicyError: A figure out of range.
@@ -70,6 +73,8 @@ class RiskOptions:
     max_sets: int | None = None
     every_subset: bool = False
     tell: Tell | None = None
+    population_size: int | None = None
+    sampling_fraction: float | None = None
 
     def __post_init__(self) -> None:
         faults = [
@@ -77,9 +82,12 @@ class RiskOptions:
             for name, value in (
                 ("risk threshold", self.threshold),
                 ("identifying share", self.identifying),
+                ("sampling fraction", self.sampling_fraction),
             )
-            if not 0 < value <= 1
+            if value is not None and not 0 < value <= 1
         ]
+        if self.population_size is not None and self.sampling_fraction is not None:
+            faults.append("the size of the population follows from the sampling fraction; give one")
         most, sets = self.max_columns, self.max_sets
         if most is not None and most < 0:
             faults.append(f"max_columns {most!r} is not a whole number of at least 0")
@@ -149,6 +157,11 @@ def assess(
     largest = options.largest(len(names))
     theirs = {}
     if population is not None:
+        if options.population_size is not None or options.sampling_fraction is not None:
+            raise PolicyError(
+                "the population is given, so that nothing of it is estimated; leave its size and "
+                "the sampling fraction out"
+            )
         theirs = _comparable(engine, table, population=population, names=names)
     whose, against = policy.entity if policy.entity in theirs else None, None
     with engine.workspace():
@@ -168,6 +181,7 @@ def assess(
                 unit = "records" if entity is None else "persons"
                 against = _population_risk(engine.rows(matches), options.threshold, unit=unit)
         statistics = _class_statistics(engine, coded, entity=entity)
+        estimate = _estimate(statistics, options)
         persons = _persons(engine, coded, statistics=statistics, entity=entity)
         is_dropped = entity in (*policy.identifiers, *policy.drop)
         trajectories = None if is_dropped else _trajectories(engine, coded, entity=entity)
@@ -182,12 +196,13 @@ def assess(
         trajectories=trajectories,
         kept_columns=kept,
         not_counted=uncounted(policy, kept, columns=columns),
+        estimate=estimate,
         notes=(
             *chosen,
             *notes,
             *(trajectories.notes() if trajectories else ()),
             *(kept.notes() if kept else ()),
-            *_notes(against, persons, subsets=subsets, whose=whose),
+            *_notes(against, persons, estimate=estimate, subsets=subsets, whose=whose),
         ),
         seconds=time.monotonic() - started,
     )
@@ -237,6 +252,25 @@ def _class_statistics(engine: Engine, coded: SubsetCodes, *, entity: str | None)
     return statistics if entity is None else replace(statistics, rows=coded.records)
 
 
+def _estimate(statistics: ClassStatistics, options: RiskOptions) -> PopulationEstimate | None:
+    """What is estimated of a population by its size; None where it is not known.
+
+    Raises:
+        PolicyError: The population is smaller than the table.
+    """
+    size, members = options.population_size, statistics.members
+    if options.sampling_fraction is not None:
+        size = round(members / options.sampling_fraction)
+    if size is None:
+        return None
+    if size < members:
+        raise PolicyError(
+            f"the population of {size:,} is smaller than the table's {members:,} records; give "
+            "the number of all people that they are a sample of"
+        )
+    return PopulationEstimate(statistics.histogram, size)
+
+
 def uncounted(
     policy: Policy, kept: KeptColumns | None, *, columns: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -280,15 +314,21 @@ def _notes(
     against: PopulationRisk | None,
     persons: Persons | None,
     *,
+    estimate: PopulationEstimate | None,
     subsets: SubsetRisk | None,
     whose: str | None,
 ) -> list[str]:
     """Notes on what is not estimated, how persons count, and which sets are left out."""
     notes = []
-    if against is None:
+    if estimate is not None:
         notes.append(
-            "without a population (--population) journalist risk is not known, and it is not "
-            "estimated; it is at most the prosecutor risk"
+            "what is estimated of the population holds for a simple random sample of it; where "
+            "people with rare values are drawn more often, the risk is higher"
+        )
+    elif against is None:
+        notes.append(
+            "without a population (--population) or its size (--population-size) journalist risk "
+            "is not known; it is at most the prosecutor risk"
         )
     elif persons is not None and whose is None:
         notes.append(

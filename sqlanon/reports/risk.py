@@ -15,6 +15,7 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import Trajectories
 from sqlanon.reports.document import Provenance, page, size_line
+from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import LISTED, KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import counted, in_columns, many, part_of, percent
@@ -407,6 +408,7 @@ class RiskReport(SelfShown):
         quasi_identifiers: The columns that make the classes.
         subsets: Which columns tell people apart; None where not asked for.
         population: Risks against a population; None where none was given.
+        estimate: What is estimated of a population by its size alone; None where none was given.
         persons: What counting persons found; None where records are counted.
         trajectories: Persons by all their records; None where nothing joins these.
         kept_columns: Whom columns single out that make no class; None without any.
@@ -427,6 +429,7 @@ class RiskReport(SelfShown):
     trajectories: Trajectories | None = None
     kept_columns: KeptColumns | None = None
     not_counted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    estimate: PopulationEstimate | None = None
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     @property
@@ -470,6 +473,7 @@ class RiskReport(SelfShown):
             else self.trajectories.to_dict(self.threshold),
             "quasi_identifiers": list(self.quasi_identifiers),
             "population": None if self.population is None else self.population.to_dict(),
+            "population_estimate": None if self.estimate is None else self.estimate.to_dict(),
             **({} if self.subsets is None else self.subsets.to_dict()),
             "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
             "not_counted": {role: list(names) for role, names in self.not_counted.items()},
@@ -499,6 +503,8 @@ class RiskReport(SelfShown):
         else:
             rows.append(["journalist, highest", percent(population.journalist_max)])
             rows.append(["marketer", percent(population.journalist_mean)])
+        if self.estimate is not None:
+            rows.append(["journalist, estimated", percent(1 / self.estimate.k_map)])
         return [ShownTable(rows)]
 
     def to_text(self) -> str:
@@ -506,6 +512,8 @@ class RiskReport(SelfShown):
         lines = self._class_lines()
         if self.population is not None:
             lines += self.population.to_lines(self.unit)
+        if self.estimate is not None:
+            lines += self.estimate.to_lines(self.unit)
         if self.subsets is not None:
             lines += self.subsets.to_lines(self.unit)
         if self.kept_columns is not None:

@@ -63,7 +63,7 @@ def test_risk_agrees_with_check(connection):
 def test_what_is_not_known_without_a_population_is_said(connection):
     report = risk(connection, ROWS)
     assert report.to_dict()["population"] is None
-    assert "without a population (--population) journalist risk is not known" in report.notes[0]
+    assert "journalist risk is not known" in report.notes[0]
     assert "at most 50% of the records" in report.to_text()
 
 
