@@ -59,6 +59,12 @@ sqlanon plan census.duckdb people --policy policy.toml --save plan.json
 # carry a stored plan out
 sqlanon apply census.duckdb plan.json --into people_public
 
+[verify]
+# publish with a manifest, and check the release by it later
+sqlanon anonymize census.duckdb people --policy policy.toml \
+    --output released.csv --manifest released.manifest.json
+sqlanon verify released.csv released.manifest.json
+
 [anonymize]
 # a new table beside the original
 sqlanon anonymize census.duckdb people --policy policy.toml \

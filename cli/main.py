@@ -44,6 +44,7 @@ _COMMANDS = {
     "bound": ("reading", "Prove what any k-anonymization loses at least, by any method."),
     "compare": ("comparing", "Show the results of several methods side by side."),
     "risk": ("reading", "Report how easily people can be recognized in a table."),
+    "verify": ("reading", "Check a release against the manifest that was written with it."),
     "report": ("reading", "Write a report on a release for a data protection officer."),
     "hierarchy": (
         "hierarchies",

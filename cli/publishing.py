@@ -173,7 +173,7 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
         sqlanon.Plan.load(planned.plan),
         run=run,
         confirm=confirm,
-        report=target.report,
+        **target.beside,
         **target.place,
     )
     _publish(report, run, page=target.report)
@@ -185,8 +185,9 @@ def anonymize(
     """Plan and apply in one: publish a table anonymized and verified."""
     import sqlanon
 
-    if trial.dry_run and target.report is not None:
-        raise PolicyError("--dry-run writes nothing; leave --report out, or publish")
+    if trial.dry_run and target.beside:
+        named = ", ".join(f"--{name}" for name in target.beside)
+        raise PolicyError(f"--dry-run writes nothing; leave {named} out, or publish")
     if trial.dry_run and not target.is_given:
         found = _planned(given, wanted, run=run, complete=True)
         _tell_dry(found, _previewed(given, found, rows=trial.preview, run=run), run=run)
@@ -205,7 +206,7 @@ def anonymize(
             **how,
             confirm=shown if shown.is_needed else None,
             preview=trial.preview,
-            report=target.report,
+            **target.beside,
         )
     except _DryRunError as ended:
         output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search.to_dict())

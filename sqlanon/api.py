@@ -28,7 +28,7 @@ from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
     from sqlanon.publishing.plan import Plan
-    from sqlanon.publishing.target import Anonymized
+    from sqlanon.publishing.target import Anonymized, Witnessing
     from sqlanon.release_report.making import Witness
 
 # What not every call needs is imported there: a command must start fast.
@@ -80,6 +80,8 @@ class _Published(Opening, total=False):
     confirm: Confirm | None
     progress: Progress | None
     report: str | Path | None
+    manifest: str | Path | None
+    labels: str | Path | None
 
 
 class _Written(_Published, total=False):
@@ -123,6 +125,8 @@ def apply(
     overwrite: bool = False,
     confirm: Confirm | None = None,
     report: str | Path | None = None,
+    manifest: str | Path | None = None,
+    labels: str | Path | None = None,
     progress: Progress | None = None,
     with_report: bool = False,
     **opening: Unpack[Opening],
@@ -144,6 +148,8 @@ def apply(
         with_report: As for `anonymize`.
         confirm: Called with the plan before anything is written; what it raises stops that.
         report: A file .html for a report of the release, as `sqlanon.report` makes one.
+        manifest: A file .json for the manifest of the release, for `sqlanon.verify`.
+        labels: A file .csv or .json that says which label stands for which values.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
@@ -157,8 +163,10 @@ def apply(
     file = None if output is None else Path(output)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    witness = None if report is None else _witness(call, report, overwrite=overwrite)
-    target = Target(into, in_place, file, overwrite, confirm, like, witness)
+    beside = _companions(manifest, labels, output=file, overwrite=overwrite)
+    if report is not None:
+        beside = (_witness(call, report, overwrite=overwrite), *beside)
+    target = Target(into, in_place, file, overwrite, confirm, like, beside)
     refuse_early(call.source, target)
     named = table_named(call.source, plan) if call.table is None else call.table
     reading = opened_for(
@@ -180,6 +188,8 @@ class _Anonymized(Settings, total=False):
     confirm: Callable[..., object] | None
     preview: int | None
     report: str | Path | None
+    manifest: str | Path | None
+    labels: str | Path | None
 
 
 class _AnonymizedTable(_Anonymized, total=False):
@@ -226,6 +236,8 @@ def anonymize(
     confirm: Callable[..., object] | None = None,
     preview: int | None = None,
     report: str | Path | None = None,
+    manifest: str | Path | None = None,
+    labels: str | Path | None = None,
     with_report: bool = False,
     **settings: Unpack[Settings],
 ) -> Frame | Anonymized[Any] | Report:
@@ -247,6 +259,8 @@ def anonymize(
         preview: How many records `confirm` sees before and after, as `sqlanon.preview` has them.
         with_report: Whether a frame comes with what was proved on it: `frame, report = ...`.
         report: As for `apply`.
+        manifest: As for `apply`.
+        labels: As for `apply`.
 
     Returns:
         A frame, or `Anonymized(frame, report)`; the `Report` where a table or a file is written.
@@ -279,10 +293,11 @@ def anonymize(
     options, opening = options_of(settings), opening_of(settings)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    witness = None
+    beside = _companions(manifest, labels, output=file, overwrite=overwrite)
     if report is not None:
-        witness = _witness(call, report, overwrite=overwrite, limit=options.deadline)
-    target = Target(into, in_place, file, overwrite, confirm, like, witness)
+        page = _witness(call, report, overwrite=overwrite, limit=options.deadline)
+        beside = (page, *beside)
+    target = Target(into, in_place, file, overwrite, confirm, like, beside)
     refuse_early(call.source, target)
     reading = opened_for(
         *call.opened, read_only=file is not None, complete=True, finds_persons=True, **opening
@@ -316,3 +331,23 @@ def _witness(call: Call, path: str | Path, *, overwrite: bool, limit: Deadline =
 
     source = str(call.source) if isinstance(call.source, str | Path) else None
     return Witness(Path(path), overwrite, source, limit)
+
+
+def _companions(
+    manifest: str | Path | None, labels: str | Path | None, *, output: Path | None, overwrite: bool
+) -> tuple[Witnessing, ...]:
+    """What writes the manifest and the labels of a release while it is published."""
+    from sqlanon.pictures import refuse_target
+
+    found: list[Witnessing] = []
+    if manifest is not None:
+        from sqlanon.publishing.manifest import manifest_of  # most releases have none
+
+        path = refuse_target(manifest, "manifest", endings=(".json",), overwrite=overwrite)
+        found.append(manifest_of(path, output=output, overwrite=overwrite))
+    if labels is not None:
+        from sqlanon.publishing.labels import ENDINGS, labels_of
+
+        path = refuse_target(labels, "file of labels", endings=ENDINGS, overwrite=overwrite)
+        found.append(labels_of(path, overwrite=overwrite))
+    return tuple(found)

@@ -107,10 +107,11 @@ def publish(
                     source_sha256=plan.report.provenance.source_sha256, output_sha256=sha256
                 ),
             )
-            if target.witness is not None:
+            if target.witnesses:
                 looked = time.monotonic()
-                target.witness(engine, plan, source, table)
-                target.witness.draw(_timed(report, seconds, started=looked))
+                for witness in target.witnesses:
+                    witness(engine, plan, source, table)
+                    witness.draw(_timed(report, seconds, started=looked))
                 seconds["report"] = time.monotonic() - looked
             # All that is published has been read by now, between two looks at its source.
             refuse_stale(engine, plan, source=source)
