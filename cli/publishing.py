@@ -25,7 +25,9 @@ from .options import (
     TargetOptions,
     TextFileOptions,
     argument,
+    given,
     option,
+    repeatable,
     switch,
 )
 from .progress import progress, reported
@@ -57,6 +59,32 @@ class SavedPlan:
         "TABLE", "The table, if its name in SOURCE differs from that in the plan."
     )
     text: TextFileOptions = field(default_factory=TextFileOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """Other records than those of the plan."""
+
+    panel: ClassVar[str] = TARGET
+    to: str | None = option(
+        "BATCH",
+        "Publish these records in place of those of SOURCE, by the same recoding: a table of "
+        "SOURCE, or another file. By default they must satisfy the models by themselves.",
+    )
+    released: list[str] = repeatable(
+        "EARLIER",
+        "With --to: a table or file that was released by the plan before. The models must hold "
+        "for BATCH and all of these together.",
+    )
+    suppression_limit: float | None = option(
+        "SHARE", "With --to: share of the records that may be suppressed, 0 to 1. Default: 0."
+    )
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The options that were given, as the library takes them."""
+        released = {"released": self.released} if self.released else {}
+        return released | given(self, "to", "suppression_limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +190,9 @@ def plan(
     output.leave_unless(found.report.holds)
 
 
-def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None:
+def apply(
+    *, planned: SavedPlan, batch: BatchOptions, target: TargetOptions, run: RunOptions
+) -> None:
     """Carry out a saved plan and verify the published table. It is one transaction."""
     import sqlanon
 
@@ -173,6 +203,7 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
         sqlanon.Plan.load(planned.plan),
         run=run,
         confirm=confirm,
+        **batch.asked,
         **target.beside,
         **target.place,
     )

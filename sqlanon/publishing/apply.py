@@ -163,7 +163,7 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     columns = column_types(engine, source)
     # Of a file what is dropped is not even loaded, so nothing is known of it but its name.
     seen = plan.policy.seen(list(plan.columns))
-    changes = list(_changed_columns(dict(plan.columns), columns, seen=seen))
+    changes = list(changed_columns(dict(plan.columns), columns, seen=seen))
     if changes:
         raise StalePlanError(
             f"the columns of the table are not those of the plan: {'; '.join(changes)}; "
@@ -190,7 +190,7 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
         raise StalePlanError(change_fault(engine, source, otherwise=fault))
 
 
-def _changed_columns(
+def changed_columns(
     before: Mapping[str, exp.DataType], now: Mapping[str, exp.DataType], *, seen: Sequence[str]
 ) -> Iterator[str]:
     """What became of the columns of a table, by the types of those that decide anything."""

@@ -140,7 +140,7 @@ def _of_rule(
     levels: Sequence[int],
     has_sets: bool,
 ) -> Iterator[Meaning]:
-    """What a rule says of labels, and of the items of those that are sets, such as `{20-24, 30}`."""
+    """What a rule says of labels, and of the items of those that are sets (`{20-24, 30}`)."""
     rule = hierarchy.rule
     if isinstance(rule, Expressions):
         texts = [rule.texts[level - 1] for level in levels if 0 < level < hierarchy.height]
@@ -171,8 +171,10 @@ def _by_rule(rule: object, label: str, *, levels: Sequence[int]) -> Meaning | No
             lengths = [rule.lengths[level - 1] for level in levels if 0 < level <= rule.height - 1]
             for length in sorted(lengths):
                 masked = label[length:]
-                if len(label) >= length and masked == rule.mask * len(masked) and (
-                    masked or not rule.mask
+                if (
+                    len(label) >= length
+                    and masked == rule.mask * len(masked)
+                    and (masked or not rule.mask)
                 ):
                     return Meaning("", label, "prefix", label[:length])
         case Dates():
@@ -190,7 +192,7 @@ def _days(label: str) -> Meaning | None:
     found = _DAYS.fullmatch(label)
     if found is None:
         return None
-    year, week, quarter, month, day, last = (own and int(own) for own in found.groups())
+    year, week, quarter, month, day, last = (int(own or 0) for own in found.groups())
     try:
         if week:
             first = date.fromisocalendar(year, week, 1)
@@ -205,9 +207,7 @@ def _days(label: str) -> Meaning | None:
             after = date(end // 12, end % 12 + 1, 1)
     except (ValueError, OverflowError):
         return None
-    return Meaning(
-        "", label, "range", low=first.isoformat(), high=after.isoformat(), closed="left"
-    )
+    return Meaning("", label, "range", low=first.isoformat(), high=after.isoformat(), closed="left")
 
 
 def _csv(rows: Iterable[Meaning]) -> str:

@@ -71,7 +71,8 @@ class Verification(SelfShown):
         """The verdict."""
         if self.holds:
             return f"the release is what its manifest says, {counted(self.records, 'record')}"
-        return f"the release is not what its manifest says: {counted(len(self.differences), 'difference')}"
+        found = counted(len(self.differences), "difference")
+        return f"the release is not what its manifest says: {found}"
 
     def shown_tables(self) -> list[ShownTable]:
         """The differences."""
@@ -81,7 +82,9 @@ class Verification(SelfShown):
     def to_text(self) -> str:
         """A page for a reader."""
         models = [f"  {result.verdict()}" for result in self.models]
-        return page([self.headline(), *(f"  {each}" for each in self.differences), *models], self.notes)
+        return page(
+            [self.headline(), *(f"  {each}" for each in self.differences), *models], self.notes
+        )
 
 
 @checked
@@ -105,6 +108,7 @@ def verify(
         table: The table, where the release is a database with more than one.
         policy: The policy of the release, where a model refers to an order or a hierarchy: a
             manifest has digests of these, since they list values.
+        progress: As for `check`.
 
     Raises:
         PolicyError: A model refers to such a list, and none or another one is given.
@@ -177,7 +181,11 @@ def _other_columns(wanted: list[str], names: list[str]) -> str:
         for what, those in (("it lacks", missing), ("it has besides", new))
         if those
     ]
-    return f"its columns are others: {'; '.join(parts)}" if parts else "its columns are in another order"
+    return (
+        f"its columns are others: {'; '.join(parts)}"
+        if parts
+        else "its columns are in another order"
+    )
 
 
 def _other_figures(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
