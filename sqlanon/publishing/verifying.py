@@ -190,9 +190,9 @@ def _other_columns(wanted: list[str], names: list[str]) -> str:
 
 def _other_figures(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
     """Classes and models that are not those of the manifest, or do not hold."""
-    for key, what in (("classes", "classes"), ("k", "records in the smallest class")):
+    for key, what in (("classes", "number of classes"), ("k", "size of the smallest class")):
         if found[key] != wanted[key]:
-            yield f"it has {found[key]:,} {what}, not {wanted[key]:,}"
+            yield f"the {what} is {found[key]:,}, not {wanted[key]:,}"
     if len(found["models"]) != len(wanted["models"]):
         yield "the manifest tells of other models than its policy has"
         return

@@ -89,7 +89,7 @@ def test_intervals_do_not_move_with_the_extremes_of_a_batch(connection, tmp_path
 def test_a_value_without_a_place_in_its_hierarchy_is_refused_by_count(connection, tmp_path):
     plan = saved(connection, tmp_path)
     fill(connection, "batch", alike(20, "secret-x") + alike(20, "secret-y") + alike(31, "f"))
-    with pytest.raises(HierarchyError, match="'sex'.* 2 values") as caught:
+    with pytest.raises(HierarchyError, match=r"'sex'.* 2 values") as caught:
         sqlanon.apply(connection, plan, to="batch", into="second")
     assert "secret" not in str(caught.value)
     assert not connection.sql("SHOW TABLES").filter("name = 'second'").fetchall()
@@ -97,20 +97,20 @@ def test_a_value_without_a_place_in_its_hierarchy_is_refused_by_count(connection
 
 def test_a_batch_that_breaks_a_model_is_refused_by_counts(connection, tmp_path):
     plan = saved(connection, tmp_path)
-    fill(connection, "batch", alike(20, "f") + [(38, "m", "a")])
-    with pytest.raises(sqlanon.UnsatisfiableError, match="1 of 4 records .*suppression-limit"):
+    fill(connection, "batch", [*alike(20, "f"), (38, "m", "a")])
+    with pytest.raises(sqlanon.UnsatisfiableError, match=r"1 of 4 records .*suppression-limit"):
         sqlanon.apply(connection, plan, to="batch", into="second")
 
 
 def test_violating_classes_are_suppressed_within_a_limit(connection, tmp_path):
     plan = saved(connection, tmp_path)
-    fill(connection, "batch", alike(20, "f") + [(38, "m", "a")])
+    fill(connection, "batch", [*alike(20, "f"), (38, "m", "a")])
     report = sqlanon.apply(connection, plan, to="batch", into="second", suppression_limit=0.25)
     assert report.suppressed_records == 1
     assert list(sizes(rows_of(connection, "second")).values()) == [3]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_is_suppressed_is_what_brute_force_suppresses(connection, tmp_path, seed):
     plan = saved(connection, tmp_path, KAnonymity(3), LDiversity(2))
     draw = random.Random(seed)
