@@ -260,7 +260,8 @@ def _apply_to(
     done = publish_batch(
         opened.engine, plan, batch=batch, earlier=earlier, limit=limit, target=target
     )
-    return target.result(told(opened, done, plan.policy), with_report=with_report)
+    policy = replace(plan.policy, suppression_limit=limit or 0.0)
+    return target.result(told(opened, done, policy), with_report=with_report)
 
 
 class _Anonymized(Settings, total=False):

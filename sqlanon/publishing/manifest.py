@@ -12,6 +12,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from sqlanon.publishing.promises import is_changed, sealed
 from sqlanon.query.publish.formats import Written
 from sqlanon.query.syntax import column
 from sqlanon.reports.check import ModelResult
-from sqlanon.reports.document import SCHEMA_VERSION, bound_figure, rounded, stamp
+from sqlanon.reports.document import SCHEMA_VERSION, bound_figure, rounded
 from sqlanon.reports.plan import Report
 from sqlanon.sqltext import DIALECT
 
@@ -99,9 +100,6 @@ def published_figures(results: TableResults) -> dict[str, Any]:
 def _document(
     plan: Plan, report: Report, *, released: Mapping[str, Any], output: str
 ) -> dict[str, Any]:
-    import duckdb  # known by now; its version alone is asked for
-
-    version = stamp("")["version"]
     head = replace(report.provenance, policy=plan.policy).head()
     measures = {name: rounded(value) for name, value in report.loss.items()}
     of_persons = [result.to_dict() for result in report.models] if report.entity else None
@@ -109,8 +107,8 @@ def _document(
         "kind": KIND,
         "schema_version": SCHEMA_VERSION,
         "versions": {
-            "sqlanon": version,
-            "duckdb": duckdb.__version__,
+            "sqlanon": version("sqlanon"),
+            "duckdb": version("duckdb"),
             "python": platform.python_version(),
         },
         "policy": _without_lists(plan.policy),

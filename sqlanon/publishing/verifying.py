@@ -153,7 +153,7 @@ def verify(
             differences.append(f"it has {counted(records, 'record')}, not {expected:,}")
         engine.opened.refuse_changed()
         found = Verification(tuple(differences), records, models, time.monotonic() - started)
-        return told(opened, found, demanded)
+        return told(opened, found)
 
 
 def _is_typed(opened: OpenedSource) -> bool:
