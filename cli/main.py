@@ -39,12 +39,12 @@ _COMMANDS = {
         "Plan and apply in one: publish a table anonymized and verified.",
     ),
     "rewrite": ("publishing", "Copy a database into a fresh file, without its deleted data."),
+    "verify": ("reading", "Check a release against the manifest that was written with it."),
     "measure": ("reading", "Measure what a release has lost against its original."),
     "mine": ("reading", "Count or list the generalized itemsets of k records or more."),
     "bound": ("reading", "Prove what any k-anonymization loses at least, by any method."),
     "compare": ("comparing", "Show the results of several methods side by side."),
     "risk": ("reading", "Report how easily people can be recognized in a table."),
-    "verify": ("reading", "Check a release against the manifest that was written with it."),
     "report": ("reading", "Write a report on a release for a data protection officer."),
     "hierarchy": (
         "hierarchies",
