@@ -58,6 +58,9 @@ sqlanon plan census.duckdb people --policy policy.toml --save plan.json
 [apply]
 # carry a stored plan out
 sqlanon apply census.duckdb plan.json --into people_public
+# other records by the same recoding
+sqlanon apply census.duckdb plan.json --to people \
+    --suppression-limit 0.02 --output later.csv
 
 [anonymize]
 # a new table beside the original
@@ -67,9 +70,17 @@ sqlanon anonymize census.duckdb people --policy policy.toml \
 sqlanon anonymize census.duckdb people --qi age,sex \
     --hierarchy age=intervals:5,10,20 --k 5 --method mondrian --others drop \
     --output people.csv
+# a file with its manifest, and what its labels stand for
+sqlanon anonymize census.duckdb people --policy policy.toml \
+    --output released.csv --manifest released.manifest.json \
+    --labels released.labels.csv
 # look first: three records before and after, and nothing is written
 sqlanon anonymize census.duckdb people --policy policy.toml --dry-run \
     --preview 3
+
+[verify]
+# whether a release is what its manifest says
+sqlanon verify released.csv released.manifest.json
 
 [measure]
 # what a published table lost against its original

@@ -39,6 +39,7 @@ _COMMANDS = {
         "Plan and apply in one: publish a table anonymized and verified.",
     ),
     "rewrite": ("publishing", "Copy a database into a fresh file, without its deleted data."),
+    "verify": ("reading", "Check a release against the manifest that was written with it."),
     "measure": ("reading", "Measure what a release has lost against its original."),
     "mine": ("reading", "Count or list the generalized itemsets of k records or more."),
     "bound": ("reading", "Prove what any k-anonymization loses at least, by any method."),

@@ -358,6 +358,23 @@ class TargetOptions:
         "can be read offline.",
         panel=OUTPUT,
     )
+    manifest: Path | None = option(
+        "FILE",
+        "Also write a manifest, such as release.manifest.json, by which `sqlanon verify` checks "
+        "the release later without the original.",
+        panel=OUTPUT,
+    )
+    labels: Path | None = option(
+        "FILE",
+        "Also write which label stands for which values, as .csv or .json, from the hierarchies "
+        "alone.",
+        panel=OUTPUT,
+    )
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """The files that are written besides, as the library takes them."""
+        return given(self, "report", "manifest", "labels")
 
     @property
     def is_given(self) -> bool:

@@ -25,7 +25,9 @@ from .options import (
     TargetOptions,
     TextFileOptions,
     argument,
+    given,
     option,
+    repeatable,
     switch,
 )
 from .progress import progress, reported
@@ -57,6 +59,32 @@ class SavedPlan:
         "TABLE", "The table, if its name in SOURCE differs from that in the plan."
     )
     text: TextFileOptions = field(default_factory=TextFileOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """Other records than those of the plan."""
+
+    panel: ClassVar[str] = TARGET
+    to: str | None = option(
+        "BATCH",
+        "Publish these records in place of those of SOURCE, by the same recoding: a table of "
+        "SOURCE, or another file. By default they must satisfy the models by themselves.",
+    )
+    released: list[str] = repeatable(
+        "EARLIER",
+        "With --to: a table or file that was released by the plan before. The models must hold "
+        "for BATCH and all of these together.",
+    )
+    suppression_limit: float | None = option(
+        "SHARE", "With --to: share of the records that may be suppressed, 0 to 1. Default: 0."
+    )
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The options that were given, as the library takes them."""
+        released = {"released": self.released} if self.released else {}
+        return released | given(self, "to", "suppression_limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +190,9 @@ def plan(
     output.leave_unless(found.report.holds)
 
 
-def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None:
+def apply(
+    *, planned: SavedPlan, batch: BatchOptions, target: TargetOptions, run: RunOptions
+) -> None:
     """Carry out a saved plan and verify the published table. It is one transaction."""
     import sqlanon
 
@@ -173,7 +203,8 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
         sqlanon.Plan.load(planned.plan),
         run=run,
         confirm=confirm,
-        report=target.report,
+        **batch.asked,
+        **target.beside,
         **target.place,
     )
     _publish(report, run, page=target.report)
@@ -185,8 +216,9 @@ def anonymize(
     """Plan and apply in one: publish a table anonymized and verified."""
     import sqlanon
 
-    if trial.dry_run and target.report is not None:
-        raise PolicyError("--dry-run writes nothing; leave --report out, or publish")
+    if trial.dry_run and target.beside:
+        named = ", ".join(f"--{name}" for name in target.beside)
+        raise PolicyError(f"--dry-run writes nothing; leave {named} out, or publish")
     if trial.dry_run and not target.is_given:
         found = _planned(given, wanted, run=run, complete=True)
         _tell_dry(found, _previewed(given, found, rows=trial.preview, run=run), run=run)
@@ -205,7 +237,7 @@ def anonymize(
             **how,
             confirm=shown if shown.is_needed else None,
             preview=trial.preview,
-            report=target.report,
+            **target.beside,
         )
     except _DryRunError as ended:
         output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search.to_dict())

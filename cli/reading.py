@@ -1,4 +1,4 @@
-"""The commands that only read: check, risk, measure, mine, bound, report."""
+"""The commands that only read: check, risk, measure, mine, bound, verify, report."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from .options import (
     LONGEST,
     OUTPUT,
     OVERWRITE,
+    SOURCE,
     Input,
     PolicyOptions,
     PublishingOptions,
@@ -240,6 +241,40 @@ def bound(
     loss = maker.document.get("loss") if asked.loss is None else asked.loss
     report = reported(sqlanon.bound, given, maker, run=run, **{**asdict(asked), "loss": loss})
     output.present(run, report, "bound")
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedRelease:
+    """A release, its manifest, and what the manifest has only digests of."""
+
+    panel: ClassVar[str] = "Release"
+    released: str = argument("RELEASED", SOURCE)
+    manifest: Path = argument("MANIFEST", "The file that --manifest has written with it.")
+    table: str | None = option("TABLE", "The table; needed if RELEASED holds more than one.")
+    policy: Path | None = option(
+        "FILE",
+        "The policy.toml of the release; needed if a model refers to an order or a hierarchy of "
+        "sensitive values, which the manifest does not contain.",
+    )
+    text: TextFileOptions = field(default_factory=TextFileOptions)
+
+    @property
+    def source(self) -> str:
+        """What is opened."""
+        return self.released
+
+
+def verify(*, given: VerifiedRelease, run: RunOptions) -> None:
+    """Check a release against the manifest that was written with it. Needs no original.
+
+    Compares columns, types, number of records and content, and counts the models of its policy
+    again; prints a line for each thing that differs, and exits with 1 if there is one.
+    """
+    import sqlanon
+
+    found = reported(sqlanon.verify, given, given.manifest, run=run, policy=given.policy)
+    output.present(run, found, "verify")
+    output.leave_unless(found.holds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ from sqlanon.publishing.plan import Plan as Plan
 from sqlanon.publishing.preview import preview as preview
 from sqlanon.publishing.rewriting import rewrite as rewrite
 from sqlanon.publishing.target import Anonymized as Anonymized
+from sqlanon.publishing.verifying import Verification as Verification
+from sqlanon.publishing.verifying import verify as verify
 from sqlanon.release_report.making import report as report
 from sqlanon.release_report.report import ReleaseReport as ReleaseReport
 from sqlanon.reports.bound import BoundReport as BoundReport

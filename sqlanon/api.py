@@ -8,7 +8,7 @@ it on request alone, so that a pipeline has nothing to unpack.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from importlib import import_module
@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from sqlanon.arguments import checked
+from sqlanon.arguments import checked, is_file
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Opening
 from sqlanon.errors import MissingTableError, PolicyError
@@ -27,8 +27,9 @@ from sqlanon.publishing.settings import Settings, completed, opening_of, options
 from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
+    from sqlanon.engine.open import OpenedSource
     from sqlanon.publishing.plan import Plan
-    from sqlanon.publishing.target import Anonymized
+    from sqlanon.publishing.target import Anonymized, Target, Witnessing
     from sqlanon.release_report.making import Witness
 
 # What not every call needs is imported there: a command must start fast.
@@ -80,9 +81,19 @@ class _Published(Opening, total=False):
     confirm: Confirm | None
     progress: Progress | None
     report: str | Path | None
+    manifest: str | Path | None
+    labels: str | Path | None
 
 
-class _Written(_Published, total=False):
+class _OfPlan(_Published, total=False):
+    """The same of one by a saved plan, which may be of other records."""
+
+    to: Any
+    released: Sequence[Any]
+    suppression_limit: float | None
+
+
+class _Written(_OfPlan, total=False):
     """The same of one that is written to a database."""
 
     table: Any
@@ -94,11 +105,11 @@ class _Written(_Published, total=False):
 
 @overload
 def apply(
-    source: F, plan: Plan, *, with_report: Literal[False] = ..., **said: Unpack[_Published]
+    source: F, plan: Plan, *, with_report: Literal[False] = ..., **said: Unpack[_OfPlan]
 ) -> F: ...
 @overload
 def apply(
-    source: F, plan: Plan, *, with_report: Literal[True], **said: Unpack[_Published]
+    source: F, plan: Plan, *, with_report: Literal[True], **said: Unpack[_OfPlan]
 ) -> Anonymized[F]: ...
 @overload
 def apply(source: Source, plan: Plan, **said: Unpack[_Written]) -> Report: ...
@@ -109,7 +120,7 @@ def apply(
     *,
     output: str | Path,
     overwrite: bool = ...,
-    **said: Unpack[_Published],
+    **said: Unpack[_OfPlan],
 ) -> Report: ...
 @checked
 def apply(
@@ -117,12 +128,17 @@ def apply(
     plan: Plan,
     *,
     table: Any = None,
+    to: Any = None,
+    released: Sequence[Any] = (),
+    suppression_limit: float | None = None,
     into: str | None = None,
     in_place: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
     confirm: Confirm | None = None,
     report: str | Path | None = None,
+    manifest: str | Path | None = None,
+    labels: str | Path | None = None,
     progress: Progress | None = None,
     with_report: bool = False,
     **opening: Unpack[Opening],
@@ -135,6 +151,12 @@ def apply(
         plan: The plan.
         table: The table, where it is not called what the plan calls it. A file of data holds only
             one, whatever its name.
+        to: Other records, to be published by the recoding of the plan in place of its own: a table
+            of the source, a frame, or a path to a file of data or a database. A plan that recodes
+            record by record is refused.
+        released: What was released by the plan before: as for `to`. The models then hold for all of
+            it together with the records of `to`, else for these by themselves.
+        suppression_limit: Share of the records of `to` that may be suppressed; none where left out.
         into: Name of a new table.
         in_place: Whether the published table takes the original's place. Where sqlanon opens
             the database itself, a fresh file takes the place of the old one in one step: either
@@ -144,9 +166,12 @@ def apply(
         with_report: As for `anonymize`.
         confirm: Called with the plan before anything is written; what it raises stops that.
         report: A file .html for a report of the release, as `sqlanon.report` makes one.
+        manifest: A file .json for the manifest of the release, for `sqlanon.verify`.
+        labels: A file .csv or .json that says which label stands for which values.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
+        UnsatisfiableError: Too many records of `to` are in classes that do not satisfy the models.
         VerificationError: The published table is not what the plan promised; nothing is published.
         SqlanonError: The source or the target is at fault; the message says how.
     """
@@ -154,11 +179,28 @@ def apply(
     from sqlanon.publishing.target import Target, likeness_of, refuse_early, replaced_file
 
     call = asked(source, policy_of(plan), table=table)
+    if to is not None:
+        from sqlanon.publishing.frozen import refuse_unfrozen
+
+        refuse_unfrozen(
+            plan,
+            in_place=in_place,
+            is_proved=manifest is not None or report is not None,
+            is_together=bool(released),
+            limit=suppression_limit,
+        )
+    elif released or suppression_limit is not None:
+        raise PolicyError(
+            "released (--released) and suppression_limit (--suppression-limit) are of other "
+            "records; name these with to (--to BATCH)"
+        )
     file = None if output is None else Path(output)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    witness = None if report is None else _witness(call, report, overwrite=overwrite)
-    target = Target(into, in_place, file, overwrite, confirm, like, witness)
+    beside = _companions(manifest, labels, output=file, overwrite=overwrite)
+    if report is not None:
+        beside = (_witness(call, report, overwrite=overwrite), *beside)
+    target = Target(into, in_place, file, overwrite, confirm, like, beside)
     refuse_early(call.source, target)
     named = table_named(call.source, plan) if call.table is None else call.table
     reading = opened_for(
@@ -169,9 +211,57 @@ def apply(
             opened, _ = stack.enter_context(reading)
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
+        if to is not None:
+            return _apply_to(
+                opened,
+                plan,
+                [call.alike(one) for one in (to, *released)],
+                stack=stack,
+                limit=suppression_limit,
+                target=target,
+                with_report=with_report,
+            )
         replaced = replaced_file(opened, target)
         done = publish(opened.engine, plan, source=opened.table, target=target, file=replaced)
         return target.result(told(opened, done, plan.policy), with_report=with_report)
+
+
+def _apply_to(
+    opened: OpenedSource,
+    plan: Plan,
+    tables: Sequence[object],
+    *,
+    stack: ExitStack,
+    limit: float | None,
+    target: Target,
+    with_report: bool,
+) -> Frame | Anonymized[Any] | Report:
+    """What `apply` publishes of other records: the first table, with others released before."""
+    from sqlanon.engine import files
+    from sqlanon.engine.open import HeldFrame, second_table
+    from sqlanon.microdata.opening import beside
+    from sqlanon.publishing.frozen import publish_batch
+    from sqlanon.publishing.target import Likeness
+
+    first = tables[0]
+    if target.output is not None:
+        # What is read beside the source must not be written over.
+        named = [Path(one) for one in tables if isinstance(one, str | Path)]
+        own = [file for file in named if is_file(file)]
+        files.refuse_output(target.output, own, overwrite=target.overwrite)
+    if target.likeness is not None and isinstance(first, HeldFrame):
+        target = replace(target, likeness=Likeness(first))
+    batch, *earlier = (
+        stack.enter_context(
+            second_table(opened.engine, one, how=beside(opened, plan.policy, is_alike=not number))
+        )
+        for number, one in enumerate(tables)
+    )
+    done = publish_batch(
+        opened.engine, plan, batch=batch, earlier=earlier, limit=limit, target=target
+    )
+    policy = replace(plan.policy, suppression_limit=limit or 0.0)
+    return target.result(told(opened, done, policy), with_report=with_report)
 
 
 class _Anonymized(Settings, total=False):
@@ -180,6 +270,8 @@ class _Anonymized(Settings, total=False):
     confirm: Callable[..., object] | None
     preview: int | None
     report: str | Path | None
+    manifest: str | Path | None
+    labels: str | Path | None
 
 
 class _AnonymizedTable(_Anonymized, total=False):
@@ -226,6 +318,8 @@ def anonymize(
     confirm: Callable[..., object] | None = None,
     preview: int | None = None,
     report: str | Path | None = None,
+    manifest: str | Path | None = None,
+    labels: str | Path | None = None,
     with_report: bool = False,
     **settings: Unpack[Settings],
 ) -> Frame | Anonymized[Any] | Report:
@@ -247,6 +341,8 @@ def anonymize(
         preview: How many records `confirm` sees before and after, as `sqlanon.preview` has them.
         with_report: Whether a frame comes with what was proved on it: `frame, report = ...`.
         report: As for `apply`.
+        manifest: As for `apply`.
+        labels: As for `apply`.
 
     Returns:
         A frame, or `Anonymized(frame, report)`; the `Report` where a table or a file is written.
@@ -279,10 +375,11 @@ def anonymize(
     options, opening = options_of(settings), opening_of(settings)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    witness = None
+    beside = _companions(manifest, labels, output=file, overwrite=overwrite)
     if report is not None:
-        witness = _witness(call, report, overwrite=overwrite, limit=options.deadline)
-    target = Target(into, in_place, file, overwrite, confirm, like, witness)
+        page = _witness(call, report, overwrite=overwrite, limit=options.deadline)
+        beside = (page, *beside)
+    target = Target(into, in_place, file, overwrite, confirm, like, beside)
     refuse_early(call.source, target)
     reading = opened_for(
         *call.opened, read_only=file is not None, complete=True, finds_persons=True, **opening
@@ -316,3 +413,23 @@ def _witness(call: Call, path: str | Path, *, overwrite: bool, limit: Deadline =
 
     source = str(call.source) if isinstance(call.source, str | Path) else None
     return Witness(Path(path), overwrite, source, limit)
+
+
+def _companions(
+    manifest: str | Path | None, labels: str | Path | None, *, output: Path | None, overwrite: bool
+) -> tuple[Witnessing, ...]:
+    """What writes the manifest and the labels of a release while it is published."""
+    from sqlanon.pictures import refuse_target
+
+    found: list[Witnessing] = []
+    if manifest is not None:
+        from sqlanon.publishing.manifest import manifest_of  # most releases have none
+
+        path = refuse_target(manifest, "manifest", endings=(".json",), overwrite=overwrite)
+        found.append(manifest_of(path, output=output, overwrite=overwrite))
+    if labels is not None:
+        from sqlanon.publishing.labels import ENDINGS, labels_of
+
+        path = refuse_target(labels, "file of labels", endings=ENDINGS, overwrite=overwrite)
+        found.append(labels_of(path, overwrite=overwrite))
+    return tuple(found)

@@ -174,7 +174,7 @@ DOCUMENTS = {
         "--l 2 --improve anneal --iterations 50 --partitioning relaxed",
         "plan few.duckdb people --qi age,sex --k 9 --method forest --improve lns --pools 2",
         "plan few.duckdb people --qi age,sex --k 2 --method pattern-exact --patterns all",
-        "apply few.duckdb plan.json --into out",
+        "apply few.duckdb plan.json --into out --manifest out.manifest.json",
     ],
     "sweep": [
         "plan few.duckdb people --qi age,sex --k 5 --others drop --sweep k=2,5 "
@@ -190,6 +190,7 @@ DOCUMENTS = {
         "--plan plan.json --effort none",
         "report few.duckdb people --released people --policy policy.toml --effort none",
     ],
+    "verify": ["verify few.duckdb out.manifest.json --table out"],
     "mine": ["mine few.duckdb people --qi age,sex --k 50"],
     "bound": ["bound few.duckdb people --qi age,sex --k 20 --level sex=1"],
     "compare": [
@@ -245,6 +246,7 @@ def test_every_key_of_a_document_is_in_the_reference_and_the_other_way_round(
         document = json.loads(capsys.readouterr().out)
         assert shape == "error" or "error" not in document, (line, document.get("error"))
         found.look(document, shape)
+    found.look(json.loads(Path("out.manifest.json").read_text("utf-8")), "manifest")
     assert found.faults == []
     bases = {base for shape in known.values() for base in shape.like}
     described = {(name, key) for name, shape in known.items() for key in shape.keys}

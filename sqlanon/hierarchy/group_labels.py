@@ -122,7 +122,7 @@ class GroupReader:
     def _set(self, label: str) -> Leaves | None:
         """The leaves of a set, each in one item."""
         found: list[int] = []
-        texts = _items(label)
+        texts = items_of(label)
         for text in texts or ():
             own = self.item(text)
             if own is None:
@@ -131,10 +131,10 @@ class GroupReader:
         return frozenset(found) if found and len(set(found)) == len(found) else None
 
 
-def _items(label: str) -> list[Label] | None:
+def items_of(label: str) -> list[Label] | None:
     """The items of a set; None where it is not written as one.
 
-    >>> _items('{a, "b, c", NULL}')
+    >>> items_of('{a, "b, c", NULL}')
     ['a', 'b, c', None]
     """
     if not (label.startswith("{") and label.endswith("}")):

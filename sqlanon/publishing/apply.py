@@ -107,10 +107,11 @@ def publish(
                     source_sha256=plan.report.provenance.source_sha256, output_sha256=sha256
                 ),
             )
-            if target.witness is not None:
+            if target.witnesses:
                 looked = time.monotonic()
-                target.witness(engine, plan, source, table)
-                target.witness.draw(_timed(report, seconds, started=looked))
+                for witness in target.witnesses:
+                    witness(engine, plan, source, table)
+                    witness.draw(_timed(report, seconds, started=looked))
                 seconds["report"] = time.monotonic() - looked
             # All that is published has been read by now, between two looks at its source.
             refuse_stale(engine, plan, source=source)
@@ -162,7 +163,7 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
     columns = column_types(engine, source)
     # Of a file what is dropped is not even loaded, so nothing is known of it but its name.
     seen = plan.policy.seen(list(plan.columns))
-    changes = list(_changed_columns(dict(plan.columns), columns, seen=seen))
+    changes = list(changed_columns(dict(plan.columns), columns, seen=seen))
     if changes:
         raise StalePlanError(
             f"the columns of the table are not those of the plan: {'; '.join(changes)}; "
@@ -189,7 +190,7 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
         raise StalePlanError(change_fault(engine, source, otherwise=fault))
 
 
-def _changed_columns(
+def changed_columns(
     before: Mapping[str, exp.DataType], now: Mapping[str, exp.DataType], *, seen: Sequence[str]
 ) -> Iterator[str]:
     """What became of the columns of a table, by the types of those that decide anything."""

@@ -12,6 +12,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
+from sqlanon.publishing.plan import Fingerprint
 from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.publish import formats
 from sqlanon.query.publish.formats import Written
@@ -108,15 +109,19 @@ def holds_rows(
         tables: The table, and the file's.
         columns: How the columns are written.
     """
-    own: list[Mapping[str, exp.Expr]] = [
-        {name: each.value for name, each in columns.items()},
-        {name: column(name) for name in columns},
-    ]
-    digests = []
-    for engine, table, values in zip(engines, tables, own, strict=True):
-        cells = [alias(exp.cast(values[name], each.kind), name) for name, each in columns.items()]
-        rows = nested(select(cells, table), "rows")
-        digests.append(
-            engine.rows(fingerprint(rows, {name: each.kind for name, each in columns.items()}))
-        )
-    return digests[0] == digests[1]
+    kept = {name: Written(column(name), each.kind) for name, each in columns.items()}
+    there, read = (
+        content(engine, table, columns=own)
+        for engine, table, own in zip(engines, tables, (columns, kept), strict=True)
+    )
+    return there == read
+
+
+def content(engine: Engine, table: exp.Table, *, columns: Columns) -> Fingerprint:
+    """Records, and a digest of their cells as they are written, in whatever order."""
+    cells = [alias(exp.cast(each.value, each.kind), name) for name, each in columns.items()]
+    rows = nested(select(cells, table), "rows")
+    found: Fingerprint = engine.rows(
+        fingerprint(rows, {name: each.kind for name, each in columns.items()})
+    )[0]
+    return found

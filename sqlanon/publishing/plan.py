@@ -79,6 +79,7 @@ class Plan(SelfShown):
         rounds: How often suppression is looked at, since what is suppressed may leave other
             classes too far from what is left; each round but the first suppresses some.
         dialect: What the engine that the plan was made in reads.
+        seed: What chance was drawn from in the search; None where nobody says so.
 
     Raises:
         PolicyError: The recoding has not one level of its hierarchy per quasi-identifier, or the
@@ -96,6 +97,7 @@ class Plan(SelfShown):
     rounds: int = 1
     few: Sequence[str] = ()
     dialect: str = DIALECT
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         most = max(1, min(MOST_ROUNDS, self.report.suppressed_records))
@@ -307,6 +309,7 @@ class Plan(SelfShown):
                 "heights": dict(self.report.heights),
                 "histogram": list(map(list, self.report.statistics.histogram.items())),
                 "fingerprint": self.fingerprint,
+                "seed": self.seed,
             }
         )
 
@@ -382,6 +385,7 @@ class Plan(SelfShown):
             few=tuple(document["few"]),
             report=replace(report, provenance=made_of, notes=notes),
             fingerprint=None if fingerprint is None else tuple(fingerprint),
+            seed=document.get("seed"),
         )
 
 

@@ -136,6 +136,7 @@ def make_plan(
             rounds=decided.rounds,
             few=_few_labels(engine, subject, policy=policy, recoding=decided.recoding),
             report=decided.report,
+            seed=options.seed,
         )
         # Where nobody looks at the plan, the published table is judged itself.
         if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):

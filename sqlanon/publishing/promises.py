@@ -21,8 +21,12 @@ from sqlanon.hierarchy.group_labels import GroupReader
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
+from sqlanon.query.encoding.encode import LEAF, values_of
+from sqlanon.query.text import TEXT
 from sqlanon.recoding import ColumnMap, Recoding
 from sqlanon.reports.plan import Report
+from sqlanon.sqltext import expression
+from sqlanon.sqltext import name as quoted
 from sqlanon.wording import counted
 
 DIGEST = "digest"
@@ -113,7 +117,8 @@ def refuse_misfits(
 ) -> None:
     """Refuses groups of values of a rule that the policy does not allow.
 
-    The policy does not list these values, so what the rule makes of them shows in the table alone.
+    The policy does not list these values, so what the rule makes of them shows in the database
+    alone: of the values that are mapped, and of all that the table holds, which must be among them.
 
     Raises:
         HierarchyError: A rule does not fit its column.
@@ -129,22 +134,26 @@ def refuse_misfits(
         return
     from sqlanon.microdata.binding import grow  # only maps of values need it
 
-    trees, _ = grow(
-        engine,
-        source,
-        attributes={name: attributes[name] for name in own},
-        columns=column_types(engine, source),
-        nullable=frozenset(
-            name
-            for name, column in own.items()
-            if any(None in group.values for group in column.groups)
-        ),
-    )
-    faults = [
-        fault
-        for tree, (name, column) in zip(trees, own.items(), strict=True)
-        for fault in misfits_of(attributes[name], column, tree=tree)
-    ]
+    columns, faults = column_types(engine, source), list[str]()
+    for name, mapped in own.items():
+        texts = [value for group in mapped.groups for value in group.values]
+        with engine.workspace():
+            listed = engine.load_rows("listed", {LEAF: texts}, {LEAF: TEXT})
+            every = expression(
+                "SELECT value AS {{ column }} FROM ({{ mapped }}) AS mapped"
+                " UNION SELECT {{ column }} FROM {{ source }}",
+                column=quoted(name),
+                mapped=values_of(listed, columns[name], carried=[]),
+                source=source,
+            )
+            (tree,), _ = grow(
+                engine,
+                engine.materialize("known", every),
+                attributes={name: attributes[name]},
+                columns=columns,
+                nullable=frozenset([name] if None in texts else []),
+            )
+            faults += misfits_of(attributes[name], mapped, tree=tree)
     if faults:
         raise VerificationError(
             f"the plan cannot be carried out: {'; '.join(faults)}; make a new plan with the policy "

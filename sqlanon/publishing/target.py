@@ -90,8 +90,8 @@ class Target:
         overwrite: Whether an existing table or file may be replaced.
         confirm: Called with the plan before anything is written; what it raises stops that.
         likeness: A frame to be made, like the one that is published.
-        witness: Looks at both tables and writes of them once the release is written and checked,
-            before anybody sees it; what it raises stops that.
+        witnesses: Each looks at both tables and writes of them once the release is written and
+            checked, before anybody sees it; what it raises stops that.
 
     Raises:
         PolicyError: No place, or more than one.
@@ -103,7 +103,7 @@ class Target:
     overwrite: bool = False
     confirm: Callable[[Plan], object] | None = None
     likeness: Likeness | None = None
-    witness: Witnessing | None = None
+    witnesses: tuple[Witnessing, ...] = ()
 
     def __post_init__(self) -> None:
         if self.into == "":
@@ -122,21 +122,21 @@ class Target:
 
     @contextmanager
     def drawing(self) -> Iterator[None]:
-        """While it lasts a witness may draw; nothing of that is left over after a failure."""
+        """While it lasts witnesses may draw; nothing of that is left over after a failure."""
         try:
             yield
         except BaseException:
-            if self.witness is not None:
-                self.witness.discard()
+            for witness in self.witnesses:
+                witness.discard()
             raise
 
     def result(self, report: Report, *, with_report: bool) -> Frame | Anonymized[Any] | Report:
         """What a caller is given: the report, or the frame that was made, by itself or not.
 
-        What a witness has drawn is shown first.
+        What witnesses have drawn is shown first.
         """
-        if self.witness is not None:
-            report = replace(report, notes=(*report.notes, *self.witness.write(report)))
+        for witness in self.witnesses:
+            report = replace(report, notes=(*report.notes, *witness.write(report)))
         if self.likeness is None:
             return report
         made: Frame = self.likeness.made

@@ -32,6 +32,7 @@ _FINITE = {
     _Type.TIMESTAMP_MS,
     _Type.TIMESTAMP_NS,
 }
+_COARSE = {_Type.TIMESTAMP_S, _Type.TIMESTAMP_MS}
 _TIMES = {"TIME", "TIME_NS"}
 _ALWAYS_TEXT = {"BIGNUM", "BIT", "TIMETZ", "GEOMETRY", "VARIANT", "NULL"}
 _AS_TEXT: Mapping[str, frozenset[str]] = {
@@ -160,7 +161,10 @@ def _is_text(kind: exp.DataType, ending: str) -> bool:
 
 
 def _held(kind: exp.DataType, ending: str) -> exp.DataType:
-    """The type that a format has in place of a type: decimals of wide integers, lists of arrays."""
+    """The type that a format has in place of a type.
+
+    Wide integers are decimals; Parquet has no arrays, and reads whole seconds as microseconds.
+    """
 
     def replaced(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.DataType) and node.this in _WIDE:
@@ -168,6 +172,8 @@ def _held(kind: exp.DataType, ending: str) -> exp.DataType:
         # DuckDB writes a NULL among arrays so that other readers find the file broken.
         if isinstance(node, exp.DataType) and node.args.get("values") and ending == ".parquet":
             node.set("values", None)
+        if isinstance(node, exp.DataType) and node.this in _COARSE and ending == ".parquet":
+            return exp.DataType(this=_Type.TIMESTAMP)
         return node
 
     held = kind.transform(replaced)

@@ -1,0 +1,338 @@
+"""Frozen recodings: a saved plan for records that it was not made of.
+
+A node of the lattice or a map of values says what becomes of a value, whoever holds it, so that two
+releases by the same plan have the same labels and their classes unite. A batch of records is
+searched with nothing left to choose: its own levels are those of the plan, and what remains to be
+found is which classes satisfy the models. A map is then a hierarchy of its values, their groups and
+`*`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from sqlanon.assessment.check import demanded_results
+from sqlanon.engine.base import Engine
+from sqlanon.errors import PolicyError, SourceError, UnsatisfiableError, VerificationError
+from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.hierarchy.rules import TOP
+from sqlanon.loss.cells import LEVEL_MEASURES
+from sqlanon.methods.registry import DEFAULT
+from sqlanon.microdata.binding import column_types
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.roles import QuasiIdentifier
+from sqlanon.publishing.apply import changed_columns, publish
+from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.planner import STEERING_LOSS, make_plan
+from sqlanon.publishing.settings import options_of
+from sqlanon.publishing.target import Target
+from sqlanon.query.syntax import alias, column, rows_of, select
+from sqlanon.query.text import type_name, varchar
+from sqlanon.recoding import ColumnMap
+from sqlanon.reports.check import ModelResult
+from sqlanon.reports.plan import Report
+from sqlanon.sqltext import expression
+from sqlanon.wording import counted
+
+
+def refuse_unfrozen(
+    plan: Plan, *, in_place: bool, is_proved: bool, is_together: bool, limit: float | None
+) -> None:
+    """Refuses what cannot be published of other records than those of a plan.
+
+    Args:
+        plan: The plan.
+        in_place: Whether an original is to be replaced.
+        is_proved: Whether a manifest or a report is wanted, which are of one table by itself.
+        is_together: Whether the models hold together with what was released before.
+        limit: Share of the records that may be suppressed; None for none.
+
+    Raises:
+        PolicyError: The plan recodes record by record, or these contradict each other.
+    """
+    if plan.recoding.records is not None:
+        raise PolicyError(
+            "the plan recodes record by record, so it says nothing of other records; make one of "
+            "the methods incognito or scheme, whose recodings are of values"
+        )
+    if in_place:
+        raise PolicyError(
+            "in place is the original of the plan; publish other records with into (--into TABLE) "
+            "or output (--output FILE)"
+        )
+    if is_together and is_proved:
+        raise PolicyError(
+            "a manifest or report is of one table by itself, and these models hold only together "
+            "with what was released before; leave released (--released), or both of these, out"
+        )
+    if is_together and limit is not None:
+        raise PolicyError(
+            "records are suppressed where the batch satisfies the models by itself; leave released "
+            "(--released) or suppression_limit (--suppression-limit) out"
+        )
+
+
+def publish_batch(
+    engine: Engine,
+    plan: Plan,
+    *,
+    batch: exp.Table,
+    earlier: Sequence[exp.Table],
+    limit: float | None,
+    target: Target,
+) -> Report:
+    """Publishes other records by the recoding of a saved plan, in one transaction.
+
+    Args:
+        engine: Where they are.
+        plan: The plan.
+        batch: The records.
+        earlier: What was released by the plan before and satisfies the models together with the
+            batch; empty where the batch does so by itself.
+        limit: As for `frozen_plan`.
+        target: Where to.
+
+    Raises:
+        SqlanonError: As `typed_batch`, `frozen_plan`, `Together` and `publish`.
+    """
+    with engine.transaction():
+        table = typed_batch(engine, plan, batch=batch)
+        found = frozen_plan(engine, plan, batch=table, limit=limit, alone=not earlier)
+        if not earlier:
+            return publish(engine, found, source=table, target=target)
+        together = Together(plan.policy, earlier)
+        target = replace(target, witnesses=(together, *target.witnesses))
+        return together.told(publish(engine, found, source=table, target=target))
+
+
+def frozen_plan(
+    engine: Engine, plan: Plan, *, batch: exp.Table, limit: float | None, alone: bool
+) -> Plan:
+    """The plan for a batch of other records, with the recoding of a saved one.
+
+    Args:
+        engine: Where the batch is.
+        plan: The saved plan.
+        batch: The records, with the columns of the plan: see `typed_batch`.
+        limit: Share of them that may be suppressed; None for none.
+        alone: Whether the batch must satisfy the models by itself.
+
+    Raises:
+        HierarchyError: Values that a hierarchy or the plan does not know.
+        PolicyError: The limit is no share, or there are fewer records than k.
+        UnsatisfiableError: More records than may be suppressed are in classes that do not satisfy
+            the models.
+    """
+    policy = replace(plan.policy, suppression_limit=limit or 0.0)
+    own = policy if alone else _without_models(policy)
+    maps = plan.recoding.columns
+    settled = {
+        name: _settled(attribute, levels, maps[number] if maps else None, name=name)
+        for number, ((name, attribute), levels) in enumerate(
+            zip(own.attributes.items(), plan.recoding.levels, strict=True)
+        )
+    }
+    loss = plan.report.loss_name
+    options = options_of(
+        {"method": DEFAULT.name, "loss": loss if loss in DEFAULT.losses else STEERING_LOSS}
+    )
+    # What would have to be suppressed is found first, and then held against the limit.
+    open_ended = replace(own.with_attributes(settled), suppression_limit=1.0 if alone else 0.0)
+    try:
+        found = make_plan(engine, batch, open_ended, options)
+    except UnsatisfiableError:
+        [(records,)] = engine.rows(rows_of(batch))
+        raise _unsatisfied(records, records, policy=policy) from None
+    report, before = found.report, plan.report
+    if report.suppressed_records > own.allowance(report.records):
+        raise _unsatisfied(report.suppressed_records, report.records, policy=policy)
+    losses = {n: v for n, v in report.loss.items() if not (maps and n in LEVEL_MEASURES)}
+    report = replace(
+        report,
+        method=before.method,
+        loss_name=loss,
+        loss=losses,
+        lower_bound=None,
+        levels=before.levels,
+        heights=before.heights,
+        level_names=before.level_names,
+        schemes=before.schemes,
+        suppression_tradeoff=(),
+    )
+    return replace(
+        found, policy=own, recoding=plan.recoding, report=report, fingerprint=found.fingerprint
+    )
+
+
+def _without_models(policy: Policy) -> Policy:
+    """A policy that any table satisfies, of the same columns.
+
+    Raises:
+        PolicyError: Persons are counted, whom an earlier release does not tell.
+    """
+    if policy.entity is not None:
+        raise PolicyError(
+            f"classes are of persons (column {policy.entity!r}), and an earlier release does not "
+            "tell whose records it holds; leave released (--released) out, so that the batch "
+            "satisfies the models by itself"
+        )
+    plain = {name: replace(own, models=()) for name, own in policy.sensitive_attributes.items()}
+    return replace(policy, models=[KAnonymity(1)], sensitive=plain)
+
+
+def _settled(
+    attribute: QuasiIdentifier, levels: Sequence[int], mapped: ColumnMap | None, *, name: str
+) -> QuasiIdentifier:
+    """A quasi-identifier that can only be recoded as the plan has it."""
+    if mapped is None or mapped.is_original:
+        level = levels[0] if mapped is None else 0
+        return replace(attribute, min_level=level, max_level=level)
+    # NULL that stays itself is below the top alone, as where no row names it.
+    rows = [
+        (value, group.label, TOP)
+        for group in mapped.groups
+        if group.label is not None
+        for value in group.values
+    ]
+    hierarchy = Hierarchy.from_rows(rows, name=f"the plan's groups of {name}")
+    return replace(attribute, hierarchy=hierarchy, min_level=1, max_level=1)
+
+
+def _unsatisfied(suppressed: int, records: int, *, policy: Policy) -> UnsatisfiableError:
+    allowed = policy.allowance(records)
+    return UnsatisfiableError(
+        f"by the recoding of the plan {suppressed:,} of {counted(records, 'record')} of the batch "
+        f"are in classes that do not satisfy its models, and {allowed:,} may be suppressed; allow "
+        "for more with suppression_limit (--suppression-limit SHARE), wait for a larger batch, or "
+        "make a plan of its own for it"
+    )
+
+
+def typed_batch(engine: Engine, plan: Plan, *, batch: exp.Table) -> exp.Table:
+    """A batch with the columns of a plan, in their order and types.
+
+    A text file of few records may read as other types than that of many; a value that another type
+    would change is refused.
+
+    Raises:
+        SourceError: Columns are missing or new, or hold values of other types.
+    """
+    columns, wanted = column_types(engine, batch), dict(plan.columns)
+    changes = list(changed_columns(wanted, columns, seen=()))
+    if {*wanted} != {*columns}:
+        raise SourceError(
+            f"the columns of the batch are not those of the plan: {'; '.join(changes)}"
+        )
+    seen = plan.policy.seen(list(wanted))
+    others = {name: wanted[name] for name in seen if columns[name] != wanted[name]}
+    if not others and not changes:
+        return batch
+    cells = {name: _as_type(name, others.get(name)) for name in wanted}
+    if others:
+        lost = [
+            exp.CountIf(
+                this=exp.NullSafeNEQ(
+                    this=exp.TryCast(this=cells[name], to=columns[name]), expression=column(name)
+                )
+            )
+            for name in others
+        ]
+        counts = zip(others.items(), engine.rows(select(lost, batch))[0], strict=True)
+        faults = [
+            f"column {name!r} has {counted(count, 'value')} that {type_name(kind)} does not hold "
+            "as they are"
+            for (name, kind), count in counts
+            if count
+        ]
+        if faults:
+            raise SourceError(f"the batch does not have the types of the plan: {'; '.join(faults)}")
+    return engine.materialize("batch", select([alias(c, n) for n, c in cells.items()], batch))
+
+
+def _as_type(name: str, kind: exp.DataType | None) -> exp.Expr:
+    value = column(name)
+    return value if kind is None else exp.TryCast(this=varchar(value), to=kind)
+
+
+@dataclass(slots=True)
+class Together:
+    """Holds a release against a policy together with what was released before by the same plan.
+
+    It is a witness (`publishing.target.Witnessing`): it sees the rows before anybody else does.
+
+    Args:
+        policy: The policy that both satisfy together.
+        earlier: The tables that were released before.
+    """
+
+    policy: Policy
+    earlier: Sequence[exp.Table]
+    _models: tuple[ModelResult, ...] = field(default=(), init=False)
+    _records: int = field(default=0, init=False)
+
+    def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
+        """Counts classes and models of all releases in one.
+
+        Raises:
+            SourceError: An earlier release lacks a column.
+            VerificationError: A model does not hold.
+        """
+        asked = [demand.column for demand in self.policy.demands]
+        names = list(dict.fromkeys([*self.policy.attributes, *asked]))
+        types = {name: column_types(engine, table)[name] for name in names}
+        with engine.workspace():
+            parts = [_part(engine, one, types=types) for one in (table, *self.earlier)]
+            every = expression(
+                "{% for part in parts %}{% if not loop.first %} UNION ALL {% endif %}"
+                "{{ part }}{% endfor %}",
+                parts=parts,
+            )
+            union = engine.materialize("together", every)
+            results = demanded_results(engine, union, policy=self.policy, columns=names)
+        for result in results.models:
+            if not result.holds:
+                raise VerificationError(
+                    f"{result.verdict()} on the batch together with what was released before, "
+                    f"which have {result.found()}; nothing is published"
+                )
+        self._models = results.models
+        self._records = results.statistics.records - plan.promised_records
+
+    def draw(self, report: Report) -> None:
+        """Nothing is written."""
+
+    def write(self, report: Report) -> tuple[str, ...]:
+        """Nothing was written."""
+        return ()
+
+    def discard(self) -> None:
+        """Nothing was written."""
+
+    def told(self, report: Report) -> Report:
+        """The report with the models of all releases in one."""
+        before = counted(self._records, "record")
+        note = f"the models hold together with {before} released before, not by themselves"
+        return replace(report, models=self._models, notes=(*report.notes, note))
+
+
+def _part(engine: Engine, table: exp.Table, *, types: Mapping[str, exp.DataType]) -> exp.Select:
+    """The rows of a release as the types of the batch.
+
+    Raises:
+        SourceError: It lacks a column.
+    """
+    missing = [name for name in types if name not in engine.columns(table)]
+    if missing:
+        raise SourceError(
+            f"what was released before has no column {', '.join(map(repr, missing))}; name a "
+            "release by the same plan"
+        )
+    cells = [
+        alias(exp.TryCast(this=varchar(column(name)), to=kind), name)
+        for name, kind in types.items()
+    ]
+    return select(cells, table)

@@ -1,0 +1,202 @@
+"""Verifying: a release held against its manifest, whoever has the two, without the original."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Unpack
+
+from sqlglot import exp
+
+from sqlanon.arguments import checked
+from sqlanon.engine.base import Opening, Use
+from sqlanon.engine.endings import COMPRESSED, CSV
+from sqlanon.engine.open import OpenedSource, open_source
+from sqlanon.microdata.binding import column_types
+from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.opening import told
+from sqlanon.policy.policy import Policy
+from sqlanon.progress import Progress, following, tell
+from sqlanon.publishing.formats import content
+from sqlanon.publishing.manifest import Manifest, published_figures, released_results
+from sqlanon.query.publish.formats import Written
+from sqlanon.query.syntax import alias, column, rows_of, select
+from sqlanon.query.text import type_name, varchar
+from sqlanon.reports.check import ModelResult
+from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.wording import counted
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(SelfShown):
+    """Whether a release is what its manifest says.
+
+    Args:
+        differences: A line for each thing that is not; none where all are.
+        records: Records of the release [records].
+        models: The policy's models, counted again on the release; empty where its columns differ.
+        seconds: How long it took.
+        notes: What a reader should know.
+        provenance: The release, and when it was verified.
+    """
+
+    differences: tuple[str, ...]
+    records: int
+    models: tuple[ModelResult, ...]
+    seconds: float
+    notes: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the release is what its manifest says."""
+        return not self.differences
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `verify --json`."""
+        return {
+            **self.provenance.head(),
+            "records": self.records,
+            "models": [result.to_dict() for result in self.models],
+            "differences": list(self.differences),
+            "holds": self.holds,
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+        }
+
+    def headline(self) -> str:
+        """The verdict."""
+        if self.holds:
+            return f"the release is what its manifest says, {counted(self.records, 'record')}"
+        found = counted(len(self.differences), "difference")
+        return f"the release is not what its manifest says: {found}"
+
+    def shown_tables(self) -> list[ShownTable]:
+        """The differences."""
+        rows = [[str(number), text] for number, text in enumerate(self.differences, 1)]
+        return [ShownTable(rows, ["", "difference"], is_text=True)] if rows else []
+
+    def to_text(self) -> str:
+        """A page for a reader."""
+        models = [f"  {result.verdict()}" for result in self.models]
+        return page(
+            [self.headline(), *(f"  {each}" for each in self.differences), *models], self.notes
+        )
+
+
+@checked
+def verify(
+    released: Source | Frame,
+    manifest: str | Path,
+    *,
+    table: Any = None,
+    policy: AnyPolicy | None = None,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> Verification:
+    """Holds a release against its manifest: columns, types, records, content and models.
+
+    Nothing of a manifest is trusted: the models of its policy are counted again on the release.
+    Values are compared as the types that the manifest names, which CSV files and frames lose.
+
+    Args:
+        released: The release: a path, an open connection, or a frame.
+        manifest: The file that was written with it.
+        table: The table, where the release is a database with more than one.
+        policy: The policy of the release, where a model refers to an order or a hierarchy: a
+            manifest has digests of these, since they list values.
+        progress: As for `check`.
+
+    Raises:
+        PolicyError: A model refers to such a list, and none or another one is given.
+        SourceError: The release or the manifest is missing or cannot be read.
+    """
+    started = time.monotonic()
+    known = Manifest.read(manifest)
+    call = asked(released, Policy({}) if policy is None else policy, table=table)
+    given = call.policy(list(known.columns)) if callable(call.policy) else call.policy
+    demanded = known.completed(given)
+    use = Use(by_value=frozenset())  # a CSV file is read as it is written
+    reading = open_source(call.source, call.table, read_only=True, use=lambda _: use, **opening)
+    with following(progress), reading as opened, opened.engine.transaction():
+        tell("verifying: the release")
+        engine, place = opened.engine, opened.table
+        [(records,)] = engine.rows(rows_of(place))
+        differences = ["the manifest was changed after it was written"] if known.is_changed else []
+        models: tuple[ModelResult, ...] = ()
+        types = column_types(engine, place)
+        if list(types) != list(known.columns):
+            differences.append(_other_columns(list(known.columns), list(types)))
+        else:
+            with engine.workspace():
+                if not _is_typed(opened):
+                    place = engine.materialize("typed", _typed(place, known.columns))
+                    types = column_types(engine, place)
+                differences += [
+                    f"column {name!r} is {type_name(types[name])}, where the manifest says "
+                    f"{type_name(kind)}"
+                    for name, kind in known.columns.items()
+                    if types[name] != kind
+                ]
+                columns = {name: Written(column(name), kind) for name, kind in types.items()}
+                if content(engine, place, columns=columns)[1] != known.content:
+                    differences.append("its records are not those that the manifest tells of")
+                if records:
+                    results = released_results(engine, place, policy=demanded)
+                    models = results.models
+                    differences += _other_figures(known.figures, published_figures(results))
+        if records != known.figures["published_records"]:
+            expected = known.figures["published_records"]
+            differences.append(f"it has {counted(records, 'record')}, not {expected:,}")
+        engine.opened.refuse_changed()
+        found = Verification(tuple(differences), records, models, time.monotonic() - started)
+        return told(opened, found)
+
+
+def _is_typed(opened: OpenedSource) -> bool:
+    """Whether the columns of a release have the types that they were published with."""
+    if opened.kind != "file":
+        return opened.kind != "frame"
+    path = Path(str(opened.name).lower().removesuffix(COMPRESSED))
+    return path.suffix not in CSV
+
+
+def _typed(place: exp.Table, wanted: Mapping[str, exp.DataType]) -> exp.Select:
+    """The rows of a release as the types of its manifest; NULL where a text is none of these."""
+    cells = [
+        alias(exp.TryCast(this=varchar(column(name)), to=kind), name)
+        for name, kind in wanted.items()
+    ]
+    return select(cells, place)
+
+
+def _other_columns(wanted: list[str], names: list[str]) -> str:
+    missing = [name for name in wanted if name not in names]
+    new = [name for name in names if name not in wanted]
+    parts = [
+        f"{what} {', '.join(map(repr, those))}"
+        for what, those in (("it lacks", missing), ("it has besides", new))
+        if those
+    ]
+    return (
+        f"its columns are others: {'; '.join(parts)}"
+        if parts
+        else "its columns are in another order"
+    )
+
+
+def _other_figures(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    """Classes and models that are not those of the manifest, or do not hold."""
+    for key, what in (("classes", "number of classes"), ("k", "size of the smallest class")):
+        if found[key] != wanted[key]:
+            yield f"the {what} is {found[key]:,}, not {wanted[key]:,}"
+    if len(found["models"]) != len(wanted["models"]):
+        yield "the manifest tells of other models than its policy has"
+        return
+    for own, expected in zip(found["models"], wanted["models"], strict=True):
+        result = ModelResult.from_dict(own)
+        if own != expected or not result.holds:
+            yield f"{result.verdict()}: the release has {result.found()}"

@@ -1,0 +1,251 @@
+"""Frozen recodings: a saved plan for records that it was not made of."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
+
+AGES, SEXES = (20, 23, 31, 34, 38), ("f", "m")
+
+
+def policy(*models, **more):
+    return Policy(
+        quasi_identifiers={
+            "age": Hierarchy.intervals(5, 10, 20),
+            "sex": Hierarchy.from_rows([("f", "any"), ("m", "any")]),
+        },
+        sensitive=["ill"],
+        models=models or [KAnonymity(3)],
+        **more,
+    )
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect() as made:
+        yield made
+
+
+def fill(connection, name, rows):
+    connection.execute(f"CREATE TABLE {name} (age INTEGER, sex VARCHAR, ill VARCHAR)")
+    connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", rows)
+
+
+def saved(connection, folder, *models, rows=None, method="incognito", **more):
+    """A plan of the table `people`, saved and read again."""
+    rows = rows or [(age, sex, ill) for age in AGES for sex in SEXES for ill in "abc"]
+    fill(connection, "people", rows)
+    made = sqlanon.plan(connection, policy(*models, **more), table="people", method=method)
+    made.save(folder / "plan.json")
+    return sqlanon.Plan.load(folder / "plan.json")
+
+
+def rows_of(connection, name):
+    return connection.execute(f"SELECT age, sex, ill FROM {name} ORDER BY ALL").fetchall()
+
+
+def sizes(rows):
+    return Counter(row[:2] for row in rows)
+
+
+def alike(age, sex, ill="a", times=3):
+    return [(age, sex, ill)] * times
+
+
+def test_a_batch_gets_the_labels_of_the_plan(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    fill(connection, "batch", alike(20, "f") + alike(38, "m"))
+    sqlanon.apply(connection, plan, into="first")
+    report = sqlanon.apply(connection, plan, to="batch", into="second")
+    first, second = (sizes(rows_of(connection, name)) for name in ("first", "second"))
+    assert report.holds
+    assert report.records == 6
+    assert second.keys() <= first.keys()
+
+
+def test_intervals_do_not_move_with_the_extremes_of_a_batch(connection, tmp_path):
+    rows = [(age, "f", "a") for age in (20, 21, 22)] * 3
+    policied = Policy(quasi_identifiers={"age": Hierarchy.intervals(5)}, others="keep")
+    fill(connection, "people", rows)
+    plan = sqlanon.plan(
+        connection,
+        Policy(policied.quasi_identifiers, models=[KAnonymity(4)], others="keep"),
+        table="people",
+    )
+    fill(connection, "batch", [(19, "f", "a"), (24, "f", "a"), (-3, "f", "a")] * 4)
+    sqlanon.apply(connection, plan, to="batch", into="second")
+    assert set(connection.sql("SELECT age FROM second").fetchall()) == {
+        ("15-19",), ("20-24",), ("-5 to -1",),
+    }  # fmt: skip
+
+
+def test_a_value_without_a_place_in_its_hierarchy_is_refused_by_count(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    fill(connection, "batch", alike(20, "secret-x") + alike(20, "secret-y") + alike(31, "f"))
+    with pytest.raises(HierarchyError, match=r"'sex'.* 2 values") as caught:
+        sqlanon.apply(connection, plan, to="batch", into="second")
+    assert "secret" not in str(caught.value)
+    assert not connection.sql("SHOW TABLES").filter("name = 'second'").fetchall()
+
+
+def test_a_batch_that_breaks_a_model_is_refused_by_counts(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    fill(connection, "batch", [*alike(20, "f"), (38, "m", "a")])
+    with pytest.raises(sqlanon.UnsatisfiableError, match=r"1 of 4 records .*suppression-limit"):
+        sqlanon.apply(connection, plan, to="batch", into="second")
+
+
+def test_violating_classes_are_suppressed_within_a_limit(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    fill(connection, "batch", [*alike(20, "f"), (38, "m", "a")])
+    report = sqlanon.apply(connection, plan, to="batch", into="second", suppression_limit=0.25)
+    assert report.suppressed_records == 1
+    assert list(sizes(rows_of(connection, "second")).values()) == [3]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_suppressed_is_what_brute_force_suppresses(connection, tmp_path, seed):
+    plan = saved(connection, tmp_path, KAnonymity(3), LDiversity(2))
+    draw = random.Random(seed)
+    rows = [(draw.choice(AGES), draw.choice(SEXES), draw.choice("ab")) for _ in range(40)]
+    fill(connection, "batch", rows)
+    level, sex_level = plan.report.levels["age"], plan.report.levels["sex"]
+    width = (1, 5, 10, 20, 1000)[level]
+
+    def label(age):
+        low = age // width * width
+        return {0: age, 4: "*"}.get(level, f"{low}-{low + width - 1}")
+
+    recoded = [(label(age), "any" if sex_level else sex, ill) for age, sex, ill in rows]
+    held = {}
+    for *key, ill in recoded:
+        held.setdefault(tuple(key), []).append(ill)
+    kept = sorted(
+        (*key, ill) for key, ills in held.items() if len(ills) > 2 and len(set(ills)) > 1
+        for ill in ills
+    )  # fmt: skip
+    report = sqlanon.apply(connection, plan, to="batch", into="second", suppression_limit=1)
+    assert rows_of(connection, "second") == kept
+    assert report.suppressed_records == len(rows) - len(kept)
+
+
+def test_together_a_batch_need_not_satisfy_the_models_by_itself(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    sqlanon.apply(connection, plan, into="first")
+    fill(connection, "batch", [(20, "f", "a")])
+    report = sqlanon.apply(connection, plan, to="batch", released=["first"], into="second")
+    together = sizes(rows_of(connection, "first") + rows_of(connection, "second"))
+    assert report.holds
+    assert report.models[0].value == min(together.values()) >= 3
+    assert any("released before" in note for note in report.notes)
+
+
+def test_together_a_class_that_no_release_has_is_refused(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    sqlanon.apply(connection, plan, into="first")
+    fill(connection, "batch", [(70, "f", "a")])
+    with pytest.raises(sqlanon.VerificationError, match="together with what was released"):
+        sqlanon.apply(connection, plan, to="batch", released=["first"], into="second")
+    assert not connection.sql("SHOW TABLES").filter("name = 'second'").fetchall()
+
+
+def test_an_earlier_release_may_be_a_file(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    for name in ("first.csv", "first.parquet"):
+        sqlanon.apply(connection, plan, output=tmp_path / name)
+    fill(connection, "batch", [(20, "f", "a")])
+    for number, name in enumerate(("first.csv", "first.parquet")):
+        report = sqlanon.apply(
+            connection, plan, to="batch", released=[tmp_path / name], into=f"second_{number}"
+        )
+        assert report.holds
+
+
+@pytest.mark.parametrize("method", ["mondrian", "set-cover"])
+def test_recodings_record_by_record_are_refused_with_the_reason(connection, tmp_path, method):
+    plan = saved(connection, tmp_path, method=method)
+    fill(connection, "batch", alike(20, "f"))
+    with pytest.raises(PolicyError, match="record by record"):
+        sqlanon.apply(connection, plan, to="batch", into="second")
+
+
+def test_groups_of_a_scheme_are_applied_to_other_records(connection, tmp_path):
+    plan = saved(connection, tmp_path, method="scheme")
+    sqlanon.apply(connection, plan, into="first")
+    fill(connection, "batch", [row for row in rows_of(connection, "people") if row[2] == "a"] * 3)
+    sqlanon.apply(connection, plan, to="batch", into="second")
+    assert sizes(rows_of(connection, "second")) == sizes(rows_of(connection, "first"))
+
+
+def test_a_value_that_no_group_of_a_scheme_has_is_refused(connection, tmp_path):
+    rows = [(age, "f", "a") for age in AGES for _ in range(2)]
+    plan = saved(connection, tmp_path, rows=rows, method="scheme")
+    fill(connection, "batch", alike(20, "f") + alike(77, "f"))
+    with pytest.raises(HierarchyError, match="'age'") as caught:
+        sqlanon.apply(connection, plan, to="batch", into="second")
+    assert "77" not in str(caught.value)
+
+
+def test_a_text_file_is_read_as_the_types_of_the_plan(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    batch = tmp_path / "batch.csv"
+    batch.write_text("ill,sex,age\n1,f,20\n1,f,20\n1,f,20\n", "utf-8")
+    sqlanon.apply(connection, plan, to=str(batch), into="second")
+    assert [row[2] for row in rows_of(connection, "second")] == ["1"] * 3
+
+
+def test_a_value_that_the_type_of_the_plan_would_change_is_refused(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    batch = tmp_path / "batch.csv"
+    batch.write_text("age,sex,ill\n20.5,f,a\n20,f,a\n20,f,a\n", "utf-8")
+    with pytest.raises(SourceError, match="'age' has 1 value "):
+        sqlanon.apply(connection, plan, to=str(batch), into="second")
+
+
+def test_the_file_of_a_batch_is_not_overwritten(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    batch = tmp_path / "batch.csv"
+    batch.write_text("age,sex,ill\n" + "20,f,a\n" * 3, "utf-8")
+    with pytest.raises(SourceError, match="holds the original"):
+        sqlanon.apply(connection, plan, to=str(batch), output=batch, overwrite=True)
+
+
+def test_columns_that_the_plan_does_not_have_are_refused(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    connection.execute("CREATE TABLE batch AS SELECT age, sex, ill, 1 AS extra FROM people")
+    with pytest.raises(SourceError, match="new 'extra'"):
+        sqlanon.apply(connection, plan, to="batch", into="second")
+
+
+def test_what_contradicts_other_records_is_refused(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    with pytest.raises(PolicyError, match="in place"):
+        sqlanon.apply(connection, plan, to="people", in_place=True)
+    with pytest.raises(PolicyError, match="--to BATCH"):
+        sqlanon.apply(connection, plan, suppression_limit=0.1, into="second")
+    with pytest.raises(PolicyError, match="manifest or report"):
+        sqlanon.apply(
+            connection, plan, to="people", released=["people"], into="x", manifest="m.json"
+        )
+    with pytest.raises(PolicyError, match="suppressed where the batch"):
+        sqlanon.apply(
+            connection, plan, to="people", released=["people"], into="x", suppression_limit=0.1
+        )
+
+
+def test_a_frame_of_other_records_gives_a_frame(connection):
+    pandas = pytest.importorskip("pandas")
+    rows = [(age, sex, ill) for age in AGES for sex in SEXES for ill in "abc"]
+    frame = pandas.DataFrame(rows, columns=["age", "sex", "ill"])
+    plan = sqlanon.plan(frame, policy())
+    batch = frame[frame["age"] == 20].reset_index(drop=True)
+    made = sqlanon.apply(frame, plan, to=batch)
+    assert isinstance(made, pandas.DataFrame)
+    assert len(made) == len(batch)
