@@ -12,8 +12,12 @@ import duckdb
 import elsewhere
 import pyarrow
 import pytest
+from public import ADULT, COMPLETE, policy_of, read
+from sqlglot import exp
 
 import sqlanon
+from sqlanon import LDiversity, TCloseness
+from sqlanon.demo import census
 from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonError, StalePlanError
 
 pytestmark = [pytest.mark.slow, pytest.mark.every_row]
@@ -85,6 +89,39 @@ def test_plans_and_releases_are_those_of_duckdb(database, model, local_rows):
     assert told(first) == {**told(second), "output": told(first)["output"]}
     assert elsewhere.texts(database.rows("out")) == elsewhere.texts(near.sql("FROM out").fetchall())
     assert database.tables() == {"out"}
+
+
+@pytest.mark.parametrize("name", ["demo", "nursery", "adult 0", "adult 0.05", "adult l", "adult t"])
+def test_well_known_tables_are_released_as_in_duckdb(database, name, tmp_path):
+    if database.name == "spark" and name not in {"demo", "adult l"}:
+        pytest.skip(SLOW)
+    near, policy = well_known(name, tmp_path)
+    database.load(near.sql("FROM people").to_arrow_table())
+    how = {"table": "people", "method": "incognito", "into": "out"}
+    first = sqlanon.anonymize(near, policy, **how)
+    second = sqlanon.anonymize(database.source, policy, **how)
+    assert told(first) == {**told(second), "output": told(first)["output"]}
+    assert second.search.proven
+    assert elsewhere.texts(database.rows("out")) == elsewhere.texts(near.sql("FROM out").fetchall())
+
+
+def well_known(name, folder):
+    """A table of the demo or of public data, in a database of DuckDB, and a policy for it."""
+    if name == "demo":
+        near = duckdb.connect()
+        for statement in census.statements(exp.table_("people"), 2000):
+            near.execute(statement.text)
+        return near, next(path for path in census.write(folder) if path.suffix == ".toml")
+    if name == "nursery":
+        columns = ["parents", "has_nurs", "form", "children", "housing", "finance", "health"]
+        near = read("nursery.csv.gz", [*columns, "class"])
+        policy = {"k": 5, "l": 2, "suppression_limit": 0.02, "sensitive": {"class": {}}}
+        return near, {**policy, "quasi_identifiers": dict.fromkeys(columns, {})}
+    columns = [column for column in ADULT if column != "occupation"]
+    models = {"adult l": [LDiversity(3)], "adult t": [TCloseness(0.3)]}.get(name, [])
+    limit = 0 if name == "adult 0" else 0.05
+    policy = policy_of("adult_hierarchies", columns, 5, limit, *models, sensitive=["occupation"])
+    return read("adult.csv.gz", ADULT, COMPLETE), policy
 
 
 @pytest.mark.parametrize("method", METHODS)
