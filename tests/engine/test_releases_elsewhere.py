@@ -18,7 +18,7 @@ from sqlglot import exp
 import sqlanon
 from sqlanon import LDiversity, TCloseness
 from sqlanon.demo import census
-from sqlanon.errors import MissingTableError, SourceError, SqlanonError, StalePlanError
+from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonError, StalePlanError
 
 pytestmark = [pytest.mark.slow, pytest.mark.every_row]
 POLICY = {
@@ -138,6 +138,19 @@ def test_methods_find_what_they_find_in_duckdb(database, method):
     sqlanon.apply(near, first, table="people", into="out")
     sqlanon.apply(database.source, second, table="people", into="out")
     assert elsewhere.texts(database.rows("out")) == elsewhere.texts(near.sql("FROM out").fetchall())
+
+
+@pytest.mark.parametrize("method", ["set-cover", "direct-cover", "anytime", "agglomerative"])
+def test_a_method_that_reads_more_than_may_come_here_is_refused(database, method):
+    """By the number of combinations, before any search; others carry on there."""
+    if database.name == "spark" and method != "anytime":
+        pytest.skip(SLOW)
+    database.load(people())
+    how = {"table": "people", "local_rows": 100}
+    with pytest.raises(EngineError, match=r"combinations.*100 may be read.*mondrian or incognito"):
+        sqlanon.plan(database.source, POLICY, method=method, **how)
+    if method == "anytime":
+        assert sqlanon.plan(database.source, POLICY, method="mondrian", **how).report.holds
 
 
 def test_what_only_reads_is_told_as_of_duckdb(database):
