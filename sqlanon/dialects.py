@@ -334,9 +334,9 @@ def _postgres_function(call: exp.Anonymous) -> exp.Expr:
     return call
 
 
-def _sql(text: str, **parts: exp.Expr) -> exp.Expr:
-    """A piece in PostgreSQL's dialect with `:part` filled."""
-    tree = sqlglot.parse_one(text, dialect="postgres")
+def _sql(text: str, dialect: str = "postgres", **parts: exp.Expr) -> exp.Expr:
+    """A piece in another dialect with `:part` filled."""
+    tree = sqlglot.parse_one(text, dialect=dialect)
     return exp.Paren(this=exp.replace_placeholders(tree, **parts))
 
 
@@ -447,6 +447,8 @@ def _query_for_spark(node: exp.Expr) -> exp.Expr:
         if isinstance(node.this, exp.Distinct):
             raise EngineError("the statement has SUM(DISTINCT), which no test has executed")
         node.set("this", _widened(node.this))
+    elif isinstance(node, exp.AtTimeZone):
+        return _spark_in_utc(node)
     elif isinstance(node, exp.Anonymous):
         return _spark_function(node)
     elif isinstance(node, exp.ApproxDistinct):
@@ -491,6 +493,17 @@ def _tried_by_spark(tried: exp.TryCast) -> exp.Expr:
         is_day = exp.RegexpLike(this=text, expression=exp.Literal.string(_MOMENT))
         return exp.Paren(this=exp.Case(ifs=[exp.If(this=is_day, true=to(tried.this, kind))]))
     return to(tried.this, kind)
+
+
+def _spark_in_utc(instant: exp.AtTimeZone) -> exp.Expr:
+    """An instant as a time of UTC: its own function tells it by the clock of the session's zone."""
+    if instant.args["zone"] != exp.Literal.string("UTC"):
+        raise EngineError("the statement has AT TIME ZONE of another zone than 'UTC'")
+    return _sql(
+        "TIMESTAMP_NTZ '1970-01-01 00:00:00' + UNIX_MICROS(:value) * INTERVAL '0.000001' SECOND",
+        "spark",
+        value=instant.this,
+    )
 
 
 def _widened(value: exp.Expr) -> exp.Expr:
@@ -541,15 +554,16 @@ def _refused_by_spark(name: str) -> str | None:
 
 
 _EXECUTED = """
-    ARRAY Abs Add Alias And ApproxDistinct Array BIGINT BOOLEAN Between BitwiseAnd BitwiseAndAgg
-    BitwiseOr BitwiseOrAgg BitwiseXorAgg Boolean CTE Case Cast Ceil Coalesce Column ConcatWs
-    Count Create DATE DECIMAL DOUBLE DPipe DataTypeParam DenseRank Distinct Div Drop EQ Exists
-    Explode Extract FLOAT Floor From GT GTE Greatest Group GroupConcat HASH Having INT INT128
-    Identifier If In IntDiv Is Join LT LTE Lead Least Left Length Limit Literal Ln Lower Max Min
-    Mod Mul NEQ Neg Not Null NullSafeEQ Nullif Offset Or Order Ordered PRINTF Pad Paren
-    RegexpLike RegexpReplace Repeat Round RowNumber SHA2 SIGNBIT SMALLINT Select Split SplitPart
-    Star Sub Subquery Sum TEXT TIMESTAMPNTZ TINYINT Table TableAlias Trim TryCast Tuple UBIGINT
-    UINT USMALLINT UTINYINT Union VARCHAR Values Var Where Window WindowSpec With
+    ARRAY Abs Add Alias And ApproxDistinct Array AtTimeZone BIGINT BOOLEAN Between BitwiseAnd
+    BitwiseAndAgg BitwiseOr BitwiseOrAgg BitwiseXorAgg Boolean CTE Case Cast Ceil Coalesce Column
+    ConcatWs Count Create DATE DECIMAL DOUBLE DPipe DataTypeParam DenseRank Distinct Div Drop EQ
+    Exists Explode Extract FLOAT Floor From GT GTE Greatest Group GroupConcat HASH Having INT
+    INT128 Identifier If In IntDiv Is Join LT LTE Lead Least Left Length Like Limit Literal Ln
+    Lower Max Min Mod Mul NEQ Neg Not Null NullSafeEQ Nullif Offset Or Order Ordered PRINTF Pad
+    Paren RegexpLike RegexpReplace Repeat Round RowNumber SHA2 SIGNBIT SMALLINT Select Split
+    SplitPart Star Sub Subquery Sum TEXT TIMESTAMPNTZ TIMESTAMPTZ TINYINT Table TableAlias Trim
+    TryCast Tuple UBIGINT UINT USMALLINT UTINYINT Union VARCHAR Values Var Where Window WindowSpec
+    With
 """
 """The kinds of expression that tests execute on all of them: a test holds that they do."""
 PHRASINGS: Mapping[str, Phrasing] = {

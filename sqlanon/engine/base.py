@@ -126,6 +126,7 @@ class Abilities:
         stages_beside: Whether a release is written where it belongs, under a name of its own, and
             renamed once it is checked; else it is copied there from a temporary table.
         sorts_in_parts: Whether rows can be dealt out by their values and sorted in each part.
+        local_rows: Most rows of a table that may be read into this process; None for any number.
     """
 
     fresh_file: bool
@@ -133,6 +134,7 @@ class Abilities:
     unstored: frozenset[str] = frozenset()
     stages_beside: bool = False
     sorts_in_parts: bool = False
+    local_rows: int | None = None
 
 
 class FarTables(Protocol):

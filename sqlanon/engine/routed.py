@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,8 @@ class Routed:
 
     @property
     def can(self) -> Abilities:
-        """What the far one can do."""
-        return self.far.can
+        """What the far one can do, and how much of its tables may come here."""
+        return replace(self.far.can, local_rows=self._most)
 
     @property
     def deadline(self) -> Deadline:

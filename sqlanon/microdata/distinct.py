@@ -9,7 +9,7 @@ import numpy as np
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.errors import HierarchyError
+from sqlanon.errors import EngineError, HierarchyError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.microdata.binding import Subject
@@ -29,6 +29,7 @@ from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.packing import leaf_numbers, packed_codes
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.sqltext import expression
+from sqlanon.wording import counted
 
 COUNT = "records"
 PERSON = "person_number"
@@ -98,6 +99,7 @@ def distinct_combinations(
     Where persons are counted, records of two persons are no such combination.
 
     Raises:
+        EngineError: They are more than may be read into this process.
         HierarchyError: Values that no leaf covers, all at once.
     """
     layout, maps = coding
@@ -106,7 +108,14 @@ def distinct_combinations(
     if policy.demands or policy.entity is not None or valued:
         attributes, carried = ranked(engine, subject, policy=policy, valued=valued)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
-    table = engine.materialize("combinations", runs.units(subject.table, by))
+    table, held = engine.materialize_counted("combinations", runs.units(subject.table, by))
+    if not may_be_read(engine, held):
+        raise EngineError(
+            f"the table has {counted(held, 'distinct combination')}, which this method reads "
+            f"all into this process, where {engine.can.local_rows:,} may be read; choose --method "
+            "mondrian or incognito, which count where the table is, or allow more rows here "
+            "(--memory-limit, --local-rows)"
+        )
     words = layout.words
     unit, size = runs.free(runs.UNIT, by), runs.free(SIZE, by)
     own = {runs.UNIT: Carried(unit), COUNT: Carried(size)}
@@ -135,6 +144,12 @@ def distinct_combinations(
         rows[PERSON] if is_counted else None,
         policy.k,
     )
+
+
+def may_be_read(engine: Engine, rows: int) -> bool:
+    """Whether so many rows of a table may be read into this process."""
+    most = engine.can.local_rows
+    return most is None or rows <= most
 
 
 def held_combinations(

@@ -13,9 +13,11 @@ from sqlglot import exp
 from test_snapshots import MODULES
 
 from sqlanon.dialects import PHRASINGS, kinds, translated
+from sqlanon.errors import EngineError
 from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.publish.recode import create_table
 from sqlanon.query.syntax import table
+from sqlanon.query.text import text_of
 from sqlanon.sqlglot_version import drop
 from sqlanon.sqltext import Sql, value
 
@@ -153,6 +155,33 @@ def test_fingerprints_tell_tables_apart_elsewhere(engine_of):
     assert len({rows[0][1] for rows in asked.values()}) == len(asked)
 
 
+INSTANTS = SimpleNamespace(
+    TABLES="CREATE TABLE moments AS SELECT CAST(UNNEST([NULL, '2001-10-28 00:30:00.12+00',"
+    " '2001-10-28 01:30:00+00', '1899-12-31 23:59:59.999999+00']) AS TIMESTAMPTZ) AS at"
+)
+ZONED = exp.DataType.build("TIMESTAMPTZ", dialect="duckdb")
+WRITTEN = exp.select(
+    exp.alias_(text_of(exp.cast(exp.column("at", quoted=True), ZONED), ZONED), "text", quoted=True)
+).from_(table("moments"))
+
+
+def test_instants_are_written_in_utc_elsewhere(engine_of):
+    engine = engine_of(INSTANTS)
+    rows = engine.answer(translated(WRITTEN, engine.dialect))
+    assert sorted(map(str, chain.from_iterable(rows))) == [
+        "1899-12-31 23:59:59.999999+00",
+        "2001-10-28 00:30:00.12+00",
+        "2001-10-28 01:30:00+00",
+        "None",
+    ]
+
+
+def test_a_time_of_another_zone_is_refused_by_spark():
+    query = Sql("SELECT at AT TIME ZONE 'Europe/Berlin' AS local FROM moments")
+    with pytest.raises(EngineError, match="another zone than 'UTC'"):
+        translated(query, "spark")
+
+
 RELEASE = table("release")
 STATEMENTS = [
     create_table(RELEASE, exp.select(exp.column("age", quoted=True)).from_(snapshots.PEOPLE)),
@@ -220,7 +249,9 @@ def test_every_kind_of_expression_that_is_allowed_is_executed(dialect, monkeypat
     prints = (query.tree() for query in FINGERPRINTS.values())
     executed = {
         kind
-        for tree in chain(trees, STATEMENTS, executed_elsewhere(dialect), prints, OWN[dialect])
+        for tree in chain(
+            trees, STATEMENTS, executed_elsewhere(dialect), prints, OWN[dialect], [WRITTEN]
+        )
         for kind in kinds(tree)
     }
     assert sorted(executed) == sorted(PHRASINGS[dialect].executed)

@@ -208,6 +208,9 @@ class PostgresRemote:
             with cursor.copy(_bytes(f"COPY {table} FROM STDIN (ENCODING 'UTF8')")) as copy:
                 for part in lines(rows):
                     copy.write(part)
+            # Without statistics joins with a few such tables are expected to have so many rows that
+            # they are compiled first, which takes seconds.
+            _executed(cursor, f"ANALYZE pg_temp.{table}")
 
         columns = [definition(field) for field in rows.schema]
         self._temporaries.add(name)

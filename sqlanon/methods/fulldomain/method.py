@@ -201,10 +201,12 @@ def _good_node(problem: FullDomainProblem, seed: int, deadline: Deadline) -> Nod
     Every model is asked, but none again where suppression changes what it refers to.
     """
     # A narrow lattice needs none of these.
-    from sqlanon.microdata.distinct import held_combinations
+    from sqlanon.microdata.distinct import held_combinations, may_be_read
     from sqlanon.search.lattice.descent import HeldRows, good_node
 
     sets, subject = problem.sets, problem.subject
+    if not may_be_read(sets.engine, sets.encoded.rows):
+        return None
     try:
         with sets.engine.limited(deadline):
             held = held_combinations(sets.engine, subject, encoded=sets.encoded, k=problem.policy.k)
