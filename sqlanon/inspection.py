@@ -85,7 +85,11 @@ def check(
             found = replace(found, models=of_records(found.models))
         if released:
             about = lint_table(
-                opened.engine, opened.table, policy=resolved, kept=found.kept_columns
+                opened.engine,
+                opened.table,
+                policy=resolved,
+                kept=found.kept_columns,
+                path=opened.path,
             )
             return told(opened, replace(found, findings=about), resolved)
         notes = person_notes(opened.engine, opened.table, policy=resolved)

@@ -8,17 +8,17 @@ _HEAD = """# Findings about a release
 
 `sqlanon lint RELEASED` looks at a table or a file as it is about to be handed out, whoever made it,
 and tells what it gives away beside its classes. `anonymize` and `apply` ask the same of what they
-publish, `check --released` and `report` of what they judge. A finding has an `id`, a `severity`, the
-`column` where it is about one, a `message` and a `remedy`; it names columns and counts, never a
-value. With `--fail-on error`, which is the default, `lint` exits with 1 if there is an error; with
-`--fail-on warning` or `info` also if there is anything that is less grave. [Reports](../how-to/read-the-report.md)
-have findings of their own besides, about models and use.
+publish, `check --released` and `report` of what they judge. A finding has an `id`, a `severity`,
+the `column` where it is about one, a `message` and a `remedy`; it names columns and counts, never a
+value. `lint` exits with 1 if there is an error; with `--fail-on warning` or `info` also if there is
+anything that is less grave. [Reports](../how-to/read-the-report.md) have findings of their own
+besides, about models and use.
 
-A file is looked at as a whole by `lint` and `report`: metadata, statistics and dictionaries of
-Parquet and Arrow files, every object and the free blocks of a DuckDB file. What is published to a
-file gets the first three, what is published to a table is looked at alone. The order of rows is that
-of a file, or of a table in DuckDB. Texts of the original are looked for as they are written, so that
-what DuckDB has compressed is not found by them, but by its free blocks.
+`lint`, `check --released` and `report` look at a file as a whole: metadata, statistics and
+dictionaries of Parquet and Arrow files, every object and the free blocks of a DuckDB file. What is
+published to a file gets the first three; what is published to a table is looked at alone. The order
+of rows is that of a file, or of a table in DuckDB. Texts of the original are looked for as they are
+written: what DuckDB has compressed is not found by them, but by its free blocks.
 """
 
 

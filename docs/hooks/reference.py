@@ -1,8 +1,9 @@
 """Pages of the reference, made from the code whenever the site is built, so that none goes stale.
 
 Commands come from the program's own tree, Python from docstrings, findings from the rules of the
-linter, papers from the docstrings that cite them. Keys of JSON documents are a list, which a test holds against documents of every command,
-both ways. Only this module needs what builds the site, so that tests of the others do without.
+linter, papers from the docstrings that cite them. Keys of JSON documents are a list, which a test
+holds against documents of every command, both ways. Only this module needs what builds the site, so
+that tests of the others do without.
 """
 
 from __future__ import annotations

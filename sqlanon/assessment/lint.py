@@ -200,7 +200,9 @@ def _extremes(one: Linted) -> Iterator[Finding]:
             continue
         labels = one.engine.rows(distinct_values(one.table, name).limit(MOST_LABELS))
         [ends] = one.engine.rows(query.extremes(one.original, name))
-        if _shown_by([label for (label,) in labels if label is not None], ends):
+        if None not in ends and _shown_by(
+            [label for (label,) in labels if label is not None], ends
+        ):
             yield RULES["data-extremes"].found(
                 f"ranges of column {name!r} begin at the least and end at the greatest value of "
                 "the original",
@@ -219,7 +221,7 @@ def _shown_by(labels: Sequence[str], ends: tuple[object, object]) -> bool:
         for each in read
         if each.low is not None and each.high is not None and each.has_high
     ]
-    if not ranges or len(ranges) < len(read):
+    if not ranges or len(ranges) < len(read) or any(low > high for low, high in ranges):
         return False
     first, last = min(ranges), max(ranges, key=itemgetter(1))
     if (first[0], last[1]) != tuple(Decimal(str(end)) for end in ends):
@@ -307,6 +309,8 @@ def _database(one: Linted) -> Iterator[Finding]:
 def _bytes(one: Linted) -> Iterator[Finding]:
     if one.path is None or one.original is None:
         return
+    if is_database(one.path) and one.original.catalog == one.table.catalog:
+        return  # the original is another table of the database, which the catalogue tells
     there = one.engine.columns(one.original)
     names = [name for name, each in there.items() if each.is_type(*exp.DataType.TEXT_TYPES)]
     if not names:

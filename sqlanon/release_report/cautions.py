@@ -28,8 +28,8 @@ def cautions(found: Gathered, *, holds: bool) -> tuple[Finding, ...]:
     """All cautions and findings, the gravest first."""
     every = [
         *_of_policy(found, holds=holds),
-        *found.findings,
         *_of_sensitive(found),
+        *found.findings,
         *_of_use(found),
         *_of_knowledge(found),
     ]

@@ -43,12 +43,18 @@ class FileTraces:
 
 
 def file_traces(path: Path) -> FileTraces:
-    """What a Parquet or Arrow file holds beside its cells; nothing of files of another kind."""
+    """What a Parquet or Arrow file holds beside its cells; nothing of files of another kind.
+
+    Nothing, either, of a file with types that Arrow does not know, as DuckDB writes some.
+    """
     with path.open("rb") as file:
-        start = file.read(6)
-    if start.startswith(b"PAR1"):
-        return _of_parquet(path)
-    return _of_arrow(path) if start == b"ARROW1" else FileTraces()
+        looked_at = {b"PAR1": _of_parquet, b"ARRO": _of_arrow}.get(file.read(4))
+    if looked_at is not None:
+        from pyarrow import ArrowException  # slow to import, and other files need none
+
+        with suppress(ArrowException):
+            return looked_at(path)
+    return FileTraces()
 
 
 def texts_in(path: Path, texts: Collection[str]) -> set[str]:
