@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 24  # bytes of a file that are looked through at once
 # What writers of Parquet note of types alone.
-_OF_TYPES = {b"ARROW:schema", b"PARQUET:field_id"}
+_OF_TYPES = {b"ARROW:schema", b"PARQUET:field_id", b"duckdb.interval_bloom_filter"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +149,8 @@ def _goes_beyond(file: ParquetFile, name: str) -> bool:
         column = file.read_row_group(group, columns=[name]).column(0)
         if pyarrow.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        # What is noted in another form than values have, as times of a zone are, tells nothing.
-        with suppress(pyarrow.ArrowException, TypeError):
+        # What is noted in another form than values have, or beyond Python's dates, tells nothing.
+        with suppress(pyarrow.ArrowException, TypeError, OverflowError):
             extremes = pyarrow.array([noted.min, noted.max], type=column.type)
             own, both = (
                 compute.min_max(pyarrow.chunked_array(each)).as_py()
