@@ -34,6 +34,13 @@ sqlanon check census.duckdb people --qi age,sex,postcode
 # fail in a job where a published table breaks its policy
 sqlanon check census.duckdb people_anonymous --policy policy.toml --json
 
+[lint]
+# what a release gives away besides its classes
+sqlanon lint people.parquet --policy policy.toml
+# the same beside its original; fail in a job on warnings, too
+sqlanon lint people.parquet --against census.duckdb --against-table people \
+    --policy policy.toml --fail-on warning
+
 [report]
 # a page about a release, for a data protection officer
 sqlanon report census.duckdb people --released people_anonymous \

@@ -45,6 +45,7 @@ _COMMANDS = {
     "bound": ("reading", "Prove what any k-anonymization loses at least, by any method."),
     "compare": ("comparing", "Show the results of several methods side by side."),
     "risk": ("reading", "Report how easily people can be recognized in a table."),
+    "lint": ("reading", "Find what a release gives away besides: order, columns, file, database."),
     "report": ("reading", "Write a report on a release for a data protection officer."),
     "hierarchy": (
         "hierarchies",

@@ -46,6 +46,14 @@ def present(
     show(run, report.to_dict(), text=report.to_text)
 
 
+def infos(run: RunOptions, findings: Iterable[Any]) -> None:
+    """With --verbose, the findings that are only to be known."""
+    if run.verbose:
+        for finding in findings:
+            if finding.severity == "info":
+                complain(f"info: {finding.note}")
+
+
 def leave_unless(holds: bool) -> None:
     """Ends a command with 1 where something that is asked for does not hold."""
     if not holds:

@@ -313,6 +313,7 @@ def _publish(
 ) -> None:
     output.timings(run, report.seconds, search=report.search.to_dict())
     _show(report, records, run=run)
+    output.infos(run, report.findings)
     if page is not None and not any(is_about(note, "page unwritten") for note in report.notes):
         output.say(run, f"report written to {page}")
     output.leave_unless(report.holds)

@@ -1,4 +1,4 @@
-"""The commands that only read: check, risk, measure, mine, bound, verify, report."""
+"""The commands that only read: check, lint, risk, measure, mine, bound, verify, report."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from .options import (
     OUTPUT,
     OVERWRITE,
     SOURCE,
+    TABLE,
     Input,
     PolicyOptions,
     PublishingOptions,
@@ -53,7 +54,59 @@ def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: Ru
     maker = PolicyMaker(policy, reads_hierarchies=False)
     report = reported(sqlanon.check, given, maker, run=run, released=judged.released)
     output.present(run, report, "check")
+    output.infos(run, report.findings)
     output.leave_unless(report.holds)
+
+
+@dataclass(frozen=True, slots=True)
+class LintOptions:
+    """The release, and what it is held against."""
+
+    released: str = argument("RELEASED", SOURCE)
+    table: str | None = argument("TABLE", TABLE, default=None)
+    against: str | None = option(
+        "ORIGINAL",
+        "The original, a table of the database RELEASED or another file; shows whether the order "
+        "of rows, labels or bytes of the file give it away.",
+    )
+    against_table: str | None = option(
+        "TABLE", "The original's table; needed if ORIGINAL is a database with more than one."
+    )
+    fail_on: str = option(
+        "error|warning|info",
+        "Exit with 1 if there is a finding as grave as this, or graver.",
+        default="error",
+    )
+    text: TextFileOptions = field(default_factory=TextFileOptions)
+
+    @property
+    def source(self) -> str:
+        """What is opened first."""
+        return self.released
+
+
+def lint(*, linted: LintOptions, policy: PolicyOptions, run: RunOptions) -> None:
+    """Find what a release gives away besides: order, columns, file, database. Writes nothing.
+
+    Any tool may have made the release. A file is read as a whole: metadata, statistics and
+    dictionaries of Parquet and Arrow files, all objects and free blocks of a DuckDB file. Exits
+    with 1 if there is a finding as grave as --fail-on says.
+    """
+    import sqlanon
+    from sqlanon.reports.findings import SEVERITIES
+
+    if linted.fail_on not in SEVERITIES:
+        raise PolicyError(f"--fail-on is {', '.join([*SEVERITIES])}, not {linted.fail_on!r}")
+    report = reported(
+        sqlanon.lint,
+        linted,
+        PolicyMaker(policy, reads_hierarchies=False),
+        run=run,
+        against=linted.against,
+        against_table=linted.against_table,
+    )
+    output.present(run, report, "lint")
+    output.leave_unless(report.passes(linted.fail_on))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from sqlanon.errors import VerificationError as VerificationError
 from sqlanon.hierarchy.declaration import Hierarchy as Hierarchy
 from sqlanon.inspection import bound as bound
 from sqlanon.inspection import check as check
+from sqlanon.inspection import lint as lint
 from sqlanon.inspection import measure as measure
 from sqlanon.inspection import mine as mine
 from sqlanon.inspection import risk as risk
@@ -35,6 +36,7 @@ from sqlanon.release_report.making import report as report
 from sqlanon.release_report.report import ReleaseReport as ReleaseReport
 from sqlanon.reports.bound import BoundReport as BoundReport
 from sqlanon.reports.check import CheckReport as CheckReport
+from sqlanon.reports.findings import LintReport as LintReport
 from sqlanon.reports.plan import Report as Report
 from sqlanon.reports.risk import RiskReport as RiskReport
 from sqlanon.suggestion.suggesting import suggest as suggest

@@ -7,12 +7,15 @@ every function, also for those that plan and publish.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlanon.arguments import checked
-from sqlanon.assessment.check import check_table, of_records
+from sqlanon.assessment.check import as_published, check_table, of_records
+from sqlanon.assessment.lint import lint_table
 from sqlanon.assessment.persons import person_notes
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.engine.base import Opening
@@ -22,12 +25,14 @@ from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, holding, is_data, reading, told
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following
+from sqlanon.query.syntax import rows_of
 from sqlanon.reports.check import CheckReport
 
 if TYPE_CHECKING:
     from sqlanon.assessment.measure import MeasureReport
     from sqlanon.methods.itemsets import MiningReport
     from sqlanon.reports.bound import BoundReport
+    from sqlanon.reports.findings import LintReport
     from sqlanon.reports.risk import RiskReport
 
 # What not every call needs is imported there: a command must start fast.
@@ -78,8 +83,67 @@ def check(
         found = check_table(opened.engine, opened.table, policy=resolved)
         if found.entity != resolved.entity:
             found = replace(found, models=of_records(found.models))
-        notes = [] if released else person_notes(opened.engine, opened.table, policy=resolved)
+        if released:
+            about = lint_table(
+                opened.engine,
+                opened.table,
+                policy=resolved,
+                kept=found.kept_columns,
+                path=opened.path,
+            )
+            return told(opened, replace(found, findings=about), resolved)
+        notes = person_notes(opened.engine, opened.table, policy=resolved)
         return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
+
+
+@checked
+def lint(
+    released: Source | Frame,
+    policy: AnyPolicy | None = None,
+    *,
+    table: Any = None,
+    against: Any = None,
+    against_table: str | None = None,
+    progress: Progress | None = None,
+    **opening: Unpack[Opening],
+) -> LintReport:
+    """What a release gives away beside its classes: findings, the gravest first.
+
+    Where the release is a file, the file is looked at, too: its metadata, statistics and
+    dictionaries, or all that a database holds.
+
+    Args:
+        released: The release, or where it is.
+        policy: Roles of its columns; None where nobody knows them.
+        against: The original, for what only both together tell: a table of the same connection, a
+            frame, or a path to a database or to a file of data.
+        against_table: The table of a database of the original that holds more than one.
+
+    Raises:
+        SqlanonError: A table or the policy is at fault; the message says how.
+    """
+    from sqlanon.reports.findings import LintReport
+
+    started = time.monotonic()
+    call = asked(released, Policy([]) if policy is None else policy, table=table)
+    with (
+        following(progress),
+        reading(*call.opened, **opening) as (opened, resolved),
+        ExitStack() as stack,
+    ):
+        engine, original = opened.engine, None
+        _, notes = as_published(resolved, list(engine.columns(opened.table)))
+        if against is not None:
+            how = beside(opened, resolved)
+            other = second_table(engine, call.alike(against), table=against_table, how=how)
+            original = stack.enter_context(other)
+        with engine.transaction():
+            about = lint_table(
+                engine, opened.table, policy=resolved, original=original, path=opened.path
+            )
+            [(records,)] = engine.rows(rows_of(opened.table))
+        made = LintReport(about, records, tuple(notes), time.monotonic() - started)
+        return told(opened, made, resolved)
 
 
 @checked

@@ -23,6 +23,7 @@ import sqlanon
 from sqlanon.cli.main import program, status
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing.settings import Settings
+from sqlanon.reports.findings import RULES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -57,7 +58,7 @@ def folder(demo, tmp_path, monkeypatch):
 def hooks():
     """The modules that make the reference, by name; none of them needs mkdocs."""
     sys.path.insert(0, str(DOCS / "hooks"))
-    names = ("commands", "documents", "glossary", "papers", "python_names")
+    names = ("commands", "documents", "findings", "glossary", "papers", "python_names")
     try:
         yield {name: importlib.import_module(name) for name in names}
     finally:
@@ -176,6 +177,7 @@ DOCUMENTS = {
         "plan few.duckdb people --qi age,sex --k 2 --method pattern-exact --patterns all",
         "apply few.duckdb plan.json --into out --manifest out.manifest.json",
     ],
+    "lint": ["lint people.parquet --policy kept.toml --against few.duckdb --against-table people"],
     "sweep": [
         "plan few.duckdb people --qi age,sex --k 5 --others drop --sweep k=2,5 "
         "--sweep suppression_limit=0,0.1"
@@ -254,11 +256,17 @@ def test_every_key_of_a_document_is_in_the_reference_and_the_other_way_round(
     assert described - seen - RARE == set()
 
 
+def test_every_rule_of_the_linter_is_in_the_reference(hooks):
+    page = hooks["findings"].page()
+    for rule in RULES.values():
+        assert page.count(f"| `{rule.id}` | {rule.asked} | {rule.explanation} | ") == 1
+
+
 def test_the_pages_are_all_in_the_navigation():
     config = (ROOT / "mkdocs.yml").read_text("utf-8")
-    made = ("reference/commands", "reference/json.md", "reference/python.md")
+    made = ("commands", "json.md", "findings.md", "python.md")
     for page in DOCS.rglob("*.md"):
         assert f"{page.relative_to(DOCS)}" in config, page
-    assert all(name in config for name in made)
+    assert all(f"reference/{name}" in config for name in made)
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert "docs" in extras["project"]["optional-dependencies"]

@@ -1,8 +1,9 @@
 """Pages of the reference, made from the code whenever the site is built, so that none goes stale.
 
-Commands come from the program's own tree, Python from docstrings, papers from the docstrings that
-cite them. Keys of JSON documents are a list, which a test holds against documents of every command,
-both ways. Only this module needs what builds the site, so that tests of the others do without.
+Commands come from the program's own tree, Python from docstrings, findings from the rules of the
+linter, papers from the docstrings that cite them. Keys of JSON documents are a list, which a test
+holds against documents of every command, both ways. Only this module needs what builds the site, so
+that tests of the others do without.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import commands
 import documents
+import findings
 import glossary
 import papers
 import python_names
@@ -30,6 +32,7 @@ def pages() -> dict[str, str]:
     return {
         **{f"{COMMANDS}/{name}.md": text for name, text in commands.pages().items()},
         "reference/json.md": documents.page(HERE / "reference" / "json_keys.toml"),
+        "reference/findings.md": findings.page(),
         "reference/python.md": python_names.page(),
         "explanation/papers.md": papers.page(HERE / "papers.toml"),
     }

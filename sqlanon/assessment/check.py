@@ -18,7 +18,7 @@ from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.binding import column_types, is_unsuited, refuse_unsuited
-from sqlanon.microdata.spellings import table_spelling_notes
+from sqlanon.microdata.spellings import spelling_findings
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
@@ -295,7 +295,8 @@ def _spelling_notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list
         "sensitive": list(policy.sensitive_attributes),
         "entity": [] if policy.entity is None else [policy.entity],
     }
-    return table_spelling_notes(engine, table, columns=column_types(engine, table), roles=roles)
+    types = column_types(engine, table)
+    return [each.note for each in spelling_findings(engine, table, columns=types, roles=roles)]
 
 
 def judged_columns(

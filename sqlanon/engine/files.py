@@ -13,16 +13,20 @@ from sqlanon.engine.duckdb.database_objects import (
 )
 from sqlanon.engine.duckdb.export import ending_of, export, refuse_folder, refuse_output
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
+from sqlanon.engine.duckdb.traces import beside, file_traces, free_blocks, texts_in
 from sqlanon.engine.own_folders import DraftFile, digest, write_file, write_private
 
 __all__ = [
     "DraftFile",
+    "beside",
     "broken_views",
     "dependents",
     "digest",
     "ending_of",
     "export",
     "file_of",
+    "file_traces",
+    "free_blocks",
     "fresh_file",
     "leftovers",
     "own_parts",
@@ -32,6 +36,7 @@ __all__ = [
     "refuse_output",
     "refuse_second_name",
     "rewrite",
+    "texts_in",
     "write_file",
     "write_private",
 ]

@@ -13,6 +13,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.query.encoding.encode import distinct_values, spelling_counts
 from sqlanon.query.syntax import column, nested, select
 from sqlanon.query.text import varchar
+from sqlanon.reports.findings import RULES, Finding
 from sqlanon.wording import counted
 
 DIGITS = 12  # significant ones; sums such as 0.1 + 0.2 differ from 0.3 in the 17th
@@ -21,11 +22,8 @@ LOOK = 10_000  # values between two looks at the time limit
 _REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
 _TEXT = exp.DataType.TEXT_TYPES
 _MEANING = {
-    "quasi-identifier": "make them one in the table before it is anonymized",
-    "sensitive": "a class that holds one value in several spellings counts as diverse; make them "
-    "one in the table before it is anonymized",
-    "entity": "a person with several counts as several; make them one in the table before it is "
-    "anonymized",
+    "sensitive": "; a class that holds one value in several spellings counts as diverse",
+    "entity": "; a person with several counts as several",
 }
 
 
@@ -40,18 +38,18 @@ def spelling_notes(subject: Subject) -> list[str]:
     for name, tree in zip(subject.names, subject.trees, strict=True):
         key = _number if subject.columns[name].this in _REAL else _text
         several = _several(map(key, (leaf for leaf in tree.leaves if leaf is not None)))
-        notes += _notes(name, several, role="quasi-identifier")
+        notes += [found.note for found in _findings(name, several, role="quasi-identifier")]
     return notes
 
 
-def table_spelling_notes(
+def spelling_findings(
     engine: Engine,
     table: exp.Table,
     *,
     columns: Mapping[str, exp.DataType],
     roles: Mapping[str, Sequence[str]],
-) -> list[str]:
-    """Notes of the same kind on the columns of some roles, from the table alone.
+) -> list[Finding]:
+    """The same as findings about the columns of some roles, from the table alone.
 
     Args:
         engine: Where the table lives.
@@ -74,10 +72,10 @@ def table_spelling_notes(
                 _several(map(_text, _values(engine, table, name=name))) if foreign else several
             )
     return [
-        note
+        finding
         for role, names in roles.items()
         for name in names
-        for note in _notes(name, found.get(name, 0), role=role)
+        for finding in _findings(name, found.get(name, 0), role=role)
     ]
 
 
@@ -96,14 +94,15 @@ def _several(keys: Iterable[str]) -> int:
     return sum(1 for spellings in Counter(keys).values() if spellings > 1)
 
 
-def _notes(name: str, several: int, *, role: str) -> list[str]:
+def _findings(name: str, several: int, *, role: str) -> list[Finding]:
     if not several:
         return []
     what = "column" if role == "quasi-identifier" else f"{role} column"
-    return [
+    message = (
         f"{what} {name!r} has {counted(several, 'value')} in several spellings (case, blanks, "
-        f"Unicode form, digits), which count as different; {_MEANING[role]}"
-    ]
+        f"Unicode form, digits), which count as different{_MEANING.get(role, '')}"
+    )
+    return [RULES["spellings"].found(message, column=name)]
 
 
 def _text(value: str) -> str:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.arguments import kind_of
 from sqlanon.assessment.check import TableResults, demanded_results
+from sqlanon.assessment.lint import lint_file, lint_table
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import HeldFrame, brought, embedded
@@ -33,6 +34,7 @@ from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import type_name
 from sqlanon.reports.document import Provenance
+from sqlanon.reports.findings import by_severity
 from sqlanon.reports.plan import Report
 from sqlanon.sqltext import Statement
 from sqlanon.wording import counted
@@ -92,7 +94,10 @@ def publish(
                     results, _ = expected_results(engine, plan, table=source)
                 _refuse_failed(results)
             kept = published_kept(engine, plan, source=source, table=table)
-            seconds = {"check": time.monotonic() - written}
+            looked = time.monotonic()
+            seconds = {"check": looked - written}
+            findings = lint_table(engine, table, policy=plan.policy, kept=kept, original=source)
+            seconds["lint"] = time.monotonic() - looked
             sha256 = ""
             if target.output is None:
                 _, sha256 = engine.rows(fingerprint(table, engine.columns(table)))[0]
@@ -103,6 +108,7 @@ def publish(
                 models=results.models,
                 output=_where(source, target),
                 notes=(*report.notes, *notes, *staged.notes),
+                findings=findings,
                 provenance=Provenance(
                     source_sha256=plan.report.provenance.source_sha256, output_sha256=sha256
                 ),
@@ -119,7 +125,8 @@ def publish(
             tell("publishing: what was checked")
         if target.output is not None:
             made = replace(report.provenance, output_sha256=files.digest(target.output))
-            report = replace(report, provenance=made)
+            findings = by_severity([*report.findings, *lint_file(target.output)])
+            report = replace(report, provenance=made, findings=findings)
     return _timed(report, seconds, started=started)
 
 

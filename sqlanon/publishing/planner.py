@@ -483,11 +483,12 @@ def _with_findings(
     roles = {"sensitive": list(policy.sensitive_attributes), "entity": entity}
     notes: list[str] = []
     if any(roles.values()):
-        from sqlanon.microdata.spellings import table_spelling_notes  # k alone does not need it
+        from sqlanon.microdata.spellings import spelling_findings  # k alone does not need it
 
         try:
             with engine.limited(deadline):
-                notes = table_spelling_notes(engine, table, columns=plan.columns, roles=roles)
+                found = spelling_findings(engine, table, columns=plan.columns, roles=roles)
+                notes = [finding.note for finding in found]
         except TimeLimitError:
             where = listed([f"{role} column {n!r}" for role, names in roles.items() for n in names])
             notes = [f"no value in several spellings was looked for in {where} for lack of time"]

@@ -1,12 +1,13 @@
-"""Cautions: what of a release endangers people or its use, and what to do about each."""
+"""Findings: what both tables tell of a release besides what `lint` finds in it, as findings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
-from sqlanon.release_report.figures import SEVERITIES, Caution, ValueShares
+from sqlanon.release_report.figures import ValueShares
 from sqlanon.release_report.gathering import Gathered
+from sqlanon.reports.findings import Finding, by_severity
 from sqlanon.wording import FAILS, counted, listed, part_of, percent
 
 MANY_LEFT_OUT = 0.1
@@ -17,30 +18,29 @@ FAR = 0.5
 """Share of a class that would have to hold other values from which it tells much."""
 FAR_IN_ORDER = 0.25
 """How far the values of a class would have to move, as of one that holds the upper half alone."""
-MANY_UNIQUE = 0.1
-"""Share of records with a sensitive value of their own from which a reader is told."""
 MAX_OPTIONS = 3
 """Most columns whose options a sentence writes out."""
 MAX_NAMES = 5
 """Most columns that a sentence names."""
 
 
-def cautions(found: Gathered, *, holds: bool) -> tuple[Caution, ...]:
-    """All cautions, the gravest first."""
+def cautions(found: Gathered, *, holds: bool) -> tuple[Finding, ...]:
+    """All cautions and findings, the gravest first."""
     every = [
         *_of_policy(found, holds=holds),
-        *_of_columns(found),
         *_of_sensitive(found),
+        *found.findings,
         *_of_use(found),
         *_of_knowledge(found),
     ]
-    return tuple(sorted(every, key=lambda each: [*SEVERITIES].index(each.severity)))
+    return by_severity(every)
 
 
-def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
+def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Finding]:
     """What of the policy does not hold."""
     if found.loss.missing and found.released:
-        yield Caution(
+        yield Finding(
+            "labels-unread",
             "error",
             "The released labels could not be read",
             f"What the release loses is not measured: {found.loss.missing}.",
@@ -49,21 +49,24 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
     failed = [result for result in found.models if not result.holds]
     for result in failed:
         whose = "" if result.column is None else f" for {result.column!r}"
-        yield Caution(
+        yield Finding(
+            "model-fails",
             "error",
             f"{result.model}{whose} {FAILS}",
             f"The policy asks for {result.threshold:,}; the released table has {result.found()}.",
             "Do not hand the table out. Anonymize the original again under this policy.",
         )
     if not holds and not failed and found.released and not found.models:
-        yield Caution(
+        yield Finding(
+            "no-model",
             "warning",
             "No privacy model is asked for",
             "The policy has neither k nor another model, so there was nothing to check.",
             "Ask for a smallest class size k, such as 5, and for models of sensitive columns.",
         )
     if found.uncounted is not None:
-        yield Caution(
+        yield Finding(
+            "persons-uncounted",
             "error",
             "Persons cannot be counted in the release",
             f"The policy counts persons by {found.uncounted!r}, and some have several records. The "
@@ -72,15 +75,9 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
             "Let the publication write the report (--report of anonymize and apply): it counts "
             "persons while the original still tells whose each record is.",
         )
-    if found.unexpected:
-        yield Caution(
-            "error",
-            "Columns are released that the policy leaves out",
-            f"The released table has {_named(found.unexpected)}.",
-            "Drop these columns, or give them a role in the policy and check again.",
-        )
     if found.after.by_unit.unique:
-        yield Caution(
+        yield Finding(
+            "unique-records",
             "error" if found.policy.k > 1 else "warning",
             "Records are unique in the release",
             f"{part_of(found.after.by_unit.unique, found.after.by_unit.members)} of the released "
@@ -89,40 +86,7 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Caution]:
         )
 
 
-def _of_columns(found: Gathered) -> Iterator[Caution]:
-    """Columns that no model counts."""
-    kept = found.kept
-    if kept is None:
-        return
-    telling = [one.name for one in kept.identifying]
-    if telling:
-        yield Caution(
-            "warning",
-            "Kept columns may identify people",
-            f"{_named(telling)} {'is' if len(telling) == 1 else 'are'} released unchanged and "
-            "single records out, or have more values than classes can share. No model covers them.",
-            "Make them quasi-identifiers if others may know them, or leave them out.",
-        )
-    if kept.joining:
-        yield Caution(
-            "warning",
-            "A kept column joins the records of a person",
-            f"{_named([one.name for one in kept.joining])} join records as "
-            f"{kept.entity!r} does, and all records of a person together are easier to recognize.",
-            "Leave the column out, or replace it by one that does not stay the same for a person.",
-        )
-    beside = [name for name, _ in kept.beside_quasi_identifiers if name not in telling]
-    if beside:
-        yield Caution(
-            "warning",
-            "Kept columns tell people apart beside the quasi-identifiers",
-            f"Whoever knows {_named(beside)} as well as the quasi-identifiers can single out more "
-            "records.",
-            "Make them quasi-identifiers if others may know them, or leave them out.",
-        )
-
-
-def _of_sensitive(found: Gathered) -> Iterator[Caution]:
+def _of_sensitive(found: Gathered) -> Iterator[Finding]:
     """What classes tell of sensitive columns: one caution for all that are alike."""
     asked = {demand.column for demand in found.policy.demands}
     given = {
@@ -135,12 +99,10 @@ def _of_sensitive(found: Gathered) -> Iterator[Caution]:
         yield _given_away(found, given)
     if open_ones:
         yield _unprotected(found, open_ones)
-    exact = [each for each in found.sensitive if each.unique >= max(MANY_UNIQUE * each.records, 1)]
-    if exact:
-        yield _exact(exact)
     if found.after.trajectories is not None and found.after.trajectories.sharing.unique:
         trajectories = found.after.trajectories
-        yield Caution(
+        yield Finding(
+            "trajectories",
             "warning",
             "All records of a person together single the person out",
             f"{trajectories.entity!r} joins the records of a person: "
@@ -150,7 +112,7 @@ def _of_sensitive(found: Gathered) -> Iterator[Caution]:
         )
 
 
-def _given_away(found: Gathered, given: Mapping[str, int]) -> Caution:
+def _given_away(found: Gathered, given: Mapping[str, int]) -> Finding:
     """The caution for columns of which some classes have one value, with records of these."""
     names, side = list(given), found.after
     if len(names) == 1:
@@ -168,7 +130,8 @@ def _given_away(found: Gathered, given: Mapping[str, int]) -> Caution:
             f"the same value: {numbers}."
         )
     models = _options("--l", names, bound="2")
-    return Caution(
+    return Finding(
+        "classes-tell",
         "warning",
         f"Some classes give {what} away",
         f"{where} Whoever knows that a person is in such a class knows the value, without finding "
@@ -177,7 +140,7 @@ def _given_away(found: Gathered, given: Mapping[str, int]) -> Caution:
     )
 
 
-def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
+def _unprotected(found: Gathered, names: Sequence[str]) -> Finding:
     """The caution for sensitive columns without a model, with what their furthest classes tell."""
     shares = {one.name: one for one in found.sensitive if one.name in names}
     furthest = " ".join(["", *_furthest(list(shares.values()))]).rstrip()
@@ -186,7 +149,8 @@ def _unprotected(found: Gathered, names: Sequence[str]) -> Caution:
     bound = "ordered:0.15" if len(in_order) == len(names) else "0.3"
     bounds = dict.fromkeys(in_order, "ordered:0.15")
     t_closeness = _options("--t", names, bound=bound, bounds=bounds)
-    return Caution(
+    return Finding(
+        "no-model-for-column",
         "warning",
         f"No model protects {_named(list(names))}",
         f"k-anonymity hides which record is whose, not what the records of a class have in common."
@@ -210,20 +174,6 @@ def _furthest(every: Sequence[ValueShares]) -> Iterator[str]:
             yield f"In the class furthest from the table {sentence.format(share)} to look like it."
 
 
-def _exact(found: Sequence[ValueShares]) -> Caution:
-    """The caution for columns of which many records have a value of their own."""
-    shares = [f"{part_of(one.unique, one.records)} of {one.name!r}" for one in found[:MAX_NAMES]]
-    more = len(found) - MAX_NAMES
-    values = listed([*shares, *([counted(more, "other column")] if more > 0 else [])])
-    return Caution(
-        "warning",
-        f"Exact values of {_named([one.name for one in found])} single records out",
-        f"Values that no other record has: {values}. They are released unchanged, so whoever knows "
-        "one, as from another file of the same source, finds the record in any class.",
-        "Round the values before the table is anonymized, unless nobody else can know them.",
-    )
-
-
 def _options(
     option: str, names: Sequence[str], *, bound: str, bounds: Mapping[str, str] | None = None
 ) -> str:
@@ -232,10 +182,11 @@ def _options(
     return " ".join(f"{option} {quote(f'{name}={bounds.get(name, bound)}')}" for name in shown)
 
 
-def _of_use(found: Gathered) -> Iterator[Caution]:
+def _of_use(found: Gathered) -> Iterator[Finding]:
     """What makes a release of little use, or of less for some people."""
     if not found.released:
-        yield Caution(
+        yield Finding(
+            "nothing-released",
             "warning",
             "Nothing is released",
             "The released table has no record. It discloses nothing, and nobody can use it.",
@@ -244,7 +195,8 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
         return
     left = found.suppressed or 0
     if left >= MANY_LEFT_OUT * found.records:
-        yield Caution(
+        yield Finding(
+            "many-left-out",
             "warning",
             "Many records are left out",
             f"{part_of(left, found.records)} of the records are left out, or released without "
@@ -253,7 +205,8 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
         )
     limit = found.policy.allowance(found.records)
     if left > limit and found.suppressed is not None:
-        yield Caution(
+        yield Finding(
+            "over-limit",
             "warning",
             "More records are left out than the policy's limit",
             f"The policy allows for {limit:,}; {left:,} are left out or fully suppressed.",
@@ -262,7 +215,8 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
         )
     silent = [one.name for one in found.columns if one.silent >= SILENT * found.released]
     if silent:
-        yield Caution(
+        yield Finding(
+            "columns-say-little",
             "info",
             "Some columns say little",
             f"At least half of the released cells of {_named(silent)} are fully suppressed.",
@@ -271,17 +225,19 @@ def _of_use(found: Gathered) -> Iterator[Caution]:
         )
 
 
-def _of_knowledge(found: Gathered) -> Iterator[Caution]:
+def _of_knowledge(found: Gathered) -> Iterator[Finding]:
     """What no figure of one table tells."""
     if found.models or found.after.statistics.classes:
-        yield Caution(
+        yield Finding(
+            "other-releases",
             "info",
             "Other releases can be combined with this one",
             "Two releases that share people can be compared, and give away together what neither "
             "gives away alone.",
             "Keep this report, and look at it before the next release about the same people.",
         )
-        yield Caution(
+        yield Finding(
+            "other-knowledge",
             "info",
             "What others know decides which columns identify",
             f"All figures assume that others may know {_named(list(found.policy.attributes))} of a "

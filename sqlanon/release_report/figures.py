@@ -1,4 +1,4 @@
-"""Figures of a release report: both tables, columns, sensitive values and cautions.
+"""Figures of a release report: both tables, columns and sensitive values.
 
 No value is among them that the released table does not hold.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, Literal
+from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.bound import is_reached, is_useless
@@ -17,14 +17,6 @@ from sqlanon.reports.document import bound_figure, finite, rounded
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import Persons
 from sqlanon.wording import at_least, figure, percent, without_noise
-
-Severity = Literal["error", "warning", "info"]
-SEVERITIES: Mapping[Severity, str] = {
-    "error": "must be solved",
-    "warning": "caution",
-    "info": "to know",
-}
-"""How grave a caution is, the gravest first, and how a page says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,38 +363,6 @@ class MethodFacts:
             "guarantee": self.guarantee,
             "search": dict(self.search),
             "statements": list(self.statements),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """Something that a reader should know or do.
-
-    Args:
-        severity: `error` where the release breaks its policy, `warning` where people may be at
-            risk all the same, `info` for what a reader should know.
-        title: What it is, in a few words.
-        text: What was found.
-        remedy: What to do about it; empty where nothing is to be done.
-    """
-
-    severity: Severity
-    title: str
-    text: str
-    remedy: str = ""
-
-    @property
-    def tag(self) -> str:
-        """The severity in a word or two."""
-        return SEVERITIES[self.severity]
-
-    def to_dict(self) -> dict[str, Any]:
-        """An entry of `findings` in the JSON document."""
-        return {
-            "severity": self.severity,
-            "title": self.title,
-            "message": self.text,
-            "remedy": self.remedy or None,
         }
 
 

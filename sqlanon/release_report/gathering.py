@@ -45,6 +45,7 @@ from sqlanon.release_report.figures import (
 )
 from sqlanon.reports.bound import is_useless
 from sqlanon.reports.check import CheckReport, ModelResult
+from sqlanon.reports.findings import Finding
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import PopulationRisk, SubsetRisk
@@ -112,6 +113,7 @@ class Gathered:
         sha256: Digest of the release's content.
         notes: What a reader should know besides.
         seconds: How long it took.
+        findings: What `lint` finds about the release.
         is_cut: Whether the search for columns that tell people apart ran out of time.
         is_late: Whether that for a bound on the loss ran out of time before there was any.
     """
@@ -134,6 +136,7 @@ class Gathered:
     sha256: str
     notes: tuple[str, ...]
     seconds: float
+    findings: tuple[Finding, ...] = ()
     is_cut: bool = False
     is_late: bool = False
 

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.arguments import checked, is_file, kind_of
+from sqlanon.assessment.lint import lint_table
 from sqlanon.assessment.risk import IDENTIFYING, opened_population
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.deadline import NEVER, Deadline
@@ -110,11 +111,20 @@ def report(
         engine, options = opened.engine, replace(wanted, population=against)
         with engine.transaction():
             found = gather(engine, opened.table, released=release, policy=resolved, options=options)
+            file = _data_file(engine, released)
+            about = lint_table(
+                engine,
+                release,
+                policy=resolved,
+                kept=found.kept,
+                original=opened.table,
+                path=file,
+            )
+            found = replace(found, findings=about)
         if plan is not None:
             refuse_other(engine, opened.table, plan=plan, found=found)
         found = searched(engine, opened.table, found=found, deadline=deadline, plan=plan)
         method = None if plan is None else _facts(engine, release, plan=plan)
-        file = _data_file(engine, released)
         name = released if isinstance(released, str) else "released frame"
         if file is not None:
             name = file.name

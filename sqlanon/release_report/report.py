@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.release_report.cautions import cautions
-from sqlanon.release_report.figures import Caution, MethodFacts, TableSide, plain
+from sqlanon.release_report.figures import MethodFacts, TableSide, plain
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.reports.check import ModelResult, model_table, verdicts
 from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.findings import Finding
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.reports.shown import SelfShown, ShownTable
@@ -67,15 +68,14 @@ class ReleaseReport(SelfShown):
         return self.found.models
 
     @property
-    def cautions(self) -> tuple[Caution, ...]:
+    def cautions(self) -> tuple[Finding, ...]:
         """What endangers people or the use of the release, the gravest first."""
         return cautions(self.found, holds=self.holds)
 
     @property
     def other_notes(self) -> tuple[str, ...]:
         """The notes of which no caution speaks."""
-        kept = self.found.kept
-        known = {NOT_COUNTED, *(kept.notes() if kept else ())}
+        known = {NOT_COUNTED, *(finding.note for finding in self.found.findings)}
         others = [note for note in self.notes if note not in known]
         return tuple(note for note in others if not is_about(note, *CAUTIONED))
 
@@ -100,7 +100,13 @@ class ReleaseReport(SelfShown):
         loss = replace(found.loss, name=report.loss_name).with_bound_of(report)
         return replace(
             self,
-            found=replace(found, after=after, loss=loss, kept=report.kept_columns or found.kept),
+            found=replace(
+                found,
+                after=after,
+                loss=loss,
+                kept=report.kept_columns or found.kept,
+                findings=report.findings,
+            ),
             release=_without_folder(report.output or self.release),
             notes=report.notes,
             provenance=report.provenance,
@@ -171,7 +177,7 @@ class ReleaseReport(SelfShown):
         lines = [self.verdict, *self._model_lines(), "", *self._risk_lines(), ""]
         lines += [*self._loss_lines(), *self._sensitive_lines()]
         for caution in self.cautions:
-            lines += ["", f"{caution.severity}: {caution.title}", f"  {caution.text}"]
+            lines += ["", f"{caution.severity}: {caution.title}", f"  {caution.message}"]
             if caution.remedy:
                 lines.append(f"  What to do: {caution.remedy}")
         return page(lines, self.other_notes)

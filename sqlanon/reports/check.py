@@ -10,7 +10,8 @@ from typing import Any
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity, figure_of
-from sqlanon.reports.document import Provenance, page, rounded, size_line
+from sqlanon.reports.document import Provenance, rounded, size_line
+from sqlanon.reports.findings import Finding, finding_page
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import FAILS, FAILS_MARK, HOLDS, HOLDS_MARK, counted, figure, part_of, percent
@@ -217,6 +218,7 @@ class CheckReport(SelfShown):
         entity: The column whose persons were counted; None where records were.
         trajectories: Persons by all their records; None where nothing joins these.
         kept_columns: Whom columns single out that no model counts; None without any.
+        findings: What `lint` finds about a table that is about to be published.
         provenance: What it was made of and when.
     """
 
@@ -231,6 +233,7 @@ class CheckReport(SelfShown):
     entity: str | None = None
     trajectories: Trajectories | None = None
     kept_columns: KeptColumns | None = None
+    findings: tuple[Finding, ...] = ()
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     @property
@@ -253,6 +256,7 @@ class CheckReport(SelfShown):
             "joint": {", ".join(names): count for names, count in self.joint.items()},
             "models": [result.to_dict() for result in self.models],
             "holds": self.holds,
+            "findings": [finding.to_dict() for finding in self.findings],
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -306,7 +310,7 @@ class CheckReport(SelfShown):
             lines.append(f"sensitive {one!r} and {other!r} together: distinct l {count:,}")
         for result in self.models:
             lines.append(f"{result.verdict()}: the table has {result.found()}")
-        return page(lines, self.notes)
+        return finding_page(lines, self.notes, self.findings)
 
     def _unique_text(self) -> str:
         statistics = self.statistics

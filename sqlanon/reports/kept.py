@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sqlanon.reports.findings import RULES, Finding
 from sqlanon.wording import counted, in_columns, listed, part_of
 
 SHOWN = 5  # columns or pairs that a note names
@@ -144,9 +145,13 @@ class KeptColumns:
         """Columns that join most of what the entity joins."""
         return [one for one in self.columns if one.joined and 2 * one.joined >= self.joinable]
 
+    def findings(self) -> list[Finding]:
+        """Whom they single out, as findings about a release."""
+        return [*self._identifying(), *self._joining(), *self._together()]
+
     def notes(self) -> list[str]:
         """What a reader should know."""
-        return [*self._identifying_notes(), *self._joining_notes(), *self._together_notes()]
+        return [finding.note for finding in self.findings()]
 
     def to_lines(self) -> list[str]:
         """A table for a reader."""
@@ -161,51 +166,52 @@ class KeptColumns:
             lines.append(f"  and {len(self.columns) - LISTED:,} more, which --json lists")
         return lines
 
-    def _identifying_notes(self) -> Iterable[str]:
-        found = self.identifying
+    def _identifying(self) -> Iterable[Finding]:
+        found, rule = self.identifying, RULES["kept-identifies"]
         for one in found[:SHOWN]:
             many = one.values * self.k > self.records
             more = f", more than one for every {self.k} records" if many and self.k > 1 else ""
             hold = "has" if one.unique == 1 else "have"
-            yield (
+            yield rule.found(
                 f"kept column {one.name!r} has {counted(one.values, 'distinct value')}{more}, and "
                 f"{part_of(one.unique, self.records)} of the records {hold} a value that no other "
-                "record has: it may identify people; make it a quasi-identifier (--qi) or leave it "
-                "out (--drop)"
+                "record has: it may identify people",
+                column=one.name,
             )
         if found[SHOWN:]:
-            yield (
+            yield rule.found(
                 f"{counted(len(found) - SHOWN, 'more kept column')} may identify people by "
-                "themselves; --json lists them (kept_columns)"
+                "themselves",
+                remedy="--json lists them (kept_columns)",
             )
 
-    def _joining_notes(self) -> Iterable[str]:
+    def _joining(self) -> Iterable[Finding]:
         for one in self.joining[:SHOWN]:
             how = "is one-to-one with" if one.one_to_one else "joins the same records as"
             share = "shares" if one.joined == 1 else "share"
-            yield (
+            yield RULES["kept-joins"].found(
                 f"kept column {one.name!r} {how} the entity {self.entity!r}: "
                 f"{part_of(one.joined or 0, self.records)} of the records {share} its value with "
                 "others of the same person and with nobody else's, and all records of a person "
-                "together single the person out; leave it out (--drop)"
+                "together single the person out",
+                column=one.name,
             )
 
-    def _together_notes(self) -> Iterable[str]:
-        beside = self.beside_quasi_identifiers
+    def _together(self) -> Iterable[Finding]:
+        beside, rule = self.beside_quasi_identifiers, RULES["kept-beside"]
         if beside:
             shown = [f"{name!r} {part_of(more, self.records)}" for name, more in beside[:SHOWN]]
             more = [counted(len(beside) - SHOWN, "more column")] if beside[SHOWN:] else []
-            yield (
+            yield rule.found(
                 "kept columns single out more records for whoever knows the quasi-identifiers, "
-                f"too: {listed([*shown, *more])}; no model covers kept columns"
+                f"too: {listed([*shown, *more])}"
             )
         elif self.unique_together > max(
             self.unique_by_quasi_identifiers, *(one.unique for one in self.columns)
         ):
-            yield (
+            yield rule.found(
                 "all kept columns and quasi-identifiers together single out "
-                f"{part_of(self.unique_together, self.records)} of the records; no model covers "
-                "kept columns"
+                f"{part_of(self.unique_together, self.records)} of the records"
             )
         pairs = self.telling_pairs
         if pairs:
@@ -216,7 +222,7 @@ class KeptColumns:
             ]
             left = self.possible_pairs - len(self.pairs)
             rest = f" ({left:,} of {self.possible_pairs:,} pairs were not counted)" if left else ""
-            yield (
+            yield rule.found(
                 "pairs of kept columns single out records that neither column does alone: "
                 f"{'; '.join(shown)}{rest}"
             )

@@ -11,7 +11,8 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.bound import bound_clause, is_useless
 from sqlanon.reports.check import ModelResult, counted_by, model_table, verdicts
-from sqlanon.reports.document import Provenance, bound_figure, finite, page, size_line
+from sqlanon.reports.document import Provenance, bound_figure, finite, size_line
+from sqlanon.reports.findings import Finding, finding_page
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.reports.search import SearchFigures, search_of
 from sqlanon.reports.shown import SelfShown, ShownTable
@@ -120,6 +121,7 @@ class Report(SelfShown):
             `loss`, `lower_bound`, `suppressed_records`, `levels` (None where there is none),
             whether it is `proven` best, and nodes that had to be `checked` besides. Levels that a
             row does not name have the best recoding of the next level that one does.
+        findings: What `lint` finds about the published table; none of a plan.
         provenance: What it was made of and when.
     """
 
@@ -150,6 +152,7 @@ class Report(SelfShown):
     groups: Mapping[str, Sequence[GroupFigures]] = field(default_factory=dict)
     silent_records: int = 0
     alternatives: tuple[Mapping[str, Any], ...] | None = None
+    findings: tuple[Finding, ...] = ()
 
     def keeping(self, found: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""
@@ -224,6 +227,8 @@ class Report(SelfShown):
             document["minimal_node_figures"] = [
                 {**each, "loss": finite(each["loss"])} for each in self.minimal_node_figures
             ]
+        if self.output is not None:
+            document["findings"] = [finding.to_dict() for finding in self.findings]
         if self.alternatives is not None:
             document["alternatives"] = [
                 {**each, "loss": _finite(each["loss"]), "lower_bound": _finite(each["lower_bound"])}
@@ -442,7 +447,7 @@ class Report(SelfShown):
             lines.append(f"{result.verdict()}: {result.found()}")
         if self.output is not None:
             lines.append(f"output: {self.output}")
-        return page(lines, self.notes)
+        return finding_page(lines, self.notes, self.findings)
 
 
 def _levels_text(levels: Mapping[str, int]) -> str:

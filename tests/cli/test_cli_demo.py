@@ -59,6 +59,15 @@ def test_what_the_demo_published_satisfies_its_policy_and_the_commands_to_try_ne
     assert not {"person_id", "name", "birth_date"} & set(names)
     codes = [run(*shlex.split(command)[1:]).code for command in document["commands"]]
     assert codes == [1, 0, 0, 0, 0]
+    assert document["anonymize"]["findings"] == []
+    lint = ("lint", document["database"], "people_anonymous", "--policy", document["policy"])
+    found = run(*lint, "--against", "people", "--json").document["findings"]
+    assert [(each["id"], each["severity"]) for each in found] == [("catalogue", "warning")]
+    file = str(folder / "people.parquet")
+    publish = ("anonymize", document["database"], "people", "--policy", document["policy"])
+    assert run(*publish, "--output", file).code == 0
+    beside = ("--against", document["database"], "--against-table", "people")
+    assert run("lint", file, *lint[3:], *beside, "--json").document["findings"] == []
 
 
 @pytest.mark.slow

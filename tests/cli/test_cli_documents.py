@@ -21,6 +21,7 @@ COMMANDS = {
     "measure": ("measure", "small.duckdb", "people", "--qi", "age"),
     "mine": ("mine", "small.duckdb", *QI),
     "bound": ("bound", "small.duckdb", *QI),
+    "lint": ("lint", "small.duckdb", *QI),
     "risk": ("risk", "small.duckdb", "--qi", "age,sex"),
     "rewrite": ("rewrite", "small.duckdb"),
     "hierarchy check": ("hierarchy", "check", "small.duckdb", "--hierarchy", "age=intervals:5"),

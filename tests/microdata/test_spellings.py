@@ -148,7 +148,7 @@ def test_spellings_that_only_python_knows_end_at_the_time_limit():
         engine, table = DuckDB(connection), exp.to_table("t")
         ticks = itertools.count()
         with engine.limited(Deadline(30, ticks.__next__)), pytest.raises(TimeLimitError):
-            spellings.table_spelling_notes(
+            spellings.spelling_findings(
                 engine,
                 table,
                 columns={"ill": exp.DataType.build("TEXT")},

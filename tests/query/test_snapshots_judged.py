@@ -2,6 +2,7 @@
 
 from snapshots import Snapshot
 
+from sqlanon.query import lint
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import table_classes
 from sqlanon.query.encoding.encode import spelling_counts
@@ -36,11 +37,19 @@ INSERT INTO part VALUES (1, 1, 0), (2, 0, 0), (3, 1, 0);
 CREATE TABLE other (entity BIGINT, word_0 BIGINT);
 INSERT INTO other VALUES (1, 5), (2, 6), (3, 5);
 
+CREATE TABLE towns (place VARCHAR, town VARCHAR);
+INSERT INTO towns VALUES ('z', 'Bonn'), ('X ', 'Bonn'), ('y', 'Ulm'), ('x', 'Erfurt');
+
+CREATE TABLE sought (text VARCHAR);
+INSERT INTO sought VALUES ('onn'), ('Paris');
+
 CREATE TABLE held (value VARCHAR, rank BIGINT);
 INSERT INTO held VALUES ('p', 0), (NULL, 1);
 """
 VISITS, CODED, PERSONS, NUMBERED = map(table, ("visits", "coded", "persons", "numbered"))
 RANKS, HELD = table("ranks"), table("held")
+TOWNS = table("towns")
+IN_ORDER = "rows have an order there, and files bytes"
 PARTS = [(table("part"), 2), (table("other"), 1)]
 
 
@@ -96,6 +105,48 @@ SNAPSHOTS = [
         "spelling_counts",
         spelling_counts(VISITS, ["place", "who"], reals=["cost"], digits=12),
         [(0, 1, 1), (1, 0, 0), (2, 1, 0)],
+    ),
+    Snapshot("null_records", lint.null_records(VISITS, ["who", "card"]), [(1,)]),
+    Snapshot("extremes", lint.extremes(VISITS, "card"), [("c1", "c2")]),
+    Snapshot("foreign_values", lint.foreign_values(VISITS, TOWNS, "place"), [(2,)]),
+    Snapshot(
+        "row_steps",
+        # By who nothing descends, and NULL comes last; by cost the last row goes up to NULL, too.
+        lint.row_steps(VISITS, [["who"], ["place", "who"], ["cost"]]),
+        [(0, 3, 2, 4, 0, 4)],
+        near=IN_ORDER,
+    ),
+    Snapshot(
+        "row_places",
+        lint.row_places(VISITS, TOWNS, columns=["place"], blocks=[]),
+        [(3, -1.0)],
+        near=IN_ORDER,
+    ),
+    Snapshot(
+        "row_places within blocks",
+        # Of the place of a block that has no other nothing can be told.
+        lint.row_places(VISITS, TOWNS, columns=["place"], blocks=["who"]),
+        [(2, -1.0)],
+        near=IN_ORDER,
+    ),
+    Snapshot(
+        "texts",
+        lint.texts(
+            TOWNS,
+            ["place", "town"],
+            released=VISITS,
+            published=["place", "who"],
+            lengths=(2, 4),
+            most=9,
+        ),
+        [("Bonn",), ("Ulm",)],
+        near=IN_ORDER,
+    ),
+    Snapshot(
+        "unpublished",
+        lint.unpublished(table("sought"), TOWNS, ["place", "town"]),
+        [(1,)],
+        near=IN_ORDER,
     ),
     Snapshot("all_labelled", all_labelled(VISITS, ["place", "who"], label="x"), [(0,)]),
 ]  # fmt: skip

@@ -433,10 +433,10 @@ def test_cautions_about_sensitive_columns_are_one_of_each_kind():
     own = Policy(["age", "sex"], sensitive=["ill", "pay", "vote", "debt"], models=[KAnonymity(2)])
     given, unprotected = reported(connection, own, "people").cautions[:2]
     assert given.title == "Some classes give sensitive columns away"
-    assert "the same value: 'ill' (8) and 'pay' (8)." in given.text
+    assert "the same value: 'ill' (8) and 'pay' (8)." in given.message
     assert "--l ill=2 --l pay=2 or more" in given.remedy
     assert unprotected.title == "No model protects 'vote' and 'debt'"
-    assert "75% ('vote') and 75% ('debt') of the records would" in unprotected.text
+    assert "75% ('vote') and 75% ('debt') of the records would" in unprotected.message
     assert "(--t vote=0.3 --t debt=0.3)" in unprotected.remedy
 
 
@@ -454,8 +454,9 @@ def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
     assert shares.unique == 18
     told = {each.title: each for each in report.cautions}
     assert "(--t 'net pay=ordered:0.15')" in told["No model protects 'net pay'"].remedy
-    exact = told["Exact values of 'net pay' single records out"]
-    assert "18 (22.5%) of 'net pay'" in exact.text
+    exact = told["Exact values of a sensitive column single records out"]
+    assert "18 (22.5%) of the records" in exact.message
+    assert (exact.id, exact.column) == ("sensitive-identifies", "net pay")
 
 
 @pytest.mark.slow

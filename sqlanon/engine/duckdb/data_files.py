@@ -117,7 +117,7 @@ def _read_arrow(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReadin
 
     try:
         with pyarrow.OSFile(str(path)) as file:
-            batches = _arrow_batches(file)
+            batches = arrow_batches(file)
             names = list(batches.schema.names)
             refuse_alike(path, names)
             use = how.use(names)
@@ -133,7 +133,8 @@ def _read_arrow(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReadin
     raise SourceError(f"{path.name!r} is not a readable Arrow IPC file")
 
 
-def _arrow_batches(file: pyarrow.NativeFile) -> pyarrow.RecordBatchReader:
+def arrow_batches(file: pyarrow.NativeFile) -> pyarrow.RecordBatchReader:
+    """The rows of an Arrow file, be it one with a footer or a stream."""
     from pyarrow import RecordBatchReader, ipc
 
     is_file = file.read(6) == b"ARROW1"
