@@ -89,7 +89,8 @@ def publish(
             if plan.policy.entity is not None:
                 # Whom records are of the original alone can tell.
                 with engine.workspace():
-                    results, _ = expected_results(engine, plan, table=source)
+                    results, rows = expected_results(engine, plan, table=source)
+                    _refuse_others(engine, rows, table=table)
                 _refuse_failed(results)
             kept = published_kept(engine, plan, source=source, table=table)
             seconds = {"check": time.monotonic() - written}
@@ -307,6 +308,16 @@ def _refuse_failed(results: TableResults) -> None:
                 f"{result.verdict()} on the table written, which has {result.found()}; "
                 "nothing is published"
             )
+
+
+def _refuse_others(engine: Engine, rows: exp.Table, *, table: exp.Table) -> None:
+    """Refuses a published table whose records are not those that were counted with persons."""
+    written = engine.columns(table)
+    shared = {name: written[name] for name in engine.columns(rows) if name in written}
+    if engine.rows(fingerprint(rows, shared)) != engine.rows(fingerprint(table, shared)):
+        raise VerificationError(
+            "the records whose persons were counted are not those written; nothing is published"
+        )
 
 
 def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> None:
