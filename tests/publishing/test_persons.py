@@ -163,7 +163,6 @@ VISITS = st.tuples(
 )
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("method", PERSONAL)
 @given(st.lists(VISITS, min_size=4, max_size=24), st.sampled_from(MODELS))
 @settings(max_examples=6, deadline=None)
@@ -218,6 +217,7 @@ def test_what_is_published_is_counted_again_by_persons(method, model):
             method=method,
             **settings_of(method),
         )
+        changed = replace(plan, policy=asked_of(model), fingerprint=None)
         with pytest.raises(VerificationError, match="nothing is published"):
-            sqlanon.apply(connection, replace(plan, policy=asked_of(model)), into="out")
+            sqlanon.apply(connection, changed, into="out")
         assert len(tables_of(connection)) == 1
