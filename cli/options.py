@@ -358,6 +358,11 @@ class TargetOptions:
         "can be read offline.",
         panel=OUTPUT,
     )
+    against: list[str] = repeatable(
+        "FILE|TABLE",
+        "An earlier release of the same table: publish nothing, and exit with 1, if both together "
+        "leave a record fewer candidates than the policy asks for.",
+    )
 
     @property
     def is_given(self) -> bool:

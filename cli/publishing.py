@@ -174,6 +174,7 @@ def apply(*, planned: SavedPlan, target: TargetOptions, run: RunOptions) -> None
         run=run,
         confirm=confirm,
         report=target.report,
+        against=target.against,
         **target.place,
     )
     _publish(report, run, page=target.report)
@@ -206,6 +207,7 @@ def anonymize(
             confirm=shown if shown.is_needed else None,
             preview=trial.preview,
             report=target.report,
+            against=target.against,
         )
     except _DryRunError as ended:
         output.timings(run, ended.plan.report.seconds, search=ended.plan.report.search.to_dict())

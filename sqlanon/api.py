@@ -8,7 +8,7 @@ it on request alone, so that a pipeline has nothing to unpack.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from importlib import import_module
@@ -19,14 +19,18 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from sqlanon.arguments import checked
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Opening
+from sqlanon.engine.open import OpenedSource, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Call, F, Frame, Source, asked
-from sqlanon.microdata.opening import opened_for, told
+from sqlanon.microdata.opening import beside, opened_for, told
+from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.settings import Settings, completed, opening_of, options_of
 from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
+    from sqlglot import exp
+
     from sqlanon.publishing.plan import Plan
     from sqlanon.publishing.target import Anonymized
     from sqlanon.release_report.making import Witness
@@ -80,6 +84,7 @@ class _Published(Opening, total=False):
     confirm: Confirm | None
     progress: Progress | None
     report: str | Path | None
+    against: Sequence[Any]
 
 
 class _Written(_Published, total=False):
@@ -123,6 +128,7 @@ def apply(
     overwrite: bool = False,
     confirm: Confirm | None = None,
     report: str | Path | None = None,
+    against: Sequence[Any] = (),
     progress: Progress | None = None,
     with_report: bool = False,
     **opening: Unpack[Opening],
@@ -144,6 +150,8 @@ def apply(
         with_report: As for `anonymize`.
         confirm: Called with the plan before anything is written; what it raises stops that.
         report: A file .html for a report of the release, as `sqlanon.report` makes one.
+        against: Earlier releases of the same table, beside which each record must keep as many
+            candidates as the policy asks for: tables of the connection, frames or paths.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
@@ -170,7 +178,15 @@ def apply(
         except MissingTableError as error:
             raise MissingTableError(f"{error}; name the plan's table with --table NAME") from None
         replaced = replaced_file(opened, target)
-        done = publish(opened.engine, plan, source=opened.table, target=target, file=replaced)
+        earlier = _earlier(stack, opened, call, policy=plan.policy, against=against)
+        done = publish(
+            opened.engine,
+            plan,
+            source=opened.table,
+            target=target,
+            file=replaced,
+            earlier=earlier,
+        )
         return target.result(told(opened, done, plan.policy), with_report=with_report)
 
 
@@ -180,6 +196,7 @@ class _Anonymized(Settings, total=False):
     confirm: Callable[..., object] | None
     preview: int | None
     report: str | Path | None
+    against: Sequence[Any]
 
 
 class _AnonymizedTable(_Anonymized, total=False):
@@ -226,6 +243,7 @@ def anonymize(
     confirm: Callable[..., object] | None = None,
     preview: int | None = None,
     report: str | Path | None = None,
+    against: Sequence[Any] = (),
     with_report: bool = False,
     **settings: Unpack[Settings],
 ) -> Frame | Anonymized[Any] | Report:
@@ -247,6 +265,7 @@ def anonymize(
         preview: How many records `confirm` sees before and after, as `sqlanon.preview` has them.
         with_report: Whether a frame comes with what was proved on it: `frame, report = ...`.
         report: As for `apply`.
+        against: As for `apply`.
 
     Returns:
         A frame, or `Anonymized(frame, report)`; the `Report` where a table or a file is written.
@@ -287,7 +306,12 @@ def anonymize(
     reading = opened_for(
         *call.opened, read_only=file is not None, complete=True, finds_persons=True, **opening
     )
-    with following(settings.get("progress")), reading as (opened, resolved):
+    with (
+        following(settings.get("progress")),
+        reading as (opened, resolved),
+        ExitStack() as stack,
+    ):
+        earlier = _earlier(stack, opened, call, policy=resolved, against=against)
         replaced = replaced_file(opened, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with opened.engine.transaction(options.deadline) if replaced is None else nullcontext():
@@ -306,8 +330,33 @@ def anonymize(
                 fingerprinted=known,
                 finds_persons=True,
             )
-            done = publish(opened.engine, found, source=opened.table, target=target, file=replaced)
+            done = publish(
+                opened.engine,
+                found,
+                source=opened.table,
+                target=target,
+                file=replaced,
+                earlier=earlier,
+            )
         return target.result(told(opened, done, found.policy), with_report=with_report)
+
+
+def _earlier(
+    stack: ExitStack,
+    opened: OpenedSource,
+    call: Call,
+    *,
+    policy: Policy,
+    against: Sequence[Any],
+) -> dict[str, exp.Table]:
+    """Earlier releases by what they are called, readable until the stack ends."""
+    how = beside(opened, policy)
+    return {
+        str(one) if isinstance(one, str | Path) else f"release {number}": stack.enter_context(
+            second_table(opened.engine, call.alike(one), how=how)
+        )
+        for number, one in enumerate(against, start=1)
+    }
 
 
 def _witness(call: Call, path: str | Path, *, overwrite: bool, limit: Deadline = NEVER) -> Witness:

@@ -12,6 +12,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.reports.bound import bound_clause, is_useless
 from sqlanon.reports.check import ModelResult, counted_by, model_table, verdicts
 from sqlanon.reports.document import Provenance, bound_figure, finite, page, size_line
+from sqlanon.reports.earlier import Intersection
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.reports.search import SearchFigures, search_of
 from sqlanon.reports.shown import SelfShown, ShownTable
@@ -121,6 +122,7 @@ class Report(SelfShown):
             whether it is `proven` best, and nodes that had to be `checked` besides. Levels that a
             row does not name have the best recoding of the next level that one does.
         provenance: What it was made of and when.
+        against: What is left of candidates beside earlier releases, of one that is published.
     """
 
     method: str
@@ -150,6 +152,7 @@ class Report(SelfShown):
     groups: Mapping[str, Sequence[GroupFigures]] = field(default_factory=dict)
     silent_records: int = 0
     alternatives: tuple[Mapping[str, Any], ...] | None = None
+    against: tuple[Intersection, ...] = ()
 
     def keeping(self, found: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""
@@ -213,6 +216,7 @@ class Report(SelfShown):
             "suppression_tradeoff": [dict(each) for each in self.suppression_tradeoff],
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
+            "against": [each.to_dict() for each in self.against],
             "holds": self.holds,
             "search": self.search.to_dict(),
             "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
@@ -440,6 +444,7 @@ class Report(SelfShown):
         lines += self.search.lines(self.loss_name)
         for result in self.models:
             lines.append(f"{result.verdict()}: {result.found()}")
+        lines += [each.to_line() for each in self.against]
         if self.output is not None:
             lines.append(f"output: {self.output}")
         return page(lines, self.notes)
