@@ -2,7 +2,7 @@
 -- that of the class, each pair once.
 --
 -- Holes: rows (of the new release, placed_rows), earlier (of the earlier one), covers (per column
--- the labels that stand for each of its values), labels, original (columns, in the order of covers).
+-- the labels that stand for each of its values), labels, original (columns in the order of covers).
 SELECT
   combinations.combination,
   classes.class

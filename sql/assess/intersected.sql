@@ -1,6 +1,6 @@
--- One row: the fewest candidates of a record that both releases may hold, per link the fewest values
--- among them (0 and more; NULL where no record may be in both), then the records that may be in
--- both, those of them that have too few, and the classes of the new release that these are in.
+-- One row: the fewest candidates of a record that both releases may hold, and per link the fewest
+-- values among them (NULL where no record may be in both), then the records that may be in both,
+-- those of them that have too few, and the classes of the new release that these are in.
 --
 -- A record's candidates are the rows of its class whose links a row of its earlier classes has; it
 -- may be in both releases where its own links are among these.

@@ -1,10 +1,11 @@
 -- The rows of a table with those of another that agree in some columns, of which NULL is a value
--- like others: the columns of the first, whose record each row is, and columns of the other. Rows of
+-- like others: the columns of the first, whose record a row is, and columns of the other. Rows of
 -- the other that are alike in these count once.
 --
--- Holes: source (a table), columns (of it, and what they are called), entity (whose its records are;
--- None where each is somebody's own), whose (what the column of that is called), other (a table),
--- added (columns of it, and what they are called), on (pairs of what is compared).
+-- Holes: source (a table), columns (of it, and what they are called), entity (whose its records
+-- are; None where each is somebody's own), whose (what the column of that is called), other (a
+-- table), added (columns of it, and what they are called), on (pairs of what is compared), order
+-- (what records are numbered by: engines want an order, and none matters).
 SELECT
   one.*,
   {% for column, called in added %}
@@ -19,7 +20,7 @@ FROM (
     {{ compared }} AS joined_{{ loop.index0 }},
     {% endfor %}
     {% if entity is None %}
-    CAST(ROW_NUMBER() OVER () AS BIGINT) AS {{ whose }}
+    CAST(ROW_NUMBER() OVER (ORDER BY {{ order }}) AS BIGINT) AS {{ whose }}
     {% else %}
     {{ entity }} AS {{ whose }}
     {% endif %}

@@ -18,7 +18,7 @@ SELECT
   {{ link }} AS link_{{ loop.index0 }},
   {% endfor %}
   {% if whose is None %}
-  CAST(ROW_NUMBER() OVER () AS BIGINT) AS whose
+  CAST(ROW_NUMBER() OVER (ORDER BY {{ listed(labels) }}) AS BIGINT) AS whose
   {% else %}
   {{ whose }} AS whose
   {% endif %}

@@ -10,11 +10,11 @@
 -- threads nor the order of the rows can change a figure.
 --
 -- Holes: source (rows of the keys, value and size), keys (what tells classes apart), needed (which
--- figures are), grouped (whether the source has one row per class and value), persons (whether it has
--- one per class, value and entity, whose persons count), reference (rows of reference), records (its
--- records that count, N), members (those, or its persons with a value that counts), all_values (its
--- values, m), levels (the inner ones of the hierarchy), height (of it, 1 or more), is_wide (whether
--- products of counts are wider than a BIGINT).
+-- figures are), grouped (whether the source has one row per class and value), persons (whether it
+-- has one per class, value and entity, whose persons count), reference (rows of reference), records
+-- (its records that count, N), members (those, or its persons with a value that counts), all_values
+-- (its values, m), levels (the inner ones of the hierarchy), height (of it, 1 or more), is_wide
+-- (whether products of counts are wider than a BIGINT).
 {% set size = "size" %}
 {% if not grouped %}
 {% set size = "CAST(SUM(size) AS BIGINT)" %}

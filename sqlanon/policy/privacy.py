@@ -3,8 +3,8 @@
 A class has c_v records with value v of a sensitive attribute, n = sum c_v and p_v = c_v / n. The
 reference of t-closeness is the distribution q_v over all records of the table that is looked at.
 NULL is a value of its own unless the policy says otherwise. With an entity column a person counts
-once for each value, so c_v is a number of persons. Shares of (alpha, k)-anonymity, beta-likeness and
-delta-disclosure are of persons, too: n is then the number of those with any value, in q_v likewise.
+once for each value, so c_v is a number of persons. Shares of (alpha, k)-anonymity, beta-likeness
+and delta-disclosure are of persons, too: n is then the number of those with any value, in q_v, too.
 Entropy, recursive diversity and t-closeness look at distributions, which add up to one: for these n
 stays the number of pairs of a person and a value.
 

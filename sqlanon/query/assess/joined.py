@@ -46,6 +46,7 @@ def joined_rows(
         other=other,
         added=[(name(each), name(called)) for each, called in added.items()],
         on=[(each, each) for each in compared],
+        order=compared[0],
     )
 
 
