@@ -10,7 +10,7 @@ from sqlanon.query.syntax import column, table
 
 TABLES = """
 CREATE TABLE ages (id INTEGER, age VARCHAR, person VARCHAR);
-INSERT INTO ages VALUES 
+INSERT INTO ages VALUES
     (1, '20+', 'ann'), (2, '40+', 'ann'), (NULL, '40+', 'bob'), (7, '60+', 'cid');
 CREATE TABLE zips (id VARCHAR, zip VARCHAR, age VARCHAR);
 INSERT INTO zips VALUES ('1', '10*', '30+'), ('1', '10*', '30+'),
