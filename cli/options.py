@@ -371,10 +371,16 @@ class TargetOptions:
         panel=OUTPUT,
     )
 
+    against: list[str] = repeatable(
+        "FILE|TABLE",
+        "An earlier release of the same table: publish nothing, and exit with 1, if both together "
+        "leave a record fewer candidates than the policy asks for.",
+    )
+
     @property
     def beside(self) -> dict[str, Any]:
-        """The files that are written besides, as the library takes them."""
-        return given(self, "report", "manifest", "labels")
+        """What is written and looked at besides, as the library takes it."""
+        return given(self, "report", "manifest", "labels", "against")
 
     @property
     def is_given(self) -> bool:

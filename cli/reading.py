@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_LOSSES
+from sqlanon.wording import split_list
 
 from . import output
 from .options import (
@@ -41,6 +43,16 @@ class JudgedOptions:
         "The table is to be published as it is: also exit with 1 if it has a column that the "
         "policy drops or gives no role."
     )
+    join: str | None = option(
+        "FILE|TABLE",
+        "Another published table: ask the models of both together, as whoever has both can join "
+        "them by --on. It may have some of the policy's columns.",
+    )
+    on: list[str] = repeatable("COLUMN,...", "Columns of both tables by which --join joins them.")
+
+    def columns(self, columns: Sequence[str]) -> list[str]:
+        """The columns of --on, of those of the table."""
+        return [name for text in self.on for name in split_list(text, columns)]
 
 
 def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: RunOptions) -> None:
@@ -52,7 +64,15 @@ def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: Ru
     import sqlanon
 
     maker = PolicyMaker(policy, reads_hierarchies=False)
-    report = reported(sqlanon.check, given, maker, run=run, released=judged.released)
+    report = reported(
+        sqlanon.check,
+        given,
+        maker,
+        run=run,
+        released=judged.released,
+        join=judged.join,
+        on=judged.columns if judged.on else (),
+    )
     output.present(run, report, "check")
     output.infos(run, report.findings)
     output.leave_unless(report.holds)

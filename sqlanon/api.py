@@ -19,14 +19,18 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from sqlanon.arguments import checked, is_file
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Opening
+from sqlanon.engine.open import OpenedSource, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Call, F, Frame, Source, asked
-from sqlanon.microdata.opening import opened_for, told
+from sqlanon.microdata.opening import beside, opened_for, told
+from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.settings import Settings, completed, opening_of, options_of
 from sqlanon.reports.plan import Report
 
 if TYPE_CHECKING:
+    from sqlglot import exp
+
     from sqlanon.engine.open import OpenedSource
     from sqlanon.publishing.plan import Plan
     from sqlanon.publishing.target import Anonymized, Target, Witnessing
@@ -83,6 +87,7 @@ class _Published(Opening, total=False):
     report: str | Path | None
     manifest: str | Path | None
     labels: str | Path | None
+    against: Sequence[Any]
 
 
 class _OfPlan(_Published, total=False):
@@ -139,6 +144,7 @@ def apply(
     report: str | Path | None = None,
     manifest: str | Path | None = None,
     labels: str | Path | None = None,
+    against: Sequence[Any] = (),
     progress: Progress | None = None,
     with_report: bool = False,
     **opening: Unpack[Opening],
@@ -168,6 +174,8 @@ def apply(
         report: A file .html for a report of the release, as `sqlanon.report` makes one.
         manifest: A file .json for the manifest of the release, for `sqlanon.verify`.
         labels: A file .csv or .json that says which label stands for which values.
+        against: Earlier releases of the same table, beside which each record must keep as many
+            candidates as the policy asks for: tables of the connection, frames or paths.
 
     Raises:
         StalePlanError: The table has changed since the plan was made.
@@ -189,6 +197,11 @@ def apply(
             is_together=bool(released),
             limit=suppression_limit,
         )
+        if against:
+            raise PolicyError(
+                "other records are judged by themselves, or with what the plan released before "
+                "(--released); leave against (--against) out"
+            )
     elif released or suppression_limit is not None:
         raise PolicyError(
             "released (--released) and suppression_limit (--suppression-limit) are of other "
@@ -222,7 +235,15 @@ def apply(
                 with_report=with_report,
             )
         replaced = replaced_file(opened, target)
-        done = publish(opened.engine, plan, source=opened.table, target=target, file=replaced)
+        earlier = _earlier(stack, opened, call, policy=plan.policy, against=against)
+        done = publish(
+            opened.engine,
+            plan,
+            source=opened.table,
+            target=target,
+            file=replaced,
+            earlier=earlier,
+        )
         return target.result(told(opened, done, plan.policy), with_report=with_report)
 
 
@@ -272,6 +293,7 @@ class _Anonymized(Settings, total=False):
     report: str | Path | None
     manifest: str | Path | None
     labels: str | Path | None
+    against: Sequence[Any]
 
 
 class _AnonymizedTable(_Anonymized, total=False):
@@ -320,6 +342,7 @@ def anonymize(
     report: str | Path | None = None,
     manifest: str | Path | None = None,
     labels: str | Path | None = None,
+    against: Sequence[Any] = (),
     with_report: bool = False,
     **settings: Unpack[Settings],
 ) -> Frame | Anonymized[Any] | Report:
@@ -343,6 +366,7 @@ def anonymize(
         report: As for `apply`.
         manifest: As for `apply`.
         labels: As for `apply`.
+        against: As for `apply`.
 
     Returns:
         A frame, or `Anonymized(frame, report)`; the `Report` where a table or a file is written.
@@ -384,7 +408,12 @@ def anonymize(
     reading = opened_for(
         *call.opened, read_only=file is not None, complete=True, finds_persons=True, **opening
     )
-    with following(settings.get("progress")), reading as (opened, resolved):
+    with (
+        following(settings.get("progress")),
+        reading as (opened, resolved),
+        ExitStack() as stack,
+    ):
+        earlier = _earlier(stack, opened, call, policy=resolved, against=against)
         replaced = replaced_file(opened, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
         with opened.engine.transaction(options.deadline) if replaced is None else nullcontext():
@@ -403,8 +432,33 @@ def anonymize(
                 fingerprinted=known,
                 finds_persons=True,
             )
-            done = publish(opened.engine, found, source=opened.table, target=target, file=replaced)
+            done = publish(
+                opened.engine,
+                found,
+                source=opened.table,
+                target=target,
+                file=replaced,
+                earlier=earlier,
+            )
         return target.result(told(opened, done, found.policy), with_report=with_report)
+
+
+def _earlier(
+    stack: ExitStack,
+    opened: OpenedSource,
+    call: Call,
+    *,
+    policy: Policy,
+    against: Sequence[Any],
+) -> dict[str, exp.Table]:
+    """Earlier releases by what they are called, readable until the stack ends."""
+    how = beside(opened, policy)
+    return {
+        str(one) if isinstance(one, str | Path) else f"release {number}": stack.enter_context(
+            second_table(opened.engine, call.alike(one), how=how)
+        )
+        for number, one in enumerate(against, start=1)
+    }
 
 
 def _witness(call: Call, path: str | Path, *, overwrite: bool, limit: Deadline = NEVER) -> Witness:

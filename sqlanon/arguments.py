@@ -63,6 +63,14 @@ _KINDS: Mapping[str, _Kind] = {
     "str | Path": ("a path", _is_path),
     "Sequence[str]": ("a list of texts", _is_texts),
     "Sequence[int]": _WHOLES,
+    "Sequence[Any]": (
+        "a list",
+        lambda value: isinstance(value, Sequence) and not isinstance(value, str | bytes),
+    ),
+    "Columns": (
+        "a list of texts, or a function",
+        lambda value: callable(value) or _is_texts(value),
+    ),
     "str | Sequence[str]": (
         "a text or a list of texts",
         lambda value: isinstance(value, str) or _is_texts(value),

@@ -8,7 +8,7 @@ every function, also for those that plan and publish.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -21,7 +21,7 @@ from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.engine.base import Opening
 from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
-from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
+from sqlanon.microdata.calls import AnyPolicy, Call, Frame, Source, asked
 from sqlanon.microdata.opening import beside, holding, is_data, reading, told
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sqlanon.reports.risk import RiskReport
 
 # What not every call needs is imported there: a command must start fast.
+Columns = Sequence[str] | Callable[[Sequence[str]], Sequence[str]]
 
 
 @checked
@@ -45,6 +46,8 @@ def check(
     *,
     table: Any = None,
     released: bool = False,
+    join: Any = None,
+    on: Columns = (),
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> CheckReport:
@@ -62,6 +65,10 @@ def check(
             source is a frame or holds only one table.
         released: Whether the table is about to be published as it is: then a column that the
             policy drops, or gives no role, is a `ReleaseError`.
+        join: Another published table, which may have some of the policy's columns: models are then
+            asked of both together. A table of the same connection, a frame, or a path to a file.
+        on: The columns of both by which `join` is joined, or a function from the columns of the
+            table to these.
         progress: Called with lines that say how far it is: texts that begin with the phase, with
             the share of it that is done as `share`, 0 to 1, or None where nobody can tell.
         opening: `threads`, `memory_limit`, `temp_directory`, `temp_limit`, for a source opened
@@ -72,6 +79,12 @@ def check(
         SqlanonError: The source or the policy is at fault; the message says how.
     """
     call = asked(source, policy, table=table)
+    if join is not None or on:
+        if join is None or released:
+            raise PolicyError(
+                "on says how another table is joined (--join), which is not published as it is"
+            )
+        return _checked_join(call, join, on, progress=progress, **opening)
     policies = holding(call.policy, refuse=Policy.released) if released else call.policy
     with (
         following(progress),
@@ -94,6 +107,28 @@ def check(
             return told(opened, replace(found, findings=about), resolved)
         notes = person_notes(opened.engine, opened.table, policy=resolved)
         return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
+
+
+def _checked_join(
+    call: Call,
+    join: Any,
+    on: Columns,
+    *,
+    progress: Progress | None,
+    **opening: Unpack[Opening],
+) -> CheckReport:
+    from sqlanon.assessment.joined import check_joined
+
+    with (
+        following(progress),
+        reading(*call.opened, **opening) as (opened, resolved),
+        second_table(
+            opened.engine, call.alike(join), how=beside(opened, resolved, is_alike=True)
+        ) as other,
+    ):
+        names = on(list(opened.engine.columns(opened.table))) if callable(on) else list(on)
+        found = check_joined(opened.engine, opened.table, other=other, on=names, policy=resolved)
+        return told(opened, found, resolved)
 
 
 @checked

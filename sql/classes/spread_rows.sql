@@ -1,5 +1,5 @@
 -- Rows of the keys, value and size of one sensitive attribute; a person with several records of a
--- class and value counts once.
+-- class and value counts once, and is named.
 --
 -- Holes: source (rows of the keys and values), keys, attribute (the column of its values, or an
 -- expression of them), size (the records of a row), entity (the column of persons; None where
@@ -18,7 +18,8 @@ SELECT
   {{ key }},
   {% endfor %}
   value,
-  CAST(1 AS BIGINT) AS size
+  CAST(1 AS BIGINT) AS size,
+  entity
 FROM (
   SELECT DISTINCT
     {% for key in keys %}

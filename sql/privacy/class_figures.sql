@@ -1,6 +1,7 @@
 -- One row per class: how the values of a sensitive attribute are spread in it.
 --
--- class_size (records, NULLs of the attribute included), counted (n, those that count),
+-- class_size (records, NULLs of the attribute included), counted (n, those that count, or the
+-- persons with a value that counts, of whom shares are then),
 -- distinct_values, largest (r_1, the records of the most frequent value), and as needed entropy
 -- [nats], tail_l (n without the l - 1 largest counts), the distances to the distribution of the
 -- table, exceeding and favoured. A class without any value that counts has zeros.
@@ -9,10 +10,11 @@
 -- threads nor the order of the rows can change a figure.
 --
 -- Holes: source (rows of the keys, value and size), keys (what tells classes apart), needed (which
--- figures are), grouped (whether the source has one row per class and value), reference (rows of
--- reference), records (its records that count, N), all_values (its values, m), levels (the inner
--- ones of the hierarchy), height (of it, 1 or more), is_wide (whether products of counts are wider
--- than a BIGINT).
+-- figures are), grouped (whether the source has one row per class and value), persons (whether it
+-- has one per class, value and entity, whose persons count), reference (rows of reference), records
+-- (its records that count, N), members (those, or its persons with a value that counts), all_values
+-- (its values, m), levels (the inner ones of the hierarchy), height (of it, 1 or more), is_wide
+-- (whether products of counts are wider than a BIGINT).
 {% set size = "size" %}
 {% if not grouped %}
 {% set size = "CAST(SUM(size) AS BIGINT)" %}
@@ -238,10 +240,41 @@ turned AS (
 {% endmacro %}
 {% endif %}
 {% set n = total("held") %}
+{% set class_members = n %}
+{% set row_members = "counted" %}
+{% if persons %}
+-- The persons of each class with a value that counts; who has several is one all the same.
+, persons AS (
+  SELECT
+    {{ listed(keys) }},
+    CAST(COUNT(*) AS BIGINT) AS persons
+  FROM (
+    SELECT DISTINCT
+      {{ listed(keys) }},
+      entity
+    FROM {{ source }} AS source
+    {% if not needed.nulls %}
+    WHERE value IS NOT NULL
+    {% endif %}
+  ) AS members
+  GROUP BY {{ listed(keys) }}
+),
+with_persons AS (
+  SELECT
+    {{ rows }}.*,
+    persons.persons
+  FROM {{ rows }}
+  LEFT JOIN persons
+    ON {{ same(rows, "persons", keys) }}
+)
+{% set rows = "with_persons" %}
+{% set class_members = "COALESCE(MAX(persons), 0)" %}
+{% set row_members = "persons" %}
+{% endif %}
 SELECT
   {{ listed(keys) }},
   {{ total("size") }} AS class_size,
-  {{ n }} AS counted,
+  {{ class_members }} AS counted,
   CAST(COUNT(held) AS BIGINT) AS distinct_values,
   COALESCE(MAX(held), 0) AS largest,
   {% if needed.entropy %}
@@ -330,8 +363,8 @@ SELECT
   {% if "ratio" in needed.distances %}
   -- The greatest p / q of a value.
   COALESCE(
-    MAX(CAST(held AS DOUBLE) / CAST(records AS DOUBLE)) * CAST({{ records }} AS DOUBLE)
-    / NULLIF(SUM(held), 0),
+    MAX(CAST(held AS DOUBLE) / CAST(records AS DOUBLE)) * CAST({{ members }} AS DOUBLE)
+    / NULLIF({{ class_members }}, 0),
     0
   ) AS distance_ratio,
   {% endif %}
@@ -342,8 +375,8 @@ SELECT
       WHEN COUNT(held) < {{ all_values }}
       THEN CAST('Infinity' AS DOUBLE)
       ELSE
-        MAX(CAST(records AS DOUBLE) / CAST(held AS DOUBLE)) * SUM(held)
-        / CAST({{ records }} AS DOUBLE)
+        MAX(CAST(records AS DOUBLE) / CAST(held AS DOUBLE)) * {{ class_members }}
+        / CAST({{ members }} AS DOUBLE)
     END,
     0
   ) AS distance_inverse_ratio,
@@ -352,8 +385,8 @@ SELECT
   -- The greatest p / q + ln q, of which enhanced beta-likeness allows 1.
   COALESCE(
     MAX(
-      CAST(held AS DOUBLE) * {{ records }} / (CAST(records AS DOUBLE) * counted)
-      + LN(CAST(records AS DOUBLE) / CAST({{ records }} AS DOUBLE))
+      CAST(held AS DOUBLE) * {{ members }} / (CAST(records AS DOUBLE) * {{ row_members }})
+      + LN(CAST(records AS DOUBLE) / CAST({{ members }} AS DOUBLE))
     ),
     0
   ) AS distance_surplus,

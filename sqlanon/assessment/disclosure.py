@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.classes import Tabulated
 from sqlanon.engine.base import Engine
-from sqlanon.microdata.sensitive import BoundSensitive, bound, rank_values
+from sqlanon.microdata.sensitive import BoundSensitive, bound, persons_of, rank_values
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness, ValueModel
 from sqlanon.query.classes.table_classes import pair_value
@@ -60,9 +60,9 @@ def rank_attributes(
         asked = bound(engine, table, policy=policy, columns=types, name=name)
         values, by_rank = rank_values(engine, table, asked=asked, entity=policy.entity)
         records, count = engine.rows(models.extent(values))[0]
-        ranked.append(
-            Ranked(asked, values, Reference(by_rank, records, count, asked.height), count)
-        )
+        persons = persons_of(engine, table, asked=asked, entity=policy.entity)
+        reference = Reference(by_rank, records, count, asked.height, persons)
+        ranked.append(Ranked(asked, values, reference, count))
     return ranked
 
 
@@ -164,7 +164,13 @@ def _worst(
     names = models.worst_figures(needed, models=asked)
     rows = []
     for part in table.parts(column(value_of(number))):
-        figures = class_figures(part, table.keys, needed=needed, reference=attribute.reference)
+        figures = class_figures(
+            part,
+            table.keys,
+            needed=needed,
+            reference=attribute.reference,
+            persons=table.has_persons,
+        )
         [row] = engine.rows(models.worst(figures, needed, models=asked))
         rows.append(dict(zip(names, row, strict=True)))
     return rows

@@ -34,7 +34,7 @@ def unsatisfied_as_one(
         if persons < policy.k:
             faults.append(f"k is {policy.k} and the table has {counted(persons, 'person')}")
     for demand in () if demands is None else demands.every:
-        if demand.holds(demand.table[np.newaxis])[0]:
+        if demand.holds(demand.whole)[0]:
             continue
         model, column = demand.model, columns[demand.attribute]
         if model.least_values > len(demand.table):

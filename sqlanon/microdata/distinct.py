@@ -74,7 +74,7 @@ class DistinctCombinations:
                 model,
                 np.array(each.counts),
                 tuple(map(np.array, each.nodes)),
-                each.persons,
+                each.holders,
             )
             for each in self.attributes
             for model in each.models
@@ -223,14 +223,23 @@ class Units:
         """The same, where records of each attribute's values are these; no others have a number.
 
         Args:
-            counts: Per attribute the records, or persons, of each value.
+            counts: Per attribute the records of each value, or persons, and those with any.
         """
         attributes, ranks = [], []
         for each, own, count in zip(self.attributes, self.ranks, counts, strict=True):
-            held = np.flatnonzero(count)
+            values = len(each.counts)
+            held = np.flatnonzero(count[:values])
             nodes = tuple(tuple(np.array(level)[held].tolist()) for level in each.nodes)
-            attributes.append(replace(each, counts=tuple(count[held].tolist()), nodes=nodes))
-            number = np.full(len(count) + 1, -1)  # the last one is that of no value
+            persons = int(count[-1]) if each.persons else None
+            attributes.append(
+                replace(
+                    each,
+                    counts=tuple(count[held].tolist()),
+                    nodes=nodes,
+                    reference=replace(each.reference, persons=persons),
+                )
+            )
+            number = np.full(values + 1, -1)  # the last one is that of no value
             number[held] = np.arange(len(held))
             ranks.append(number[own])
         return replace(self, attributes=tuple(attributes), ranks=tuple(ranks))

@@ -298,6 +298,12 @@ class SensitiveCodes:
         return sum(self.counts)
 
     @property
+    def holders(self) -> int | None:
+        """Persons of the table with a value that counts; None where records are counted."""
+        persons = self.reference.persons
+        return persons if isinstance(persons, int) else None
+
+    @property
     def values(self) -> int:
         """Values present: m."""
         return len(self.counts)
@@ -341,7 +347,11 @@ class Details:
             order=attribute.order,
             height=attribute.reference.height,
         )
-        return _referring(engine, attribute, table=engine.materialize("reference", query))
+        persons = None
+        if attribute.persons:
+            persons = engine.rows(figures.persons_with_values(source, nulls=False))[0][0]
+        table = engine.materialize("reference", query)
+        return _referring(engine, attribute, table=table, persons=persons)
 
 
 def ranked(
@@ -373,7 +383,8 @@ def ranked(
             ranks = Carried(each.name, values, each.needed.nulls)
             carried.setdefault(violations.value_of(number), ranks)
             coded = _coded(own, by_rank, number=number, persons=entity is not None)
-            attributes.append(_referring(engine, coded, table=by_rank))
+            persons = persons_of(engine, subject.table, asked=own, entity=entity)
+            attributes.append(_referring(engine, coded, table=by_rank, persons=persons))
     if policy.entity is not None:
         carried[violations.ENTITY] = Carried(policy.entity)
     return attributes, carried
@@ -396,6 +407,17 @@ def rank_values(
     return values, engine.materialize("reference", figures.by_rank(values, asked.height))
 
 
+def persons_of(
+    engine: Engine, table: exp.Table, *, asked: BoundSensitive, entity: str | None
+) -> int | None:
+    """The persons of a table who have a value of an attribute that counts; None without any."""
+    if entity is None:
+        return None
+    rows = figures.held(table, asked.name, entity=entity)
+    found: int = engine.rows(figures.persons_with_values(rows, nulls=asked.needed.nulls))[0][0]
+    return found
+
+
 def _coded(
     asked: BoundSensitive, by_rank: exp.Table, *, number: int, persons: bool
 ) -> SensitiveCodes:
@@ -412,15 +434,17 @@ def _coded(
     )
 
 
-def _referring(engine: Engine, attribute: SensitiveCodes, *, table: exp.Table) -> SensitiveCodes:
-    """The attribute with another distribution to refer to."""
+def _referring(
+    engine: Engine, attribute: SensitiveCodes, *, table: exp.Table, persons: int | None
+) -> SensitiveCodes:
+    """The attribute with another distribution, of so many persons, to refer to."""
     height = attribute.reference.height
     rows = sorted(engine.rows(figures.rank_counts(table, height)))
     _, counts, *levels = zip(*rows, strict=True) if rows else ((), ())
     numbers = [{label: n for n, label in enumerate(dict.fromkeys(level))} for level in levels]
     return replace(
         attribute,
-        reference=Reference(table, sum(counts), len(counts), height),
+        reference=Reference(table, sum(counts), len(counts), height, persons),
         counts=counts,
         nodes=tuple(
             tuple(number[label] for label in level)

@@ -3,8 +3,10 @@
 A class has c_v records with value v of a sensitive attribute, n = sum c_v and p_v = c_v / n. The
 reference of t-closeness is the distribution q_v over all records of the table that is looked at.
 NULL is a value of its own unless the policy says otherwise. With an entity column a person counts
-once for each value, so c_v and n are numbers of pairs of a person and a value: whoever has several
-values counts for each.
+once for each value, so c_v is a number of persons. Shares of (alpha, k)-anonymity, beta-likeness
+and delta-disclosure are of persons, too: n is then the number of those with any value, in q_v, too.
+Entropy, recursive diversity and t-closeness look at distributions, which add up to one: for these n
+stays the number of pairs of a person and a value.
 
 A model of a sensitive attribute says of itself, with a proof or a counterexample:
 
@@ -401,9 +403,8 @@ class AlphaAnonymity(_OfValues):
 
     Together with k-anonymity this is (alpha, k)-anonymity. Its source asks it of the values that
     are called sensitive; here every value of the column is one. A class without any value that
-    counts satisfies it. With an entity column the shares are of pairs of a person and a value, so
-    a person with several values counts for each, and two thirds of the persons may share a value
-    that has half of the pairs.
+    counts satisfies it. With an entity column p_v is the share of the persons with any value that
+    counts who have v, so the shares of a class may add up to more than 1.
 
     Records that are added can break it: of {a, b} each value has a half, and with 98 more records
     of a that has 0.99. The shares of a union are means of those of its classes, weighted by their

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -23,6 +24,7 @@ from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.publishing import formats
+from sqlanon.publishing.earlier import refuse_intersections
 from sqlanon.publishing.expected import expected_results, published_kept
 from sqlanon.publishing.formats import Columns
 from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
@@ -50,9 +52,17 @@ class _Staged:
 
 
 def publish(
-    engine: Engine, plan: Plan, *, source: exp.Table, target: Target, file: Path | None = None
+    engine: Engine,
+    plan: Plan,
+    *,
+    source: exp.Table,
+    target: Target,
+    file: Path | None = None,
+    earlier: Mapping[str, exp.Table] = MappingProxyType({}),
 ) -> Report:
     """Writes the published table, checks it, and only then lets anybody see it.
+
+    It is checked alone, and beside `earlier` releases, by what they are called.
 
     An open transaction is joined. With `file`, that of the database with links resolved, the table
     is published in place in a fresh file that holds no byte of the original: it is written into a
@@ -91,8 +101,10 @@ def publish(
             if plan.policy.entity is not None:
                 # Whom records are of the original alone can tell.
                 with engine.workspace():
-                    results, _ = expected_results(engine, plan, table=source)
+                    results, rows = expected_results(engine, plan, table=source)
+                    _refuse_others(engine, rows, table=table)
                 _refuse_failed(results)
+            against = refuse_intersections(engine, plan, source=source, earlier=earlier)
             kept = published_kept(engine, plan, source=source, table=table)
             looked = time.monotonic()
             seconds = {"check": looked - written}
@@ -106,6 +118,7 @@ def publish(
                 report,
                 statistics=results.statistics,
                 models=results.models,
+                against=against,
                 output=_where(source, target),
                 notes=(*report.notes, *notes, *staged.notes),
                 findings=findings,
@@ -315,6 +328,16 @@ def _refuse_failed(results: TableResults) -> None:
                 f"{result.verdict()} on the table written, which has {result.found()}; "
                 "nothing is published"
             )
+
+
+def _refuse_others(engine: Engine, rows: exp.Table, *, table: exp.Table) -> None:
+    """Refuses a published table whose records are not those that were counted with persons."""
+    written = engine.columns(table)
+    shared = {name: written[name] for name in engine.columns(rows) if name in written}
+    if engine.rows(fingerprint(rows, shared)) != engine.rows(fingerprint(table, shared)):
+        raise VerificationError(
+            "the records whose persons were counted are not those written; nothing is published"
+        )
 
 
 def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> None:

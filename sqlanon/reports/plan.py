@@ -12,6 +12,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.reports.bound import bound_clause, is_useless
 from sqlanon.reports.check import ModelResult, counted_by, model_table, verdicts
 from sqlanon.reports.document import Provenance, bound_figure, finite, size_line
+from sqlanon.reports.earlier import Intersection
 from sqlanon.reports.findings import Finding, finding_page
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.reports.search import SearchFigures, search_of
@@ -123,6 +124,7 @@ class Report(SelfShown):
             row does not name have the best recoding of the next level that one does.
         findings: What `lint` finds about the published table; none of a plan.
         provenance: What it was made of and when.
+        against: What is left of candidates beside earlier releases, of one that is published.
     """
 
     method: str
@@ -153,6 +155,7 @@ class Report(SelfShown):
     silent_records: int = 0
     alternatives: tuple[Mapping[str, Any], ...] | None = None
     findings: tuple[Finding, ...] = ()
+    against: tuple[Intersection, ...] = ()
 
     def keeping(self, found: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""
@@ -216,6 +219,7 @@ class Report(SelfShown):
             "suppression_tradeoff": [dict(each) for each in self.suppression_tradeoff],
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
+            "against": [each.to_dict() for each in self.against],
             "holds": self.holds,
             "search": self.search.to_dict(),
             "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
@@ -445,6 +449,7 @@ class Report(SelfShown):
         lines += self.search.lines(self.loss_name)
         for result in self.models:
             lines.append(f"{result.verdict()}: {result.found()}")
+        lines += [each.to_line() for each in self.against]
         if self.output is not None:
             lines.append(f"output: {self.output}")
         return finding_page(lines, self.notes, self.findings)

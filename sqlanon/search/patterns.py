@@ -46,7 +46,14 @@ from sqlanon.policy.privacy import BY_RATIO, ByForm
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.packing import packed, united
-from sqlanon.search.privacy import Demands, Sparse, ValueDemand, ratio_bounds
+from sqlanon.search.privacy import (
+    Demands,
+    Sparse,
+    ValueDemand,
+    each_once,
+    each_person,
+    ratio_bounds,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +114,8 @@ class DistinctRows:
         group, value, count = group[some], values[some], self.sizes[rows[some]]
         if not demand.of_persons or persons is None:
             return group, value, count
-        width = len(demand.table)
-        pairs = each_once(group * width + value, persons[rows[some]])
-        return pairs // width, pairs % width, np.ones_like(pairs)
-
-
-def each_once(keys: Numbers, persons: Numbers) -> Numbers:
-    """The keys, ascending, each once for every person that has it."""
-    order = np.lexsort((persons, keys))
-    keys, persons = keys[order], persons[order]
-    fresh = np.append(True, (np.diff(keys) != 0) | (np.diff(persons) != 0))
-    found: Numbers = keys[fresh[: len(keys)]]
-    return found
+        group, value = each_person(group, value, persons[rows[some]], values=len(demand.table))
+        return group, value, np.ones_like(group)
 
 
 LEFT = -1
@@ -293,17 +290,18 @@ def cut(demand: ValueDemand, counts: Numbers) -> Cut:
 
     Every class that satisfies the model obeys it; the model is not `inseparable`.
     """
-    return _CUTS.of(demand.model)(demand, counts)
+    values, whole = demand.parts(counts[np.newaxis])
+    return _CUTS.of(demand.model)(demand, values[0], int(whole[0, 0]))
 
 
-def _distinct(demand: ValueDemand, counts: Numbers) -> Cut:
+def _distinct(demand: ValueDemand, counts: Numbers, _: int) -> Cut:
     missing = counts == 0
     return _cut(
         demand, -missing.astype(float), least=demand.model.threshold - int((~missing).sum())
     )
 
 
-def _entropy(demand: ValueDemand, counts: Numbers) -> Cut:
+def _entropy(demand: ValueDemand, counts: Numbers, _: int) -> Cut:
     if not counts.sum():
         return _cut(demand, -np.ones(len(counts)), least=1.0)
     return _gradient(
@@ -311,7 +309,7 @@ def _entropy(demand: ValueDemand, counts: Numbers) -> Cut:
     )
 
 
-def _recursive(demand: ValueDemand, counts: Numbers) -> Cut:
+def _recursive(demand: ValueDemand, counts: Numbers, _: int) -> Cut:
     model: Any = demand.model
     largest_first = np.argsort(-counts, kind="stable")
     c = Fraction(str(model.c))
@@ -321,51 +319,60 @@ def _recursive(demand: ValueDemand, counts: Numbers) -> Cut:
     return _cut(demand, factors.astype(float), least=1.0)
 
 
-def _alpha(demand: ValueDemand, counts: Numbers) -> Cut:
+def _alpha(demand: ValueDemand, counts: Numbers, whole: int) -> Cut:
     alpha, value = Fraction(str(demand.model.threshold)), int(counts.argmax())
-    if counts[value] - alpha * int(counts.sum()) <= _PARTED * int(counts.sum()):
-        return _by_share(demand, counts, value=value, sign=1)
-    factors = np.full(len(counts), -float(alpha.numerator))
-    factors[value] += alpha.denominator
+    if counts[value] - alpha * whole <= _PARTED * whole:
+        return _by_share(demand, counts, whole, value=value, sign=1)
+    factors = _beyond(demand, value, times=alpha.denominator, share=alpha.numerator)
     return _scaled(demand, factors)
 
 
-def _by_share(demand: ValueDemand, counts: Numbers, *, value: int, sign: int) -> Cut:
+def _beyond(demand: ValueDemand, value: int, *, times: float, share: float) -> Reals:
+    """Factors of a multiple of a value's count, less one of the whole that shares are of."""
+    factors = np.full(demand.width, -float(share))
+    if demand.of_persons:
+        factors[:-1] = 0.0
+    factors[value] += times
+    return factors
+
+
+def _by_share(demand: ValueDemand, counts: Numbers, whole: int, *, value: int, sign: int) -> Cut:
     """The cut by the share of a value in this very class, for a bound that hardly parts it.
 
     A class that satisfies the model has a smaller share (greater, with a sign of -1), which is a
     difference of at least 1 in whole numbers.
     """
-    factors = np.eye(len(counts), dtype=np.int64)[value] * counts.sum() - counts[value]
-    return _cut(demand, (sign * factors).astype(float), least=1.0)
+    factors = _beyond(demand, value, times=whole, share=int(counts[value]))
+    return _cut(demand, sign * factors, least=1.0)
 
 
-def _by_ratio(demand: ValueDemand, counts: Numbers) -> Cut:
+def _by_ratio(demand: ValueDemand, counts: Numbers, whole: int) -> Cut:
     least, most = ratio_bounds(demand)
-    size, own = int(counts.sum()), np.eye(len(counts))
-    if not size:
-        return _cut(demand, -own[0], least=1.0)
-    above, below = counts - most * size, least * size - counts
+    if not whole:
+        return _cut(demand, -np.eye(demand.width)[0], least=1.0)
+    above, below = counts - most * whole, least * whole - counts
     is_over = bool(above.max() >= below.max())
     beyond = above if is_over else below
     value = int(beyond.argmax())
-    if beyond[value] <= _PARTED * size:
-        return _by_share(demand, counts, value=value, sign=1 if is_over else -1)
-    return _scaled(demand, own[value] - most[value] if is_over else least[value] - own[value])
+    if beyond[value] <= _PARTED * whole:
+        return _by_share(demand, counts, whole, value=value, sign=1 if is_over else -1)
+    if is_over:
+        return _scaled(demand, _beyond(demand, value, times=1.0, share=most[value]))
+    return _scaled(demand, -_beyond(demand, value, times=1.0, share=least[value]))
 
 
-def _ordered(demand: ValueDemand, counts: Numbers) -> Cut:
+def _ordered(demand: ValueDemand, counts: Numbers, _: int) -> Cut:
     table, records = demand.table, int(demand.table.sum())
     signs = np.sign(np.cumsum(counts * records - table * int(counts.sum())))
     factors = np.cumsum(signs[::-1])[::-1] * records - int(signs @ np.cumsum(table))
     return _norm(demand, factors, parts=max(len(counts) - 1, 1))
 
 
-def _equal(demand: ValueDemand, counts: Numbers) -> Cut:
+def _equal(demand: ValueDemand, counts: Numbers, _: int) -> Cut:
     return _by_nodes(demand, counts, nodes=[np.arange(len(counts))])
 
 
-def _hierarchical(demand: ValueDemand, counts: Numbers) -> Cut:
+def _hierarchical(demand: ValueDemand, counts: Numbers, _: int) -> Cut:
     return _by_nodes(demand, counts, nodes=[np.arange(len(counts)), *demand.nodes])
 
 
@@ -388,7 +395,7 @@ def _norm(demand: ValueDemand, factors: Numbers, *, parts: int) -> Cut:
     return _scaled(demand, whole.astype(float))
 
 
-def _divergence(demand: ValueDemand, counts: Numbers) -> Cut:
+def _divergence(demand: ValueDemand, counts: Numbers, _: int) -> Cut:
     return _gradient(
         demand, counts, reference=demand.shares, constant=-float(demand.model.threshold)
     )
@@ -413,7 +420,7 @@ def _cut(demand: ValueDemand, factors: Reals, *, least: float) -> Cut:
     return Cut(demand.attribute, tuple(factors.tolist()), least)
 
 
-_CUTS: ByForm[Callable[[ValueDemand, Numbers], Cut]] = ByForm(
+_CUTS: ByForm[Callable[[ValueDemand, Numbers, int], Cut]] = ByForm(
     "cuts of an integer program",
     {
         ("l", "distinct"): _distinct,

@@ -38,23 +38,52 @@ class ValueDemand:
         model: What its values must satisfy in every cluster.
         table: Records of the table per value, in the order of the values; all above 0.
         nodes: Per inner level of the attribute's hierarchy the node of each value.
-        of_persons: Whether persons are counted, once for each value, instead of records.
+        persons: How many persons of the table have any value, where persons are counted, once for
+            each value; None where records are.
     """
 
     attribute: int
     model: ValueModel
     table: Numbers
     nodes: tuple[Numbers, ...] = ()
-    of_persons: bool = False
+    persons: int | None = None
+
+    @property
+    def of_persons(self) -> bool:
+        """Whether persons are counted."""
+        return self.persons is not None
+
+    @property
+    def width(self) -> int:
+        """The columns of counts: one for every value and, of persons, one for who has any."""
+        return len(self.table) + self.of_persons
 
     @property
     def shares(self) -> Reals:
         """The share of the table that each value has."""
         return self.table / max(int(self.table.sum()), 1)
 
+    @property
+    def whole(self) -> Numbers:
+        """The counts of the table as one cluster, `(1, width)`."""
+        return np.append(self.table, [] if self.persons is None else self.persons)[np.newaxis]
+
+    def parts(self, counts: Numbers) -> tuple[Numbers, Numbers]:
+        """The counts of values, and of which whole the shares of values are, `(clusters, 1)`.
+
+        A person with several values is one all the same, so the shares of persons add up to more
+        than 1.
+        """
+        if self.of_persons:
+            return counts[:, :-1], counts[:, -1:]
+        return counts, counts.sum(axis=1, keepdims=True)
+
     def holds(self, counts: Numbers) -> Flags:
-        """Which clusters satisfy it, by `counts[cluster, value]`, the records that hold a value."""
-        return _FORMS.of(self.model).holds(self, counts)
+        """Which clusters satisfy it, by `counts[cluster, value]`, the records that hold a value.
+
+        Of persons the last column are those with any value (`each_person`).
+        """
+        return _FORMS.of(self.model).holds(self, *self.parts(counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +146,8 @@ class Demands:
             some = value >= 0
             own, value = group[some], value[some]
             if demand.of_persons and self.persons is not None:
-                own, value, _ = np.unique(
-                    np.stack([own, value, self.persons[records][some]]), axis=1
-                )
+                person = self.persons[records][some]
+                own, value = each_person(own, value, person, values=len(demand.table))
             held = Sparse.sorted(own, value, np.ones_like(own))
             good &= held.holds(demand, groups=groups)
         return good
@@ -143,20 +171,22 @@ class Demands:
         every = []
         for demand in self.every:
             there = held[demand.attribute][:-1] >= 0
-            counts = self.counts(records, demand)[there]
+            counts = self.counts(records, demand)
             nodes = tuple(own[there] for own in demand.nodes)
-            every.append(replace(demand, table=counts, nodes=nodes))
+            persons = int(counts[-1]) if demand.of_persons else None
+            table = counts[: len(demand.table)][there]
+            every.append(replace(demand, table=table, nodes=nodes, persons=persons))
         return replace(self, values=values, every=tuple(every))
 
     def counts(self, records: Numbers, demand: ValueDemand) -> Numbers:
-        """Records, or persons, per value of a model's attribute."""
+        """Records, or persons, per value of a model's attribute, `(width,)`."""
         own = self.values[records, demand.attribute]
         some = own >= 0
         held = own[some]
         if demand.of_persons and self.persons is not None:
-            pairs = np.stack([held, self.persons[records][some]], axis=1)
-            held = np.unique(pairs, axis=0)[:, 0]
-        return np.bincount(held, minlength=len(demand.table))
+            person = self.persons[records][some]
+            _, held = each_person(np.zeros_like(held), held, person, values=len(demand.table))
+        return np.bincount(held, minlength=demand.width)
 
     def _counts(self, records: Numbers, demand: ValueDemand) -> Numbers:
         """Records per value, of the values that there are where no other can matter."""
@@ -175,17 +205,39 @@ def _held(values: Numbers, width: int) -> Numbers:
     return number
 
 
-Holds = Callable[[ValueDemand, Numbers], Flags]
-Lacks = Callable[[ValueDemand, Numbers], Reals]
+def each_once(keys: Numbers, persons: Numbers) -> Numbers:
+    """The keys, ascending, each once for every person that has it."""
+    order = np.lexsort((persons, keys))
+    keys, persons = keys[order], persons[order]
+    fresh = np.append(True, (np.diff(keys) != 0) | (np.diff(persons) != 0))
+    found: Numbers = keys[fresh[: len(keys)]]
+    return found
+
+
+def each_person(
+    group: Numbers, value: Numbers, person: Numbers, *, values: int
+) -> tuple[Numbers, Numbers]:
+    """Groups with their values, once for each person, and with a last value for who has any."""
+    pairs, anybody = each_once(group * values + value, person), each_once(group, person)
+    width = max(values, 1)
+    return (
+        np.append(pairs // width, anybody),
+        np.append(pairs % width, np.full(len(anybody), values)),
+    )
+
+
+Holds = Callable[[ValueDemand, Numbers, Numbers], Flags]
+Lacks = Callable[[ValueDemand, Numbers, Numbers], Reals]
+"""From a demand, the counts of values and the whole of their shares, as of `ValueDemand.parts`."""
 Measure = Callable[[ValueDemand, Reals, Reals], Reals]
 
 
-def _distinct(demand: ValueDemand, counts: Numbers) -> Flags:
+def _distinct(demand: ValueDemand, counts: Numbers, _: Numbers) -> Flags:
     several: Flags = (counts > 0).sum(axis=1) >= int(demand.model.threshold)
     return several
 
 
-def _entropy(demand: ValueDemand, counts: Numbers) -> Flags:
+def _entropy(demand: ValueDemand, counts: Numbers, _: Numbers) -> Flags:
     least = math.log(demand.model.threshold) - TOLERANCE
     enough: Flags = (counts.sum(axis=1) > 0) & (_entropies(counts) >= least)
     return enough
@@ -199,7 +251,7 @@ def _entropies(counts: Numbers) -> Reals:
     return found
 
 
-def _recursive(demand: ValueDemand, counts: Numbers) -> Flags:
+def _recursive(demand: ValueDemand, counts: Numbers, _: Numbers) -> Flags:
     """Whether the largest count is below c times the sum from the l-th largest on."""
     model: Any = demand.model
     largest, tail = _largest_and_tail(counts, int(model.l))
@@ -212,26 +264,26 @@ def _largest_and_tail(counts: Numbers, place: int) -> tuple[Numbers, Numbers]:
     return largest_first[:, :1].sum(axis=1), largest_first[:, place - 1 :].sum(axis=1)
 
 
-def _alpha(demand: ValueDemand, counts: Numbers) -> Flags:
-    """Whether alpha times the records is at least the largest count."""
+def _alpha(demand: ValueDemand, counts: Numbers, whole: Numbers) -> Flags:
+    """Whether alpha times the whole is at least the largest count."""
     alpha = Fraction(str(demand.model.threshold))
-    return _at_least(counts.sum(axis=1), 1 / alpha, right=counts.max(axis=1, initial=0))
+    return _at_least(whole[:, 0], 1 / alpha, right=counts.max(axis=1, initial=0))
 
 
 def ratio_bounds(demand: ValueDemand) -> tuple[Reals, Reals]:
     """The least and the greatest share that each value may have of a cluster."""
     model: Any = demand.model
-    whole = demand.shares
+    whole = demand.table / demand.parts(demand.whole)[1].clip(1)[0]
     most = np.full(len(whole), model.most_ratio)
     if model.capped:
         most = np.minimum(most, 1 - np.log(whole) + TOLERANCE)
     return model.least_ratio * whole, most * whole
 
 
-def _by_ratio(demand: ValueDemand, counts: Numbers) -> Flags:
+def _by_ratio(demand: ValueDemand, counts: Numbers, whole: Numbers) -> Flags:
     """Whether the shares of all values are within their bounds."""
     least, most = ratio_bounds(demand)
-    shares = _shares(counts)
+    shares = _shares(counts, whole)
     within: Flags = np.all((least <= shares) & (shares <= most), axis=1)
     return within
 
@@ -246,7 +298,7 @@ def _at_least(left: Numbers, factor: Fraction, *, right: Numbers) -> Flags:
 def _within(measure: Measure) -> Holds:
     """Whether a distance from the table's distribution is at most the threshold."""
 
-    def holds(demand: ValueDemand, counts: Numbers) -> Flags:
+    def holds(demand: ValueDemand, counts: Numbers, _: Numbers) -> Flags:
         near: Flags = _distances(measure, demand, counts) <= demand.model.threshold + TOLERANCE
         return near
 
@@ -255,7 +307,8 @@ def _within(measure: Measure) -> Holds:
 
 def _distances(measure: Measure, demand: ValueDemand, counts: Numbers) -> Reals:
     """The distance of each cluster from the table's distribution; 0 without any value."""
-    found = measure(demand, _shares(counts), demand.shares)
+    shares = _shares(counts, counts.sum(axis=1, keepdims=True))
+    found = measure(demand, shares, demand.shares)
     return np.where(counts.any(axis=1), found, 0.0)
 
 
@@ -348,8 +401,9 @@ class Sparse:
         Raises:
             TimeLimitError: The deadline came before all were looked at.
         """
-        values, good = len(demand.table), np.empty(groups, np.bool_)
-        if groups * values > COUNTS_AT_ONCE and not demand.model.relative:
+        values, good = demand.width, np.empty(groups, np.bool_)
+        relative = demand.model.relative or demand.of_persons
+        if groups * values > COUNTS_AT_ONCE and not relative:
             own = self.group, self.value, self.count
             for some, counts in counts_of_own(*own, groups=groups, cells=COUNTS_AT_ONCE):
                 deadline.check()
@@ -410,9 +464,9 @@ def shortfalls(demand: ValueDemand, counts: Numbers) -> Reals:
 
     Args:
         demand: The model.
-        counts: `counts[cluster, value]` [records], a column for every value of the table.
+        counts: `counts[cluster, value]` [records], as wide as the demand.
     """
-    lacking = _FORMS.of(demand.model).lacks(demand, counts)
+    lacking = _FORMS.of(demand.model).lacks(demand, *demand.parts(counts))
     found: Reals = np.where(demand.holds(counts), 0.0, np.maximum(lacking, TOLERANCE))
     return found
 
@@ -429,7 +483,7 @@ def figures(demand: ValueDemand, counts: Numbers) -> tuple[float, float, float]:
         counts: As for `shortfalls`, of one cluster or more.
     """
     row = _FORMS.of(demand.model)
-    lacking = row.lacks(demand, counts)
+    lacking = row.lacks(demand, *demand.parts(counts))
     threshold = float(demand.model.threshold)
     every = np.maximum(lacking, 0.0) if row.figure is None else row.figure(threshold, lacking)
     worst = int(lacking.argmax())
@@ -444,21 +498,22 @@ def worst_alone(demand: ValueDemand) -> float:
     """
     values = len(demand.table)
     chosen = [int(demand.table.argmin()), int(demand.table.argmax()), 0, values - 1]
-    counts = np.zeros((len(chosen), values), np.int64)
+    counts = np.zeros((len(chosen), demand.width), np.int64)
+    counts[:, values:] = 1
     counts[np.arange(len(chosen)), chosen] = 1
     return float(shortfalls(demand, counts).max()) or 1.0
 
 
-def _distinct_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
+def _distinct_lacking(demand: ValueDemand, counts: Numbers, _: Numbers) -> Reals:
     found: Reals = demand.model.threshold - (counts > 0).sum(axis=1)
     return found
 
 
-def _entropy_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
+def _entropy_lacking(demand: ValueDemand, counts: Numbers, _: Numbers) -> Reals:
     return math.log(demand.model.threshold) - _entropies(counts)
 
 
-def _recursive_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
+def _recursive_lacking(demand: ValueDemand, counts: Numbers, _: Numbers) -> Reals:
     """How far the largest count is above c times the tail, over all."""
     model: Any = demand.model
     largest, tail = _largest_and_tail(counts, int(model.l))
@@ -466,15 +521,15 @@ def _recursive_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
     return found
 
 
-def _alpha_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
-    found: Reals = _shares(counts).max(axis=1, initial=0.0) - demand.model.threshold
+def _alpha_lacking(demand: ValueDemand, counts: Numbers, whole: Numbers) -> Reals:
+    found: Reals = _shares(counts, whole).max(axis=1, initial=0.0) - demand.model.threshold
     return found
 
 
-def _by_ratio_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
+def _by_ratio_lacking(demand: ValueDemand, counts: Numbers, whole: Numbers) -> Reals:
     """By how much shares are out of their bounds, over all values."""
     least, most = ratio_bounds(demand)
-    shares = _shares(counts)
+    shares = _shares(counts, whole)
     found: Reals = (np.maximum(least - shares, 0.0) + np.maximum(shares - most, 0.0)).sum(axis=1)
     return found
 
@@ -482,14 +537,14 @@ def _by_ratio_lacking(demand: ValueDemand, counts: Numbers) -> Reals:
 def _beyond(measure: Measure) -> Lacks:
     """By how much a distance from the table's distribution is above the threshold."""
 
-    def lacks(demand: ValueDemand, counts: Numbers) -> Reals:
+    def lacks(demand: ValueDemand, counts: Numbers, _: Numbers) -> Reals:
         return _distances(measure, demand, counts) - demand.model.threshold
 
     return lacks
 
 
-def _shares(counts: Numbers) -> Reals:
-    found: Reals = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+def _shares(counts: Numbers, whole: Numbers) -> Reals:
+    found: Reals = counts / np.maximum(whole, 1)
     return found
 
 

@@ -96,7 +96,7 @@ class Case:
         return list(itertools.product(*(range(low, high + 1) for low, high in self.bounds)))
 
 
-def fails(model, values, whole, about=0):
+def fails(model, values, whole, about=0, members=(None, None)):
     """Whether a class violates a model.
 
     Args:
@@ -104,9 +104,10 @@ def fails(model, values, whole, about=0):
         values: Of the records of the class that count.
         whole: Those of the table that is referred to.
         about: 0 for job, 1 for pay.
+        members: As of `models.fails`.
     """
     paths = JOB_PATHS if about == 0 else None
-    return models.fails(model, values, whole, order=ORDERS[about], paths=paths)
+    return models.fails(model, values, whole, order=ORDERS[about], paths=paths, members=members)
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,7 @@ def violates(case, held, reference):
             counted(case, held, about, persons=persons),
             counted(case, reference, about, persons=persons),
             about,
+            members=[persons and members(case, part, about) for part in (held, reference)],
         )
         for about, model in case.models
         for persons in ways
@@ -205,6 +207,11 @@ def counted(case, records, about, *, persons):
     pairs = [(record[-1], record[len(case.trees) + about]) for record in records]
     values = [value for _, value in (set(pairs) if persons else pairs)]
     return [v for v in values if v is not None or case.nulls[about] == "value"]
+
+
+def members(case, records, about):
+    """How many persons have a value that counts."""
+    return len({r[-1] for r in records if counted(case, [r], about, persons=True)})
 
 
 def loss_of(case, node, classes, gone):

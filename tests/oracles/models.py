@@ -48,7 +48,7 @@ DRAWN = st.one_of(
 """Models of every form."""
 
 
-def fails(model, values, whole, *, order, paths=None):
+def fails(model, values, whole, *, order, paths=None, members=(None, None)):
     """Whether a class violates a model, by its definition.
 
     Args:
@@ -57,15 +57,16 @@ def fails(model, values, whole, *, order, paths=None):
         whole: Those of the table that is referred to.
         order: All values, lowest first.
         paths: Per value its nodes from level 1 to the top.
+        members: How many persons have these values, in the class and the table, if persons count.
     """
     tails = (int(model.l),) if isinstance(model, LDiversity) else ()
-    found = figures_of(values, whole, order=order, paths=paths, tails=tails)
+    found = figures_of(values, whole, order=order, paths=paths, tails=tails, members=members)
     if isinstance(model, TCloseness):
         return found[f"distance_{model.distance.replace('-', '_')}"] > model.t + ROUNDING
     if isinstance(model, AlphaAnonymity):
         return found["largest"] > Fraction(str(model.alpha)) * found["counted"]
     if isinstance(model, BetaLikeness):
-        return any(gains(model, Counter(values), Counter(whole)))
+        return any(gains(model, Counter(values), Counter(whole), members=members))
     if isinstance(model, DeltaDisclosure):
         return found["logarithm"] > model.delta - ROUNDING
     if isinstance(model, LDiversity):
@@ -84,10 +85,11 @@ def is_uniform(model, values, found):
     raise NotImplementedError(f"no definition of {model!r}")
 
 
-def gains(model, counts, whole):
+def gains(model, counts, whole, *, members):
     """Whether each value gains too much: beta-likeness by its definition."""
+    inside, everywhere = members[0] or counts.total() or 1, members[1] or whole.total()
     for value, records in whole.items():
-        p, q = Fraction(counts[value], counts.total() or 1), Fraction(records, whole.total())
+        p, q = Fraction(counts[value], inside), Fraction(records, everywhere)
         cap = min(model.beta, -math.log(q)) if model.kind == "enhanced" else model.beta
         yield p > q and float((p - q) / q) > cap + ROUNDING
 
@@ -100,7 +102,7 @@ def grouped(records):
     return dict(classes)
 
 
-def figures_of(values, table_values, *, order, paths=None, tails=(2, 3)):
+def figures_of(values, table_values, *, order, paths=None, tails=(2, 3), members=(None, None)):
     """Every figure of one class.
 
     Args:
@@ -109,12 +111,13 @@ def figures_of(values, table_values, *, order, paths=None, tails=(2, 3)):
         order: All values, lowest first.
         paths: Per value its nodes from level 1 to the top.
         tails: The l of the tails.
+        members: As of `fails`.
     """
     counts, whole = Counter(values), Counter(table_values)
     n, total = sum(counts.values()), sum(whole.values())
     descending = sorted(counts.values(), reverse=True)
     found = {
-        "counted": n,
+        "counted": members[0] or n,
         "distinct_values": len(counts),
         "largest": max(descending, default=0),
         "entropy": -math.fsum(c / n * math.log(c / n) for c in descending) if n else 0.0,
@@ -123,9 +126,11 @@ def figures_of(values, table_values, *, order, paths=None, tails=(2, 3)):
     present = [value for value in order if value in whole]
     p = {value: Fraction(counts[value], n or 1) for value in present}
     q = {value: Fraction(whole[value], total) for value in present}
-    found["gain"] = max([float((p[v] - q[v]) / q[v]) for v in present if p[v] > q[v]], default=0.0)
+    inside, everywhere = members[0] or n or 1, members[1] or total
+    shares = [(Fraction(counts[v], inside), Fraction(whole[v], everywhere)) for v in present]
+    found["gain"] = max([float((own - of) / of) for own, of in shares if own > of], default=0.0)
     found["logarithm"] = max(
-        (abs(math.log(p[v] / q[v])) if p[v] else math.inf for v in present), default=0.0
+        (abs(math.log(own / of)) if own else math.inf for own, of in shares), default=0.0
     )
     distances = dict.fromkeys(("equal", "kl", *BY_ORDER), 0.0)
     if n:

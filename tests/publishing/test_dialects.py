@@ -197,7 +197,7 @@ CASES = [
     Case("scaled", "wards", of_wards(LDiversity(2), TCloseness(0.2, "scaled"))),
     Case("l-diverse, kept", "wards", of_wards(LDiversity(3), suppressed="keep",
                                               suppression_limit=0.9)),
-    Case("alpha", "wards", of_wards(AlphaAnonymity(0.6), drop=(), entity="person")),
+    Case("alpha", "wards", of_wards(AlphaAnonymity(0.9), drop=(), entity="person")),
     Case("beta", "wards", of_wards(BetaLikeness(0.6), suppressed="keep", suppression_limit=0.9)),
     Case("delta", "wards", of_wards(DeltaDisclosure(1.0), suppression_limit=0.9)),
     Case("clusters", "plain", policy(PLAIN), LOCAL),

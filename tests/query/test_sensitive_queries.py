@@ -173,7 +173,7 @@ SNAPSHOTS = [
     Snapshot(
         "person_rows",
         table_classes.person_rows(CODES, 1, value=VALUES_0),
-        [(0, 0, 1), (0, 1, 1), (1, 2, 1), (3, 0, 1)],
+        [(0, 0, 1, 1), (0, 1, 1, 1), (1, 2, 1, 2), (3, 0, 1, None)],
     ),
     Snapshot(
         "shared_rows",

@@ -25,7 +25,17 @@ SNAPSHOTS = [
     Snapshot(
         "held by persons",
         figures.held(PEOPLE, "job", entity="age"),
-        [("boss", 1), ("clerk", 1), ("nurse", 1), ("nurse", 1)],
+        [("boss", 1, 45), ("clerk", 1, 31), ("nurse", 1, 31), ("nurse", 1, 45)],
+    ),
+    Snapshot(
+        "persons_with_values",
+        figures.persons_with_values(figures.held(PEOPLE, "sex", entity="job"), nulls=False),
+        [(2,)],
+    ),
+    Snapshot(
+        "persons_with_values where NULL is one",
+        figures.persons_with_values(figures.held(PEOPLE, "sex", entity="job"), nulls=True),
+        [(3,)],
     ),
     Snapshot(
         "by_rank",

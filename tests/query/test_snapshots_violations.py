@@ -21,12 +21,18 @@ SNAPSHOTS = [
     Snapshot(
         "spread_rows of no keys",
         violations.attribute_rows(DETAILS, (), attribute=1, persons=True),
-        [(0, 1), (1, 1), (1, 1), (2, 1), (2, 1), (2, 1)],
+        [(0, 1, "ann"), (1, 1, None), (1, 1, "cid"), (2, 1, None), (2, 1, "ann"), (2, 1, "bob")],
     ),
     Snapshot(
         "spread_rows of persons",
         violations.attribute_rows(DETAILS, KEYS, attribute=0, persons=True),
-        [(1, 0, 0, 1), (1, 0, 0, 1), (1, 0, 1, 1), (5, 1, 0, 1), (5, 1, None, 1)],
+        [
+            (1, 0, 0, 1, "ann"),
+            (1, 0, 0, 1, "bob"),
+            (1, 0, 1, 1, "ann"),
+            (5, 1, 0, 1, "cid"),
+            (5, 1, None, 1, None),
+        ],
     ),
     Snapshot(
         "failing",
@@ -76,7 +82,13 @@ SNAPSHOTS = [
             .from_(DETAILS.copy()),
             ["word_0"],
         ),
-        [(1, 0, 1), (1, 0, 1), (1, 1, 1), (5, 0, 1), (5, None, 1)],
+        [
+            (1, 0, 1, "ann"),
+            (1, 0, 1, "bob"),
+            (1, 1, 1, "ann"),
+            (5, 0, 1, "cid"),
+            (5, None, 1, None),
+        ],
     ),
     Snapshot(
         "without",

@@ -56,7 +56,7 @@ def test_clusters_are_judged_together_as_each_by_itself(model, groups, counts_pe
     if counts_persons:
         drawn = data.draw(st.lists(st.integers(0, 4), min_size=len(whole), max_size=len(whole)))
         persons = np.array(drawn)
-    own = replace(demand, of_persons=counts_persons)
+    own = replace(demand, persons=5 if counts_persons else None)
     demands = Demands(values, (own,), persons, k=2)
     records = np.arange(len(whole))
     each = [demands.holds(records[group == number]) for number in range(len(groups))]
@@ -87,7 +87,7 @@ PERSONS = np.array([0, 0, 1, 1, 2])
 
 def test_persons_are_counted_once_for_each_value_and_k_counts_them():
     """Two records of person 0 with one value are one of that value."""
-    demand = ValueDemand(0, LDiversity(2, "entropy"), np.array([2, 2]), of_persons=True)
+    demand = ValueDemand(0, LDiversity(2, "entropy"), np.array([2, 2]), persons=2)
     values = np.array([[0], [0], [1], [1], [-1]])
     demands = Demands(values, (demand,), PERSONS, 2)
     assert demands.holds(np.array([0, 1, 2]))

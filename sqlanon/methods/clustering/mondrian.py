@@ -396,7 +396,13 @@ class _Table:
     def judge(self) -> Judge:
         """Who says what may be published, by the records or persons of each sensitive value."""
         every = tuple(
-            ValueDemand(place, model, np.array(each.counts), tuple(map(np.array, each.nodes)))
+            ValueDemand(
+                place,
+                model,
+                np.array(each.counts),
+                tuple(map(np.array, each.nodes)),
+                each.holders,
+            )
             for place, each in enumerate(self.units.attributes)
             for model in each.models
         )
@@ -451,8 +457,7 @@ def _start(engine: Engine, table: _Table) -> tuple[exp.Table, _Table, int]:
         asked = table.judge().every
         attributes = [table.units.attributes[each.attribute] for each in asked]
         every = tuple(
-            replace(each, attribute=own.number, of_persons=own.persons)
-            for each, own in zip(asked, attributes, strict=True)
+            replace(each, attribute=own.number) for each, own in zip(asked, attributes, strict=True)
         )
         models = Demands(np.zeros((0, 0), np.int64), every)
         refused = unsatisfied_as_one(policy, models, records=subject.records)

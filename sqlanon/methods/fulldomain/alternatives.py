@@ -284,7 +284,9 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
         needed = replace(models.needed_by([model], nulls=nulls), entropy=True)
         for entity in {policy.entity, None}:
             rows = as_one_class(held(problem.subject.table, demand.column, entity=entity))
-            figures = class_figures(rows, [encode.word(0)], needed=needed)
+            figures = class_figures(
+                rows, [encode.word(0)], needed=needed, persons=entity is not None
+            )
             [row] = engine.rows(models.worst(figures, needed, models=[model]))
             if row[-1]:
                 return False

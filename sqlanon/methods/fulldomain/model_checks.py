@@ -563,6 +563,7 @@ class _Classes:
             needed=asked.needed,
             reference=attribute.reference,
             grouped=not attribute.persons,
+            persons=attribute.persons,
         )
         return Figures(figures, asked.conditions)
 

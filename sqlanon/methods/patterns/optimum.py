@@ -87,12 +87,13 @@ def persons_of(instance: Numbers, persons: Numbers) -> Presence:
     return Presence(every, number.ravel(), keys[0], np.empty(0, np.int64))
 
 
-def values_of(instance: Numbers, persons: Numbers, *, values: Numbers) -> Presence:
-    """The persons of instances with each of their values; -1 is none."""
+def values_of(instance: Numbers, persons: Numbers, *, values: Numbers, anything: int) -> Presence:
+    """The persons of instances with each of their values, and with `anything`; -1 is none."""
     some = np.flatnonzero(values >= 0)
-    keys = np.stack([instance[some], persons[some], values[some]])
+    place, value = np.tile(some, 2), np.append(values[some], np.full(len(some), anything))
+    keys = np.stack([instance[place], persons[place], value])
     held, number = np.unique(keys, axis=1, return_inverse=True)
-    return Presence(some, number.ravel(), held[0], held[2])
+    return Presence(place, number.ravel(), held[0], held[2])
 
 
 INFEASIBLE = 2.0**53
@@ -205,7 +206,10 @@ class Component:
             self.persons = persons_of(self.instance, own)
             self.held = {
                 each.attribute: values_of(
-                    self.instance, own, values=demands.values[places.row, each.attribute]
+                    self.instance,
+                    own,
+                    values=demands.values[places.row, each.attribute],
+                    anything=len(each.table),
                 )
                 for each in self.demands
                 if each.of_persons
@@ -240,7 +244,7 @@ class Component:
         """A cut for each class and model that it fails."""
         used, found = np.flatnonzero(self._filled(counts)), []
         for demand in self.demands:
-            width = len(demand.table)
+            width = demand.width
             held = self._held(demand, counts)
             classes = held.astype(np.int64).reshape(self.instances, width)[used]
             fails = np.flatnonzero(~demand.holds(classes))
@@ -251,7 +255,7 @@ class Component:
 
     def _held(self, demand: ValueDemand, counts: Numbers) -> Numbers:
         """The records, or persons, of each value in each instance, one value after the other."""
-        width = len(demand.table)
+        width = demand.width
         if demand.of_persons:
             present = self.held[demand.attribute]
             own = present.among(counts) * width + present.value[present.there(counts)]

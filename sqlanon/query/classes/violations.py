@@ -45,7 +45,8 @@ def spread_rows(
 ) -> Sql:
     """Rows of the keys, VALUE and SIZE of one sensitive attribute.
 
-    A person of `entity` with several records of a class and value counts once.
+    A person of `entity` with several records of a class and value counts once, and is a column of
+    the rows, ENTITY.
     """
     return render(
         "classes/spread_rows",
@@ -132,7 +133,7 @@ def persons(rows: Fragment, keys: Keys) -> Sql:
 def each_once(rows: Fragment, keys: Keys) -> Sql:
     """Rows of persons and values, each of SIZE 1."""
     return expression(
-        "SELECT {{ keys }}, value, CAST(1 AS BIGINT) AS size FROM {{ rows }} AS persons",
+        "SELECT {{ keys }}, value, CAST(1 AS BIGINT) AS size, entity FROM {{ rows }} AS persons",
         rows=rows,
         keys=listed(names(keys)),
     )

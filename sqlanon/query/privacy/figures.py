@@ -91,19 +91,21 @@ class Reference:
         records: Its records that count, N: a number, or a scalar subquery.
         values: Its values, m: likewise.
         height: Height of the hierarchy whose nodes it has; 0 for none.
+        persons: Its persons with a value that counts: likewise; None where records are counted.
     """
 
     table: Fragment
     records: Fragment
     values: Fragment
     height: int = 0
+    persons: Fragment | None = None
 
     @classmethod
-    def of(cls, table: exp.Table, *, height: int = 0) -> Reference:
+    def of(cls, table: exp.Table, *, height: int = 0, persons: Fragment | None = None) -> Reference:
         """With subqueries for its records and values."""
         records = expression("SELECT {{ total('records') }} FROM {{ rows }}", rows=table)
         values = expression("SELECT CAST(COUNT(*) AS BIGINT) FROM {{ rows }}", rows=table)
-        return cls(table, records, values, height)
+        return cls(table, records, values, height, persons)
 
     @property
     def levels(self) -> range:
@@ -142,20 +144,23 @@ def class_figures(
     needed: Needed,
     reference: Reference | None = None,
     grouped: bool = False,
+    persons: bool = False,
 ) -> Sql:
     """Figures of one attribute's values in every class: one row per class.
 
-    Rows of the keys, CLASS_SIZE (records, NULLs of the attribute included), COUNTED (n),
+    Rows of the keys, CLASS_SIZE (records, NULLs of the attribute included), COUNTED (n, the whole
+    that shares of a class are of: records, or with `persons` those who have a value that counts),
     DISTINCT_VALUES, LARGEST (r_1), and as needed ENTROPY [nats], `tail(l)` (n without the l - 1
     largest counts), `distance(name)`, EXCEEDING and FAVOURED. A class without any value that counts
     has zeros.
 
     Args:
-        source: Rows of the keys, VALUE and SIZE [records].
+        source: Rows of the keys, VALUE and SIZE [records], with `persons` those of `spread_rows`.
         keys: Columns that tell classes apart, at least one.
         needed: Which figures are.
         reference: The distribution over the table that is looked at; only distances need it.
         grouped: Whether the source has one row per class and value.
+        persons: Whether persons are counted, each once for each class and value.
     """
     whole = reference or _NO_REFERENCE
     records, values = whole.records, whole.values
@@ -166,6 +171,8 @@ def class_figures(
         keys=names(keys),
         needed=needed,
         grouped=grouped,
+        persons=persons,
+        members=records if whole.persons is None else whole.persons,
         reference=whole.table,
         records=records,
         all_values=values,
@@ -176,16 +183,24 @@ def class_figures(
 
 
 def held(source: exp.Table, attribute: str, *, entity: str | None) -> Sql:
-    """Rows of VALUE and SIZE of a column; a person of `entity` counts once for each value."""
+    """As `spread_rows`, of a column of a table; a person of `entity` counts once for each value."""
     person = None if entity is None else name(entity)
     return spread_rows(source, (), attribute=name(attribute), entity=person, size=1)
 
 
+def persons_with_values(held: Fragment, *, nulls: bool) -> Sql:
+    """How many persons of a table have a value that counts, from rows of `held`; one row."""
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT DISTINCT entity FROM {{ held }} AS held"
+        "{% if not nulls %} WHERE value IS NOT NULL{% endif %}) AS persons",
+        held=held,
+        nulls=nulls,
+    )
+
+
 def as_one_class(held: Sql) -> Sql:
     """Rows of `held` with a word that is the same for all."""
-    return expression(
-        "SELECT CAST(0 AS BIGINT) AS word_0, value, size FROM {{ held }} AS held", held=held
-    )
+    return expression("SELECT CAST(0 AS BIGINT) AS word_0, * FROM {{ held }} AS held", held=held)
 
 
 def by_rank(reference: exp.Table, height: int) -> Sql:

@@ -15,7 +15,13 @@ from sqlglot import exp
 from sqlanon.policy.privacy import ValueModel
 from sqlanon.query.classes import violations
 from sqlanon.query.privacy import models
-from sqlanon.query.privacy.figures import Needed, Reference, class_figures, reference
+from sqlanon.query.privacy.figures import (
+    Needed,
+    Reference,
+    class_figures,
+    persons_with_values,
+    reference,
+)
 from sqlanon.query.syntax import table
 from sqlanon.sqltext import Fragment, Sql, expression, names, value
 
@@ -109,6 +115,9 @@ class SuppressionQuery:
                 height=attribute.height,
             )
             references.append((name, counts))
+            persons = None
+            if attribute.persons:
+                persons = persons_with_values(counted, nulls=attribute.needed.nulls)
             spread = violations.attribute_rows(
                 rows, keys, attribute=attribute.number, persons=attribute.persons
             )
@@ -116,7 +125,8 @@ class SuppressionQuery:
                 spread,
                 keys,
                 needed=attribute.needed,
-                reference=Reference.of(table(name), height=attribute.height),
+                reference=Reference.of(table(name), height=attribute.height, persons=persons),
+                persons=attribute.persons,
             )
             conditions = [models.violates(model) for model in asked]
             failing.append(violations.failing(figures, keys, conditions=conditions))

@@ -126,7 +126,7 @@ def counts(
     Raises:
         TimeLimitError: The deadline came before all were counted.
     """
-    values, relative = len(demand.table), demand.model.relative or demand.of_persons
+    values, relative = demand.width, demand.model.relative or demand.of_persons
     if len(clusters) * values > COUNTS_AT_ONCE and not relative:
         records, sizes = np.concatenate(clusters), [len(each) for each in clusters]
         value, group = demands.values[records, demand.attribute], np.arange(len(clusters))

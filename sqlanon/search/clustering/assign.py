@@ -90,20 +90,22 @@ def _leaving(demands: Demands, records: Numbers, *, most: int) -> Flags:
 
 def _changes(demands: Demands, demand: ValueDemand, records: Numbers) -> tuple[Reals, Reals]:
     """Per value what leaving adds to what a cluster lacks, and how much more of it there is."""
-    counts = demands.counts(records, demand)
-    size, values = max(int(counts.sum()), 1), len(counts)
-    excess = counts / size - (demand.shares if demand.model.relative else 0.0)
+    every, values = demands.counts(records, demand), len(demand.table)
+    counts = every[:values]
+    excess = counts / max(int(counts.sum()), 1)
+    excess -= demand.shares if demand.model.relative else 0.0
     looked = min(
         values,
         max(MIN_VALUES_LOOKED_AT, min(MAX_VALUES_LOOKED_AT, COUNTS_AT_ONCE // max(values, 1))),
     )
     order = np.argsort(np.where(counts > 0, -excess, np.inf), kind="stable")[:looked]
     order = order[counts[order] > 0]
-    others = np.repeat(counts[np.newaxis], len(order), axis=0)
+    others = np.repeat(every[np.newaxis], len(order), axis=0)
     others[np.arange(len(order)), order] -= 1
+    others[:, values:] -= 1
     change = np.ones(values)
     scale = worst_alone(demand)
-    lacking = float(shortfalls(demand, counts[np.newaxis])[0])
+    lacking = float(shortfalls(demand, every[np.newaxis])[0])
     change[order] = (shortfalls(demand, others) - lacking) / scale
     return change, excess
 

@@ -32,7 +32,7 @@ from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.privacy import Demands, Sparse, ValueDemand
+from sqlanon.search.privacy import Demands, Sparse, ValueDemand, each_person
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,10 @@ class Held:
     person: Numbers | None = None
 
     def counts(self, entries: Flags, values: int) -> Numbers:
-        """Records, or persons, per value 0, 1, … of some entries [records]."""
-        own = _sparse(self, np.where(entries, 0, -1))
-        return np.bincount(own.value, own.count, values).astype(np.int64)
+        """Records per value 0, 1, … of some entries; or persons, and last those with any value."""
+        own = _sparse(self, np.where(entries, 0, -1), values=values)
+        width = values + (self.person is not None)
+        return np.bincount(own.value, own.count, width).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,19 +142,19 @@ class Judge:
                 break
             place = np.full(groups + 1, -1)  # the last one is that of no group
             place[asked] = np.arange(len(asked))
-            own = _sparse(histogram.held[demand.attribute], place[group])
+            held, values = histogram.held[demand.attribute], len(demand.table)
+            own = _sparse(held, place[group], values=values)
             good[asked] = own.holds(demand, groups=len(asked), deadline=self.deadline)
         return good
 
 
-def _sparse(held: Held, group: Numbers) -> Sparse:
-    """What groups hold, by the group of each entry; -1 for none."""
+def _sparse(held: Held, group: Numbers, *, values: int) -> Sparse:
+    """What groups hold of so many values, by the group of each entry; -1 for none."""
     own = group[held.entry]
     there = np.flatnonzero((own >= 0) & (held.value >= 0))
     own, value, count = own[there], held.value[there], held.count[there]
     if held.person is not None:
-        rows = np.stack([own, value, held.person[there]], axis=1)
-        own, value, _ = np.unique(rows, axis=0).T
+        own, value = each_person(own, value, held.person[there], values=values)
         count = np.ones_like(own)
     return Sparse.sorted(own, value, count)
 

@@ -36,7 +36,7 @@ def table_of(values, model, *, k=2, room=0, whole=None, persons=None):
     """Records of one combination with sensitive values, by the distribution of a whole table."""
     counts = np.array(whole) if whole else np.bincount(values)
     counted = persons is not None
-    every = (ValueDemand(0, model, counts, of_persons=counted),)
+    every = (ValueDemand(0, model, counts, persons=len(set(persons or ())) if counted else None),)
     known = np.array(persons) if counted else None
     demand = Demands(np.array(values)[:, np.newaxis], every, known, k if counted else 0)
     return replace(problem_of([("1", "1")] * len(values), k, demand=demand), allowance=room)

@@ -1,0 +1,186 @@
+"""Earlier releases: whom a new release and one before it single out together.
+
+Somebody who knows a person's quasi-identifiers, and that the person is in two releases of one
+table, finds a class in each. Only records of the new class can be the person's that have, in all
+columns which both releases publish as they are, the values of some record of the earlier class:
+sensitive values that do not change, or a kept number. What is left are the *candidates*
+
+    |{s in N(r) : link(s) in {link(e) : e in E, labels of e cover the original values of r}}|
+
+of a record r whose own link is among these: N(r) is its class in the new release, E the earlier
+one. A policy asks for k of them, and for as many sensitive values among them as its models need.
+The earlier original is not needed: which earlier labels cover a value the hierarchies say.
+
+Source: Ganta, Kasiviswanathan and Smith 2008, "Composition attacks and auxiliary information in
+    data privacy", section 3 (the intersection attack).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine, by_column
+from sqlanon.errors import PolicyError, SourceError, VerificationError
+from sqlanon.hierarchy.tree import Tree
+from sqlanon.microdata.binding import Subject, bind, column_types
+from sqlanon.publishing.plan import Plan
+from sqlanon.query.assess import earlier as queries
+from sqlanon.query.encoding.encode import ATTRIBUTE, LEAF
+from sqlanon.query.syntax import column
+from sqlanon.query.text import TEXT
+from sqlanon.reports.earlier import Intersection
+from sqlanon.wording import counted
+
+
+def refuse_intersections(
+    engine: Engine, plan: Plan, *, source: exp.Table, earlier: Mapping[str, exp.Table]
+) -> tuple[Intersection, ...]:
+    """What a plan's release leaves of candidates beside earlier releases.
+
+    Args:
+        engine: Where all tables are.
+        plan: The plan.
+        source: The original.
+        earlier: The earlier releases by what they are called.
+
+    Raises:
+        VerificationError: Records have too few candidates.
+        PolicyError: No quasi-identifier of the policy is in an earlier release.
+        SourceError: An earlier release has labels that the hierarchies do not know.
+    """
+    if not earlier:
+        return ()
+    subject = bind(engine, source, policy=plan.policy)
+    with engine.workspace():
+        rows = _recoded(engine, plan, source=source)
+        found = tuple(
+            _intersection(engine, plan, subject, rows=rows, earlier=(name, table))
+            for name, table in earlier.items()
+        )
+    for each in found:
+        if each.failing:
+            raise VerificationError(
+                f"{counted(each.failing, 'record')} in "
+                f"{counted(each.classes, 'class', more='classes')} have too few candidates in this "
+                f"release and {each.earlier!r} together: {each.text()}; publish higher levels "
+                "(--min-level), those of the earlier release, or fewer of the columns that both "
+                "publish as they are; nothing is published"
+            )
+    return found
+
+
+def _recoded(engine: Engine, plan: Plan, *, source: exp.Table) -> exp.Table:
+    """What a plan publishes, beside the original values and whose it is."""
+    names = list(plan.policy.attributes)
+    twice = engine.materialize("original", queries.beside_original(source, names))
+    persons = [] if plan.policy.entity is None else [plan.policy.entity]
+    originals = [queries.original(number) for number in range(len(names))]
+    columns = [*plan.policy.published(list(plan.columns)), *persons, *originals]
+    return engine.materialize("recoded", plan.recoded(columns, twice, ordered=False))
+
+
+def _intersection(
+    engine: Engine,
+    plan: Plan,
+    subject: Subject,
+    *,
+    rows: exp.Table,
+    earlier: tuple[str, exp.Table],
+) -> Intersection:
+    policy, (title, table) = plan.policy, earlier
+    here, there = column_types(engine, rows), column_types(engine, table)
+    numbers = [number for number, name in enumerate(subject.names) if name in there]
+    by = [subject.names[number] for number in numbers]
+    if not by:
+        raise PolicyError(f"the earlier release {title!r} has no quasi-identifier of the policy")
+    links = [
+        name
+        for name in policy.published(list(plan.columns))
+        if name in there and name not in subject.names
+    ]
+    new = queries.placed_rows(
+        rows,
+        subject.names,
+        links=_links(links, here, there),
+        originals=[queries.original(number) for number in numbers],
+        whose=policy.entity,
+    )
+    old = queries.placed_rows(table, by, links=_links(links, there, here))
+    placed, before = engine.materialize("placed", new), engine.materialize("earlier", old)
+    trees = [subject.trees[number] for number in numbers]
+    nodes = _nodes(engine, trees, suppressed=policy.suppressed_label)
+    covers = []
+    for number, name in enumerate(by):
+        cover = queries.covers(
+            placed, nodes, earlier=before, number=number, kind=subject.columns[name]
+        )
+        covers.append(engine.materialize("cover", cover))
+        _refuse_unknown(engine, before, covers[-1], number=number, name=name, title=title)
+    query = queries.covering(placed, before, covers=covers)
+    needed = dict.fromkeys(links, 0)
+    for demand in policy.demands:
+        if demand.column in needed:
+            least = math.ceil(demand.model.least_values)
+            needed[demand.column] = max(needed[demand.column], least)
+    sensitive = policy.sensitive_attributes
+    figures = queries.intersected(
+        placed,
+        before,
+        covering=engine.materialize("covering", query),
+        k=policy.k,
+        least=list(needed.values()),
+        nulls=[name in sensitive and sensitive[name].nulls == "value" for name in links],
+    )
+    [(candidates, *values, records, failing, classes)] = engine.rows(figures)
+    return Intersection(
+        title,
+        by=tuple(by),
+        links=tuple(links),
+        records=records,
+        k=policy.k,
+        candidates=candidates,
+        values={
+            name: (least, value)
+            for (name, least), value in zip(needed.items(), values, strict=True)
+            if name in sensitive
+        },
+        failing=failing,
+        classes=classes,
+    )
+
+
+def _nodes(engine: Engine, trees: Sequence[Tree], *, suppressed: str) -> exp.Table:
+    """The labels of every leaf of some columns, and that of suppressed values, as a table."""
+    rows = [
+        (number, leaf, label)
+        for number, tree in enumerate(trees)
+        for place, leaf in enumerate(tree.leaves)
+        for label in dict.fromkeys([*(level[place] for level in tree.labels), suppressed])
+    ]
+    table = by_column((ATTRIBUTE, LEAF, queries.LABEL), rows)
+    return engine.load_rows("nodes", table, {LEAF: TEXT, queries.LABEL: TEXT})
+
+
+def _refuse_unknown(
+    engine: Engine, earlier: exp.Table, cover: exp.Table, *, number: int, name: str, title: str
+) -> None:
+    labels, records = engine.rows(queries.uncovered(earlier, cover, number=number))[0]
+    if labels:
+        raise SourceError(
+            f"column {name!r} of the earlier release {title!r} has {counted(labels, 'label')}, of "
+            f"{counted(records, 'record')}, that stand for no value of this table by the "
+            "hierarchy of the policy; name the one that it was made with (--hierarchy), or leave "
+            "out records of values that are gone"
+        )
+
+
+def _links(
+    names: Sequence[str], own: Mapping[str, exp.DataType], other: Mapping[str, exp.DataType]
+) -> list[exp.Expr]:
+    """Columns to compare with those of another table; as texts where types differ."""
+    return [
+        column(name) if own[name] == other[name] else exp.cast(column(name), TEXT) for name in names
+    ]
