@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.dialects import written
 from sqlanon.sqltext import DIALECT, Sql, Statement
+from sqlanon.workers import Workers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,6 +127,7 @@ class Abilities:
         stages_beside: Whether a release is written where it belongs, under a name of its own, and
             renamed once it is checked; else it is copied there from a temporary table.
         sorts_in_parts: Whether rows can be dealt out by their values and sorted in each part.
+        workers: Where tasks are done by its own machines; None for nowhere.
     """
 
     fresh_file: bool
@@ -133,6 +135,7 @@ class Abilities:
     unstored: frozenset[str] = frozenset()
     stages_beside: bool = False
     sorts_in_parts: bool = False
+    workers: Workers | None = None
 
 
 class FarTables(Protocol):

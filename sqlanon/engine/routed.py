@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 ROW_BYTES = 64
 """Memory that a row of a temporary table takes here, at most, but for texts [bytes]."""
 MEMORY_SHARE = 0.25
-"""Share of the embedded database's memory that one of them may take."""
+"""Share of the embedded database's memory that one of them may take. Memory alone decides: to fetch
+one takes as long as a few statements on it elsewhere, however many rows it has."""
 EVERY_ROW = 2**63 - 1
 """A limit that leaves no row out."""
 _Asked = tuple[Statement, Sequence[object]]
@@ -412,7 +413,7 @@ class RoutedNotes:
     @property
     def notes(self) -> list[str]:
         """What a reader should know of how it was opened."""
-        return self._near.opened.notes
+        return [*self._near.opened.notes, *self._far.notes]
 
     def refuse_changed(self) -> None:
         """Nothing here: what far tables hold is fingerprinted."""
