@@ -117,6 +117,7 @@ def test_a_plan_refines_on_executors_where_they_have_more_cores(session, monkeyp
     run = SparkWorker.run
     monkeypatch.setattr(SparkWorker, "run", lambda own, job: done.append(job) or run(own, job))
     monkeypatch.setattr(Calls, "is_sail", False)
+    monkeypatch.setattr(SparkWorkers, "_counted", lambda *_: 2)
     monkeypatch.setattr(Options, "processes", cores)
     there = sqlanon.plan(session, policy, table=session.createDataFrame(rows), **asked)
     assert bool(done) == (cores == 1)
