@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import sqlglot
 from sqlglot import exp
@@ -23,7 +24,7 @@ from sqlanon.engine.duckdb.connection import DuckDB, whole_columns
 from sqlanon.engine.duckdb.resources import bytes_of
 from sqlanon.engine.duckdb.syntax import set_option
 from sqlanon.engine.remote import Remote
-from sqlanon.errors import EngineError
+from sqlanon.errors import SqlanonError
 from sqlanon.sqlglot_version import FROM, WITH
 from sqlanon.sqltext import DIALECT, Sql, Statement, value
 from sqlanon.sqltext import tree as tree_of
@@ -151,7 +152,7 @@ class Routed:
             with self.near.workspace():
                 yield
         finally:
-            with suppress(EngineError):
+            with suppress(SqlanonError):
                 for name in [*self._stored[mark:], *(self._shipped - shipped)]:
                     self.far.drop(name)
             del self._stored[mark:]
@@ -223,7 +224,7 @@ class Routed:
             self._work_out_nested(tree, parts)
             yield (tree, ()), None if self._is_near(tree) else self._text(tree)
         finally:
-            with suppress(EngineError):
+            with suppress(SqlanonError):
                 for part in parts:
                     self.drop(part)
 
@@ -321,7 +322,8 @@ class Routed:
             if not self._is_far(table) and table.name not in self._shipped:
                 named = exp.Table(**{part: table.args[part] for part in ("this", "db", "catalog")})
                 self._shipped.add(table.name)
-                self.far.ship(table.name, self.near.fetch(exp.select("*").from_(named.copy())))
+                rows = self.near.fetch(exp.select("*").from_(named.copy()))
+                self.far.ship(table.name, _with_uuids(rows, self.near.columns(named)))
             table.set("catalog", None)
             table.set("db", None)
         return translated(tree, self.far.dialect)
@@ -449,6 +451,19 @@ def _with(query: exp.Query, named: Sequence[exp.CTE]) -> exp.Query:
     own = result.ctes
     result.set(WITH, exp.With(expressions=[*(each.copy() for each in named), *own]))
     return result
+
+
+def _with_uuids(rows: pyarrow.Table, kinds: Mapping[str, exp.DataType]) -> pyarrow.Table:
+    """Rows in which numbers of type UUID are such, which DuckDB gives as texts."""
+    import pyarrow as pa
+
+    for place, (name, kind) in enumerate(kinds.items()):
+        if kind.this == exp.DataType.Type.UUID:
+            texts = rows.column(place).to_pylist()
+            numbers = pa.array([text and UUID(text).bytes for text in texts], pa.binary(16))
+            cells = pa.ExtensionArray.from_storage(pa.uuid(), numbers)
+            rows = rows.set_column(place, name, cells)
+    return rows
 
 
 def _is_temporary(table: exp.Table) -> bool:
