@@ -43,6 +43,10 @@ class Deadline:
         """Whether it ever comes."""
         return self.end < math.inf
 
+    def __reduce__(self) -> tuple[Callable[..., Deadline], tuple[float, Callable[[], float]]]:
+        """In another process it comes after the time that is left: other clocks begin elsewhere."""
+        return _from_now, (self.left(), self.clock)
+
     def left(self) -> float:
         """The time that is left, negative when it is over [seconds]."""
         return self.end - self.clock() if self.is_limited else math.inf
@@ -77,6 +81,10 @@ class Deadline:
     def earlier(self, seconds: float) -> Deadline:
         """The deadline so many seconds before this one."""
         return replace(self, end=self.end - seconds)
+
+
+def _from_now(seconds: float, clock: Callable[[], float]) -> Deadline:
+    return Deadline(clock() + seconds, clock)
 
 
 NEVER = Deadline()

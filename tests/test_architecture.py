@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 # Each row may import the rows above it. Within a row a tuple is in order, too; a set holds
 # siblings, which never import each other.
 LAYERS = (
-    ("errors", "wording", "deadline", "progress", "arguments"),
+    ("errors", "wording", "deadline", "workers", "progress", "arguments"),
     ("recoding", "regions", "classes", "hierarchy"),
     ("policy", "loss", "reports", "sqlglot_version", "sqltext", "dialects"),
     {"search", "query", "engine", "resources"},

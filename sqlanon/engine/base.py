@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.dialects import written
 from sqlanon.sqltext import DIALECT, Sql, Statement
+from sqlanon.workers import Workers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,6 +128,7 @@ class Abilities:
             renamed once it is checked; else it is copied there from a temporary table.
         sorts_in_parts: Whether rows can be dealt out by their values and sorted in each part.
         local_rows: Most rows of a table that may be read into this process; None for any number.
+        workers: Where tasks are done by its own machines; None for nowhere.
     """
 
     fresh_file: bool
@@ -135,6 +137,7 @@ class Abilities:
     stages_beside: bool = False
     sorts_in_parts: bool = False
     local_rows: int | None = None
+    workers: Workers | None = None
 
 
 class FarTables(Protocol):

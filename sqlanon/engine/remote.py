@@ -47,6 +47,11 @@ class Remote(Protocol):
         ...
 
     @property
+    def notes(self) -> list[str]:
+        """What a reader should know of it, by now."""
+        ...
+
+    @property
     def zone(self) -> str:
         """The time zone of its session, in which instants are written."""
         ...

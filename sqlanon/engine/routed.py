@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import sqlglot
 from sqlglot import exp
@@ -24,7 +25,7 @@ from sqlanon.engine.duckdb.connection import DuckDB, whole_columns
 from sqlanon.engine.duckdb.resources import bytes_of
 from sqlanon.engine.duckdb.syntax import set_option
 from sqlanon.engine.remote import Remote
-from sqlanon.errors import EngineError
+from sqlanon.errors import SqlanonError
 from sqlanon.sqlglot_version import FROM, WITH
 from sqlanon.sqltext import DIALECT, Sql, Statement, value
 from sqlanon.sqltext import tree as tree_of
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 ROW_BYTES = 64
 """Memory that a row of a temporary table takes here, at most, but for texts [bytes]."""
 MEMORY_SHARE = 0.25
-"""Share of the embedded database's memory that one of them may take."""
+"""Share of the embedded database's memory that one of them may take. Memory alone decides: to fetch
+one takes as long as a few statements on it elsewhere, however many rows it has."""
 EVERY_ROW = 2**63 - 1
 """A limit that leaves no row out."""
 _Asked = tuple[Statement, Sequence[object]]
@@ -151,7 +153,7 @@ class Routed:
             with self.near.workspace():
                 yield
         finally:
-            with suppress(EngineError):
+            with suppress(SqlanonError):
                 for name in [*self._stored[mark:], *(self._shipped - shipped)]:
                     self.far.drop(name)
             del self._stored[mark:]
@@ -223,7 +225,7 @@ class Routed:
             self._work_out_nested(tree, parts)
             yield (tree, ()), None if self._is_near(tree) else self._text(tree)
         finally:
-            with suppress(EngineError):
+            with suppress(SqlanonError):
                 for part in parts:
                     self.drop(part)
 
@@ -321,7 +323,8 @@ class Routed:
             if not self._is_far(table) and table.name not in self._shipped:
                 named = exp.Table(**{part: table.args[part] for part in ("this", "db", "catalog")})
                 self._shipped.add(table.name)
-                self.far.ship(table.name, self.near.fetch(exp.select("*").from_(named.copy())))
+                rows = self.near.fetch(exp.select("*").from_(named.copy()))
+                self.far.ship(table.name, _with_uuids(rows, self.near.columns(named)))
             table.set("catalog", None)
             table.set("db", None)
         return translated(tree, self.far.dialect)
@@ -413,7 +416,7 @@ class RoutedNotes:
     @property
     def notes(self) -> list[str]:
         """What a reader should know of how it was opened."""
-        return self._near.opened.notes
+        return [*self._near.opened.notes, *self._far.notes]
 
     def refuse_changed(self) -> None:
         """Nothing here: what far tables hold is fingerprinted."""
@@ -449,6 +452,19 @@ def _with(query: exp.Query, named: Sequence[exp.CTE]) -> exp.Query:
     own = result.ctes
     result.set(WITH, exp.With(expressions=[*(each.copy() for each in named), *own]))
     return result
+
+
+def _with_uuids(rows: pyarrow.Table, kinds: Mapping[str, exp.DataType]) -> pyarrow.Table:
+    """Rows in which numbers of type UUID are such, which DuckDB gives as texts."""
+    import pyarrow as pa
+
+    for place, (name, kind) in enumerate(kinds.items()):
+        if kind.this == exp.DataType.Type.UUID:
+            texts = rows.column(place).to_pylist()
+            numbers = pa.array([text and UUID(text).bytes for text in texts], pa.binary(16))
+            cells = pa.ExtensionArray.from_storage(pa.uuid(), numbers)
+            rows = rows.set_column(place, name, cells)
+    return rows
 
 
 def _is_temporary(table: exp.Table) -> bool:

@@ -6,7 +6,8 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -28,6 +29,7 @@ from sqlanon.methods.options import (
 )
 from sqlanon.progress import tell
 from sqlanon.wording import did_you_mean, listed
+from sqlanon.workers import Worker, Workers, processes
 
 if TYPE_CHECKING:
     from sqlanon.loss.release import Tallied
@@ -441,6 +443,7 @@ class Options(Generic[Own_co]):
             the database may; None for all.
         deadline: When every phase ends, and the best found so far is the result.
         shared: What other searches of the same table by the same policy and loss have found.
+        cluster: Where there may be more workers than on this machine; None for nowhere.
 
     Raises:
         PolicyError: The loss cannot steer the method, or the seed is invalid.
@@ -455,6 +458,7 @@ class Options(Generic[Own_co]):
     threads: int | None = None
     deadline: Deadline = NEVER
     shared: SharedWork = field(default_factory=SharedWork, compare=False)
+    cluster: Workers | None = None
 
     def __post_init__(self) -> None:
         self.method.check_loss(self.loss)
@@ -485,6 +489,16 @@ class Options(Generic[Own_co]):
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         most = min(self.threads or cores or 1, cores or 1)
         return most if self.memory is None else max(1, min(most, self.memory // PROCESS_BYTES))
+
+    @contextmanager
+    def workers(self, most: int, until: Deadline) -> Iterator[Sequence[Worker]]:
+        """Those of the cluster, where they are more than this machine's: see `Workers`."""
+        own = min(self.processes, most)
+        with ExitStack() as stack:
+            far: Sequence[Worker] = ()
+            if self.cluster is not None and own < most:
+                far = stack.enter_context(self.cluster(most, until))
+            yield far if len(far) > own else stack.enter_context(processes(own))
 
     def tell(self, line: str, share: float | None = None) -> None:
         """Tells how far the search is, and which share of its phase is done, where that is known.

@@ -116,6 +116,7 @@ def make_plan(
         options.shared.read_from(known)
         if engine.dialect == DIALECT:
             options = replace(options, threads=int(engine.rows(_THREADS)[0][0]))
+        options = replace(options, cluster=engine.can.workers)
         taken = time.monotonic() - started
         # To measure what is published takes about half as long as to read what it is made of.
         reserved = (taken / 2, MAX_RESERVED_SHARE / 2)

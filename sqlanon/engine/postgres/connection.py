@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import errors
-from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 from sqlglot import exp
 
 from sqlanon.deadline import NEVER, Deadline
@@ -187,6 +187,7 @@ class PostgresRemote:
         def described(cursor: Cursor) -> tuple[list[PostgresColumn], pyarrow.Schema]:
             columns = self._fitted(cursor, self._described(cursor, text), text)
             for column in columns:
+                column.read(column.name)  # which refuses a type that is not read
                 if column.is_unbounded:
                     raise unbounded(column.name)
             return columns, parsed([], columns).schema
@@ -283,6 +284,8 @@ class PostgresRemote:
             raise EngineError("the connection to PostgreSQL is closed")
         if status is TransactionStatus.INERROR:
             raise EngineError("the open transaction has failed already; roll it back first")
+        if self.connection.info.pipeline_status is not PipelineStatus.OFF:
+            raise EngineError("the connection to PostgreSQL is in a pipeline; leave that first")
         if self.connection.info.server_version < OLDEST * 10_000:
             raise EngineError(f"sqlanon needs PostgreSQL {OLDEST} or later")
 

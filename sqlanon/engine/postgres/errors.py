@@ -29,7 +29,11 @@ _REASONS: tuple[tuple[str, type[SqlanonError], str], ...] = (
     ("3D000", SourceError, "there is no such database"),
     ("42P2", EngineError, "texts of different collations meet"),
     ("42P38", EngineError, "texts of different collations meet"),
-    ("42883", EngineError, "a value has no such function or operator"),
+    (
+        "42883",
+        EngineError,
+        "values such as json cannot be compared; cast them to text in a view",
+    ),
     ("22021", EngineError, "a text holds a character that the database cannot store"),
     ("22P05", EngineError, "a text holds a character that the database cannot store"),
     ("22", EngineError, "a value does not fit what is done with it"),

@@ -100,7 +100,6 @@ def open_postgres(
         raise SourceError("a database of PostgreSQL holds many tables; name one with table")
     with Resources(**limits).connect() as near, closing(_far(source)) as far:
         routed = Routed(near, far, local_rows=local_rows)
-        near.opened.notes += far.notes
         chosen = routed.tables.resolve(table)
         use(list(routed.columns(chosen)))
         yield OpenedSource(routed, chosen, None, "remote")

@@ -18,7 +18,6 @@ MOST_BYTES_OF_A_NAME = 63
 _CATALOG = """
 SELECT 'path' AS kind, current_database(), schema, NULL
 FROM unnest(current_schemas(true)) WITH ORDINALITY AS path(schema, place)
-WHERE schema <> 'pg_catalog'
 UNION ALL
 SELECT 'schema', current_database(), nspname, NULL
 FROM pg_catalog.pg_namespace
@@ -36,6 +35,7 @@ _TEXTS = """
 SELECT attname FROM pg_catalog.pg_attribute
 JOIN pg_catalog.pg_collation ON pg_collation.oid = attcollation
 WHERE attrelid = '{}'::regclass AND attnum > 0 AND NOT attisdropped AND collname = 'C'
+  AND atttypid = 'pg_catalog.text'::regtype
 """
 _RESET = 'ALTER COLUMN {} TYPE text COLLATE pg_catalog."default"'
 
@@ -144,9 +144,8 @@ class PostgresTables:
             if name is not None
         )
         path = [(database, schema) for kind, database, schema, _ in rows if kind == "path"]
-        temporary = next(iter(path), ("", ""))
-        has_temporary = temporary[1].startswith("pg_temp_")
-        database = temporary[0]
+        database, first = path[0]  # that of the catalogue at least, which is on every path
+        has_temporary = first.startswith("pg_temp_")
         return Catalog(
             tuple(Entry(*each) for each in entries),
             # As in DuckDB the place of temporary tables stands first.

@@ -6,6 +6,7 @@ for the answer, and while it does Spark can still be told to end the query.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import uuid
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.spark.errors import attempt
-from sqlanon.errors import EngineError, SqlanonError, TimeLimitError
+from sqlanon.errors import EngineError, SqlanonError
 
 T = TypeVar("T")
 _LOOKED = 0.5
@@ -34,7 +35,6 @@ class Calls:
 
     Args:
         session: Classic, or through Spark Connect.
-
     """
 
     def __init__(self, session: Any) -> None:
@@ -50,7 +50,7 @@ class Calls:
             what: What it does, for the error.
 
         Raises:
-            TimeLimitError: The deadline came first.
+            TimeLimitError: The deadline came first, or `end`.
             SourceError: A table, column or path is missing, or may not be used.
             EngineError: Any other refusal.
         """
@@ -74,7 +74,7 @@ class Calls:
 
         threading.Thread(target=work if connect else _inheriting(work), daemon=True).start()
         try:
-            _wait(done, self._deadline)
+            self._wait(done)
         except BaseException:
             threading.Thread(target=self._end, args=(done, start), daemon=True).start()
             self._left.append(done)
@@ -120,6 +120,14 @@ class Calls:
         finally:
             self._deadline = before
 
+    def end(self) -> None:
+        """Ends every call, those of other threads, too; no other one is begun."""
+        self._deadline = Deadline(-math.inf)
+
+    def _wait(self, done: threading.Event) -> None:
+        while not done.wait(min(max(self._deadline.left(), 0.0), _LOOKED)):
+            self._deadline.check()
+
     def _end(self, done: threading.Event, start: float) -> None:
         """Tells Spark to end the query asked at a time, again where it had not begun to run.
 
@@ -149,9 +157,3 @@ def _inheriting(work: Callable[[], None]) -> Callable[[], None]:
 
     wrapped: Callable[[], None] = inheritable_thread_target(work)
     return wrapped
-
-
-def _wait(done: threading.Event, deadline: Deadline) -> None:
-    while not done.wait(min(max(deadline.left(), 0.0), _LOOKED)):
-        if deadline.expired:
-            raise TimeLimitError

@@ -17,6 +17,7 @@ from sqlanon.engine.spark.calls import Calls
 from sqlanon.engine.spark.intermediates import intermediates
 from sqlanon.engine.spark.tables import SparkTables
 from sqlanon.engine.spark.types import padded, type_of_field
+from sqlanon.engine.spark.workers import SparkWorkers
 from sqlanon.errors import EngineError, SqlanonError
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class SparkRemote:
             in_place=False,
             stages_beside=True,
             sorts_in_parts=self._sorts_in_parts(),
+            # Sail does tasks of Python in the threads of one process, of which one runs at a time.
+            workers=None if self._call.is_sail else SparkWorkers(session, self.notes),
         )
 
     @property

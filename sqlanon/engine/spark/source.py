@@ -90,7 +90,6 @@ def open_spark(
         routed = Routed(near, far, local_rows=local_rows)
         chosen = routed.tables.resolve(table)
         use(list(routed.columns(chosen)))
-        routed.opened.notes.extend(far.notes)
         yield OpenedSource(routed, chosen, None, "remote")
 
 

@@ -278,18 +278,17 @@ def _refined_part(
         start, passes = other, PASSES_BY_PRICES * passes
     most = min(REFINED_RECORDS, max(largest_block(options), REFINED_CLUSTERS * problem.k))
     task = Task(problem, start, passes, turns, options.seed, prices)
-    processes = options.processes
     if problem.allowance:
         whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
         task = replace(task, problem=whole)
-    refined, is_cut = improved_in_blocks(task, most=most, processes=processes)
+    refined, is_cut = improved_in_blocks(task, most=most, workers=options.workers)
     best = found if found.loss(problem) <= refined.loss(problem) else refined
     if not problem.allowance:
         return best, is_cut
     leaving = replace(
         task, problem=problem, clusters=best, passes=LEAVING * options.own.passes, turns=0
     )
-    found, is_ended = improved_in_blocks(leaving, most=most, processes=processes)
+    found, is_ended = improved_in_blocks(leaving, most=most, workers=options.workers)
     return found, is_cut or is_ended
 
 

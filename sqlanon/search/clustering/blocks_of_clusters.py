@@ -1,4 +1,4 @@
-"""Blocks of whole clusters: a large table improved part by part, one process for each core.
+"""Blocks of whole clusters: a large table improved part by part, by several workers at once.
 
 What refinement takes grows with the clusters among which it looks for near ones. So a large table
 is cut into blocks that are each a union of clusters, and a block is improved by itself. Its
@@ -9,25 +9,18 @@ that records meet others than before.
 A block is halved where its clusters are furthest apart: in the column whose cells lose most more in
 the closure of the block than in those of its clusters.
 
-Blocks and seeds depend on the table alone, never on how many processes there are, so that equal
-seeds give equal clusters on any machine. Where another process cannot be had, blocks are improved
-in this one.
+Blocks and seeds depend on the table alone, never on how many workers there are, so that equal seeds
+give equal clusters on any machine. Where there are none, blocks are improved in this process.
 """
 
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Event
-from typing import BinaryIO
 
 import numpy as np
 
@@ -36,6 +29,7 @@ from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.anytime import improved
 from sqlanon.search.clustering.assign import returned
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
+from sqlanon.workers import Worker, Workers
 
 BORDERS = 2
 """Along how many borders a table is cut, one after the other."""
@@ -77,7 +71,9 @@ class Task:
         return returned(self.problem, found) if self.problem.allowance else found
 
 
-def improved_in_blocks(whole: Task, *, most: int, processes: int = 1) -> tuple[Clustering, bool]:
+def improved_in_blocks(
+    whole: Task, *, most: int, workers: Workers | None = None
+) -> tuple[Clustering, bool]:
     """Clusters that lose no more: of the whole table, or block by block where it is larger.
 
     Time grows in proportion to the records of a table that has several blocks.
@@ -85,7 +81,7 @@ def improved_in_blocks(whole: Task, *, most: int, processes: int = 1) -> tuple[C
     Args:
         whole: The table. Borders share its passes, and have one of its turns each, if any.
         most: Largest block [records].
-        processes: Most blocks that are improved at once.
+        workers: Whoever improves blocks in place of this process; None for nobody.
 
     Returns:
         The clusters, and whether the deadline, or a block's share of the time, ended the search.
@@ -96,12 +92,13 @@ def improved_in_blocks(whole: Task, *, most: int, processes: int = 1) -> tuple[C
     is_priced = problem.records <= MAX_PRICED_RECORDS or problem.deadline.is_limited
     turns = min(whole.turns, 1) if is_priced else 0
     whole = replace(whole, passes=whole.passes / BORDERS, turns=turns)
-    with _workers(min(processes, -(-problem.records // most))) as workers:
+    count = -(-problem.records // most)
+    with nullcontext(()) if workers is None else workers(count, problem.deadline) as at_work:
         for border in range(BORDERS):
             blocks = blocks_of_clusters(problem, clusters, most=most, border=border)
             deadline = problem.deadline.share(1 / (BORDERS - border))
             due = replace(whole, problem=replace(problem, deadline=deadline), clusters=clusters)
-            clusters, is_ended = _turn(due, blocks, workers, border=border)
+            clusters, is_ended = _turn(due, blocks, at_work, border=border)
             is_cut |= is_ended
     return clusters, is_cut
 
@@ -220,83 +217,3 @@ def _ordered(problem: ClusteringProblem, nodes: Numbers, sizes: Numbers, border:
         return np.arange(len(nodes))
     best = sorted(range(len(gains)), key=gains.__getitem__, reverse=True)
     return orders[best[border % len(best)]]
-
-
-class Worker:
-    """Another process that improves blocks in place of this one.
-
-    A task goes to it and clusters come back by pipes; nothing of either is written to a disk. It is
-    started by a command of its own, since a copy of this process would have the locks of threads
-    that it has not, and another start of the user's program would run that again.
-    """
-
-    def __init__(self) -> None:
-        # It imports what this process does, and nothing from the folder that it is started in.
-        path = os.pathsep.join(filter(None, sys.path))
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-
-    def run(self, task: Task) -> Clustering | None:
-        """The improved clusters; None where the process has died, or is ended by what it says."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        found = None
-        # Whatever comes in place of clusters, as where others print there, too, ends it: the next
-        # answer would be that to this task.
-        with suppress(Exception):
-            pickle.dump(task, self._process.stdin)
-            self._process.stdin.flush()
-            found = pickle.load(self._process.stdout)
-        if isinstance(found, Clustering):
-            return found
-        self.kill()
-        return None
-
-    def kill(self) -> None:
-        """Ends it, whatever it does."""
-        self._process.kill()
-
-    def end(self) -> None:
-        """Ends it, and leaves nothing of it behind."""
-        self.kill()
-        self._process.communicate()
-
-
-@contextmanager
-def _workers(processes: int) -> Iterator[list[Worker]]:
-    """So many workers; none where they are of no use or cannot be started."""
-    started = list[Worker]()
-    try:
-        if processes > 1 and _is_python(sys.executable):
-            with suppress(OSError):
-                for _ in range(processes):
-                    started.append(Worker())
-        yield started
-    finally:
-        for worker in started:
-            worker.end()
-
-
-def _is_python(program: str | None) -> bool:
-    """Whether this program is Python itself, neither frozen nor one that has Python in it."""
-    name = Path(program or "").name.lower()
-    return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
-
-
-def serve(tasks: BinaryIO, results: BinaryIO) -> None:
-    """Improves blocks one after the other, until there are no more."""
-    with suppress(EOFError):
-        while True:
-            task: Task = pickle.load(tasks)
-            pickle.dump(task.run(), results)
-            results.flush()
-
-
-if __name__ == "__main__":
-    with suppress(KeyboardInterrupt, BrokenPipeError):
-        serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -15,6 +15,8 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from sqlglot import exp
 
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Use
 from sqlanon.engine.duckdb.catalog import qualified
@@ -311,6 +313,19 @@ def test_a_connection_that_has_failed_is_refused(connect):
     connection.close()
     with pytest.raises(EngineError, match="closed"):
         REMOTE(connection)
+
+
+def test_a_connection_in_a_pipeline_is_refused(connection):
+    with connection.pipeline(), pytest.raises(EngineError, match="in a pipeline"):
+        REMOTE(connection)
+
+
+def test_what_failed_first_is_told_of_a_read_only_connection(people, connect):
+    connection = connect()
+    connection.read_only = True
+    policy = Policy(quasi_identifiers={"age": Hierarchy.suppression()}, models=[KAnonymity(2)])
+    with pytest.raises(SourceError, match=r"could not (store|make) .* read-only"):
+        sqlanon.anonymize(connection, policy, table="people", into="public_people")
 
 
 def test_a_connection_that_is_lost_is_told(connect, connection):

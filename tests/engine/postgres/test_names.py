@@ -54,6 +54,21 @@ def test_the_search_path_decides(connection, tables):
     assert tables.target("new", here("study", "people")) == here("study", "new")
 
 
+def test_an_empty_search_path_leaves_dotted_names(connection, tables):
+    connection.execute("SET search_path = ''")
+    assert tables.resolve("study.visits") == here("study", "visits")
+
+
+def test_arrays_stay_arrays_where_they_take_a_place(connection, tables, remote):
+    connection.execute(
+        """CREATE TABLE written AS SELECT 'a' COLLATE "C" AS x, ARRAY['a', 'b'] AS y"""
+    )
+    connection.execute("""ALTER TABLE written ALTER y TYPE text[] COLLATE "C" """)
+    with remote.transaction():
+        tables.replace(here("public", "written"), here("public", "new"))
+    assert connection.execute("SELECT * FROM new").fetchall() == [("a", ["a", "b"])]
+
+
 def test_a_missing_table_is_told_with_near_names(tables):
     with pytest.raises(MissingTableError, match=r"'peopel' among 10 tables; near it: '(p|P)eople'"):
         tables.resolve("peopel")

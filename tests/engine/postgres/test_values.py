@@ -8,6 +8,8 @@ import pytest
 from conftest import REMOTE, store
 from sqlglot import exp
 
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.errors import EngineError, SourceError
 
@@ -197,6 +199,23 @@ def test_a_type_that_is_not_read_is_refused_when_it_is_used(connection, remote, 
         return
     with pytest.raises(SourceError, match=r"column 'odd' .* leave it out"):
         remote.answer("SELECT odd FROM people")
+    store(remote, "stored", "SELECT odd FROM people")
+    with pytest.raises(SourceError, match=r"column 'odd' .* leave it out"):
+        remote.brought("stored")
+
+
+def test_a_uuid_is_generalized(connection):
+    connection.execute("""
+        CREATE TABLE people AS SELECT id::uuid FROM (
+            VALUES ('00112233-4455-6677-8899-aabbccddeeff'), (NULL), (NULL)) AS v(id)
+    """)
+    policy = Policy(
+        quasi_identifiers={"id": Hierarchy.suppression()},
+        models=[KAnonymity(2)],
+        suppression_limit=0.5,
+    )
+    report = sqlanon.anonymize(connection, policy, table="people", into="public_people")
+    assert (report.holds, report.suppressed_records) == (True, 1)
 
 
 def test_arrays_of_several_dimensions_are_refused(remote):

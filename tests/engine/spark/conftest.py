@@ -1,6 +1,8 @@
 """One session for all tests of a process: Sail's, or the one that SQLANON_SPARK names."""
 
+import os
 import shutil
+import sys
 import warnings
 
 import pytest
@@ -16,7 +18,7 @@ def session(tmp_path_factory):
     home = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
-        yield from sail(patch) if IS_SAIL else on_java(home)
+        yield from sail(patch) if IS_SAIL else on_java(home, patch)
 
 
 def sail(patch):
@@ -34,11 +36,13 @@ def sail(patch):
     running.stop()
 
 
-def on_java(home):
-    """Spark on this machine."""
+def on_java(home, patch):
+    """Spark on this machine, whose executors import what this process does."""
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
     if shutil.which("java") is None:
         pytest.skip("there is no Java")
+    patch.setenv("PYSPARK_PYTHON", sys.executable)
+    patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     builder = sql.SparkSession.builder
     builder = builder.remote("local[2]") if KIND == "connect" else builder.master("local[2]")
     for name, value in {**SETTINGS, "spark.sql.warehouse.dir": str(home / "tables")}.items():

@@ -14,19 +14,20 @@ from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, least_loss, optimum, problem_of
 from strategies import bounded, problems
 
+from sqlanon import workers
 from sqlanon.deadline import Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.search.clustering import blocks_of_clusters as home
 from sqlanon.search.clustering.blocks_of_clusters import (
     Task,
-    Worker,
     blocks_of_clusters,
     improved_in_blocks,
 )
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.workers import Process, processes
 
 FEW = settings(max_examples=40, deadline=None)
 most_records = st.integers(4, 10)
@@ -42,6 +43,11 @@ def random_table(records, k, demand=None, *, values=4):
     random = np.random.default_rng(1)
     rows = [tuple(map(str, row)) for row in random.integers(0, values, (records, 4))]
     return problem_of(sorted(rows), k, demand=demand)
+
+
+def at_most(count):
+    """So many processes."""
+    return lambda most, until: processes(min(count, most))
 
 
 def task_of(problem, clusters, *, passes=3, turns=2, seed=0):
@@ -164,26 +170,26 @@ def test_equal_seeds_give_equal_clusters_in_any_number_of_processes(demand, monk
     start = direct_cover(problem, candidates_of(problem))
     whole = task_of(problem, start, passes=1, seed=7)
     first = improved_in_blocks(whole, most=150)[0].label.tolist()
-    for processes in (2, 3):
-        other, _ = improved_in_blocks(whole, most=150, processes=processes)
+    for count in (2, 3):
+        other, _ = improved_in_blocks(whole, most=150, workers=at_most(count))
         assert other.label.tolist() == first
     assert improved_in_blocks(replace(whole, seed=8), most=150)[0].label.tolist() != first
 
-    made = Worker.__init__
+    made = Process.__init__
 
     def dying(own):
         made(own)
         own.kill()
 
-    monkeypatch.setattr(Worker, "__init__", dying)
-    assert improved_in_blocks(whole, most=150, processes=2)[0].label.tolist() == first
+    monkeypatch.setattr(Process, "__init__", dying)
+    assert improved_in_blocks(whole, most=150, workers=at_most(2))[0].label.tolist() == first
 
 
 def test_another_process_does_the_work(monkeypatch):
     problem = random_table(60, 3)
     task = task_of(problem, cut_clusters(problem))
     expected = task.run()
-    worker = Worker()
+    worker = Process()
     try:
         monkeypatch.setattr(Task, "run", lambda _: pytest.fail("done in this process"))
         for _ in range(2):
@@ -201,7 +207,7 @@ def test_a_worker_that_answers_anything_else_is_asked_no_more(tmp_path, monkeypa
     monkeypatch.syspath_prepend(tmp_path)
     problem = random_table(60, 3)
     task = task_of(problem, cut_clusters(problem))
-    worker = Worker()
+    worker = Process()
     try:
         assert worker.run(task) is None
         assert worker.run(replace(task, seed=1)) is None
@@ -213,8 +219,8 @@ def test_where_no_process_can_be_started_this_one_does_the_work(monkeypatch):
     problem = random_table(60, 3)
     whole = task_of(problem, cut_clusters(problem))
     expected = improved_in_blocks(whole, most=20)[0].label.tolist()
-    monkeypatch.setattr(home.sys, "executable", "/nowhere/python")
-    assert improved_in_blocks(whole, most=20, processes=2)[0].label.tolist() == expected
+    monkeypatch.setattr(workers.sys, "executable", "/nowhere/python")
+    assert improved_in_blocks(whole, most=20, workers=at_most(2))[0].label.tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -225,17 +231,17 @@ def test_a_program_that_is_not_python_is_not_started(program, is_frozen, monkeyp
     problem = random_table(60, 3)
     whole = task_of(problem, cut_clusters(problem))
     expected = improved_in_blocks(whole, most=20)[0].label.tolist()
-    monkeypatch.setattr(home.sys, "executable", program)
-    monkeypatch.setattr(home.sys, "frozen", is_frozen, raising=False)
-    monkeypatch.setattr(home, "Worker", lambda: pytest.fail("started"))
-    assert improved_in_blocks(whole, most=20, processes=2)[0].label.tolist() == expected
+    monkeypatch.setattr(workers.sys, "executable", program)
+    monkeypatch.setattr(workers.sys, "frozen", is_frozen, raising=False)
+    monkeypatch.setattr(workers, "Process", lambda: pytest.fail("started"))
+    assert improved_in_blocks(whole, most=20, workers=at_most(2))[0].label.tolist() == expected
 
 
 def test_workers_import_nothing_from_the_folder_they_are_started_in(tmp_path, monkeypatch):
     (tmp_path / "numpy.py").write_text("open('imported', 'w')")
     monkeypatch.chdir(tmp_path)
     problem = random_table(60, 3)
-    worker = Worker()
+    worker = Process()
     try:
         assert worker.run(task_of(problem, cut_clusters(problem))) is not None
     finally:
@@ -244,27 +250,27 @@ def test_workers_import_nothing_from_the_folder_they_are_started_in(tmp_path, mo
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-@pytest.mark.parametrize("processes", [1, 2])
-def test_an_interrupt_ends_the_work_at_once_and_every_process(processes, monkeypatch):
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_interrupt_ends_the_work_at_once_and_every_process(count, monkeypatch):
     problem, ended = random_table(400, 3), []
-    end = Worker.end
+    end = Process.end
 
     def watched(own):
         end(own)
         ended.append(own._process.returncode)
 
-    monkeypatch.setattr(Worker, "end", watched)
+    monkeypatch.setattr(Process, "end", watched)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     endless = task_of(problem, cut_clusters(problem), passes=1e6)
     try:
         with pytest.raises(KeyboardInterrupt):
-            improved_in_blocks(endless, most=100, processes=processes)
+            improved_in_blocks(endless, most=100, workers=at_most(count))
     finally:
         timer.cancel()
         signal.signal(signal.SIGINT, before)
-    assert len(ended) == (processes if processes > 1 else 0)
+    assert len(ended) == (count if count > 1 else 0)
     assert None not in ended
 
 
@@ -275,7 +281,7 @@ def test_no_time_leaves_clusters_as_they_are_and_little_leaves_them_valid():
     found, _ = improved_in_blocks(task_of(late, start), most=60)
     assert found.label.tolist() == start.label.tolist()
     soon = replace(problem, deadline=Deadline.after(0.2))
-    found, _ = improved_in_blocks(task_of(soon, start, passes=1e6), most=60, processes=2)
+    found, _ = improved_in_blocks(task_of(soon, start, passes=1e6), most=60, workers=at_most(2))
     check(problem, found)
     assert found.loss(problem) <= start.loss(problem)
 
