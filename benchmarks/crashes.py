@@ -59,11 +59,13 @@ def start(folder, target):
     child = os.fork()
     if child:
         return child
-    os.environ["TMPDIR"] = tempfile.tempdir = f"{folder}/tmp"
-    sys.stderr = sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 -- until the process ends
-    from sqlanon.cli.main import status
-
     try:
+        # Who is started in the background ignores it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.environ["TMPDIR"] = tempfile.tempdir = f"{folder}/tmp"
+        sys.stderr = sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 -- until it ends
+        from sqlanon.cli.main import status
+
         os._exit(status(words))
     except KeyboardInterrupt:
         os._exit(INTERRUPTED)
@@ -158,7 +160,7 @@ def killed(folder, place, target, *, release, after):
     left = litter(place, "people.duckdb", result.name)
     assert not left, f"left behind: {left}"
     assert target != "in-place" or b"MARKER" not in result.read_bytes(), "markers"
-    what = OVER if code == 0 else "release" if stood == release else "original"
+    what = OVER if code == 0 else "release" if stood == release else "as before"
     return what, seconds
 
 
@@ -200,7 +202,8 @@ def interrupts(arguments, folder, draw):
             is_whole = stood == release if code == 0 else stood in (None, "original")
             clean = not litter(place, "people.duckdb", result.name)
             took.append(lasted)
-            if code not in (0, INTERRUPTED) or not is_whole or not clean or lasted > GRACE:
+            over = code == 0 and lasted < GRACE
+            if not (over or code == INTERRUPTED) or not is_whole or not clean or lasted > GRACE:
                 faults += 1
                 print(f"{target} after {after:.2f} s: code {code}, {lasted:.2f} s, "
                       f"whole: {is_whole}, clean: {clean}", flush=True)  # fmt: skip
