@@ -23,6 +23,8 @@ SMALLEST = [
     "bounds.py census --k 10 --records 80",
     "check.py --records 2000 --runs 1",
     "scale.py --records 5000",
+    "crashes.py kills --records 20000 --kills 2",
+    "crashes.py interrupts --records 20000 --interrupts 1",
     "covers.py adult --k 5 --records 30",
     "covers.py suppression --k 5 --records 60",
     "covers.py blocks --k 5 --records 20",
@@ -34,6 +36,8 @@ SMALLEST = [
     "curves.py methods --tables adult-5 --records 60 --methods mondrian anytime incognito "
     "--passes 1 --limits 2 --effort quick --rows {folder}/rows.csv --chart {folder}/chart.svg",
     "curves.py scale --records 200 --cores 1",
+    "fuzzing.py releases --cases 3",
+    "fuzzing.py bounds --cases 3",
     "fulldomain.py adult --runs 1 --k 2",
     "fulldomain.py models --runs 1 --limits 0",
     "fulldomain.py ihis --runs 1 --k 50",
@@ -58,7 +62,7 @@ SMALLEST = [
     "schemes.py prunings --schemes ghs --k 5",
 ]
 
-GENERATED = ("check.py", "scale.py", "limits.py")
+GENERATED = ("check.py", "scale.py", "limits.py", "crashes.py", "fuzzing.py")
 """Benchmarks of tables that they make up: they need no public data."""
 
 

@@ -270,3 +270,12 @@ def test_the_pages_are_all_in_the_navigation():
     assert all(f"reference/{name}" in config for name in made)
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert "docs" in extras["project"]["optional-dependencies"]
+
+
+def test_the_tests_that_promises_name_are_there():
+    named = re.findall(
+        r"`((?:tests|benchmarks)/[\w/]+\.py)`",
+        (DOCS / "explanation" / "security.md").read_text("utf-8"),
+    )
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).is_file()] == []

@@ -5,9 +5,11 @@ from __future__ import annotations
 from sqlanon.engine.duckdb.database_objects import (
     broken_views,
     dependents,
+    drop_type,
     file_of,
     leftovers,
     own_parts,
+    own_types,
     picking,
     referring,
 )
@@ -22,6 +24,7 @@ __all__ = [
     "broken_views",
     "dependents",
     "digest",
+    "drop_type",
     "ending_of",
     "export",
     "file_of",
@@ -30,6 +33,7 @@ __all__ = [
     "fresh_file",
     "leftovers",
     "own_parts",
+    "own_types",
     "picking",
     "referring",
     "refuse_folder",

@@ -97,7 +97,7 @@ class Hierarchy:
         Raises:
             HierarchyError: If rows are missing, ragged, without a level, or not of texts.
         """
-        subject = f"hierarchy '{name}'" if name else "hierarchy of rows"
+        subject = f"hierarchy {name!r}" if name else "hierarchy of rows"
         if not isinstance(name, str):
             raise HierarchyError(["the name of a hierarchy must be a text"])
         try:
@@ -142,7 +142,7 @@ class Hierarchy:
         path = path_of(file, "hierarchy file")
         name = path.name if name is None else name
         if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
-            raise HierarchyError([f"hierarchy '{name}': the delimiter must be one character"])
+            raise HierarchyError([f"hierarchy {name!r}: the delimiter must be one character"])
         numbered = read_rows(path, name, delimiter=delimiter)
         rest = [(line, row) for line, row in numbered if row[0] is OTHERS]
         numbered = [(line, row) for line, row in numbered if row[0] is not OTHERS]
@@ -154,7 +154,7 @@ class Hierarchy:
             faults = [*error.faults]
         if len(rest) > 1:
             lines = lines_text([line for line, _ in rest])
-            faults.append(f"hierarchy '{name}' has {len(rest)} rows for all other values; {lines}")
+            faults.append(f"hierarchy {name!r} has {len(rest)} rows for all other values; {lines}")
         if not faults:
             assert isinstance(made.rule, Rows)
             return cls(replace(made.rule, lines=tuple(line for line, _ in numbered)))

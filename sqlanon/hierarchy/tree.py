@@ -62,7 +62,7 @@ class Tree:
                 leaves, empty labels, levels that do not nest, more than one top.
         """
         paths = rows if isinstance(rows, list | tuple) else list(rows)
-        subject = f"hierarchy '{name}'{f' of column {column!r}' if column else ''}"
+        subject = f"hierarchy {name!r}{f' of column {column!r}' if column else ''}"
         if not name:
             subject = _of(column)
         faults = shape_faults(paths, subject)
@@ -306,7 +306,7 @@ def lines_text(numbers: Sequence[int], most: int = 5) -> str:
 
 
 def _of(column: str) -> str:
-    return f"hierarchy of column '{column}'" if column else "the hierarchy"
+    return f"hierarchy of column {column!r}" if column else "the hierarchy"
 
 
 def node_counts(tree: Tree, level: int, *, counts: Sequence[int]) -> list[int]:

@@ -102,7 +102,7 @@ def drop_hierarchy(engine: Engine, name: str) -> None:
     """
     with engine.transaction():
         if _find(engine, name) is None:
-            raise HierarchyError([f"no hierarchy is stored as '{name}'"])
+            raise HierarchyError([f"no hierarchy is stored as {name!r}"])
         for statement in store.delete_hierarchy(name):
             engine.run(statement)
 

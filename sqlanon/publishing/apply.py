@@ -262,7 +262,10 @@ def _staged(
             target.likeness.take(engine, staged, source=source, plan=plan)
             return
         place = source if target.into is None else engine.tables.target(target.into, source)
+        gone = files.own_types(engine, source) if target.in_place else []
         _move(engine, staged, place=place)
+        for one in gone:
+            engine.run(files.drop_type(source.catalog, one))
 
 
 def _move(engine: Engine, staged: exp.Table, *, place: exp.Table) -> None:

@@ -3,9 +3,6 @@
 What comes back is what was published, be it as text; and a label holds the value that it is of.
 """
 
-import gzip
-import re
-from decimal import Decimal
 from functools import cache
 
 import duckdb
@@ -25,11 +22,9 @@ from oracles.cells import (
     ZONED,
     literal,
     meaning,
-    of_arrow,
-    read_arrow,
-    read_csv,
     type_of,
 )
+from oracles.releases import held, holds, plain, published
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
@@ -61,7 +56,6 @@ RULES = {
     **dict.fromkeys([*TIMES, *TEXTS, *OTHERS], Hierarchy.prefix(2, 1)),
 }
 MOST_ABREAST = 3
-NOT_FINITE = {"nan", "inf", "-inf", "infinity", "-infinity"}
 
 
 @pytest.fixture(autouse=True)
@@ -106,56 +100,6 @@ def text_at(name, row):
     """The value of a type in a row, as text; the first rows have each once, then there is NULL."""
     values = [*KEPT[name], None]
     return values[row % len(values)]
-
-
-def published(connection, plan, output, folder):
-    """The ids and cells of a publication, by column: pairs of id and what the cell means or says.
-
-    They are read by `csv`'s rules, by pyarrow, or on a fresh connection in UTC.
-    """
-    if output in ("into", "in_place"):
-        target = {"into": "out"} if output == "into" else {"in_place": True}
-        sqlanon.apply(connection, plan, **target)
-        return of_table(connection, "out" if output == "into" else "people")
-    if output == "file":
-        path = folder / "people.duckdb"
-        connection.execute(f"ATTACH '{path}' AS other")
-        connection.execute("CREATE TABLE other.people AS FROM people")
-        connection.execute("DETACH other")
-        sqlanon.apply(path, plan, in_place=True)
-        with duckdb.connect(str(path)) as fresh:
-            return of_table(fresh, "people")
-    path = folder / f"out.{output}"
-    sqlanon.apply(connection, plan, output=path)
-    if output == "duckdb":
-        with duckdb.connect(str(path)) as fresh:
-            return of_table(fresh, "out")
-    if output.startswith("csv"):
-        data = gzip.decompress(path.read_bytes()) if output == "csv.gz" else path.read_bytes()
-        header, *rows = read_csv(data.decode())
-        return dict(zip(header, zip(*rows, strict=True), strict=True))
-    return read_arrow(path)
-
-
-def of_table(connection, table):
-    connection.execute("SET TimeZone = 'UTC'")
-    names = [row[0] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
-    texts = ", ".join(f'"{name}"::VARCHAR' for name in names)
-    rows = connection.execute(f"SELECT {texts} FROM {table}").fetchall()
-    connection.execute("SET TimeZone = 'Asia/Tokyo'")
-    return dict(zip(names, zip(*rows, strict=True), strict=True))
-
-
-def plain(cell):
-    """A cell as the text of an id or a label."""
-    if cell is None or isinstance(cell, str):
-        return cell
-    return str(cell.as_py()) if cell.is_valid else None
-
-
-def held(name, cell):
-    """What a published original means."""
-    return meaning(name, cell) if cell is None or isinstance(cell, str) else of_arrow(name, cell)
 
 
 def original(name, row, *, is_key):
@@ -244,7 +188,7 @@ def assert_roles(method, types, output, folder):
         labels = [plain(cell) for cell in cells[f"{name} label"]]
         assert set(labels) != {"*"}
         pairs = zip(labels, ids, strict=True)
-        assert all(holds(name, label, text_at(name, row)) for label, row in pairs), name
+        assert all(holds(RULES[name].kind, label, text_at(name, row)) for label, row in pairs), name
 
 
 @pytest.mark.parametrize("method", EVERY)
@@ -287,36 +231,6 @@ def test_type_beside_suppressed_cells_is_text_that_means_it(family, method, tmp_
             label = plain(cell) if type_is_text(cell) else None
             if label != "*":
                 assert held(name, cell) == original(name, row, is_key=True), name
-
-
-def holds(name, label, text):
-    """Whether a label above the leaves holds a value, both as texts."""
-    if text is None or label in (None, "*"):
-        return label == "*" or text is label is None
-    if label == "not finite":
-        return text in NOT_FINITE
-    if name in RULES and RULES[name].kind == "intervals":
-        low, high = borders(label)
-        return text not in NOT_FINITE and low <= Decimal(text) < high
-    if RULES[name].kind == "prefix":
-        kept = label.rstrip("*") if text.rstrip("*") else ""
-        return len(label) == len(text) and text.startswith(kept)
-    if text in NOT_FINITE:
-        return label == text
-    before_christ = re.fullmatch(r"0*(\d+)-(\d+)-.*\(BC\).*", text)
-    if before_christ:
-        return label == f"{1 - int(before_christ[1])}-{before_christ[2]}"
-    return text.startswith(label + "-")
-
-
-def borders(label):
-    """The first number that an interval holds, and the first above that it does not."""
-    if label.startswith("<"):
-        return Decimal("-Infinity"), Decimal(label[1:])
-    if label.startswith(">="):
-        return Decimal(label[2:]), Decimal("Infinity")
-    low, high = re.fullmatch(r"\[(.*), (.*)\)", label).groups()
-    return Decimal(low), Decimal(high)
 
 
 def type_is_text(cell):

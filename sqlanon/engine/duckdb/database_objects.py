@@ -102,12 +102,14 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
         rows = engine.rows(entries(function, (name, text), database=database, without=besides))
         return {name for name, text in rows if text is not None and suspect(text)}
 
+    types = told("duckdb_types", "type_name", "labels", bool)
+    if besides is not None:
+        types -= {one.name for one in own_types(engine, besides)}
     found = (
         ("view", "", "with constants", told("duckdb_views", "view_name", "sql", _has_constant)),
         ("macro", "", "with constants",
          told("duckdb_functions", "function_name", "macro_definition", _has_constant)),
-        ("ENUM type", "", "with labels that may be values",
-         told("duckdb_types", "type_name", "labels", bool)),
+        ("ENUM type", "", "with labels that may be values", types),
         ("index", "indexes", "over constants",
          told("duckdb_indexes", "index_name", "sql", _has_constant)),
         ("trigger", "", "with constants",
@@ -126,8 +128,49 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
     ]
 
 
+def own_types(engine: Engine, table: exp.Table) -> list[exp.Table]:
+    """The ENUM types that columns of a table have, and nothing else of its database names.
+
+    Their labels are its values. DuckDB does not tell which type a column was made with, and gives
+    each column labels of its own: whatever has the same ones counts as of that type.
+    """
+
+    def of_others(function: str, text: str) -> list[str]:
+        rows = engine.rows(entries(function, (text,), database=table.catalog, without=table))
+        return [found for (found,) in rows if found is not None]
+
+    types = ("schema_name", "type_name", "labels")
+    listed_types = engine.rows(entries("duckdb_types", types, database=table.catalog))
+    enums = [(schema, name, labels) for schema, name, labels in listed_types if labels]
+    if not enums:
+        return []
+    every = ("schema_name", "table_name", "data_type")
+    kinds = engine.rows(entries("duckdb_columns", every, database=table.catalog))
+    own = [kind for *place, kind in kinds if place == [table.db, table.name]]
+    others = [kind for *place, kind in kinds if place != [table.db, table.name]]
+    texts = [*of_others("duckdb_columns", "column_default"),
+             *of_others("duckdb_constraints", "expression")]  # fmt: skip
+    named = set().union(*map(_words, texts), *(one.words for one in _objects(engine, table)))
+
+    def written(labels: Sequence[str]) -> str:
+        return f"ENUM({', '.join(exp.convert(label).sql('duckdb') for label in labels)})"
+
+    return [
+        qualified(table.catalog, schema, name)
+        for schema, name, labels in enums
+        if any(written(labels) in kind for kind in own)
+        and not any(written(labels) in kind for kind in others)
+        and name.lower() not in named
+    ]
+
+
+def drop_type(database: str, kind: exp.Table) -> exp.Drop:
+    """The statement that drops a type of that name in a database."""
+    return drop(qualified(database, kind.db, kind.name), kind="TYPE")
+
+
 def own_parts(engine: Engine, table: exp.Table) -> list[str]:
-    """Constraints, defaults, generated columns, indexes, triggers and comments of a table.
+    """Constraints, defaults, generated columns, indexes, triggers, types, comments of a table.
 
     A phrase for each kind that there is, with names of columns and objects, and no text.
     """
@@ -152,6 +195,7 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
         ("generated column", "", [repr(name) for name, *_ in columns if name in made]),
         ("index", "indexes", sorted(repr(n) for (n,) in rows("duckdb_indexes", "index_name"))),
         ("trigger", "", sorted(repr(n) for (n,) in rows("duckdb_triggers", "trigger_name"))),
+        ("ENUM type", "", sorted(repr(one.name) for one in own_types(engine, table))),
     )  # fmt: skip
     phrases = [
         _not_carried(len(names), one, more=more, names=names) for one, more, names in found if names

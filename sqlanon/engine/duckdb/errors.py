@@ -18,6 +18,10 @@ T = TypeVar("T")
 
 # The first entry whose class and marker both fit decides; the marker is a part of DuckDB's text.
 _REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
+    (duckdb.Error, "Disk quota exceeded", EngineError,
+     "a quota of the disk is used up; make room, or write to another disk"),
+    (duckdb.Error, "File too large", EngineError,
+     "a file would be larger than this process may write; raise that limit (ulimit -f)"),
     (duckdb.OutOfMemoryException, "max_temp_directory_size", EngineError,
      "it needs more temporary space than there is or --temp-limit allows; raise that or "
      "--memory-limit, lower --threads, or name a larger disk with --temp-directory"),

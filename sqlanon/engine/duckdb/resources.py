@@ -203,6 +203,8 @@ def _not_opened(error: Exception, database: Path | None) -> SqlanonError:
         ("ermission denied" in text, "may not be written; open it read-only or change its rights"),
         ("Read-only file system" in text, "cannot be written: its file system is read-only"),
         ("No space left" in text, "cannot be written: its disk is full"),
+        ("uota exceeded" in text or "File too large" in text,
+         "cannot be written: a quota of the disk or a limit of the size of files is reached"),
         (isinstance(error, duckdb.OutOfMemoryException),
          "cannot be opened within the memory limit; raise --memory-limit"),
         (True, "is damaged or no DuckDB database"),

@@ -85,7 +85,7 @@ def interval_labels(
     Raises:
         HierarchyError: If the column is not numeric, or has more decimals than can be counted.
     """
-    subject = f"hierarchy 'intervals' of column '{name}'"
+    subject = f"hierarchy 'intervals' of column {name!r}"
     if column_type.this not in {*_INTEGERS, *_FLOATS, *_DECIMALS}:
         is_text = column_type.this in exp.DataType.TEXT_TYPES
         advice = (

@@ -136,7 +136,7 @@ def level_columns(table: str, columns: Sequence[str]) -> list[str]:
     if missing:
         raise HierarchyError(
             [
-                f"hierarchy table '{table}' lacks {len(missing)} of the columns "
+                f"hierarchy table {table!r} lacks {len(missing)} of the columns "
                 f"{', '.join(wanted)}; it may have these and position, no others"
             ]
         )

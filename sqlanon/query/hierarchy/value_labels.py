@@ -129,14 +129,14 @@ def _prefix_labels(
     if is_nested(column_type):
         raise HierarchyError(
             [
-                f"hierarchy 'prefix' of column '{name}' needs text, "
+                f"hierarchy 'prefix' of column {name!r} needs text, "
                 f"not {type_name(column_type)}; use suppress or an expression"
             ]
         )
     if is_zoned(column_type):
         raise HierarchyError(
             [
-                f"hierarchy 'prefix' of column '{name}' cannot use {type_name(column_type)}, whose "
+                f"hierarchy 'prefix' of column {name!r} cannot use {type_name(column_type)}, whose "
                 "text depends on the session's time zone; cast the column to TIMESTAMP in a zone "
                 "of your choice"
             ]
@@ -156,7 +156,7 @@ def _date_labels(
 ) -> list[exp.Expr]:
     kind = column_type.this
     if kind not in _DATES:
-        what = f"hierarchy 'dates' of column '{name}'"
+        what = f"hierarchy 'dates' of column {name!r}"
         if is_zoned(column_type):
             fault = (
                 f"{what} cannot use {type_name(column_type)}, whose day depends on the session's "
@@ -240,7 +240,7 @@ def _expression_labels(
     faults: list[str] = []
     labels = []
     for level, text in enumerate(rule.texts, start=1):
-        subject = f"hierarchy 'expressions' of column '{name}': level {level}"
+        subject = f"hierarchy 'expressions' of column {name!r}: level {level}"
         tree = _parsed(text)
         if tree is None:
             faults.append(f"{subject} is no SQL expression")
