@@ -215,7 +215,9 @@ def apply(
         beside = (_witness(call, report, overwrite=overwrite), *beside)
     target = Target(into, in_place, file, overwrite, confirm, like, beside)
     refuse_early(call.source, target)
-    named = table_named(call.source, plan) if call.table is None else call.table
+    named = call.table
+    if named is None:
+        named = table_named(call.source, plan, engine=opening.get("engine"))
     reading = opened_for(
         call.source, named, plan.policy, read_only=file is not None, complete=None, **opening
     )

@@ -45,6 +45,7 @@ __all__ = [
     "is_database",
     "is_elsewhere",
     "is_frame",
+    "names_table",
     "open_source",
     "owned",
     "second_table",
@@ -55,6 +56,11 @@ __all__ = [
 def is_elsewhere(source: object) -> bool:
     """Whether a source is a connection to a database elsewhere."""
     return any(recognises(source, None) for recognises, _ in _ELSEWHERE)
+
+
+def names_table(source: object, engine: str | None) -> bool:
+    """Whether a source is itself the name or path of a table of an engine."""
+    return engine is not None and is_spark(source, engine)
 
 
 def open_source(

@@ -16,7 +16,7 @@ from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.assessment.lint import lint_file, lint_table
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import HeldFrame, brought, embedded
+from sqlanon.engine.open import HeldFrame, brought, embedded, names_table
 from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
@@ -164,14 +164,19 @@ def policy_of(plan: Plan) -> Policy:
     return plan.policy
 
 
-def table_named(connection: object, plan: Plan) -> str | None:
-    """Name of the plan's table in a source; None for the one table of a file of data, or a frame.
+def table_named(connection: object, plan: Plan, *, engine: str | None = None) -> str | None:
+    """Name of the plan's table in a source; None where the source is the one table.
+
+    Args:
+        connection: The source.
+        plan: The plan.
+        engine: The kind of database elsewhere, where the source is a name of its table.
 
     Raises:
         PolicyError: The plan is none, or was made of a frame and is for a connection.
     """
     policy_of(plan)
-    if isinstance(connection, HeldFrame):
+    if isinstance(connection, HeldFrame) or names_table(connection, engine):
         return None
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")

@@ -77,7 +77,9 @@ def preview(
     """
     refuse_rows(rows)
     call = asked(source, policy_of(plan), table=table)
-    named = table_named(call.source, plan) if call.table is None else call.table
+    named = call.table
+    if named is None:
+        named = table_named(call.source, plan, engine=opening.get("engine"))
     reading = opened_for(call.source, named, plan.policy, read_only=True, complete=None, **opening)
     with (
         reading as (opened, _),

@@ -97,7 +97,8 @@ def open_spark(
 def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
     """A session of our own, which is stopped at the end."""
     try:
-        from pyspark.sql import SparkSession
+        with _quietly():
+            from pyspark.sql import SparkSession
     except ImportError:
         missing = "pyspark is not installed; install sqlanon[spark], or sqlanon[sail] without Java"
     else:
@@ -109,7 +110,8 @@ def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
         is_here = remote is not None and "://" not in remote
         if remote is not None and not is_here:
             # That of `pyspark.sql` would leave this process to Spark Connect alone.
-            from pyspark.sql.connect.session import SparkSession  # type: ignore[assignment]
+            with _quietly():
+                from pyspark.sql.connect.session import SparkSession  # type: ignore[assignment]
         builder = SparkSession.builder
         for name, value in {**(_QUIET if is_here else {}), **config}.items():
             builder = builder.config(name, value)
@@ -117,8 +119,7 @@ def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
         if remote is not None:  # through Spark Connect never one that the caller has open already
             begin = builder.master(remote).getOrCreate if is_here else builder.remote(remote).create
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)  # of versions of pandas
+            with _quietly():
                 session = attempt(begin, "begin a session")
             try:
                 yield session
@@ -129,6 +130,14 @@ def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
                 server.stop()
         return
     raise SourceError(missing)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without warnings of versions of pandas."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
 
 
 def _served() -> tuple[Any, str]:

@@ -100,3 +100,15 @@ def test_no_table_is_published_where_it_would_end_with_the_process(tmp_path):
     report = sqlanon.anonymize(str(tmp_path / "people"), policy, output=output, **how)
     assert report.holds
     assert duckdb.read_parquet(str(output)).fetchall() == [(n // 20,) for n in range(60)]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not IS_SAIL, reason="begins a session of Sail's")
+def test_a_plan_of_a_path_is_applied_to_it(tmp_path):
+    rows = duckdb.sql("SELECT i % 3 AS age FROM range(60) AS r (i)")
+    rows.write_parquet(str(tmp_path / "people"), per_thread_output=True)
+    source, output = str(tmp_path / "people"), tmp_path / "out.parquet"
+    how = {"engine": "spark", "remote": "sail"}
+    plan = sqlanon.plan(source, {"k": 5, "quasi_identifiers": {"age": {}}}, **how)
+    assert sqlanon.apply(source, plan, output=output, **how).holds
+    assert duckdb.read_parquet(str(output)).fetchall() == [(n // 20,) for n in range(60)]
