@@ -123,7 +123,7 @@ def frozen_plan(
 
     Raises:
         HierarchyError: Values that a hierarchy or the plan does not know.
-        PolicyError: The limit is no share, or there are fewer records than k.
+        PolicyError: The limit is no share.
         UnsatisfiableError: More records than may be suppressed are in classes that do not satisfy
             the models.
     """
@@ -142,10 +142,12 @@ def frozen_plan(
     )
     # What would have to be suppressed is found first, and then held against the limit.
     open_ended = replace(own.with_attributes(settled), suppression_limit=1.0 if alone else 0.0)
+    [(records,)] = engine.rows(rows_of(batch))
+    if 0 < records < own.k:
+        raise _unsatisfied(records, records, policy=policy)
     try:
         found = make_plan(engine, batch, open_ended, options)
     except UnsatisfiableError:
-        [(records,)] = engine.rows(rows_of(batch))
         raise _unsatisfied(records, records, policy=policy) from None
     report, before = found.report, plan.report
     if report.suppressed_records > own.allowance(report.records):
