@@ -25,6 +25,7 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.policy.roles import QuasiIdentifier
+from sqlanon.policy.warnings import policy_notes, role_notes
 from sqlanon.publishing.apply import changed_columns, publish
 from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.planner import STEERING_LOSS, make_plan
@@ -35,6 +36,7 @@ from sqlanon.query.text import type_name, varchar
 from sqlanon.recoding import ColumnMap
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.plan import Report
+from sqlanon.reports.search import SearchFigures
 from sqlanon.sqltext import expression
 from sqlanon.wording import counted
 
@@ -164,6 +166,8 @@ def frozen_plan(
         level_names=before.level_names,
         schemes=before.schemes,
         suppression_tradeoff=(),
+        search=SearchFigures(),
+        notes=(*policy_notes(policy), *role_notes(policy, list(found.columns))),
     )
     return replace(
         found, policy=own, recoding=plan.recoding, report=report, fingerprint=found.fingerprint
