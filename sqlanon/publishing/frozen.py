@@ -25,6 +25,7 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.policy.roles import QuasiIdentifier
+from sqlanon.policy.warnings import policy_notes, role_notes
 from sqlanon.publishing.apply import changed_columns, publish
 from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.planner import STEERING_LOSS, make_plan
@@ -35,6 +36,7 @@ from sqlanon.query.text import type_name, varchar
 from sqlanon.recoding import ColumnMap
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.plan import Report
+from sqlanon.reports.search import SearchFigures
 from sqlanon.sqltext import expression
 from sqlanon.wording import counted
 
@@ -123,7 +125,7 @@ def frozen_plan(
 
     Raises:
         HierarchyError: Values that a hierarchy or the plan does not know.
-        PolicyError: The limit is no share, or there are fewer records than k.
+        PolicyError: The limit is no share.
         UnsatisfiableError: More records than may be suppressed are in classes that do not satisfy
             the models.
     """
@@ -142,10 +144,12 @@ def frozen_plan(
     )
     # What would have to be suppressed is found first, and then held against the limit.
     open_ended = replace(own.with_attributes(settled), suppression_limit=1.0 if alone else 0.0)
+    [(records,)] = engine.rows(rows_of(batch))
+    if 0 < records < own.k:
+        raise _unsatisfied(records, records, policy=policy)
     try:
         found = make_plan(engine, batch, open_ended, options)
     except UnsatisfiableError:
-        [(records,)] = engine.rows(rows_of(batch))
         raise _unsatisfied(records, records, policy=policy) from None
     report, before = found.report, plan.report
     if report.suppressed_records > own.allowance(report.records):
@@ -162,6 +166,8 @@ def frozen_plan(
         level_names=before.level_names,
         schemes=before.schemes,
         suppression_tradeoff=(),
+        search=SearchFigures(),
+        notes=(*policy_notes(policy), *role_notes(policy, list(found.columns))),
     )
     return replace(
         found, policy=own, recoding=plan.recoding, report=report, fingerprint=found.fingerprint

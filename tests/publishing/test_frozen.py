@@ -102,6 +102,13 @@ def test_a_batch_that_breaks_a_model_is_refused_by_counts(connection, tmp_path):
         sqlanon.apply(connection, plan, to="batch", into="second")
 
 
+def test_a_batch_of_fewer_records_than_k_is_refused_by_counts(connection, tmp_path):
+    plan = saved(connection, tmp_path)
+    fill(connection, "batch", [(20, "f", "a")])
+    with pytest.raises(sqlanon.UnsatisfiableError, match="1 of 1 record "):
+        sqlanon.apply(connection, plan, to="batch", into="second")
+
+
 def test_violating_classes_are_suppressed_within_a_limit(connection, tmp_path):
     plan = saved(connection, tmp_path)
     fill(connection, "batch", [*alike(20, "f"), (38, "m", "a")])
