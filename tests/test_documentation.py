@@ -175,6 +175,10 @@ DOCUMENTS = {
         "plan few.duckdb people --qi age,sex --k 9 --method forest --improve lns --pools 2",
         "plan few.duckdb people --qi age,sex --k 2 --method pattern-exact --patterns all",
         "apply few.duckdb plan.json --into out",
+        "anonymize few.duckdb people --qi age,sex --k 2 --sensitive diagnosis --others drop "
+        "--into first",
+        "anonymize few.duckdb people --qi age,sex --k 2 --sensitive diagnosis --others drop "
+        "--into again --against first",
     ],
     "sweep": [
         "plan few.duckdb people --qi age,sex --k 5 --others drop --sweep k=2,5 "
