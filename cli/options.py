@@ -380,7 +380,8 @@ class TargetOptions:
     @property
     def beside(self) -> dict[str, Any]:
         """What is written and looked at besides, as the library takes it."""
-        return given(self, "report", "manifest", "labels", "against")
+        against = {"against": self.against} if self.against else {}
+        return given(self, "report", "manifest", "labels") | against
 
     @property
     def is_given(self) -> bool:

@@ -176,6 +176,10 @@ DOCUMENTS = {
         "plan few.duckdb people --qi age,sex --k 9 --method forest --improve lns --pools 2",
         "plan few.duckdb people --qi age,sex --k 2 --method pattern-exact --patterns all",
         "apply few.duckdb plan.json --into out --manifest out.manifest.json",
+        "anonymize few.duckdb people --qi age,sex --k 2 --sensitive diagnosis --others drop "
+        "--into first",
+        "anonymize few.duckdb people --qi age,sex --k 2 --sensitive diagnosis --others drop "
+        "--into again --against first",
     ],
     "lint": ["lint people.parquet --policy kept.toml --against few.duckdb --against-table people"],
     "sweep": [

@@ -109,7 +109,7 @@ class PopulationEstimate:
         the table is most likely.
 
         Source: Hoshino 2001, "Applying Pitman's sampling formula to microdata disclosure risk
-        assessment"; the expectation of S_1 for finite N is of Pitman 1995.
+        assessment", whose limit for large N the expectation here has.
         """
         if len(self.histogram) < 2 or self.size == self.sample:
             return None

@@ -61,7 +61,7 @@ def spread(count, *values):
 MANY = 120
 WARDS = {"a": (4, 2, 0), "b": (1, 0, 1), "c": (1, 1, 1), "d": (4, 0, 4), "e": (2, 3, 0)}
 STAFF = [
-    (ward, job, str(number))
+    (ward, job, str(number + 3 * (job == "clerk")))
     for ward, counts in WARDS.items()
     for job, count in zip(("nurse", "clerk", "boss"), counts, strict=True)
     for number in range(count)
@@ -197,7 +197,7 @@ CASES = [
     Case("scaled", "wards", of_wards(LDiversity(2), TCloseness(0.2, "scaled"))),
     Case("l-diverse, kept", "wards", of_wards(LDiversity(3), suppressed="keep",
                                               suppression_limit=0.9)),
-    Case("alpha", "wards", of_wards(AlphaAnonymity(0.9), drop=(), entity="person")),
+    Case("alpha", "wards", of_wards(AlphaAnonymity(0.8), drop=(), entity="person")),
     Case("beta", "wards", of_wards(BetaLikeness(0.6), suppressed="keep", suppression_limit=0.9)),
     Case("delta", "wards", of_wards(DeltaDisclosure(1.0), suppression_limit=0.9)),
     Case("clusters", "plain", policy(PLAIN), LOCAL),
