@@ -37,9 +37,9 @@ sqlanon check census.duckdb people_anonymous --policy policy.toml --json
 [lint]
 # what a release gives away besides its classes
 sqlanon lint people.parquet --policy policy.toml
-# the same beside its original; fail in a job on warnings, too
+# the same beside its original
 sqlanon lint people.parquet --against census.duckdb --against-table people \
-    --policy policy.toml --fail-on warning
+    --policy policy.toml
 
 [report]
 # a page about a release, for a data protection officer

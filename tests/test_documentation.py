@@ -162,7 +162,7 @@ DOCUMENTS = {
     "risk": [
         "risk few.duckdb people --policy kept.toml",
         "risk few.duckdb people --qi age,sex --population people.parquet",
-        "risk few.duckdb people --qi age,sex --every-subset",
+        "risk few.duckdb people --qi age,sex --every-subset --population-size 1000",
     ],
     "result": [
         "plan few.duckdb people --qi age,sex,postcode --hierarchy age=intervals:5,10 --k 9 "

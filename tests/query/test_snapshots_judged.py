@@ -49,6 +49,7 @@ INSERT INTO held VALUES ('p', 0), (NULL, 1);
 VISITS, CODED, PERSONS, NUMBERED = map(table, ("visits", "coded", "persons", "numbered"))
 RANKS, HELD = table("ranks"), table("held")
 TOWNS = table("towns")
+UNFIT = {"DECIMAL", "HUGEINT"}
 IN_ORDER = "rows have an order there, and files bytes"
 PARTS = [(table("part"), 2), (table("other"), 1)]
 
