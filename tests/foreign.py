@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
 import pyarrow
 import pytest
@@ -251,7 +252,8 @@ def _spark():
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Java is not installed, which Spark runs in")
-    folder = tempfile.mkdtemp(prefix="spark")
+    # Beside the folder for temporary files, which tests look through.
+    folder = tempfile.mkdtemp(prefix="spark", dir=Path(tempfile.gettempdir()).parent)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     builder = sql.SparkSession.builder.master("local[1]")
     settings = {
