@@ -133,7 +133,8 @@ def test_ranges_between_the_extremes_of_the_original_are_found(least, split, mos
 
 
 def frame():
-    return empty_database().sql(selected(CLEAN)).to_arrow_table()
+    with empty_database() as connection:
+        return connection.sql(selected(CLEAN)).to_arrow_table()
 
 
 def coded(table, name):
