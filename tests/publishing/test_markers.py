@@ -34,11 +34,11 @@ OWN = """
     COMMENT ON TABLE people IS 'MARK comment';
     COMMENT ON COLUMN people.name IS 'MARK column';
     CREATE INDEX by_name ON people (name);
-    CREATE VIEW ages AS SELECT age, count(*) AS records FROM people GROUP BY age;
+    CREATE VIEW ages AS SELECT count(DISTINCT age) AS ages FROM people;
 """
 # What stands beside it and holds a mark: it stays, and is named.
 BESIDE = {
-    "view": "CREATE VIEW beside AS SELECT age FROM people WHERE mood = 'MARK view'",
+    "view": "CREATE VIEW beside AS SELECT count(*) AS people FROM people WHERE mood = 'MARK view'",
     "macro": "CREATE MACRO beside(x) AS x || 'MARK macro'",
     "ENUM type": "CREATE TYPE beside AS ENUM ('MARK label')",
     "object with comments": "CREATE TABLE beside (i INTEGER); COMMENT ON TABLE beside IS 'MARK'",
