@@ -140,7 +140,8 @@ class TextFileOptions:
     )
     local_rows: int | None = option(
         "N",
-        "Most rows of an intermediate that goes on in this process. Default: 2,000,000.",
+        "Most rows of an intermediate that goes on in this process. Default: what a quarter of "
+        "--memory-limit holds.",
         panel=ELSEWHERE,
     )
     materialize: str | None = option(

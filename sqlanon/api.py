@@ -195,13 +195,9 @@ def apply(
             in_place=in_place,
             is_proved=manifest is not None or report is not None,
             is_together=bool(released),
+            is_beside=bool(against),
             limit=suppression_limit,
         )
-        if against:
-            raise PolicyError(
-                "other records are judged by themselves, or with what the plan released before "
-                "(--released); leave against (--against) out"
-            )
     elif released or suppression_limit is not None:
         raise PolicyError(
             "released (--released) and suppression_limit (--suppression-limit) are of other "

@@ -42,7 +42,13 @@ from sqlanon.wording import counted
 
 
 def refuse_unfrozen(
-    plan: Plan, *, in_place: bool, is_proved: bool, is_together: bool, limit: float | None
+    plan: Plan,
+    *,
+    in_place: bool,
+    is_proved: bool,
+    is_together: bool,
+    is_beside: bool,
+    limit: float | None,
 ) -> None:
     """Refuses what cannot be published of other records than those of a plan.
 
@@ -51,6 +57,7 @@ def refuse_unfrozen(
         in_place: Whether an original is to be replaced.
         is_proved: Whether a manifest or a report is wanted, which are of one table by itself.
         is_together: Whether the models hold together with what was released before.
+        is_beside: Whether candidates are to be counted beside earlier releases, of one table.
         limit: Share of the records that may be suppressed; None for none.
 
     Raises:
@@ -65,6 +72,11 @@ def refuse_unfrozen(
         raise PolicyError(
             "in place is the original of the plan; publish other records with into (--into TABLE) "
             "or output (--output FILE)"
+        )
+    if is_beside:
+        raise PolicyError(
+            "other records are judged by themselves, or with what the plan released before "
+            "(--released); leave against (--against) out"
         )
     if is_together and is_proved:
         raise PolicyError(
@@ -169,9 +181,7 @@ def frozen_plan(
         search=SearchFigures(),
         notes=(*policy_notes(policy), *role_notes(policy, list(found.columns))),
     )
-    return replace(
-        found, policy=own, recoding=plan.recoding, report=report, fingerprint=found.fingerprint
-    )
+    return replace(found, policy=own, recoding=plan.recoding, report=report)
 
 
 def _without_models(policy: Policy) -> Policy:

@@ -228,6 +228,14 @@ class PopulationEstimate:
             return "zayatz", self.zayatz
         return "snb", self.snb
 
+    @property
+    def true_uniques(self) -> float:
+        """Records that are unique in both: pi of the population's uniques, at most f_1.
+
+        A random sample holds each of these people with the probability pi.
+        """
+        return min(self.chosen[1] * self.sampling_fraction, self.histogram.get(1, 0))
+
     def to_dict(self) -> dict[str, Any]:
         """The key `population_estimate` of the JSON document."""
         model, uniques = self.chosen
@@ -238,6 +246,7 @@ class PopulationEstimate:
             "k_map_confidence": 1 - SIGNIFICANCE,
             "population_uniques": uniques,
             "share_of_population": uniques / self.size,
+            "sample_uniques_unique_in_population": self.true_uniques,
             "model": model,
             "zayatz": self.zayatz,
             "pitman": self.pitman,
@@ -247,15 +256,14 @@ class PopulationEstimate:
     def to_lines(self, unit: str) -> list[str]:
         """Lines for a reader."""
         model, uniques = self.chosen
-        among = min(uniques * self.sampling_fraction, self.histogram.get(1, 0))
         failed = [NAMES[name] for name in ("pitman", "snb") if getattr(self, name) is None]
         fails = f"; {' and '.join(failed)}: no estimate" if failed and uniques else ""
         return [
             f"  journalist      at most 1 in {self.k_map:,} at "
             f"{percent(1 - SIGNIFICANCE)} confidence: every class has an estimated {self.k_map:,} "
             f"of {self.size:,} people or more",
-            f"  true uniques    about {among:,.0f} {unit} are unique among {self.size:,} people, "
-            f"too ({NAMES[model]}{fails})",
+            f"  true uniques    about {self.true_uniques:,.0f} {unit} are unique among "
+            f"{self.size:,} people, too ({NAMES[model]}{fails})",
         ]
 
 

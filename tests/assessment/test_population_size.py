@@ -141,6 +141,9 @@ def test_rule_of_dankar_comes_near_the_uniques_of_a_population(fraction):
     estimate = PopulationEstimate(Counter(Counter(sample).values()), len(people))
     found = estimate.pitman if fraction <= 0.1 else min(estimate.zayatz, estimate.snb)
     assert estimate.chosen[1] == found == pytest.approx(true, rel=0.35)
+    of_people, of_sample = Counter(people), Counter(sample)
+    in_both = sum(of_people[one] == 1 for one, count in of_sample.items() if count == 1)
+    assert estimate.true_uniques == pytest.approx(in_both, rel=0.35)
 
 
 def test_zayatz_stands_in_where_no_model_fits():
