@@ -278,8 +278,8 @@ class PolicyOptions:
     )
     k_map: int | None = option(
         "K",
-        "k-map: how many people of the population every class stands for at least. A class may then "
-        "have a single record.",
+        "k-map: how many people of the population have the labels of a class at least. A class may "
+        "then have a single record.",
         panel=MODELS,
     )
     delta_presence: str | None = option(

@@ -211,9 +211,7 @@ def _results(
         return replace(found, models=models, trajectories=Trajectories(policy.entity, sharing))
 
 
-def _beside_population(
-    engine: Engine, table: exp.Table, policy: Policy
-) -> tuple[ModelResult, ...]:
+def _beside_population(engine: Engine, table: exp.Table, policy: Policy) -> tuple[ModelResult, ...]:
     """The results of models that compare classes with a population."""
     if not policy.population_models:
         return ()

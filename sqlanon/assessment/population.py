@@ -28,6 +28,7 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.privacy.population import above, below
 from sqlanon.query.text import TEXT
 from sqlanon.reports.check import ModelResult
+from sqlanon.sqltext import Sql
 from sqlanon.wording import counted
 
 
@@ -70,7 +71,7 @@ def population_results(
     is_missing = there < subject.records
     if fewest is None:  # every record is kept without its quasi-identifiers, and may be anybody
         fewest = subject.records
-    least = 0.0 if is_missing or least is None else least
+    lowest = 0.0 if is_missing or least is None else float(least)
     results = [
         ModelResult("k-map", model.k, fewest, fewest >= model.k)
         for model in models
@@ -80,8 +81,8 @@ def population_results(
     for model in shares:
         lacks = next(failing) or (is_missing and model.least > 0)
         results += [
-            ModelResult(AT_LEAST, model.least, least, not lacks),
-            ModelResult(AT_MOST, model.most, most or 0.0, not next(failing)),
+            ModelResult(AT_LEAST, model.least, lowest, not lacks),
+            ModelResult(AT_MOST, model.most, float(most or 0), not next(failing)),
         ]
     return tuple(results)
 
@@ -106,9 +107,7 @@ class _Labels:
         return self.number != 1 or runs != [(0, leaves)]
 
 
-def _read(
-    engine: Engine, subject: Subject, *, classes: exp.Table, policy: Policy
-) -> list[_Labels]:
+def _read(engine: Engine, subject: Subject, *, classes: exp.Table, policy: Policy) -> list[_Labels]:
     """The nodes that the labels of each column stand for, among those of the population.
 
     Raises:
@@ -169,7 +168,7 @@ def _compared(
     *,
     classes: exp.Table,
     labels: list[_Labels],
-    conditions: list[population.Sql],
+    conditions: list[Sql],
 ) -> tuple[int, ...]:
     """The row of `population.people_of_classes`."""
     layout = encoded.layout
@@ -191,9 +190,7 @@ def _compared(
     names = (encode.ATTRIBUTE, *words, population.NUMBER)
     target_table = engine.load_rows("targets", by_column(names, targets))
     read_names = (encode.ATTRIBUTE, release.LABEL, population.NUMBER)
-    read_table = engine.load_rows(
-        "read", by_column(read_names, read_rows), {release.LABEL: TEXT}
-    )
+    read_table = engine.load_rows("read", by_column(read_names, read_rows), {release.LABEL: TEXT})
     people = population.labelled_people(encoded.table, target_table, columns=columns)
     released = population.released_labels(classes, read_table, columns=columns)
     query = population.people_of_classes(

@@ -139,16 +139,12 @@ def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
     """
     k = document.get("k")
     models: list[Model] = [] if k is None else [KAnonymity(k)]
-    for key in POPULATION_FAMILIES:
+    for key, read in (
+        *((key, population_model) for key in POPULATION_FAMILIES),
+        *((key, model_of) for key in FAMILIES),
+    ):
         forms = document.get(key, [])
-        models += [
-            population_model(key, f) for f in (forms if isinstance(forms, list | tuple) else [forms])
-        ]
-    for key in FAMILIES:
-        forms = document.get(key, [])
-        models += [
-            model_of(key, f) for f in (forms if isinstance(forms, list | tuple) else [forms])
-        ]
+        models += [read(key, f) for f in (forms if isinstance(forms, list | tuple) else [forms])]
     return tuple(models)
 
 

@@ -24,9 +24,10 @@ def policy_notes(policy: Policy) -> list[str]:
     asked = {demand.column for demand in policy.demands}
     left = [name for name in policy.sensitive_attributes if name not in asked]
     if left:
+        alone = _of_sizes(policy)
         notes.append(
             Note(
-                f"{_of_sizes(policy)} alone does not hide {', '.join(map(repr, left))}: all records of a "
+                f"{alone} alone does not hide {', '.join(map(repr, left))}: all records of a "
                 "class may share one value",
                 "undemanded",
             )

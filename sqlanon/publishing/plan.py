@@ -483,7 +483,7 @@ def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
     if dialect != DIALECT and plan._people() is not None:
         raise PolicyError(
             "the statement counts a population to find what is suppressed, which is written for "
-            f"duckdb alone; publish from the database of the plan, or allow no suppression"
+            "duckdb alone; publish from the database of the plan, or allow no suppression"
         )
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
     if dialect == plan.dialect == DIALECT:

@@ -37,9 +37,9 @@ be removed from C until the rest can satisfy it:
   it does below a class that the population alone has. A node that satisfies a `least` above 0
   suppresses nothing.
 
-Above a node, the records that fail k-map only become fewer, as those that fail k do. Those that fail
-delta-presence may become more, {1 of 1, 1 of 3} at most 1/2 being 2 of 4 and {2 of 3, 1 of 2} 3 of
-5; but where no class fails none does above, since shares of unions are means.
+Above a node, the records that fail k-map only become fewer, as those that fail k do. Those that
+fail delta-presence may become more: of at most 1/2, 1 of 1 fails and 1 of 2 does not, and above all
+2 of 3 do. But where no class fails none does above, since shares of unions are means.
 
 Models that are not closed under union prove nothing about other nodes, and of those that count
 persons only k and distinct l do.
@@ -580,9 +580,7 @@ class _Classes:
             (population.violates(m), population.required(m, every=scope.records))
             for m in scope.population
         ]
-        return Figures(
-            violations.compared(rows, self.keys, is_whole=scope.is_whole), conditions
-        )
+        return Figures(violations.compared(rows, self.keys, is_whole=scope.is_whole), conditions)
 
     def persons(self) -> Sql:
         """The `persons` of every class."""

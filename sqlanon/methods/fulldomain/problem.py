@@ -150,9 +150,7 @@ def _model_checks(
     sizes: SizeChecks, policy: Policy, *, records: int, looks_at_classes: bool
 ) -> ModelChecks | None:
     encoded = sizes.sets.encoded
-    if encoded.details is None or not (
-        policy.demands or policy.entity or policy.population_models
-    ):
+    if encoded.details is None or not (policy.demands or policy.entity or policy.population_models):
         return None
     # k alone needs none of these.
     from sqlanon.methods.fulldomain.model_checks import ModelChecks, SuppressionScope, Violations

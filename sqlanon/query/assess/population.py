@@ -19,9 +19,7 @@ from sqlanon.sqltext import Sql, names, render
 NUMBER = "number"
 
 
-def labelled_people(
-    encoded: exp.Table, targets: exp.Table, *, columns: Mapping[int, Masks]
-) -> Sql:
+def labelled_people(encoded: exp.Table, targets: exp.Table, *, columns: Mapping[int, Masks]) -> Sql:
     """The people whose values have labels in all columns, by these: LABELs and PEOPLE.
 
     `targets` has rows of ATTRIBUTE, the words of a value, and the number of a label of it.

@@ -56,7 +56,6 @@ class Publication:
             for (own, (hierarchy, kind)), at in parts
         }
 
-
     def people(self, levels: Sequence[int]) -> dict[str, Recode]:
         """How the quasi-identifiers of the population are recoded; none where there is none."""
         if self.population is None:
