@@ -2,6 +2,7 @@
 
     python benchmarks/fuzzing.py releases --cases 5000 --seed 1
     python benchmarks/fuzzing.py bounds --cases 5000 --seed 1
+    python benchmarks/fuzzing.py samples --cases 500 --seed 1
     python benchmarks/fuzzing.py releases --seed 1 --only 1234
 
 Tables of up to 24 records with columns of every scalar type, hostile names, NULLs and values that
@@ -10,7 +11,8 @@ limits and persons, by every method, to every target. The release is read by a r
 DuckDB and held against its table in plain Python: every class satisfies every model, every label
 stands for the value of its record, kept and sensitive cells are those of their records, and nobody
 is lost beyond the suppressed. What is refused ends with an error of our own that tells no value.
-`bounds` holds lower bounds against the least loss of all partitions of up to eight records.
+`bounds` holds lower bounds against the least loss of all partitions of up to eight records, and
+`samples` releases under k-map and delta-presence against brute force and a check of their people.
 
 Prints each violation with its number, and at the end how many cases came to what. A case is made
 of the seed and its number alone: `--only` repeats one.
@@ -27,7 +29,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+from oracles import population
 from oracles.fuzzed import bound_of, bounding, outcome_of, releasing
+from oracles.population import hold_to_brute_force
 
 VIOLATION = "violations"
 EVERY = 100
@@ -48,15 +52,20 @@ def proven(draw):
     return "tight" if bound >= least - 1e-9 else "below"
 
 
+def sampled(draw):
+    """What became of a random sample of a population."""
+    return hold_to_brute_force(population.drawn(draw))
+
+
 def main():
     """Draws cases, tries them, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["releases", "bounds"])
+    parser.add_argument("what", choices=["releases", "bounds", "samples"])
     parser.add_argument("--cases", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int)
     arguments = parser.parse_args()
-    run = {"releases": released, "bounds": proven}[arguments.what]
+    run = {"releases": released, "bounds": proven, "samples": sampled}[arguments.what]
     numbers = range(arguments.cases) if arguments.only is None else [arguments.only]
     results, started = Counter(), time.monotonic()
 

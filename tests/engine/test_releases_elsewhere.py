@@ -281,6 +281,13 @@ def plain(row):
             yield cell
 
 
+def test_a_population_is_refused_before_anything_is_counted(database):
+    database.load(pyarrow.table({"age": [1, 2, 3]}))
+    policy = {"k_map": 2, "quasi_identifiers": ["age"], "population": "people"}
+    with pytest.raises(SourceError, match="with a population in DuckDB alone"):
+        sqlanon.anonymize(database.source, policy, table="people", into="out")
+
+
 def test_the_order_of_rows_says_nothing_of_the_original(database):
     """Two orders of the original give the same release, row by row and part by part."""
     table = people(300)

@@ -14,6 +14,7 @@ import sqlanon
 from sqlanon import DeltaPresence, Hierarchy, KAnonymity, KMap, LDiversity, Policy
 from sqlanon.errors import PolicyError, UnsatisfiableError
 
+WIDTH = 3
 LIMITS = [0.0, 0.1, 0.3, 0.6, 1.0]
 GONE = "gone"
 
@@ -23,13 +24,15 @@ class Case:
     """A table of values and an illness, its people, the hierarchies, and what is asked.
 
     Args:
-        trees: Per column its rows: value, labels.
+        trees: Per column its rows: value, labels. Labels of whole numbers are those of a rule, by
+            which the values that anybody has are leaves.
         people: The values of everybody.
         chosen: The numbers of those whose records the table has.
         ill: The illness of each of these.
         models: Models.
         limit: Share of the records that may be suppressed.
         suppressed: `drop` or `keep`.
+        ruled: The columns of whole numbers.
     """
 
     trees: list
@@ -39,6 +42,7 @@ class Case:
     models: list
     limit: float
     suppressed: str
+    ruled: tuple = ()
 
     @property
     def names(self):
@@ -51,7 +55,10 @@ class Case:
     @property
     def policy(self):
         return Policy(
-            {n: Hierarchy.from_rows(rows) for n, rows in zip(self.names, self.trees, strict=True)},
+            {
+                name: Hierarchy.intervals(WIDTH) if at in self.ruled else Hierarchy.from_rows(rows)
+                for at, (name, rows) in enumerate(zip(self.names, self.trees, strict=True))
+            },
             sensitive=["ill"],
             models=self.models,
             suppression_limit=self.limit,
@@ -63,25 +70,54 @@ class Case:
     def connection(self):
         """A connection with the table `people` and the population `everybody`."""
         opened = empty_database(1)
-        columns = ", ".join(f"{name} VARCHAR" for name in self.names)
+        columns = ", ".join(
+            f"{name} {'INTEGER' if at in self.ruled else 'VARCHAR'}"
+            for at, name in enumerate(self.names)
+        )
         opened.execute(f"CREATE TABLE people ({columns}, ill VARCHAR)")
         opened.execute(f"CREATE TABLE everybody ({columns})")
-        insert(opened, "everybody", self.people)
+        insert(opened, "everybody", map(self.typed, self.people))
         rows = zip(self.records, self.ill, strict=True)
-        insert(opened, "people", [(*values, ill) for values, ill in rows])
+        insert(opened, "people", [(*self.typed(values), ill) for values, ill in rows])
         return opened
+
+    def typed(self, values):
+        """The values of a person as their columns have them."""
+        return tuple(
+            int(value) if at in self.ruled and value is not None else value
+            for at, value in enumerate(values)
+        )
+
+
+def interval(low):
+    """The label of the numbers from one on."""
+    high = low + WIDTH - 1
+    return f"{low} to {high}" if low < 0 else f"{low}-{high}"
 
 
 def drawn(draw):
     """A random case, from a `random.Random`."""
-    trees = []
-    for _ in range(draw.randint(1, 3)):
+    trees, ruled = [], []
+    for at in range(draw.randint(1, 3)):
         values = [*"abcd"[: draw.randint(2, 4)], *([None] if draw.random() < 0.3 else [])]
         low = {value: draw.choice("pq") for value in values}
         rows = [(value, low[value], "*") for value in values]
-        trees.append(rows if draw.random() < 0.7 else [(value, "*") for value in values])
+        if draw.random() < 0.3:
+            numbers = [draw.randint(-4, 9) for _ in range(4)]
+            low = {n: n // WIDTH * WIDTH for n in numbers}
+            rows = [(str(n), interval(low[n]), "*") for n in {*numbers}]
+            rows += [(None, None, "*")] if draw.random() < 0.3 else []
+            ruled.append(at)
+        elif draw.random() < 0.3:
+            rows = [(value, "*") for value in values]
+        trees.append(rows)
     pick = [lambda rows=rows: draw.choice(rows)[0] for rows in trees]
     people = [tuple(one() for one in pick) for _ in range(draw.randint(2, 30))]
+    # Of a rule nobody's values are no leaves.
+    trees = [
+        [row for row in rows if at not in ruled or row[0] in {values[at] for values in people}]
+        for at, rows in enumerate(trees)
+    ]
     chosen = sorted(draw.sample(range(len(people)), draw.randint(1, min(12, len(people)))))
     least = draw.choice([0, 0, 0, 0.05, 0.1, 0.25])
     shares = DeltaPresence(least, draw.choice([s for s in (0.3, 0.5, 0.6, 0.75, 1) if s >= least]))
@@ -91,7 +127,8 @@ def drawn(draw):
     keeps = shares not in models and draw.random() < 0.3
     ill = [draw.choice(["flu", "cold"]) for _ in chosen]
     suppressed = "keep" if keeps else "drop"
-    return Case(trees, people, chosen, ill, models, draw.choice(LIMITS), suppressed)
+    limit = draw.choice(LIMITS)
+    return Case(trees, people, chosen, ill, models, limit, suppressed, tuple(ruled))
 
 
 def faults(case, released, *, kept=0):
@@ -170,8 +207,13 @@ def outcome(case, levels):
     for labels, size in left.items():
         for rows, label, level in zip(case.trees, labels, levels, strict=True):
             under = sum(row[level] == label for row in rows)
-            cells += size * Fraction(under - 1, len(rows) - 1)
+            cells += size * Fraction(under - 1, max(len(rows) - 1, 1))
     return cells / (len(case.records) * len(case.trees))
+
+
+def text(cell):
+    """A published cell as it is compared."""
+    return None if cell is None else str(cell)
 
 
 def nodes(case):
@@ -195,7 +237,7 @@ def hold_to_brute_force(case):
     report = sqlanon.apply(connection, plan, into="released")
     rows = connection.execute("SELECT * FROM released").fetchall()
     whole = [row for row in rows if {*row[:-1]} != {GONE}]
-    released = [(row[:-1], row[-1]) for row in whole]
+    released = [(tuple(map(text, row[:-1])), row[-1]) for row in whole]
     assert not [*faults(case, released, kept=len(rows) - len(whole))]
     assert all(result.holds for result in report.models)
     assert report.models == plan.report.models
