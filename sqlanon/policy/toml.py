@@ -157,17 +157,25 @@ def population_model(key: str, form: object) -> PopulationModel:
     >>> population_model("delta_presence", "0.1:0.5")
     DeltaPresence(least=0.1, most=0.5)
     """
-    if key == KMap.family:
-        return KMap(number(form, (int, float)) if isinstance(form, str) else form)  # type: ignore[arg-type]  # it looks at what it is given
     if isinstance(form, str):
-        least, parted, most = form.partition(":")
-        if not parted:
-            raise PolicyError(f"{key} {form!r} must have the form 0.1:0.5")
         with blaming(key):
-            return DeltaPresence(number(least), number(most))
+            return population_model(key, _population_form(key, form))
+    if key == KMap.family:
+        return KMap(form)  # type: ignore[arg-type]  # it looks at what it is given
     if not (isinstance(form, Mapping) and {"least", "most"} == form.keys()):
         raise PolicyError(f"{key} must be a table such as {{ least = 0.1, most = 0.5 }}")
     return DeltaPresence(**form)
+
+
+def _population_form(key: str, text: str) -> object:
+    """What a policy file has for the words of a model of a population, or for its table."""
+    written = inline_table(text)
+    if written is not None or key == KMap.family:
+        return number(text) if written is None else written
+    least, parted, most = text.partition(":")
+    if not parted:
+        raise PolicyError(f"{text!r} must have the form 0.1:0.5")
+    return {"least": number(least), "most": number(most)}
 
 
 def model_of(key: str, form: object) -> ValueModel:

@@ -154,6 +154,8 @@ class Plan(SelfShown):
         ):
             shown = self.recoding.node or levels
             raise PolicyError(f"{shown} is not a recoding for hierarchies of heights {heights}")
+        if bool(self.policy.population_models) != (self.population is not None):
+            raise PolicyError("the plan does not say which population its policy asks for")
         faults = list(broken_promises(self.policy, self.recoding, report=self.report))
         if faults:
             raise PolicyError(f"the plan does not keep to its policy: {'; '.join(faults)}")
@@ -417,6 +419,9 @@ class Plan(SelfShown):
     @classmethod
     def _of(cls, document: Mapping[str, Any]) -> Plan:
         fingerprint, people = document["fingerprint"], document.get("population")
+        if people is not None:
+            name, records, digest = people
+            people = PlannedPopulation(name, records, digest)
         policy = Policy.from_dict(document["policy"])
         report = Report.from_dict(
             document["report"], document["heights"], histogram=document["histogram"]
@@ -444,7 +449,7 @@ class Plan(SelfShown):
             report=replace(report, provenance=made_of, notes=notes),
             fingerprint=None if fingerprint is None else tuple(fingerprint),
             seed=document.get("seed"),
-            population=None if people is None else PlannedPopulation(*people),
+            population=people,
         )
 
 

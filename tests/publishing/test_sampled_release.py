@@ -14,6 +14,7 @@ from sqlanon.errors import (
     StalePlanError,
     VerificationError,
 )
+from sqlanon.publishing import promises
 
 PEOPLE = [(21, "f"), (22, "f"), (23, None), (24, None), (31, "m"), (32, "m"), (33, "m"), (58, "m")]
 RECORDS = [0, 2, 4, 5, 7]
@@ -121,6 +122,17 @@ def test_a_saved_plan_knows_its_population_and_notices_a_change(connection, tmp_
     connection.execute("DELETE FROM everybody WHERE age = 21")
     with pytest.raises(StalePlanError, match="it has 7 now"):
         sqlanon.apply(connection, plan, into="released", overwrite=True)
+
+
+def test_a_plan_that_hides_its_population_is_refused(connection, tmp_path):
+    path = tmp_path / "plan.json"
+    sqlanon.plan(connection, policy(KMap(2)), table="people").save(path)
+    document = json.loads(path.read_text()) | {"population": None}
+    path.write_text(
+        json.dumps(promises.sealed({k: v for k, v in document.items() if k != "digest"}))
+    )
+    with pytest.raises(SourceError, match="does not say which population"):
+        Plan.load(path)
 
 
 def test_a_plan_edited_to_promise_more_is_found_out(connection, monkeypatch):
@@ -231,11 +243,12 @@ def test_joined_tables_have_no_population(connection):
 def test_a_policy_reads_back_as_it_was_written(tmp_path):
     made = policy(KMap(2), DeltaPresence(0.1, 0.5), KAnonymity(2))
     assert Policy.from_dict(made.to_dict()) == made
-    words = {"k_map": "2", "delta_presence": "0.1:0.5", "k": 2, "population": "register.csv"}
     (tmp_path / "register.csv").touch()
-    read = Policy.from_dict({"quasi_identifiers": ["age"], **words}, tmp_path)
-    assert read.models == made.models
-    assert read.population == str(tmp_path / "register.csv")
+    for shares in ("0.1:0.5", "{ least = 0.1, most = 0.5 }", {"least": 0.1, "most": 0.5}):
+        words = {"k_map": "2", "delta_presence": shares, "k": 2, "population": "register.csv"}
+        read = Policy.from_dict({"quasi_identifiers": ["age"], **words}, tmp_path)
+        assert read.models == made.models
+        assert read.population == str(tmp_path / "register.csv")
 
 
 @pytest.mark.every_row
