@@ -11,7 +11,15 @@ from oracles.models import DRAWN, SHARES
 
 from sqlanon.assessment import disclosure
 from sqlanon.methods.fulldomain import model_checks
-from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity, figure_of
+from sqlanon.policy.privacy import (
+    AT_LEAST,
+    AT_MOST,
+    FAMILIES,
+    FORMS,
+    ByForm,
+    LDiversity,
+    figure_of,
+)
 from sqlanon.query.privacy import models
 from sqlanon.reports.check import ModelResult
 from sqlanon.search import patterns, privacy
@@ -53,6 +61,11 @@ def test_every_form_is_drawn_and_defined_for_brute_force(form):
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_every_form_has_a_meaning_in_a_report(form):
     assert figure_of(drawn(form).describe()).meaning
+
+
+@pytest.mark.parametrize("name", ["k-map", AT_LEAST, AT_MOST])
+def test_models_of_a_population_have_a_meaning_in_a_report(name):
+    assert "population" in figure_of(name).meaning
 
 
 def test_brute_force_refuses_what_it_has_no_definition_of():
