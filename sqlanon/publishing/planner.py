@@ -184,6 +184,8 @@ def _local_notes(
     Cuts from the top tell by how much. They are made where the search took several times as long as
     they do, and by itself; elsewhere a figure would cost more than the plan.
     """
+    if policy.population_models:
+        return  # only levels of whole columns satisfy these
     is_whole = options.loss in CELL_LOSSES and not report.is_cut and report.records >= 2 * policy.k
     loss, search = report.loss.get(key(options.loss), 0.0), report.search
     if options.method is not DEFAULT or not is_whole or not isinstance(search, LatticeSearch):

@@ -93,7 +93,8 @@ def test_help_groups_options_by_purpose(run):
         "Resources",
     ]
     shares = ["--alpha", "--beta-likeness", "--delta-disclosure"]
-    assert found["Privacy models"] == ["--k", "--l", "--t", *shares, "--nulls", "--order"]
+    beside = ["--k-map", "--delta-presence", "--population"]
+    assert found["Privacy models"] == ["--k", *beside, "--l", "--t", *shares, "--nulls", "--order"]
     assert found["Suppression"] == ["--suppression-limit", "--suppressed", "--suppressed-label"]
     assert found["Method"] == ["--method", "--loss", "--time-limit"]
     assert found["Only with incognito"] == ["--minimal-nodes", "--alternatives"]

@@ -1,0 +1,19 @@
+"""Options of a population: for models with its values, for risk as the release has them."""
+
+
+def test_a_population_is_for_models_where_these_are_asked_for(run, tmp_path):
+    register, table = tmp_path / "register.csv", tmp_path / "table.csv"
+    register.write_text("age\n21\n22\n31\n32\n58\n")
+    table.write_text("age,ill\n21,flu\n31,flu\n58,cold\n")
+    words = (table, "--qi", "age", "--hierarchy", "age=intervals:10", "--others", "keep")
+    words = (*words, "--population", register, "--suppression-limit", 0.4)
+    planned = run("plan", *words, "--k-map", 2, "--delta-presence", "0:0.5", "--json").document
+    assert planned["suppressed_records"] == 1
+    assert [each["value"] for each in planned["models"]] == [2, 0, 0.5]
+    refused = run("plan", *words)
+    assert refused.code == 2
+    assert "--population is for --k-map and --delta-presence" in refused.err
+    risk = run("risk", table, "--qi", "age", "--population", register, "--k-map", 2, "--json")
+    assert risk.document["population"]["sampling_fraction"] == 0.6
+    judged = run("check", table, *words[1:5], "--k-map", 2, "--population", register)
+    assert (judged.code, "k-map 2 does NOT hold: the table has 1" in judged.out) == (1, True)
