@@ -80,12 +80,6 @@ class RiskFigures:
     """Whom records are found among, and from which share on that counts as a risk."""
 
     panel: ClassVar[str] = "Risk"
-    population: str | None = option(
-        "FILE|TABLE",
-        "The whole population from which the records were drawn, generalized like the released "
-        "table: a table of the source, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file; gives "
-        "journalist risk.",
-    )
     risk_threshold: float | None = option(
         "RISK",
         "Records with a higher risk count as at risk; above 0 and at most 1. Default: "
@@ -101,7 +95,7 @@ class RiskFigures:
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
         threshold = {} if self.risk_threshold is None else {"threshold": self.risk_threshold}
-        return threshold | given(self, "population", "identifying")
+        return threshold | given(self, "identifying")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +274,26 @@ class PolicyOptions:
             "k-anonymity: the smallest class allowed. A class is all records with the same "
             "quasi-identifiers as published."
         ),
+        panel=MODELS,
+    )
+    k_map: int | None = option(
+        "K",
+        "k-map: how many people of the population have the labels of a class at least. A class may "
+        "then have a single record.",
+        panel=MODELS,
+    )
+    delta_presence: str | None = option(
+        "LEAST:MOST",
+        "delta-presence: the least and the greatest share of every class of the population that is "
+        "published, such as 0:0.5.",
+        panel=MODELS,
+    )
+    population: str | None = option(
+        "FILE|TABLE",
+        "The whole population from which the records were drawn: a table of the source, or a CSV, "
+        "CSV.gz, Parquet, JSON or Arrow IPC file. For --k-map and --delta-presence with values as "
+        "they were before anything was generalized; in risk and report without these generalized "
+        "like the released table, for journalist risk.",
         panel=MODELS,
     )
     models: ModelOptions = field(default_factory=ModelOptions)

@@ -11,7 +11,7 @@ from typing import Any
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import SETTINGS, Policy
-from sqlanon.policy.privacy import FAMILIES
+from sqlanon.policy.privacy import FAMILIES, POPULATION_FAMILIES
 from sqlanon.policy.toml import (
     COLUMN_KEYS,
     SENSITIVE_KEYS,
@@ -75,7 +75,10 @@ class PolicyMaker:
         publishing: What goes before it, where a table is to be published.
         complete: Whether every column needs a role.
         reads_hierarchies: Whether hierarchy files of the policy file are read; a command that
-            generalizes nothing only checks all else that is said of quasi-identifiers.
+            generalizes nothing only checks all else that is said of quasi-identifiers, unless it
+            generalizes a population.
+        compares: Whether a population is for risk where no model asks for it.
+        judges: Whether models of a population are asked at all.
         document: The policy file.
 
     Raises:
@@ -86,14 +89,17 @@ class PolicyMaker:
     publishing: PublishingOptions = field(default_factory=PublishingOptions)
     complete: bool = False
     reads_hierarchies: bool = True
+    compares: bool = False
+    judges: bool = True
     document: Document = field(init=False)
 
     def __post_init__(self) -> None:
         document = policy_document(self.options.policy)
-        quasi = document.get("quasi_identifiers")
-        if isinstance(quasi, Mapping) and not self.reads_hierarchies:
-            document["quasi_identifiers"] = {name: _unread(own) for name, own in quasi.items()}
         object.__setattr__(self, "document", document)
+        quasi = document.get("quasi_identifiers")
+        is_read = self.reads_hierarchies or self.asks_population
+        if isinstance(quasi, Mapping) and not is_read:
+            document["quasi_identifiers"] = {name: _unread(own) for name, own in quasi.items()}
 
     def __call__(self, columns: Columns) -> Policy:
         """The policy for a table of these columns.
@@ -103,7 +109,9 @@ class PolicyMaker:
             HierarchyError: A hierarchy that cannot be read.
             SourceError: A hierarchy file that cannot be read.
         """
-        document = {**self.document, **self._figures()}
+        left_out = () if self.judges else POPULATION_FAMILIES
+        kept = {key: own for key, own in self.document.items() if key not in left_out}
+        document = {**kept, **self._figures()}
         document |= self._roles(document, columns)
         _Refinement(self.options).refine(document)
         file = self.options.policy
@@ -117,8 +125,27 @@ class PolicyMaker:
             policy.check_columns(columns, publish=True)
         return policy
 
+    @property
+    def asks_population(self) -> bool:
+        """Whether a model compares classes with a population, so that hierarchies are needed."""
+        asked = given(self.options, *POPULATION_FAMILIES)
+        named = asked or self.document.keys() & {*POPULATION_FAMILIES}
+        return self.judges and bool(named)
+
+    @property
+    def compared(self) -> dict[str, str]:
+        """The population that risk is of, where no model asks for it, as the library takes it."""
+        return {} if self.asks_population else given(self.options, "population")
+
     def _figures(self) -> Document:
         figures = given(self.options, "k", "entity", "suppression_limit")
+        if self.asks_population:
+            figures |= given(self.options, *POPULATION_FAMILIES, "population")
+        elif self.options.population is not None and not self.compares:
+            raise PolicyError(
+                "--population is for --k-map and --delta-presence, and neither is asked for; give "
+                "one of them, or leave it out"
+            )
         return figures | given(self.publishing, "others", "suppressed", "suppressed_label")
 
     def _roles(self, document: Document, columns: Columns) -> Document:

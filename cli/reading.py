@@ -175,8 +175,8 @@ def risk(
     """
     import sqlanon
 
-    maker = PolicyMaker(policy, reads_hierarchies=False)
-    report = reported(sqlanon.risk, given, maker, run=run, **asked.asked)
+    maker = PolicyMaker(policy, reads_hierarchies=False, compares=True, judges=False)
+    report = reported(sqlanon.risk, given, maker, run=run, **asked.asked, **maker.compared)
     search = {} if report.subsets is None else report.subsets.search
     output.present(run, report, "risk", search=search)
 
@@ -422,7 +422,7 @@ def report(
         from sqlanon.release_report.page import refuse_page  # text and JSON need no page
 
         refuse_page(asked.output, overwrite=asked.overwrite)
-    maker = PolicyMaker(policy, publishing)
+    maker = PolicyMaker(policy, publishing, compares=True)
     plan = None if asked.plan is None else sqlanon.Plan.load(asked.plan)
     loss = asked.loss or (maker.document.get("loss", "") if plan is None else "")
     made = reported(
@@ -434,6 +434,7 @@ def report(
         plan=plan,
         loss=loss,
         **asked.asked,
+        **maker.compared,
     )
     if asked.output is not None:
         made.write(asked.output, overwrite=asked.overwrite)

@@ -207,6 +207,7 @@ def apply(
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
     beside = _companions(manifest, labels, output=file, overwrite=overwrite)
+    _refuse_unverifiable(plan.policy, manifest)
     if report is not None:
         beside = (_witness(call, report, overwrite=overwrite), *beside)
     target = Target(into, in_place, file, overwrite, confirm, like, beside)
@@ -411,6 +412,7 @@ def anonymize(
         reading as (opened, resolved),
         ExitStack() as stack,
     ):
+        _refuse_unverifiable(resolved, manifest)
         earlier = _earlier(stack, opened, call, policy=resolved, against=against)
         replaced = replaced_file(opened, target)
         # Where a fresh file replaces the old one, nobody else can have the old one open.
@@ -465,6 +467,14 @@ def _witness(call: Call, path: str | Path, *, overwrite: bool, limit: Deadline =
 
     source = str(call.source) if isinstance(call.source, str | Path) else None
     return Witness(Path(path), overwrite, source, limit)
+
+
+def _refuse_unverifiable(policy: Policy, manifest: str | Path | None) -> None:
+    """Refuses a manifest, if one is wanted, that its release would not be verified by."""
+    if manifest is not None:
+        from sqlanon.publishing.manifest import refuse_unverifiable  # most releases have none
+
+        refuse_unverifiable(policy)
 
 
 def _companions(

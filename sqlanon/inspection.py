@@ -222,7 +222,8 @@ def risk(
     Raises:
         SqlanonError: The source, the policy or the population is at fault; the message says how.
     """
-    from sqlanon.assessment.risk import RiskOptions, assess, opened_population
+    from sqlanon.assessment.risk import RiskOptions, assess
+    from sqlanon.microdata.population import opened_population
 
     options = RiskOptions(
         threshold,

@@ -1,7 +1,8 @@
 -- The frequency set of a node from a finer set or its details, in the same shape: words, size.
 --
 -- Holes: source (the finer set), masks (per word the bits that tell the node's classes apart),
--- carried (columns whose values are told apart within a class, too).
+-- carried (columns whose values are told apart within a class, too), sums (columns that are added
+-- up).
 SELECT
   {% for bits in masks %}
   word_{{ loop.index0 }} & {{ bits }} AS word_{{ loop.index0 }},
@@ -9,6 +10,8 @@ SELECT
   {% for column in carried %}
   {{ column }},
   {% endfor %}
-  {{ total("size") }} AS size
+  {% for column in sums %}
+  {{ total(column) }} AS {{ column }},
+  {% endfor %}
 FROM {{ source }} AS source
 GROUP BY ALL

@@ -4,7 +4,8 @@
 -- Holes: parts (per relation of figures of the same classes its rows and its conditions: whether a
 -- class fails a model, and the records required to go then), keys, most (the greatest of what these
 -- require, each required_<model> of part_<number>), others (all parts but the first). The first
--- figures have class_size. What a class that fails nothing is required to lose is -1.
+-- figures have class_size, and are of every class. What a class that fails nothing is required to
+-- lose is -1.
 WITH
 {% for figures, conditions in parts %}
 {% set number = loop.index0 %}
@@ -29,7 +30,7 @@ WITH
     LEAST({{ most }}, part_0.class_size) AS required
   FROM part_0
   {% for other in others %}
-  JOIN {{ other }}
+  LEFT JOIN {{ other }}
     ON {{ equal("part_0", other, keys) }}
   {% endfor %}
 )

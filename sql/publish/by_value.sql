@@ -6,9 +6,10 @@
 -- Holes: source (the table), labels (per generalized column its name, a relation, and rows of a
 -- value and its labels), cells (per published column its name, its value, and when this gives way
 -- to which label), keys (what tells classes apart: a name and the published value), carried (what
--- models look at: a name and the value), steps (named queries, from sqlanon_details on), last (the
--- one of the suppressed classes, or none), is_kept (whether suppressed records stay), sorted_by
--- (the names of published columns, or none).
+-- models look at: a name and the value), people (of the population that classes are compared with
+-- the table, its labels and its keys, or nothing), steps (named queries, from sqlanon_details on),
+-- last (the one of the suppressed classes, or none), is_kept (whether suppressed records stay),
+-- sorted_by (the names of published columns, or none).
 {% macro records() %}
 {{ source }} AS record
 {{ join_labels(labels) }}
@@ -32,6 +33,21 @@ WITH sqlanon_details AS (
     , {{ value }}
     {% endfor %}
 )
+{% for population, labels_there, keys_there in people %}
+, sqlanon_population AS (
+  SELECT
+    {% for key, value in keys_there %}
+    {{ value }} AS {{ key }},
+    {% endfor %}
+    CAST(COUNT(*) AS BIGINT) AS people
+  FROM {{ population }} AS record
+  {{ join_labels(labels_there) }}
+  GROUP BY
+    {% for key, value in keys_there %}
+    {% if not loop.first %}, {% endif %}{{ value }}
+    {% endfor %}
+)
+{% endfor %}
 {% for step, query in steps %}
 , {{ step }} AS {{ query }}
 {% endfor %}

@@ -172,7 +172,8 @@ def _results(
     if not policy.sensitive and policy.entity is None:
         statistics = ClassStatistics.of(engine.rows(size_histogram(table, names)))
         _refuse_empty(statistics)
-        return TableResults(statistics, model_results(policy, statistics))
+        models = (*model_results(policy, statistics), *_beside_population(engine, table, policy))
+        return TableResults(statistics, models)
     from sqlanon.assessment.disclosure import (  # k alone does not need it
         attribute_figures,
         attribute_models,
@@ -186,6 +187,7 @@ def _results(
         tabulated = tabulate(engine, table, names=names, ranks=ranks, entity=policy.entity)
         _refuse_empty(tabulated.statistics)
         models = model_results(policy, tabulated.statistics)
+        models += _beside_population(engine, table, policy)
         if not with_figures:
             models += attribute_models(engine, tabulated, attributes)
             return TableResults(tabulated.statistics, models)
@@ -207,6 +209,15 @@ def _results(
         asked = model_results(policy, sharing) + attribute_models(engine, apart, attributes)
         models += tuple(replace(one, model=one.model + OF_TRAJECTORIES) for one in asked)
         return replace(found, models=models, trajectories=Trajectories(policy.entity, sharing))
+
+
+def _beside_population(engine: Engine, table: exp.Table, policy: Policy) -> tuple[ModelResult, ...]:
+    """The results of models that compare classes with a population."""
+    if not policy.population_models:
+        return ()
+    from sqlanon.assessment.population import population_results  # k alone does not need it
+
+    return population_results(engine, table, policy=policy)
 
 
 def of_records(models: Iterable[ModelResult]) -> tuple[ModelResult, ...]:

@@ -48,6 +48,11 @@ def check_joined(
         SourceError: No record has a partner.
     """
     started = time.monotonic()
+    if policy.population_models:
+        raise PolicyError(
+            "classes of two joined tables are of neither's population; leave join (--join) out, or "
+            "k_map (--k-map) and delta_presence (--delta-presence)"
+        )
     with engine.transaction():
         types = column_types(engine, table), column_types(engine, other)
         _refuse_missing(on, types[0], types[1])

@@ -53,7 +53,7 @@ def read_labels(
         SourceError: Labels that no node or several nodes have, or that are on more records than
             the original has there; all faults at once.
     """
-    nodes, places = _load_nodes(engine, subject, suppressed=suppressed)
+    nodes, places = load_nodes(engine, subject, suppressed=suppressed)
     found, faults = [], []
     for number, name in enumerate(subject.names):
         query = release.held_labels(classes, number)
@@ -77,7 +77,7 @@ def read_labels(
     return tuple(found)
 
 
-def _load_nodes(
+def load_nodes(
     engine: Engine, subject: Subject, *, suppressed: str
 ) -> tuple[exp.Table, list[list[Place]]]:
     """The labels of every node of every column, as a table; and per column its nodes."""

@@ -169,7 +169,9 @@ def read_release(
     )
     tell("reading: the original")
     plain = _plain(policy)
-    subject = bind(engine, original, policy=plain)
+    # People of a population are leaves of the hierarchies, too, by which losses are counted.
+    known = replace(plain, models=(*plain.models, *policy.population_models))
+    subject = bind(engine, original, policy=known)
     sensitive = _sensitive(
         engine, subject, table=table, policy=policy, label=class_attribute, losses=losses
     )

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.arguments import is_file
 from sqlanon.assessment.check import (
     as_published,
     judged_columns,
@@ -31,9 +28,8 @@ from sqlanon.assessment.subsets import (
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import TextReading, is_database, second_table
 from sqlanon.errors import PolicyError, SourceError, TimeLimitError
-from sqlanon.microdata.binding import column_types, refuse_unsuited
+from sqlanon.microdata.binding import column_types, comparable
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import risk
 from sqlanon.query.encoding import encode
@@ -162,7 +158,13 @@ def assess(
                 "the population is given, so that nothing of it is estimated; leave its size and "
                 "the sampling fraction out"
             )
-        theirs = _comparable(engine, table, population=population, names=names)
+        own = column_types(engine, table)
+        theirs = comparable(
+            engine,
+            population,
+            types={name: own[name] for name in names},
+            way_out="cast them alike, and generalize the population as the table is",
+        )
     whose, against = policy.entity if policy.entity in theirs else None, None
     with engine.workspace():
         with engine.transaction():
@@ -351,56 +353,6 @@ def _notes(
     return notes
 
 
-def opened_population(
-    engine: Engine, population: object, *, how: TextReading | None = None
-) -> AbstractContextManager[exp.Table | None]:
-    """A population as a table beside the one that it is compared with, for as long as it lasts.
-
-    It is a table of the same source or a frame, or a path to a file of data; a name that is both
-    is the table's.
-
-    Raises:
-        SourceError: There is neither, or the file is a database.
-    """
-    if population is None:
-        return nullcontext()
-    path = Path(population) if isinstance(population, str | Path) else None
-    if path is not None and is_file(path) and is_database(path):
-        raise SourceError(
-            f"the population {path.name!r} is a database; name a table of the database that holds "
-            "the released one, or give a CSV or Parquet file"
-        )
-    return second_table(engine, population, how=how)
-
-
-def _comparable(
-    engine: Engine, table: exp.Table, *, population: exp.Table, names: Sequence[str]
-) -> dict[str, exp.DataType]:
-    """The columns of a population and their types, the quasi-identifiers as the table has them.
-
-    Raises:
-        SourceError: It lacks a quasi-identifier, or has it as another type.
-    """
-    own, others = column_types(engine, table), column_types(engine, population)
-    missing = [repr(name) for name in names if name not in others]
-    if missing:
-        raise SourceError(
-            f"the population has no column {', '.join(missing)}; it needs every quasi-identifier"
-        )
-    unlike = [
-        f"column {name!r} is {own[name].sql('duckdb')} in the table and "
-        f"{others[name].sql('duckdb')} in the population"
-        for name in names
-        if _family(own[name]) != _family(others[name])
-    ]
-    if unlike:
-        raise SourceError(
-            f"{'; '.join(unlike)}; cast them alike, and generalize the population as the table is"
-        )
-    refuse_unsuited(engine, population, columns={name: others[name] for name in names})
-    return others
-
-
 def _population_risk(
     rows: Sequence[Sequence[int]], threshold: float, *, unit: str
 ) -> PopulationRisk:
@@ -436,10 +388,3 @@ def _population_risk(
 
 def _added(pairs: Sequence[Sequence[int]]) -> tuple[int, int]:
     return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-
-
-def _family(kind: exp.DataType) -> exp.DataType | str:
-    """Types of one family tell the same values apart, and compare without loss."""
-    if kind.this in encode.WHOLE:
-        return "whole number"
-    return "text" if kind.this in exp.DataType.TEXT_TYPES else kind

@@ -208,6 +208,11 @@ class HowOpened(Protocol):
         """What a reader should know of how the engine was opened and what it found there."""
         ...
 
+    @property
+    def population(self) -> exp.Table | None:
+        """The people that the table's records are of, where they were opened beside it."""
+        ...
+
     def refuse_changed(self) -> None:
         """Raises a `SourceError` where what tables are read from was replaced or changed."""
         ...

@@ -418,6 +418,11 @@ class RoutedNotes:
         """What a reader should know of how it was opened."""
         return [*self._near.opened.notes, *self._far.notes]
 
+    @property
+    def population(self) -> None:
+        """None is opened beside a table elsewhere."""
+        return
+
     def refuse_changed(self) -> None:
         """Nothing here: what far tables hold is fingerprinted."""
         self._near.opened.refuse_changed()

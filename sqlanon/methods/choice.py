@@ -145,6 +145,11 @@ def _only(at: Situation) -> str:
     return "no other method takes these options and this loss" if len(at.candidates) == 1 else ""
 
 
+def _of_population(at: Situation) -> str:
+    models = [model.describe() for model in at.policy.population_models]
+    return f"it alone takes {listed(models)}" if models else ""
+
+
 def _consistent(at: Situation) -> str:
     return "every column is to keep one level" if at.options.own.consistent else ""
 
@@ -195,6 +200,7 @@ def _coverable(at: Situation) -> str:
 HELD = ChoiceRule("anytime", _held)
 COVER = ChoiceRule("direct-cover", _coverable)
 RULES = (
+    ChoiceRule("incognito", _of_population),
     ChoiceRule("pattern-exact", _provable),
     ChoiceRule("pattern-greedy", _given_patterns),
     ChoiceRule("scheme", _ordered),

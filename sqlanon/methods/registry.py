@@ -33,6 +33,7 @@ from sqlanon.workers import Worker, Workers, processes
 
 if TYPE_CHECKING:
     from sqlanon.loss.release import Tallied
+    from sqlanon.policy.policy import Policy
     from sqlanon.recoding import Recoding
     from sqlanon.reports.plan import Report
 
@@ -112,6 +113,17 @@ class Method:
     def takes(self, option: str) -> bool:
         """Whether the method has an option."""
         return self.takes_all or option in described(self.options)
+
+    def refuse_population(self, policy: Policy) -> None:
+        """Refuses models of a population where it does not find them, by a `PolicyError`."""
+        if policy.population_models and self.recoding != "full-domain":
+            asked = " and ".join(model.describe() for model in policy.population_models)
+            raise PolicyError(
+                f"{self.name} does not take {asked}: it puts records, or values, together by what "
+                "they add up to, and the people who have the labels of two groups in common are "
+                f"more than those of both; ask for {DEFAULT.name} (--method {DEFAULT.name}), which "
+                "counts the population anew at every choice of levels"
+            )
 
     def check_loss(self, name: str) -> None:
         """Refuses a loss that cannot steer the method, by a `PolicyError`."""

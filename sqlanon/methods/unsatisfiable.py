@@ -106,4 +106,6 @@ def impossible(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
 def models_text(policy: Policy) -> str:
     """The models of a policy, for a message."""
     demands = [f"{each.model.describe()} of {each.column!r}" for each in policy.demands]
-    return " and ".join([f"k = {policy.k}", *demands])
+    beside = [each.describe() for each in policy.population_models]
+    k = [] if beside and policy.k == 1 else [f"k = {policy.k}"]
+    return " and ".join([*k, *beside, *demands])

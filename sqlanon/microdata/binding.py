@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -11,7 +12,9 @@ from sqlanon.engine.base import Engine, without_enums
 from sqlanon.errors import EngineError, HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy, Path, Tree, grown
 from sqlanon.hierarchy.rules import level_names
+from sqlanon.microdata.population import population_of
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import DeltaPresence, KMap
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
@@ -33,6 +36,8 @@ class Subject:
         nullable: Quasi-identifiers that hold NULLs.
         counts: Per quasi-identifier the records of each leaf, where its hierarchy is a rule that
             was worked out over the values; else None.
+        population: The people that its records are of, whose values are leaves, too; None where no
+            model asks for them.
     """
 
     table: exp.Table
@@ -42,6 +47,7 @@ class Subject:
     records: int
     nullable: frozenset[str]
     counts: tuple[tuple[int, ...] | None, ...]
+    population: exp.Table | None = None
 
     @property
     def names(self) -> list[str]:
@@ -128,7 +134,26 @@ def bind(engine: Engine, table: exp.Table, *, policy: Policy) -> Subject:
     nullable = frozenset(
         name for name, count in zip(attributes, present, strict=True) if count < records
     )
-    trees, counts = grow(engine, table, attributes=attributes, columns=columns, nullable=nullable)
+    population = population_of(engine, policy)
+    if population is None:
+        trees, counts = grow(
+            engine, table, attributes=attributes, columns=columns, nullable=nullable
+        )
+    else:
+        comparable(engine, population, types={name: columns[name] for name in attributes})
+        people, *held = engine.rows(encode.presence(population, list(attributes)))[0]
+        _refuse_few(policy, records=records, people=people)
+        nullable |= {name for name, n in zip(attributes, held, strict=True) if n < people}
+        with engine.workspace():
+            both = encode.distinct_rows([table, population], list(attributes))
+            trees, _ = grow(
+                engine,
+                engine.materialize("domain", both),
+                attributes=attributes,
+                columns=columns,
+                nullable=nullable,
+            )
+        counts = (None,) * len(trees)
     faults = [
         f"column {name!r}: level {bound} is above the {counted(tree.height, 'level')} of its "
         "hierarchy"
@@ -138,7 +163,69 @@ def bind(engine: Engine, table: exp.Table, *, policy: Policy) -> Subject:
     ]
     if faults:
         raise PolicyError("; ".join(faults))
-    return Subject(table, columns, attributes, trees, records, nullable, counts)
+    return Subject(table, columns, attributes, trees, records, nullable, counts, population)
+
+
+def _refuse_few(policy: Policy, *, records: int, people: int) -> None:
+    """Refuses a population that is too small, or too large, for any recoding.
+
+    Raises:
+        PolicyError: A model fails for all records and people as one class.
+    """
+    for model in policy.population_models:
+        if isinstance(model, KMap) and model.k > people:
+            raise PolicyError(
+                f"k of k-map is {model.k} and the population has only {counted(people, 'record')}"
+            )
+        if isinstance(model, DeltaPresence) and records < Fraction(str(model.least)) * people:
+            raise PolicyError(
+                f"the table has {records:,} of the population's {counted(people, 'record')}, a "
+                f"share of {records / people:.4g}, so that some class has less than the "
+                f"{model.least:g} that delta-presence asks for, however it is recoded"
+            )
+
+
+def comparable(
+    engine: Engine,
+    population: exp.Table,
+    *,
+    types: Mapping[str, exp.DataType],
+    way_out: str = "cast them alike",
+) -> dict[str, exp.DataType]:
+    """The columns of a population and their types, the quasi-identifiers as the table has them.
+
+    Args:
+        engine: Where it is.
+        population: The population.
+        types: The quasi-identifiers of the table and their types.
+        way_out: What to do where types differ.
+
+    Raises:
+        SourceError: It lacks a quasi-identifier, or has it as another type.
+    """
+    others = column_types(engine, population)
+    missing = [repr(name) for name in types if name not in others]
+    if missing:
+        raise SourceError(
+            f"the population has no column {', '.join(missing)}; it needs every quasi-identifier"
+        )
+    unlike = [
+        f"column {name!r} is {kind.sql('duckdb')} in the table and "
+        f"{others[name].sql('duckdb')} in the population"
+        for name, kind in types.items()
+        if _family(kind) != _family(others[name])
+    ]
+    if unlike:
+        raise SourceError(f"{'; '.join(unlike)}; {way_out}")
+    refuse_unsuited(engine, population, columns={name: others[name] for name in types})
+    return others
+
+
+def _family(kind: exp.DataType) -> exp.DataType | str:
+    """Types of one family tell the same values apart, and compare without loss."""
+    if kind.this in encode.WHOLE:
+        return "whole number"
+    return "text" if kind.this in exp.DataType.TEXT_TYPES else kind
 
 
 def refuse_unstored(engine: Engine, columns: Mapping[str, exp.DataType]) -> None:

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine, by_column
-from sqlanon.errors import HierarchyError
+from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import node_counts
-from sqlanon.microdata.binding import Subject, listing, named
+from sqlanon.microdata.binding import Subject, column_types, listing, named
 from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import DeltaPresence
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.encoding import encode
+from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import TEXT
 from sqlanon.sqltext import Sql
 from sqlanon.wording import counted, listed
@@ -46,6 +48,9 @@ class Encoded:
         maps: Per column its leaf map: rows of value and words; of columns that are at their top
             in any case there may be none.
         details: What models beyond k need besides; None where there are none.
+        presence: The combinations of the table and of its population, with the records of both;
+            None where no model asks for these.
+        present: Rows of it.
     """
 
     table: exp.Table
@@ -54,6 +59,8 @@ class Encoded:
     counts: tuple[tuple[int, ...], ...]
     maps: Maps
     details: Details | None = None
+    presence: exp.Table | None = None
+    present: int = 0
 
     def entropies(self, trees: Sequence[Tree]) -> list[list[float]]:
         """Entropy of every column at every level [bits]."""
@@ -87,7 +94,8 @@ def encode_subject(
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps, show_values=show_values))
     counts = leaf_counts(engine, subject, layout=layout, table=table)
-    return Encoded(table, rows, layout, counts, maps, details)
+    found = Encoded(table, rows, layout, counts, maps, details)
+    return _with_population(engine, subject, policy, found, names=subject.names)
 
 
 def encode_top(
@@ -115,7 +123,59 @@ def encode_top(
         engine, subject, policy=policy, valued=valued, coding=(layout, kept)
     )
     rows = engine.rows(encode.extent(table))[0][0]
-    return Encoded(table, rows, layout, tuple(map(tuple, counts)), maps, details)
+    found = Encoded(table, rows, layout, tuple(map(tuple, counts)), maps, details)
+    return _with_population(engine, subject, policy, found, names=list(kept))
+
+
+def _with_population(
+    engine: Engine, subject: Subject, policy: Policy, found: Encoded, *, names: Sequence[str]
+) -> Encoded:
+    """The codes with those of the population, by some columns, where a model asks for it.
+
+    Raises:
+        HierarchyError: Values of the population that no leaf covers, all at once.
+        SourceError: Bounds of shares are asked for, and the table is no part of the population.
+    """
+    if subject.population is None or not policy.population_models:
+        return found
+    table, details = subject.population, found.details
+    people = replace(subject, table=table, columns=column_types(engine, table))
+    layout, maps = leaf_maps(engine, people, names)
+    query = coded(engine, people, source=table, coding=(layout, maps))
+    codes = engine.materialize("people", query)
+    [(records,)] = engine.rows(rows_of(table))
+    if engine.rows(encode.extent(codes, layout.words))[0][1] != records:
+        faults = uncovered_faults(engine, people, maps=maps)
+        raise HierarchyError([f"the population: {fault}" for fault in faults])
+    query = encode.present(found.table, codes, words=layout.words)
+    presence, present = engine.materialize_counted("presence", query)
+    refuse_crowded(policy, engine.rows(encode.crowded(presence))[0], names=names)
+    if details is None:
+        from sqlanon.microdata.sensitive import Details  # k alone needs none of these
+
+        details = Details(found.table, (), False, found.rows)
+    return replace(found, details=details, presence=presence, present=present)
+
+
+def refuse_crowded(policy: Policy, crowded: Sequence[int], *, names: Sequence[str]) -> None:
+    """Refuses a table that is no part of its population, where shares of that are bounded.
+
+    Args:
+        policy: The policy.
+        crowded: Combinations with more records than people, and how many of both these have.
+        names: The columns of these.
+
+    Raises:
+        SourceError: There are some.
+    """
+    combinations, records, people = crowded
+    if combinations and any(isinstance(each, DeltaPresence) for each in policy.population_models):
+        raise SourceError(
+            "the population does not hold everybody of the table: "
+            f"{counted(combinations, 'combination')} of {listed(list(map(repr, names)))} "
+            f"{'has' if combinations == 1 else 'have'} {counted(records, 'record')} in the table "
+            f"and {people:,} in the population; give the population that they were drawn from"
+        )
 
 
 def _combinations(

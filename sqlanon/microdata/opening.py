@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -15,6 +15,7 @@ from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.open import HeldFrame, OpenedSource, TextReading, is_database, open_source
 from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.microdata.binding import column_types
+from sqlanon.microdata.population import with_population
 from sqlanon.policy.policy import Policy
 from sqlanon.reports.document import R
 
@@ -67,7 +68,7 @@ def opened_for(
         return Use(left_out, by_value, as_is - by_value, as_is, counted, dated)
 
     opened = open_source(connection, table, read_only=read_only, use=use, **opening)
-    with opened as source, _blamed(source):
+    with opened as source, _blamed(source), _beside_population(source, made[0]):
         yield source, made[0]
 
 
@@ -101,9 +102,17 @@ def reading(
         return Use(left_out, by_value, frozenset(alone), counted=counted)
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
-        with _blamed(source):
+        with _blamed(source), _beside_population(source, made[0]):
             yield source, made[0]
         source.engine.opened.refuse_changed()
+
+
+def _beside_population(source: OpenedSource, policy: Policy) -> AbstractContextManager[None]:
+    """The population that the policy's models ask for, open for as long as it lasts."""
+    if not policy.population_models:
+        return nullcontext()
+    how = beside(source, policy, is_alike=True)
+    return with_population(source.engine, policy, how=how)
 
 
 def told(source: OpenedSource, report: R, policy: Policy | None = None) -> R:

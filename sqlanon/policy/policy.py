@@ -12,7 +12,17 @@ from typing import Any, Literal
 from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError, ReleaseError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, plain_numbers, strictest
+from sqlanon.policy.privacy import (
+    FAMILIES,
+    POPULATION_FAMILIES,
+    DeltaPresence,
+    KAnonymity,
+    Model,
+    PopulationModel,
+    ValueModel,
+    plain_numbers,
+    strictest,
+)
 from sqlanon.policy.roles import Demand, QuasiIdentifier, Sensitive, all_of
 from sqlanon.policy.toml import (
     blaming,
@@ -77,10 +87,13 @@ class Policy:
         entity: A column that says whose record it is; models count its distinct values, persons,
             instead of records. It is never published. Among `keep` it says that a table to be
             judged holds it.
+        population: Everybody that the table's records were drawn from, whom `KMap` and
+            `DeltaPresence` compare its classes with: a table of the source, or the path of a file
+            of data. It has the quasi-identifiers as they are before anything is generalized.
 
     Raises:
-        PolicyError: A column in two roles, a figure out of range, or a model of sensitive values
-            without a sensitive column; all mistakes at once.
+        PolicyError: A column in two roles, a figure out of range, a model of sensitive values
+            without a sensitive column, or one of a population without that; all mistakes at once.
     """
 
     quasi_identifiers: Mapping[str, Hierarchy | QuasiIdentifier] | Sequence[str]
@@ -94,8 +107,11 @@ class Policy:
     suppressed: Literal["drop", "keep"] = "drop"
     suppressed_label: str = SUPPRESSED
     entity: str | None = None
+    population: str | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.population, Path):
+            object.__setattr__(self, "population", str(self.population))
         plain_numbers(self)
         faults = self._kind_faults() or [
             *self._role_faults(),
@@ -139,7 +155,7 @@ class Policy:
     @property
     def demands(self) -> tuple[Demand, ...]:
         """The models of each sensitive column, in the order of columns, then of `FAMILIES`."""
-        common = [model for model in self.models if not isinstance(model, KAnonymity)]
+        common = [model for model in self.models if isinstance(model, ValueModel)]
         demands = []
         for column, attribute in self.sensitive_attributes.items():
             own = {model.family for model in attribute.models}
@@ -163,6 +179,16 @@ class Policy:
         """The smallest class size that the models allow; 1 where none says anything."""
         return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
 
+    @property
+    def population_models(self) -> tuple[PopulationModel, ...]:
+        """The models that compare classes with the population."""
+        return tuple(model for model in self.models if isinstance(model, PopulationModel))
+
+    @property
+    def forbids_suppression(self) -> bool:
+        """Whether a model breaks where any class of records is left out, whatever the limit."""
+        return any(model.forbids_suppression for model in self.population_models)
+
     def _kind_faults(self) -> list[str]:
         """Arguments of another kind than they must be; nothing else can be said of them."""
         faults = []
@@ -182,6 +208,8 @@ class Policy:
             faults.append("models must be a list of privacy models, such as [KAnonymity(5)]")
         if not isinstance(self.entity, str | None):
             faults.append("entity must be the name of a column")
+        if not isinstance(self.population, str | None) or self.population == "":
+            faults.append("population must be the name of a table, or the path of a file of data")
         return faults
 
     def _role_faults(self) -> list[str]:
@@ -207,13 +235,39 @@ class Policy:
         ]
 
     def _model_faults(self) -> list[str]:
-        lost = [model for model in self.models if not isinstance(model, KAnonymity)]
-        if not lost or self.sensitive:
+        lost = [model for model in self.models if isinstance(model, ValueModel)]
+        faults = []
+        if lost and not self.sensitive:
+            faults.append(
+                f"{' and '.join(model.describe() for model in lost)} needs a sensitive column; "
+                "name it with sensitive (--sensitive COLUMN)"
+            )
+        return faults + self._population_faults()
+
+    def _population_faults(self) -> list[str]:
+        models, faults = self.population_models, []
+        if not models:
             return []
-        return [
-            f"{' and '.join(model.describe() for model in lost)} needs a sensitive column; "
-            "name it with sensitive (--sensitive COLUMN)"
-        ]
+        named = " and ".join(model.describe() for model in models)
+        if self.population is None:
+            faults.append(
+                f"{named} needs the population that the records are of; name a table of the source "
+                "or a file with population (--population FILE|TABLE)"
+            )
+        if self.entity is not None:
+            faults.append(
+                f"{named} counts each record, and each row of the population, as one person, and "
+                f"of entity {self.entity!r} a person may have several of either; leave entity "
+                "(--entity) out, of a table with one record a person"
+            )
+        shares = any(isinstance(model, DeltaPresence) for model in models)
+        if shares and self.suppressed == "keep" and self.suppression_limit:
+            faults.append(
+                f"{named} bounds shares of classes of the population, and records that are kept "
+                "without their quasi-identifiers may be of any class; leave them out with "
+                "suppressed = 'drop' (--suppressed drop)"
+            )
+        return faults
 
     def _figure_faults(self) -> list[str]:
         limit, faults = self.suppression_limit, []
@@ -230,8 +284,11 @@ class Policy:
     def allowance(self, records: int) -> int:
         """Most records that may be suppressed of so many [records].
 
-        The share is taken as the decimal number that was written, so 0.29 of 100 allows 29.
+        The share is taken as the decimal number that was written, so 0.29 of 100 allows 29. None
+        may where a model forbids it.
         """
+        if self.forbids_suppression:
+            return 0
         return math.floor(Fraction(str(self.suppression_limit)) * records)
 
     def refuse_published_entity(self) -> None:
@@ -365,7 +422,7 @@ class Policy:
                 for column, attribute in self.sensitive_attributes.items()
             },
         }
-        for key in ("others", "entity"):
+        for key in ("others", "entity", *(["population"] if self.population_models else [])):
             if getattr(self, key) is not None:
                 result[key] = getattr(self, key)
         for name, attribute in self.attributes.items():
@@ -392,8 +449,12 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        refuse_unknown(document, ["k", *FAMILIES, *own, *SETTINGS, *OF_METHODS], where="the policy")
+        models = ["k", *FAMILIES, *POPULATION_FAMILIES]
+        refuse_unknown(document, [*models, *own, *SETTINGS, *OF_METHODS], where="the policy")
         options = {key: document[key] for key in own if key in document}
+        population = options.get("population")
+        if isinstance(population, str) and folder is not None and (folder / population).is_file():
+            options["population"] = str(folder / population)
         for key in ("identifiers", "keep", "drop"):
             options[key] = tuple(texts(options.get(key, ()), key))
         quasi = entries(options.pop("quasi_identifiers", {}), "quasi_identifiers")

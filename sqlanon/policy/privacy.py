@@ -25,7 +25,8 @@ A model that bounds the ratios p_v / q_v says the least and the greatest one (`l
 papers take the original.
 
 `FAMILIES` says how models are written, asked for and reported; a size of classes, as k-anonymity,
-is no model of values.
+is no model of values, and neither is a `PopulationModel`, which compares a class with the people of
+the population whose quasi-identifiers are generalized to the same.
 """
 
 from __future__ import annotations
@@ -579,8 +580,128 @@ class DeltaDisclosure(_OfValues):
         return math.exp(self.delta - TOLERANCE)
 
 
+@dataclass(frozen=True, slots=True)
+class KMap:
+    """Every class has k people or more in the population, generalized alike.
+
+    A class of one record is fine where k people of the population have its generalized values: who
+    looks for a person does not know who is in the table. People added to a class never break it,
+    and a union of classes has the people of both.
+
+    Args:
+        k: Fewest people allowed, at least 1; 1 protects nobody.
+
+    Raises:
+        PolicyError: k is no whole number of at least 1.
+
+    Source: Sweeney 2002, "Achieving k-anonymity privacy protection using generalization and
+        suppression"; El Emam and Dankar 2008, "Protecting privacy using k-anonymity".
+    """
+
+    family: ClassVar[str] = "k_map"
+    superset_monotone: ClassVar[bool] = True
+    forbids_suppression: ClassVar[bool] = False
+    k: int
+
+    def __post_init__(self) -> None:
+        plain_numbers(self)
+        if not is_whole(self.k):
+            raise PolicyError(f"k of k-map is {self.k!r}; it must be a whole number of at least 1")
+
+    def describe(self) -> str:
+        """The model as a message names it."""
+        return f"{self.k}-map"
+
+    def implies(self, other: Model) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind."""
+        return isinstance(other, KMap) and self.k >= other.k
+
+    def caution(self) -> str | None:
+        """Says where every class of a part of the population satisfies it."""
+        return None if self.k > 1 else "k-map of 1 protects nobody: everybody is in the population"
+
+    @property
+    def written(self) -> int:
+        """As a policy file writes it."""
+        return self.k
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaPresence:
+    """Of every class of the population a share between two bounds is published.
+
+    With n records published of the p people whose quasi-identifiers are generalized to the same,
+    least <= n / p <= most, also where n is 0: who knows somebody's quasi-identifiers cannot tell
+    with more certainty than that whether the person is in the table, or is not.
+
+    The share of a union is a mean of those of its classes, weighted by their people, so it is
+    between the bounds where all of these are. Records that are added can break it. A class that is
+    suppressed leaves its people without any record: that satisfies every `most`, and breaks every
+    `least` above 0. With such a one nothing may be suppressed, whatever the limit.
+
+    Args:
+        least: Least share of a class of the population that is published, in [0, 1].
+        most: Greatest one, in (0, 1], not below it.
+
+    Raises:
+        PolicyError: The shares are out of range.
+
+    Source: Nergiz, Atzori and Clifton 2007, "Hiding the presence of individuals from shared
+        databases", definition 2 and theorem 1.
+    """
+
+    family: ClassVar[str] = "delta_presence"
+    superset_monotone: ClassVar[bool] = False
+    least: float
+    most: float
+
+    def __post_init__(self) -> None:
+        plain_numbers(self)
+        known = is_number(self.least) and is_number(self.most)
+        if not (known and 0 <= self.least <= self.most <= 1 and self.most):
+            raise PolicyError(
+                f"delta-presence is from {self.least!r} to {self.most!r}; these must be shares "
+                "between 0 and 1, the second above 0 and not below the first, such as 0.1:0.5"
+            )
+
+    def describe(self) -> str:
+        """The model as a message names it.
+
+        >>> DeltaPresence(0.1, 0.5).describe()
+        '(0.1, 0.5)-presence'
+        """
+        return f"({short(self.least)}, {short(self.most)})-presence"
+
+    def implies(self, other: Model) -> bool:
+        """Whether every table that satisfies this model satisfies the other, of the same kind."""
+        return (
+            isinstance(other, DeltaPresence)
+            and self.least >= other.least
+            and self.most <= other.most
+        )
+
+    def caution(self) -> str | None:
+        """Says where no share can be too great."""
+        if self.most < 1:
+            return None
+        return (
+            "delta-presence up to 1 does not hide who is in the table: all people of a class may be"
+        )
+
+    @property
+    def forbids_suppression(self) -> bool:
+        """Whether no class of records can be left out."""
+        return self.least > 0
+
+    @property
+    def written(self) -> dict[str, float]:
+        """As a policy file writes it."""
+        return {"least": self.least, "most": self.most}
+
+
 ValueModel = LDiversity | TCloseness | AlphaAnonymity | BetaLikeness | DeltaDisclosure
-Model = KAnonymity | ValueModel
+PopulationModel = KMap | DeltaPresence
+Model = KAnonymity | PopulationModel | ValueModel
 AnyModel = TypeVar("AnyModel", bound=Model)
 Row = TypeVar("Row")
 
@@ -635,6 +756,17 @@ class Family:
 
 _MORE_FREQUENT = "how much more frequent a value may be in a class"
 _CLASS_SIZE = Figure("k-anonymity*", "every class has at least k members")
+AT_LEAST, AT_MOST = "delta-presence at least", "delta-presence at most"
+"""The two results of delta-presence in reports."""
+_OF_POPULATION = (
+    Figure("k-map*", "every class has at least k members in the population"),
+    Figure(f"{AT_LEAST}*", "least share of a class of the population that is in the table"),
+    Figure(f"{AT_MOST}*", "greatest share of a class of the population that is in the table"),
+)
+POPULATION_FAMILIES: Mapping[str, type[PopulationModel]] = {
+    each.family: each for each in (KMap, DeltaPresence)
+}
+"""Models of a population by the key of a policy file."""
 FAMILIES: Mapping[str, Family] = {
     "l": Family(
         "l-diversity",
@@ -725,7 +857,8 @@ BY_RATIO = tuple(form for form in FORMS if hasattr(FAMILIES[form[0]].build, "mos
 
 def figure_of(model: str) -> Figure:
     """What a report says of the figure of a model, by the name that it has in reports."""
-    every = [_CLASS_SIZE, *(each for family in FAMILIES.values() for each in family.reported)]
+    every = [_CLASS_SIZE, *_OF_POPULATION]
+    every += (each for family in FAMILIES.values() for each in family.reported)
     return next((each for each in every if fnmatchcase(model, each.names)), Figure())
 
 
@@ -752,7 +885,7 @@ class ByForm(Generic[Row]):
         return self.rows[model.form]
 
 
-_ORDER = (KAnonymity.family, *FAMILIES)
+_ORDER = (KAnonymity.family, *POPULATION_FAMILIES, *FAMILIES)
 
 
 def strictest(models: Iterable[AnyModel]) -> tuple[AnyModel, ...]:

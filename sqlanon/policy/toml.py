@@ -12,7 +12,16 @@ from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import FORMS, Hierarchy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, ValueModel
+from sqlanon.policy.privacy import (
+    FAMILIES,
+    POPULATION_FAMILIES,
+    DeltaPresence,
+    KAnonymity,
+    KMap,
+    Model,
+    PopulationModel,
+    ValueModel,
+)
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive, all_of
 from sqlanon.wording import alike
 
@@ -124,15 +133,41 @@ def sensitive_form(attribute: Sensitive) -> dict[str, Any]:
 
 
 def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The models of `k` and all families: each in a form of `model_of`, or a list of them."""
+    """The models of `k`, of a population and of all families.
+
+    The last two are each in a form of `population_model` or `model_of`, or a list of them.
+    """
     k = document.get("k")
     models: list[Model] = [] if k is None else [KAnonymity(k)]
-    for key in FAMILIES:
+    for key, read in (
+        *((key, population_model) for key in POPULATION_FAMILIES),
+        *((key, model_of) for key in FAMILIES),
+    ):
         forms = document.get(key, [])
-        models += [
-            model_of(key, f) for f in (forms if isinstance(forms, list | tuple) else [forms])
-        ]
+        models += [read(key, f) for f in (forms if isinstance(forms, list | tuple) else [forms])]
     return tuple(models)
+
+
+def population_model(key: str, form: object) -> PopulationModel:
+    """The model of a population by its key: k of `k_map`, or both shares of `delta_presence`.
+
+    Raises:
+        PolicyError: Unknown keys, or figures that are missing or out of range.
+
+    >>> population_model("delta_presence", "0.1:0.5")
+    DeltaPresence(least=0.1, most=0.5)
+    """
+    if key == KMap.family:
+        return KMap(number(form, (int, float)) if isinstance(form, str) else form)  # type: ignore[arg-type]  # it looks at what it is given
+    if isinstance(form, str):
+        least, parted, most = form.partition(":")
+        if not parted:
+            raise PolicyError(f"{key} {form!r} must have the form 0.1:0.5")
+        with blaming(key):
+            return DeltaPresence(number(least), number(most))
+    if not (isinstance(form, Mapping) and {"least", "most"} == form.keys()):
+        raise PolicyError(f"{key} must be a table such as {{ least = 0.1, most = 0.5 }}")
+    return DeltaPresence(**form)
 
 
 def model_of(key: str, form: object) -> ValueModel:
@@ -158,6 +193,8 @@ def model_forms(models: Iterable[Model]) -> dict[str, Any]:
     for model in models:
         if isinstance(model, KAnonymity):
             forms["k"] = model.k
+        elif isinstance(model, PopulationModel):
+            forms.setdefault(model.family, []).append(model.written)
         else:
             forms.setdefault(model.family, []).append(_written(model))
     return {

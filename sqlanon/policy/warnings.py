@@ -15,12 +15,19 @@ def policy_notes(policy: Policy) -> list[str]:
     notes = list[str]()
     if policy.k == 1 and any(isinstance(model, KAnonymity) for model in policy.models):
         notes.append("k = 1 protects nobody: every table is 1-anonymous")
+    notes += filter(None, (model.caution() for model in policy.population_models))
+    if policy.forbids_suppression and policy.suppression_limit:
+        notes.append(
+            "no record is suppressed, whatever the limit: delta-presence asks for a share above 0 "
+            "of every class of the population, and a class that is suppressed has none"
+        )
     asked = {demand.column for demand in policy.demands}
     left = [name for name in policy.sensitive_attributes if name not in asked]
     if left:
+        alone = _of_sizes(policy)
         notes.append(
             Note(
-                f"k-anonymity alone does not hide {', '.join(map(repr, left))}: all records of a "
+                f"{alone} alone does not hide {', '.join(map(repr, left))}: all records of a "
                 "class may share one value",
                 "undemanded",
             )
@@ -31,6 +38,12 @@ def policy_notes(policy: Policy) -> list[str]:
         notes += _replaced(policy, name)
         notes += _passing(policy, name)
     return [*notes, *_ungrouped(policy)]
+
+
+def _of_sizes(policy: Policy) -> str:
+    """What is asked of the sizes of classes, here or in the population."""
+    families = dict.fromkeys(model.family.replace("_", "-") for model in policy.population_models)
+    return " and ".join(families) if families and policy.k == 1 else "k-anonymity"
 
 
 def _ungrouped(policy: Policy) -> Iterator[str]:
@@ -82,7 +95,7 @@ def _replaced(policy: Policy, name: str) -> Iterator[str]:
     """A model of the column's own that asks less than the policy's, which it replaces."""
     own = policy.sensitive_attributes[name].models
     for common in policy.models:
-        if isinstance(common, KAnonymity):
+        if not isinstance(common, ValueModel):
             continue
         instead = [model for model in own if model.family == common.family]
         if instead and not any(_covers(model, common) for model in instead):

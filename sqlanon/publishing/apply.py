@@ -28,7 +28,7 @@ from sqlanon.publishing.earlier import refuse_intersections
 from sqlanon.publishing.expected import expected_results, published_kept
 from sqlanon.publishing.formats import Columns
 from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
-from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.plan import Plan, planned_population
 from sqlanon.publishing.promises import refuse_misfits
 from sqlanon.publishing.target import Target, refuse_target
 from sqlanon.query.encoding.encode import fingerprint
@@ -78,6 +78,7 @@ def publish(
         VerificationError: The published table is not what the plan promised; nothing is published.
     """
     started = time.monotonic()
+    plan = plan.beside(engine.opened.population)
     with target.drawing(), engine.transaction() if file is None else nullcontext():
         refuse_target(engine, source, policy=plan.policy, target=target, file=file)
         formats.refuse_types(engine, source, policy=plan.policy, output=target.output)
@@ -201,6 +202,7 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
             f"{now:,} now; make a new plan"
         )
         raise StalePlanError(change_fault(engine, source, otherwise=fault))
+    _refuse_other_population(engine, plan)
     if plan.fingerprint is None:
         return
     types = engine.columns(source)  # with their enumerations, as when the plan was made
@@ -213,6 +215,20 @@ def refuse_stale(engine: Engine, plan: Plan, *, source: exp.Table) -> None:
             "but other values; make a new plan"
         )
         raise StalePlanError(change_fault(engine, source, otherwise=fault))
+
+
+def _refuse_other_population(engine: Engine, plan: Plan) -> None:
+    """Refuses a population that is not what it was when the plan was made."""
+    before, now = plan.population, planned_population(engine, plan.policy)
+    if before is None or now is None or now.digest == before.digest:
+        return
+    other = f"it has {now.records:,} now"
+    if now.records == before.records:
+        other = "it has as many now, with other values"
+    raise StalePlanError(
+        "the population changed after the plan was made, of "
+        f"{counted(before.records, 'record')}: {other}; make a new plan"
+    )
 
 
 def changed_columns(
@@ -379,7 +395,10 @@ def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> No
     )
     try:
         with exported.opened() as (reader, written):
-            _verified(reader, plan, table=written)
+            # The people are not where the file is read, and its rows are those that were checked.
+            kept = [m for m in plan.policy.models if m not in plan.policy.population_models]
+            alone = replace(plan, policy=replace(plan.policy, models=kept), population=None)
+            _verified(reader, alone, table=written)
             if not formats.holds_rows((engine, reader), (table, written), columns=columns):
                 raise VerificationError(
                     "the file does not read back as the rows that were to be published; "

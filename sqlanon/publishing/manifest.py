@@ -47,6 +47,20 @@ FIGURES = ("published_records", "classes", "k")
 """Figures of a release that anybody who has it can count, besides its models."""
 
 
+def refuse_unverifiable(policy: Policy) -> None:
+    """Refuses a policy that nobody can hold a release against by the release alone.
+
+    Raises:
+        PolicyError: It compares classes with a population.
+    """
+    if policy.population_models:
+        asked = " and ".join(model.describe() for model in policy.population_models)
+        raise PolicyError(
+            f"a manifest is verified by the release alone, and {asked} is of a population; leave "
+            "manifest (--manifest) out, and hold the release against the policy with sqlanon check"
+        )
+
+
 def manifest_of(path: Path, *, output: Path | None, overwrite: bool) -> Companion:
     """The manifest of a release, written while that is published.
 

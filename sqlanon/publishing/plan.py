@@ -13,13 +13,14 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as Written
 from sqlglot.errors import SqlglotError
 
-from sqlanon.arguments import path_of
+from sqlanon.arguments import is_file, path_of
 from sqlanon.dialects import rewritten
-from sqlanon.engine.base import render
+from sqlanon.engine.base import Engine, render
 from sqlanon.engine.files import write_private
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Expressions, Intervals, Prefix
+from sqlanon.microdata.population import population_of
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.publishing.promises import (
@@ -30,6 +31,7 @@ from sqlanon.publishing.promises import (
     sealed,
     smaller_classes,
 )
+from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.publish import dialects
 from sqlanon.query.publish.recode import Publication, create_table
 from sqlanon.query.publish.statement import published_rows
@@ -54,6 +56,42 @@ _DAYS = {
     getattr(exp.DataType.Type, name)
     for name in ("DATE", "TIMESTAMP", "TIMESTAMPNTZ", "TIMESTAMP_S", "TIMESTAMP_MS")
 }
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPopulation:
+    """The population that a plan was made with.
+
+    Args:
+        table: The table as SQL names it; that of a file is called after it.
+        records: Its records [records].
+        digest: That of its quasi-identifiers, without a key, as of a `Fingerprint`.
+        opened: Where it is open now, for as long as it is.
+    """
+
+    table: str
+    records: int
+    digest: str
+    opened: exp.Table | None = None
+
+    def to_document(self) -> list[str | int]:
+        """As a plan is saved."""
+        return [self.table, self.records, self.digest]
+
+
+def planned_population(engine: Engine, policy: Policy) -> PlannedPopulation | None:
+    """The population that is open beside a table; None where no model asks for one."""
+    table = population_of(engine, policy)
+    if table is None:
+        return None
+    kinds = engine.columns(table)
+    seen = {name: kinds[name] for name in kinds if name in policy.attributes}
+    [(records, digest)] = engine.rows(fingerprint(table, seen))
+    named, path = engine.tables.portable(table), Path(str(policy.population))
+    if table.catalog == "temp" and is_file(path):
+        named = exp.Table(this=exp.to_identifier(path.name.partition(".")[0], quoted=True))
+    return PlannedPopulation(named.sql(engine.dialect, identify=True), records, digest, table)
+
 
 READERS: Mapping[str, Callable[[Any], Recoding]] = {
     one.kind: one.from_document for one in (FullDomain, ValueMap, Clusters, Regions)
@@ -80,6 +118,7 @@ class Plan(SelfShown):
             classes too far from what is left; each round but the first suppresses some.
         dialect: What the engine that the plan was made in reads.
         seed: What chance was drawn from in the search; None where nobody says so.
+        population: The people that its classes are compared with; None where no model asks so.
 
     Raises:
         PolicyError: The recoding has not one level of its hierarchy per quasi-identifier, or the
@@ -98,6 +137,7 @@ class Plan(SelfShown):
     few: Sequence[str] = ()
     dialect: str = DIALECT
     seed: int | None = None
+    population: PlannedPopulation | None = None
 
     def __post_init__(self) -> None:
         most = max(1, min(MOST_ROUNDS, self.report.suppressed_records))
@@ -122,6 +162,12 @@ class Plan(SelfShown):
     def source(self) -> exp.Table:
         """The table."""
         return exp.to_table(self.table, dialect=self.dialect)
+
+    def beside(self, population: exp.Table | None) -> Plan:
+        """The plan, for as long as its population is open under a name; None where it is not."""
+        if self.population is None:
+            return self
+        return replace(self, population=replace(self.population, opened=population))
 
     @property
     def of_frame(self) -> bool:
@@ -191,8 +237,16 @@ class Plan(SelfShown):
             few,
             self.policy.suppressed_label if self.policy.suppressed == "keep" else None,
             ordered,
+            self._people(),
         )
         return published_rows(self.recoding, publication)
+
+    def _people(self) -> exp.Table | None:
+        """The population as a statement names it, where suppression looks at it."""
+        people = self.population
+        if people is None or not self.report.suppressed_records:
+            return None
+        return people.opened or exp.to_table(people.table, dialect=self.dialect)
 
     def _casts(self, attributes: Iterable[str]) -> dict[str, exp.DataType]:
         """The types that values are cast to: enumerations to text, some others to their own.
@@ -213,13 +267,16 @@ class Plan(SelfShown):
         if not self.report.suppressed_records or self.recoding.published_records is not None:
             return None
         label = policy.suppressed_label if policy.suppressed == "keep" else None
+        beside = policy.population_models
         if not (policy.demands or policy.entity):
-            return SuppressionQuery(policy.k, label=label)
+            return SuppressionQuery(policy.k, label=label, population=beside)
         from sqlanon.microdata.sensitive import asked  # k alone does not need it
 
         columns = {name: self.columns[name] for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns=columns)
-        return SuppressionQuery(policy.k, attributes, names, policy.entity, self.rounds, label)
+        return SuppressionQuery(
+            policy.k, attributes, names, policy.entity, self.rounds, label, beside
+        )
 
     def sql(self, dialect: str | None = None, into: str = "anonymized") -> str:
         """The statements that publish the table, parted by semicolons.
@@ -310,6 +367,7 @@ class Plan(SelfShown):
                 "histogram": list(map(list, self.report.statistics.histogram.items())),
                 "fingerprint": self.fingerprint,
                 "seed": self.seed,
+                "population": None if self.population is None else self.population.to_document(),
             }
         )
 
@@ -358,7 +416,7 @@ class Plan(SelfShown):
 
     @classmethod
     def _of(cls, document: Mapping[str, Any]) -> Plan:
-        fingerprint = document["fingerprint"]
+        fingerprint, people = document["fingerprint"], document.get("population")
         policy = Policy.from_dict(document["policy"])
         report = Report.from_dict(
             document["report"], document["heights"], histogram=document["histogram"]
@@ -386,6 +444,7 @@ class Plan(SelfShown):
             report=replace(report, provenance=made_of, notes=notes),
             fingerprint=None if fingerprint is None else tuple(fingerprint),
             seed=document.get("seed"),
+            population=None if people is None else PlannedPopulation(*people),
         )
 
 
@@ -421,6 +480,11 @@ def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
     """
     refuse_dialect(dialect)
     dialect = dialect.lower()
+    if dialect != DIALECT and plan._people() is not None:
+        raise PolicyError(
+            "the statement counts a population to find what is suppressed, which is written for "
+            "duckdb alone; publish from the database of the plan, or allow no suppression"
+        )
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
     if dialect == plan.dialect == DIALECT:
         return [render(create_table(target, tree(plan.rows())), dialect, pretty=True)]

@@ -36,7 +36,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
-from sqlanon.publishing.plan import Fingerprint, Plan
+from sqlanon.publishing.plan import Fingerprint, Plan, planned_population
 from sqlanon.query.encoding.encode import confused, fingerprint
 from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
 from sqlanon.recoding import Node, Recoding
@@ -113,6 +113,7 @@ def make_plan(
         started = time.monotonic()
         tell("reading: the table")
         subject, policy, known = _read(engine, table, policy=policy, options=options)
+        people = planned_population(engine, policy)
         options.shared.read_from(known)
         if engine.dialect == DIALECT:
             options = replace(options, threads=int(engine.rows(_THREADS)[0][0]))
@@ -120,7 +121,7 @@ def make_plan(
         taken = time.monotonic() - started
         # To measure what is published takes about half as long as to read what it is made of.
         reserved = (taken / 2, MAX_RESERVED_SHARE / 2)
-        if policy.demands or policy.entity:
+        if policy.demands or policy.entity or policy.population_models:
             reserved = (taken * COUNTS_PER_READING, MAX_RESERVED_SHARE)
         ended = options.deadline.reserving(*reserved)
         with _room(engine, options):
@@ -138,9 +139,11 @@ def make_plan(
             few=_few_labels(engine, subject, policy=policy, recoding=decided.recoding),
             report=decided.report,
             seed=options.seed,
+            population=people,
         )
         # Where nobody looks at the plan, the published table is judged itself.
-        if decided.tallied is not None or policy.entity or (fingerprinted and policy.demands):
+        is_looked_at = policy.demands or policy.population_models
+        if decided.tallied is not None or policy.entity or (fingerprinted and is_looked_at):
             from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
             figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
@@ -170,7 +173,7 @@ def make_plan(
         )
         # What is not read in one transaction must be the same from here to its publication.
         held = fingerprinted or options.deadline.is_limited
-        return replace(plan, report=report, fingerprint=known if held else None)
+        return replace(plan.beside(None), report=report, fingerprint=known if held else None)
 
 
 def _local_notes(
@@ -215,6 +218,8 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
     policy.refuse_published_entity()
     policy.refuse_unused_label()
     is_open = options.method is CHOICE
+    if not is_open:
+        options.method.refuse_population(policy)
     settled = list(options.own.candidates.values()) if is_open else [options.own]
     refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
     refuse_without_solver(*(getattr(own, "improve", None) for own in settled))
@@ -442,7 +447,9 @@ def _instead(
     full_domain, asked = import_module(DEFAULT.home), options.loss
     options = options if asked in DEFAULT.losses else replace(options, loss=STEERING_LOSS)
     # Checks by k alone are kept from one search to the next: others begin anew.
-    is_further = known == subject.high or not (policy.demands or policy.entity)
+    is_further = known == subject.high or not (
+        policy.demands or policy.entity or policy.population_models
+    )
     if options.method is not DEFAULT and is_further:
         further = replace(options, shared=kept)
         with suppress(TimeLimitError), _room(engine, further):

@@ -147,6 +147,7 @@ def _previewed(source: OpenedSource, plan: Plan, *, rows: int) -> tuple[Previewe
     )
     before = engine.rows(first)
     # Last, so that it decides nothing that the published columns do not.
+    plan = plan.beside(engine.opened.population)
     recoded = plan.recoded([*published, number], numbered, ordered=False)
     query = expression(
         "SELECT {{ number }}{% for column in columns %}, CAST({{ column }} AS VARCHAR)"

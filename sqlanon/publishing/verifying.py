@@ -20,7 +20,12 @@ from sqlanon.microdata.opening import told
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
 from sqlanon.publishing.formats import content
-from sqlanon.publishing.manifest import Manifest, published_figures, released_results
+from sqlanon.publishing.manifest import (
+    Manifest,
+    published_figures,
+    refuse_unverifiable,
+    released_results,
+)
 from sqlanon.query.publish.formats import Written
 from sqlanon.query.syntax import alias, column, rows_of, select
 from sqlanon.query.text import type_name, varchar
@@ -119,6 +124,7 @@ def verify(
     call = asked(released, Policy({}) if policy is None else policy, table=table)
     given = call.policy(list(known.columns)) if callable(call.policy) else call.policy
     demanded = known.completed(given)
+    refuse_unverifiable(demanded)
     use = Use(by_value=frozenset())  # a CSV file is read as it is written
     reading = open_source(call.source, call.table, read_only=True, use=lambda _: use, **opening)
     with following(progress), reading as opened, opened.engine.transaction():

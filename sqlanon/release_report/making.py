@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.arguments import checked, is_file, kind_of
 from sqlanon.assessment.lint import lint_table
-from sqlanon.assessment.risk import IDENTIFYING, opened_population
+from sqlanon.assessment.risk import IDENTIFYING
 from sqlanon.classes import RISK_THRESHOLD
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine, Opening
@@ -25,6 +25,7 @@ from sqlanon.loss.cells import MEASURES
 from sqlanon.methods.options import deadline_after
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, reading, told
+from sqlanon.microdata.population import opened_population
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.syntax import column, select

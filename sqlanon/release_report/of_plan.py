@@ -119,7 +119,7 @@ def _statements(plan: Plan, released: Collection[str]) -> tuple[tuple[str, ...],
         isinstance(each.hierarchy.rule, Expressions) for each in plan.policy.attributes.values()
     ):
         return (), f"The policy has SQL of its own, which may name values: {_SQL}."
-    query = _without_values(tree(plan.rows()), frozenset(released))
+    query = _without_values(tree(plan.beside(None).rows()), frozenset(released))
     try:
         text = render(create_table(table("released"), query), plan.dialect, pretty=True)
     except EngineError:

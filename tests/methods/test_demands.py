@@ -9,7 +9,7 @@ import pytest
 from databases import empty_database
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, TCloseness
+from sqlanon import Hierarchy, KAnonymity, KMap, LDiversity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import METHODS
 
@@ -25,11 +25,13 @@ DEMANDS = {
     "suppression limit": {"suppression_limit": 0.1},
     "l": {"models": [KAnonymity(2), LDiversity(2, "entropy")], "sensitive": ["ill"]},
     "t": {"models": [KAnonymity(2), TCloseness(0.4)], "sensitive": ["ill"]},
+    "`--population`": {"models": [KAnonymity(2), KMap(3)], "population": "people"},
 }
 TOGETHER = (
     ("levels", "weights", "suppression limit", "l"),
     ("fixed levels", "`--entity`"),
     ("t",),
+    ("`--population`",),
 )
 """Demands that are made at once, where a method takes them."""
 

@@ -118,6 +118,7 @@ class DuckDB:
         self._notes: list[str] = []
         self._files: list[Path] = []
         self._held: list[HeldFile] = []
+        self._populations: list[exp.Table] = []
         self.limits: Limits | None = None
         self._temporaries: list[str] = []
         self._frames: list[str] = []
@@ -133,7 +134,7 @@ class DuckDB:
     @property
     def opened(self) -> OpenedFiles:
         """How it was opened, and the files that its tables are read from."""
-        return OpenedFiles(self, self._notes, self._files, self._held)
+        return OpenedFiles(self, self._notes, self._files, self._held, self._populations)
 
     def run(self, statement: Statement, parameters: Sequence[object] = ()) -> None:
         """Carries a statement out and drops its result.

@@ -149,12 +149,24 @@ class OpenedFiles:
         notes: What a reader should know of how the connection was opened.
         files: Files that tables are read from.
         held: Those of them that must stay what they are.
+        populations: The people that the records of a table are of, while they are open beside it.
     """
 
     def __init__(
-        self, engine: Engine, notes: list[str], files: list[Path], held: list[HeldFile]
+        self,
+        engine: Engine,
+        notes: list[str],
+        files: list[Path],
+        held: list[HeldFile],
+        populations: list[exp.Table],
     ) -> None:
         self._engine, self.notes, self._files, self._held = engine, notes, files, held
+        self.populations = populations
+
+    @property
+    def population(self) -> exp.Table | None:
+        """The people that the table's records are of, where they were opened beside it."""
+        return self.populations[-1] if self.populations else None
 
     @property
     def files(self) -> list[Path]:

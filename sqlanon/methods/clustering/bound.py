@@ -106,7 +106,9 @@ def bound_table(
     if not any(isinstance(model, KAnonymity) for model in policy.models):
         raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
     own = plain(policy)
-    subject = bind(engine, table, policy=own)
+    # People of a population are leaves of the hierarchies, too, by which losses are counted.
+    known = replace(own, models=(*own.models, *policy.population_models))
+    subject = bind(engine, table, policy=known)
     with engine.workspace():
         mine = Mine.of(engine, subject, policy=own, loss=wanted.loss, shared=wanted.shared)
         problem = replace(problem_of(mine.read), deadline=engine.deadline)

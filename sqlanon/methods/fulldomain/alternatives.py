@@ -22,8 +22,11 @@ from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.policy.policy import least_share
 from sqlanon.query.classes import table_classes
+from sqlanon.query.classes.frequency import Selected, class_rows
+from sqlanon.query.classes.violations import failing
 from sqlanon.query.encoding import encode
-from sqlanon.query.privacy import models
+from sqlanon.query.encoding.encode import PEOPLE, SIZE
+from sqlanon.query.privacy import models, population
 from sqlanon.query.privacy.figures import as_one_class, class_figures, held
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Box, Check
@@ -130,8 +133,10 @@ def higher_limits(
         Rows of the report: the least limit that allows for a node, to four decimals, the records
         that it leaves out, its loss and its levels.
     """
-    if problem.policy.suppressed == "keep":
-        return  # kept records must satisfy the models as a class, which limits do not settle
+    policy = problem.policy
+    if policy.suppressed == "keep" or policy.forbids_suppression:
+        # Kept records must satisfy the models as a class, which limits do not settle.
+        return
     least, records = value, problem.subject.records
     for check in _spread(_promising(problem, outcome)):
         classes, suppressed = settled_at_any_limit(problem, check.node)
@@ -141,7 +146,7 @@ def higher_limits(
             problem.sets.engine,
             problem.subject,
             encoded=problem.sets.encoded,
-            policy=problem.policy,
+            policy=policy,
             node=check.node,
             suppressed=classes,
         )
@@ -290,11 +295,24 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
             [row] = engine.rows(models.worst(figures, needed, models=[model]))
             if row[-1]:
                 return False
-    return True
+    if not policy.population_models:
+        return True
+    table, words = problem.sets.held[0].presence, problem.sets.encoded.layout.words
+    assert table is not None
+    whole = class_rows(
+        table, words, selected=Selected({"released": SIZE, PEOPLE: PEOPLE}), masks=[(0,) * words]
+    )
+    fails = map(population.violates, policy.population_models)
+    return not engine.rows(failing(whole, ["number"], conditions=list(fails)))
 
 
 def _finding(problem: FullDomainProblem, asked: str, *, suppressed: int) -> str:
     lattice, records = problem.lattice, problem.subject.records
+    if problem.policy.forbids_suppression:
+        return (
+            f"no recoding within the levels allowed satisfies {asked}, which lets no record be "
+            "suppressed: a class that is left out would have none"
+        )
     if suppressed <= lattice.allowance and lattice.smallest:
         return (
             f"no recoding suppresses none of the {records} records, or such that together they "
@@ -324,6 +342,8 @@ def _ways_out(problem: FullDomainProblem, suppressed: int) -> list[str]:
     ]
     if bounded and _satisfies_as_one(problem):
         ways.append(f"raise max_level (--max-level) of {', '.join(map(repr, bounded))}")
+    if problem.policy.forbids_suppression:
+        return ways or ["ask for less, or give hierarchies with other levels"]
     found = min(suppressed, _fewest(problem))
     dropping = "use suppressed='drop' (--suppressed drop)" if lattice.smallest else ""
     if found <= lattice.allowance and dropping:

@@ -24,7 +24,7 @@ from sqlanon.loss.cells import CellCosts
 from sqlanon.microdata.encoding import JOINED, Encoded
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Masks, Prices
-from sqlanon.query.encoding.encode import word
+from sqlanon.query.encoding.encode import PEOPLE, SIZE, word
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Forecast, at_node
 from sqlanon.sqltext import Sql
@@ -112,6 +112,9 @@ class FrequencySet:
         prices: Where the costs of cells are, if they matter.
         details: What models beyond k need of the same classes; None where there are none.
         detailed: Rows of the details.
+        presence: The same classes, and those of the population alone, with the records of both;
+            None where no model asks for these.
+        present: Rows of it.
     """
 
     node: Node
@@ -120,11 +123,13 @@ class FrequencySet:
     prices: Prices | None = None
     details: exp.Table | None = None
     detailed: int = 0
+    presence: exp.Table | None = None
+    present: int = 0
 
     @property
     def scanned(self) -> int:
         """Rows that are grouped for a node, at most."""
-        return max(self.rows, self.detailed)
+        return max(self.rows, self.detailed, self.present)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +225,14 @@ class FrequencySets:
         self._density = Forecast(sum(map(max, self.entropies)))
         leaves, details = tuple(0 for _ in self.lowest), self.encoded.details
         prices = None if self.pricing is None else self.pricing.tables
-        base = FrequencySet(leaves, self.encoded.table, self.encoded.rows, prices)
+        base = FrequencySet(
+            leaves,
+            self.encoded.table,
+            self.encoded.rows,
+            prices,
+            presence=self.encoded.presence,
+            present=self.encoded.present,
+        )
         if details is not None:
             base = replace(base, details=details.table, detailed=details.rows)
         self.held.append(self._rolled(base, self.lowest) if any(self.lowest) else base)
@@ -356,6 +368,10 @@ class FrequencySets:
             query = frequency.roll_up(source.details, masks, carried=carried)
             details, detailed = self.engine.materialize_counted("details", query)
             result = replace(result, details=details, detailed=detailed)
+        if source.presence is not None:
+            query = frequency.roll_up(source.presence, masks, sums=(SIZE, PEOPLE))
+            presence, present = self.engine.materialize_counted("presence", query)
+            result = replace(result, presence=presence, present=present)
         finer = source.table if result.details is None else result.details
         table, rows = self.engine.materialize_counted("frequency", frequency.roll_up(finer, masks))
         self.rolled_up += 1

@@ -181,11 +181,11 @@ def _search(
 def _start(problem: FullDomainProblem, options: Options[Any]) -> Start | None:
     """What finds a first good node from the table in memory; None where it cannot be there.
 
-    It cannot where persons are counted or the loss looks at gains, which are not counted there, or
-    where memory is too small.
+    It cannot where persons or a population are counted or the loss looks at gains, which are not
+    counted there, or where memory is too small.
     """
-    encoded, lattice = problem.sets.encoded, problem.lattice
-    if problem.policy.entity is not None or lattice.ratio is not None:
+    encoded, lattice, policy = problem.sets.encoded, problem.lattice, problem.policy
+    if policy.entity is not None or policy.population_models or lattice.ratio is not None:
         return None
     rows = encoded.rows if encoded.details is None else encoded.details.rows
     figures = 4 * encoded.layout.words + 2 * len(lattice.low) + ROW_FIGURES

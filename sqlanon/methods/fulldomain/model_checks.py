@@ -29,6 +29,17 @@ be removed from C until the rest can satisfy it:
   s >= (D(C) - t') / (M - t'). The reference is that of the whole table here; suppressing a share a
   of the records moves it by at most a, so t' = t + a. (`ordered` counts ranks of values that are
   present; each of v values that suppression may remove adds at most 1 / (m - 1) to t'.)
+- k-map: all records of C, since a part of it has no more people in the population.
+- delta-presence, at most: K has at most `most` times its people, who are among the p of C, so of
+  the n records of C at least n - most p have to go.
+- delta-presence, at least: where the share of C is below `least`, that of a part of C is, of which
+  it is a mean. So every node below fails, whatever it suppresses, which takes shares to 0; and so
+  it does below a class that the population alone has. A node that satisfies a `least` above 0
+  suppresses nothing.
+
+Above a node, the records that fail k-map only become fewer, as those that fail k do. Those that
+fail delta-presence may become more: of at most 1/2, 1 of 1 fails and 1 of 2 does not, and above all
+2 of 3 do. But where no class fails none does above, since shares of unions are means.
 
 Models that are not closed under union prove nothing about other nodes, and of those that count
 persons only k and distinct l do.
@@ -63,6 +74,7 @@ from sqlanon.policy.privacy import (
     BetaLikeness,
     ByForm,
     LDiversity,
+    PopulationModel,
     TCloseness,
     ValueModel,
 )
@@ -78,8 +90,8 @@ from sqlanon.query.classes.frequency import (
     with_nodes,
 )
 from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
-from sqlanon.query.encoding.encode import SIZE, VALUE
-from sqlanon.query.privacy import models
+from sqlanon.query.encoding.encode import PEOPLE, SIZE, VALUE
+from sqlanon.query.privacy import models, population
 from sqlanon.query.privacy.figures import (
     RATIO,
     Needed,
@@ -147,6 +159,7 @@ class SuppressionScope:
         allowance: Records that may be suppressed.
         keeping: Whether suppressed records are published without their quasi-identifiers, so that
             the reference of t-closeness is that of the whole table whatever is suppressed.
+        population: What is asked of classes beside those of the population.
     """
 
     details: Details
@@ -155,6 +168,7 @@ class SuppressionScope:
     records: int
     allowance: int
     keeping: bool
+    population: tuple[PopulationModel, ...] = ()
 
     @property
     def keys(self) -> list[str]:
@@ -173,7 +187,12 @@ class SuppressionScope:
     @property
     def superset_monotone(self) -> bool:
         """Whether classes that satisfy all models still do with any records added."""
-        return all(model.superset_monotone for model in self._models)
+        return all(model.superset_monotone for model in [*self._models, *self.population])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether classes of the population without any record matter."""
+        return any(model.forbids_suppression for model in self.population)
 
     @property
     def moving(self) -> bool:
@@ -441,7 +460,7 @@ class Violations:
         """Classes counted from a batch's set: of nodes by their bits, or by parameters."""
         source = batch.source
         assert source.details is not None
-        return _Classes(source.details, self.scope.words, masks)
+        return _Classes(source.details, self.scope.words, masks, source.presence)
 
     def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
         words, parts = self.scope.words, []
@@ -474,9 +493,14 @@ class Violations:
                 *parts,
             ]
         elif k:
+            parts = parts or [classes.sizes()]
             small = expression("class_size < {{ k }}", k=k)
             conditions = [(small, name(CLASS_SIZE)), *parts[0].conditions]
             parts[0] = replace(parts[0], conditions=conditions)
+        if k and self.scope.population:
+            beside = classes.beside_population(self.scope)
+            # Those of the population alone have no other figures.
+            parts = [beside, *parts] if self.scope.is_whole else [*parts, beside]
         return violations.violating(parts, classes.keys)
 
     def _asked(self) -> list[_Asked]:
@@ -530,11 +554,13 @@ class _Classes:
         details: The details.
         words: Number of words of the code.
         masks: Per node its bits; None for the nodes of the query's parameters.
+        presence: The same classes beside those of the population, where a model asks for these.
     """
 
     details: exp.Table
     words: int
     masks: Sequence[Masks] | None = None
+    presence: exp.Table | None = None
 
     @property
     def keys(self) -> list[str]:
@@ -544,6 +570,17 @@ class _Classes:
     def sizes(self) -> Figures:
         """CLASS_SIZE of every class."""
         return Figures(self._rows(CLASS_SIZE), [])
+
+    def beside_population(self, scope: SuppressionScope) -> Figures:
+        """Records and people of every class, and what the models of a population make of them."""
+        assert self.presence is not None
+        selected = Selected({"released": SIZE, PEOPLE: PEOPLE}, violations.words(self.words))
+        rows = class_rows(self.presence, self.words, selected=selected, masks=self.masks)
+        conditions = [
+            (population.violates(m), population.required(m, every=scope.records))
+            for m in scope.population
+        ]
+        return Figures(violations.compared(rows, self.keys, is_whole=scope.is_whole), conditions)
 
     def persons(self) -> Sql:
         """The `persons` of every class."""

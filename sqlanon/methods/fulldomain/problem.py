@@ -132,7 +132,8 @@ def problem_of(
 def _name(subject: Subject, policy: Policy, *, valued: Sequence[str]) -> tuple[Hashable, ...]:
     """What the codes of a table follow from besides its trees, where only limits differ, or k."""
     demands = tuple((demand.column, repr(demand.model)) for demand in policy.demands)
-    return subject.low, subject.high, demands, policy.entity, tuple(valued)
+    is_compared = bool(policy.population_models)
+    return subject.low, subject.high, demands, policy.entity, is_compared, tuple(valued)
 
 
 def _costs(subject: Subject, encoded: Encoded, *, loss: str) -> CellCosts | None:
@@ -149,7 +150,7 @@ def _model_checks(
     sizes: SizeChecks, policy: Policy, *, records: int, looks_at_classes: bool
 ) -> ModelChecks | None:
     encoded = sizes.sets.encoded
-    if encoded.details is None or not (policy.demands or policy.entity):
+    if encoded.details is None or not (policy.demands or policy.entity or policy.population_models):
         return None
     # k alone needs none of these.
     from sqlanon.methods.fulldomain.model_checks import ModelChecks, SuppressionScope, Violations
@@ -161,6 +162,7 @@ def _model_checks(
         records,
         policy.allowance(records),
         policy.suppressed == "keep",
+        policy.population_models,
     )
     violations = Violations(sizes.sets, scope, sizes.objective.squares)
     return ModelChecks(sizes, violations, looks_at_classes)

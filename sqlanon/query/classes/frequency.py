@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlanon.query.encoding.encode import word
+from sqlanon.query.encoding.encode import SIZE, word
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render
 
 CLASS_SIZE = "class_size"
@@ -93,12 +93,20 @@ def with_nodes(query: Sql, words: int, *, prices: Prices | None = None) -> Sql:
     return render("classes/with_nodes", columns=names(node_columns(words, prices)), query=query)
 
 
-def roll_up(source: exp.Table, masks: Masks, *, carried: Sequence[str] = ()) -> Sql:
+def roll_up(
+    source: exp.Table,
+    masks: Masks,
+    *,
+    carried: Sequence[str] = (),
+    sums: Sequence[str] = (SIZE,),
+) -> Sql:
     """The frequency set of a node from a finer set or its details, in the same shape.
 
-    The values of `carried` columns are told apart within a class, too.
+    The values of `carried` columns are told apart within a class, too, and `sums` are added up.
     """
-    return render("classes/roll_up", source=source, masks=masks, carried=names(carried))
+    return render(
+        "classes/roll_up", source=source, masks=masks, carried=names(carried), sums=names(sums)
+    )
 
 
 def class_rows(

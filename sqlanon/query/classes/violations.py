@@ -120,6 +120,28 @@ def violating(parts: Sequence[Figures], keys: Keys) -> Sql:
     )
 
 
+def compared(rows: Fragment, keys: Keys, *, is_whole: bool) -> Sql:
+    """Classes with their `released` records, PEOPLE of the population, and CLASS_SIZE.
+
+    Args:
+        rows: Classes with the first two, those of the population alone among them.
+        keys: What tells them apart.
+        is_whole: Whether the latter stay; their people then stand for records that are missing.
+    """
+    return render("classes/compared", rows=rows, keys=names(keys), is_whole=is_whole)
+
+
+def beside(rows: Fragment, population: Fragment, keys: Keys) -> Sql:
+    """Classes of records with the people of a population that have the same published values.
+
+    Args:
+        rows: The records: the keys and SIZE.
+        population: The people: the keys and PEOPLE.
+        keys: What tells classes apart; NULL is a value.
+    """
+    return render("classes/beside", rows=rows, population=population, keys=names(keys))
+
+
 def persons(rows: Fragment, keys: Keys) -> Sql:
     """The `persons` per class, of rows that tell them apart; those without one are one person's."""
     return expression(

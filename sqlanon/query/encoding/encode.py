@@ -21,6 +21,7 @@ LEAF = "leaf"
 VALUE = "value"
 SIZE = "size"
 RANK = "rank"
+PEOPLE = "people"
 WHOLE = exp.DataType.INTEGER_TYPES - {exp.DataType.Type.BIT}
 
 
@@ -46,6 +47,33 @@ def presence(source: exp.Table, columns: Sequence[str]) -> Sql:
 def confused(source: exp.Table, columns: Sequence[str]) -> Sql:
     """Per text column whether it takes a letter for another of its case or accent, in one row."""
     return render("encoding/confused", source=source, columns=names(columns))
+
+
+def distinct_rows(sources: Sequence[exp.Table], columns: Sequence[str]) -> Sql:
+    """The distinct combinations of some columns, of several tables."""
+    return expression(
+        "{% for source in sources %}{% if not loop.first %} UNION {% endif %}"
+        "SELECT {{ columns }} FROM {{ source }}{% endfor %}",
+        sources=sources,
+        columns=listed(names(columns)),
+    )
+
+
+def present(encoded: exp.Table, people: exp.Table, *, words: int) -> Sql:
+    """The combinations of a table and of its population: the words, SIZE and PEOPLE.
+
+    The first are the records of the table, the other those of the population.
+    """
+    return render("encoding/present", encoded=encoded, people=people, words=names(_names(words)))
+
+
+def crowded(presence: exp.Table) -> Sql:
+    """Combinations with more records than people, and the records and people of these."""
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('size') }}, {{ total('people') }}"
+        " FROM {{ presence }} WHERE size > people",
+        presence=presence,
+    )
 
 
 def distinct_values(source: exp.Table, attribute: str) -> exp.Select:

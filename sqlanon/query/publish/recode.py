@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -31,6 +31,7 @@ class Publication:
         label: What every cell of a suppressed record has, where a recoding says of single records
             which are suppressed; None where these are dropped.
         ordered: Whether the rows are sorted.
+        population: The people that suppression looks at; None where it looks at none.
     """
 
     source: exp.Table
@@ -40,6 +41,7 @@ class Publication:
     few: Collection[str] = ()
     label: str | None = None
     ordered: bool = True
+    population: exp.Table | None = None
 
     @property
     def sorted_by(self) -> list[Sql]:
@@ -54,6 +56,23 @@ class Publication:
             for (own, (hierarchy, kind)), at in parts
         }
 
+    def people(self, levels: Sequence[int]) -> dict[str, Recode]:
+        """How the quasi-identifiers of the population are recoded; none where there is none."""
+        if self.population is None:
+            return {}
+        # A population may have greater numbers than the type of the table holds.
+        wider = {
+            name: (hierarchy, _WIDEST if kind.this in _NARROW else kind)
+            for name, (hierarchy, kind) in self.hierarchies.items()
+        }
+        theirs = replace(self, source=self.population, hierarchies=wider)
+        return theirs.recodes((level,) for level in levels)
+
+
+_NARROW = exp.DataType.INTEGER_TYPES - {
+    getattr(exp.DataType.Type, name) for name in ("BIGINT", "UBIGINT", "INT128", "UINT128", "BIT")
+}
+_WIDEST = exp.DataType(this=exp.DataType.Type.BIGINT)
 
 Cell: TypeAlias = "tuple[Sql, Fragment, Sql | None, Fragment | None]"
 """A published column: its name, its value, and when this gives way to which label, if to any."""

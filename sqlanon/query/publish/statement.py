@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from sqlglot import exp
@@ -45,7 +46,8 @@ def published_rows(recoding: Recoding, publication: Publication) -> Statement:
 
 
 def _of_node(recoding: FullDomain, publication: Publication) -> Sql:
-    return _by_value(publication.recodes((level,) for level in recoding.node), publication)
+    recodes = publication.recodes((level,) for level in recoding.node)
+    return _by_value(recodes, publication, people=publication.people(recoding.node))
 
 
 def _of_map(recoding: ValueMap, publication: Publication) -> Sql:
@@ -56,18 +58,28 @@ def _of_map(recoding: ValueMap, publication: Publication) -> Sql:
     )
 
 
-def _by_value(recodes: Mapping[str, Recode], publication: Publication) -> Sql:
-    """The rows to publish, where values alone decide what becomes of them."""
+def _by_value(
+    recodes: Mapping[str, Recode],
+    publication: Publication,
+    *,
+    people: Mapping[str, Recode] = MappingProxyType({}),
+) -> Sql:
+    """The rows to publish, where values alone decide what becomes of them.
+
+    `people` is how those of a population are recoded that suppression looks at.
+    """
     every = {own: _as_it_is(own) for own in publication.columns} | dict(recodes)
     few = [own for own in every if own in publication.few and every[own].constant is None]
-    if few:
+    if few and not people:  # labels of a population have no places among those of the table
         return _by_place(recodes, publication, every=every, few=few)
     cells: list[Cell] = []
     for own, cast in publication.columns.items():
         kept = _kept(publication) if own in recodes else None
         text = every[own].published(cast, as_text=kept is not None)
         cells.append((name(own), text, _SUPPRESSED, kept))
-    return _records(recodes, publication, every=every, cells=cells, order=publication.sorted_by)
+    return _records(
+        recodes, publication, every=every, cells=cells, order=publication.sorted_by, people=people
+    )
 
 
 def _as_it_is(own: str) -> Recode:
@@ -88,6 +100,7 @@ def _records(
     every: Mapping[str, Recode],
     cells: Sequence[Cell],
     order: Sequence[Sql],
+    people: Mapping[str, Recode] = MappingProxyType({}),
 ) -> Sql:
     """The records with cells, joined to labels and to the suppressed classes of their recoding."""
     suppressed = publication.suppressed
@@ -109,11 +122,24 @@ def _records(
         cells=cells,
         keys=[(name(key), own) for key, own in keys.items()],
         carried=[(name(own), each) for own, each in carried.items()],
+        people=_people(publication, telling, people=people),
         steps=[(name(step), query) for step, query in steps],
         last=name(steps[-1][0]) if steps else None,
         is_kept=suppressed is not None and suppressed.label is not None,
         sorted_by=order,
     )
+
+
+def _people(
+    publication: Publication, telling: Sequence[Recode], *, people: Mapping[str, Recode]
+) -> list[tuple[exp.Table, list[tuple[Sql, Sql, Fragment]], list[tuple[Sql, exp.Expr]]]]:
+    """The population by the keys of the records, or nothing: its table, labels and keys."""
+    if publication.population is None or not people:
+        return []
+    own = {item.name: people[item.name] for item in telling}
+    keys = enumerate(item.published(None) for item in own.values())
+    named = [(name(f"key_{place}"), value) for place, value in keys]
+    return [(publication.population, joined_labels(own), named)]
 
 
 def distinct_roughly(source: exp.Table, columns: Sequence[str]) -> Sql:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.policy.privacy import ValueModel
+from sqlanon.policy.privacy import PopulationModel, ValueModel
 from sqlanon.query.classes import violations
-from sqlanon.query.privacy import models
+from sqlanon.query.privacy import models, population
 from sqlanon.query.privacy.figures import (
     Needed,
     Reference,
@@ -26,6 +26,7 @@ from sqlanon.query.syntax import table
 from sqlanon.sqltext import Fragment, Sql, expression, names, value
 
 _DETAILS = "sqlanon_details"
+POPULATION = "sqlanon_population"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class SuppressionQuery:
         entity: The column that says whose record it is.
         rounds: How often suppression is looked at.
         label: What replaces the quasi-identifiers of suppressed records; None drops them.
+        population: What is asked of classes beside those of a population.
     """
 
     k: int
@@ -68,17 +70,23 @@ class SuppressionQuery:
     entity: str | None = None
     rounds: int = 1
     label: str | None = None
+    population: tuple[PopulationModel, ...] = ()
 
     def steps(self, keys: Sequence[str]) -> list[tuple[str, Sql]]:
         """Named queries, each from those before; the last one has a row per suppressed class.
 
         The first look at `sqlanon_details`: rows of the keys, which tell classes apart, a value per
-        attribute, the person where records have one, and SIZE.
+        attribute, the person where records have one, and SIZE. Where a population is asked for,
+        it is at `sqlanon_population`: rows of the keys and PEOPLE.
         """
         rows = table(_DETAILS)
         parts = [violations.small(rows, keys, k=self.k)]
         if self.entity is not None:
             parts.append(violations.few_persons(rows, keys, k=self.k))
+        if self.population:
+            beside = violations.beside(rows, table(POPULATION), keys)
+            fails = list(map(population.violates, self.population))
+            parts.append(violations.failing(beside, keys, conditions=fails))
         references, failing = self._failing(rows, keys, number=1)
         steps = [*references, (_suppressed(1), violations.merged([*parts, *failing], keys))]
         for number in range(2, self.rounds + 1):

@@ -1,0 +1,203 @@
+"""Population: which of its models a published table satisfies, from its rows and the people alone.
+
+The people are generalized by the policy's hierarchies to the labels that the table has. Where these
+stand for nodes within each other, as records that are recoded one by one have them, a class has all
+people whom its labels hold, some of whom other classes hold, too. So k-map can be asked of such a
+table, and delta-presence cannot: nobody is in one class alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assessment.labels import load_nodes
+from sqlanon.engine.base import Engine, by_column
+from sqlanon.errors import SourceError
+from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read
+from sqlanon.hierarchy.tree import Place
+from sqlanon.microdata.binding import Subject, bind
+from sqlanon.microdata.encoding import Encoded, encode_subject, refuse_crowded
+from sqlanon.microdata.population import population_of
+from sqlanon.policy.policy import Policy
+from sqlanon.policy.privacy import AT_LEAST, AT_MOST, DeltaPresence, KMap
+from sqlanon.policy.toml import blaming
+from sqlanon.query.assess import population, release
+from sqlanon.query.encoding import encode
+from sqlanon.query.privacy.population import above, below
+from sqlanon.query.text import TEXT
+from sqlanon.reports.check import ModelResult
+from sqlanon.sqltext import Sql
+from sqlanon.wording import counted
+
+
+def population_results(
+    engine: Engine, table: exp.Table, *, policy: Policy
+) -> tuple[ModelResult, ...]:
+    """Whether a table satisfies the models of a population that a policy asks for.
+
+    k-map has the fewest people of a class; delta-presence the least and the greatest share of
+    people that is published, of all classes of the population.
+
+    Raises:
+        SourceError: The population lacks a quasi-identifier, labels stand for several nodes, or
+            shares are asked for of a table that is no part of the population, or has several labels
+            for a value.
+        HierarchyError: Values of the population that its hierarchies do not know.
+    """
+    models, people = policy.population_models, population_of(engine, policy)
+    if people is None:
+        return ()
+    shares = [model for model in models if isinstance(model, DeltaPresence)]
+    own = policy.attributes
+    with blaming("the population"):
+        subject = bind(engine, people, policy=Policy(own))
+    with engine.workspace():
+        with blaming("the population"):
+            encoded = encode_subject(engine, subject, Policy(own))
+        label = policy.suppressed_label if policy.suppressed == "keep" else None
+        query = release.table_classes(table, subject.names, suppressed=label)
+        classes = engine.materialize("classes", query)
+        read_labels = _read(engine, subject, classes=classes, policy=policy)
+        if shares:
+            _refuse_nested(subject, read_labels)
+        conditions = [part for m in shares for part in (below(m.least), above(m.most))]
+        fewest, least, most, there, *rest = _compared(
+            engine, subject, encoded, classes=classes, labels=read_labels, conditions=conditions
+        )
+    refuse_crowded(policy, rest[:3], names=subject.names)
+    # Whoever has no label in a column, or none together, is in a class without a record.
+    is_missing = there < subject.records
+    if fewest is None:  # every record is kept without its quasi-identifiers, and may be anybody
+        fewest = subject.records
+    lowest = 0.0 if is_missing or least is None else float(least)
+    results = [
+        ModelResult("k-map", model.k, fewest, fewest >= model.k)
+        for model in models
+        if isinstance(model, KMap)
+    ]
+    failing = iter(rest[3:])
+    for model in shares:
+        lacks = next(failing) or (is_missing and model.least > 0)
+        results += [
+            ModelResult(AT_LEAST, model.least, lowest, not lacks),
+            ModelResult(AT_MOST, model.most, float(most or 0), not next(failing)),
+        ]
+    return tuple(results)
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """The nodes of a hierarchy that the labels of a column stand for.
+
+    Args:
+        nodes: All of its nodes.
+        places: The node of each label; of those that nobody in the population has, none.
+        number: Labels of the column.
+    """
+
+    nodes: Nodes
+    places: dict[Label, Place]
+    number: int
+
+    def tells(self, leaves: int) -> bool:
+        """Whether they tell people apart: more than one label, or one that not all have."""
+        runs = [self.nodes.run(place) for place in self.places.values()]
+        return self.number != 1 or runs != [(0, leaves)]
+
+
+def _read(engine: Engine, subject: Subject, *, classes: exp.Table, policy: Policy) -> list[_Labels]:
+    """The nodes that the labels of each column stand for, among those of the population.
+
+    Raises:
+        SourceError: Labels that stand for different nodes at several levels.
+    """
+    nodes, places = load_nodes(engine, subject, suppressed=policy.suppressed_label)
+    found, faults = [], []
+    for number, name in enumerate(subject.names):
+        held, labels = engine.materialize_counted("held", release.held_labels(classes, number))
+        kind = subject.columns[name]
+        # How many people have a label decides nothing: the table may hold others.
+        matches = [
+            LabelMatch(label, places[number][place], 0, 0)
+            for label, place, *_ in engine.rows(
+                release.readings(held, nodes, number=number, kind=kind)
+            )
+        ]
+        tree = subject.trees[number]
+        known = Nodes(tree, [0] * len(tree.leaves))
+        reading = read(known, matches, allowed=subject.allowed[number])
+        if reading.ambiguous:
+            faults.append(
+                f"column {name!r} has "
+                f"{counted(reading.ambiguous, 'label that stands', more='labels that stand')} for "
+                "different nodes at several levels of its hierarchy, so that nobody can tell whom "
+                "of the population it means; give each node a label of its own"
+            )
+        found.append(_Labels(known, dict(reading.places), labels))
+    if faults:
+        raise SourceError("; ".join(faults))
+    return found
+
+
+def _refuse_nested(subject: Subject, labels: list[_Labels]) -> None:
+    """Refuses labels that share values, where every person must be in one class.
+
+    Raises:
+        SourceError: There are some.
+    """
+    nested = [
+        repr(name)
+        for name, own in zip(subject.names, labels, strict=True)
+        if len(own.places) != len({own.nodes.run(place) for place in own.places.values()})
+        or not own.nodes.disjoint(own.places.values())
+    ]
+    if nested:
+        raise SourceError(
+            f"labels of column {', '.join(nested)} stand for nodes within each other, so that some "
+            "people are in several classes, and no share of a class says how likely one of them is "
+            "in the table; ask for delta-presence of a table with one level per column"
+        )
+
+
+def _compared(
+    engine: Engine,
+    subject: Subject,
+    encoded: Encoded,
+    *,
+    classes: exp.Table,
+    labels: list[_Labels],
+    conditions: list[Sql],
+) -> tuple[int, ...]:
+    """The row of `population.people_of_classes`."""
+    layout = encoded.layout
+    telling = [
+        number
+        for number, (own, tree) in enumerate(zip(labels, subject.trees, strict=True))
+        if own.tells(len(tree.leaves))
+    ]
+    columns = {number: layout.column_masks(number, 0) for number in telling}
+    words = [encode.word(w) for w in range(layout.words)]
+    targets: list[tuple[object, ...]] = []
+    read_rows: list[tuple[object, ...]] = []
+    for number in telling:
+        own, codes = labels[number], layout.leaf_codes(number, subject.trees[number])
+        for place, (label, node) in enumerate(own.places.items()):
+            first, size = own.nodes.run(node)
+            read_rows.append((number, label, place))
+            targets += [(number, *code, place) for code in codes[first : first + size]]
+    names = (encode.ATTRIBUTE, *words, population.NUMBER)
+    target_table = engine.load_rows("targets", by_column(names, targets))
+    read_names = (encode.ATTRIBUTE, release.LABEL, population.NUMBER)
+    read_table = engine.load_rows("read", by_column(read_names, read_rows), {release.LABEL: TEXT})
+    people = population.labelled_people(encoded.table, target_table, columns=columns)
+    released = population.released_labels(classes, read_table, columns=columns)
+    query = population.people_of_classes(
+        engine.materialize("released", released),
+        engine.materialize("people", people),
+        columns=telling,
+        conditions=conditions,
+    )
+    row: tuple[int, ...] = engine.rows(query)[0]
+    return row

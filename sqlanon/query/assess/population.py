@@ -1,0 +1,54 @@
+"""Population: the people that the labels of a published table stand for.
+
+`columns` are those whose labels tell people apart, by number with their bits of a code at level 0.
+A label is known by its number, LABEL, which `targets` give the codes of its values, and `read` its
+text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.query.assess.release import label
+from sqlanon.query.classes.frequency import Masks
+from sqlanon.query.classes.violations import beside
+from sqlanon.sqltext import Sql, names, render
+
+NUMBER = "number"
+
+
+def labelled_people(encoded: exp.Table, targets: exp.Table, *, columns: Mapping[int, Masks]) -> Sql:
+    """The people whose values have labels in all columns, by these: LABELs and PEOPLE.
+
+    `targets` has rows of ATTRIBUTE, the words of a value, and the number of a label of it.
+    """
+    return render(
+        "assess/labelled_people",
+        encoded=encoded,
+        targets=targets,
+        columns=list(columns.items()),
+        labels=names(map(label, columns)),
+    )
+
+
+def released_labels(classes: exp.Table, read: exp.Table, *, columns: Mapping[int, Masks]) -> Sql:
+    """The classes that are not suppressed by the numbers of their labels: LABELs and SIZE.
+
+    A label that is not among those of `read`, rows of ATTRIBUTE, LABEL and its number, has none.
+    """
+    return render("assess/released_labels", classes=classes, read=read, columns=list(columns))
+
+
+def people_of_classes(
+    released: exp.Table, people: exp.Table, *, columns: Sequence[int], conditions: Sequence[Sql]
+) -> Sql:
+    """The classes beside the population, in one row.
+
+    The fewest people of a class; the least and the greatest share of them that is released; the
+    people of all classes; the classes with more records than people, with how many of both they
+    have; and the number of classes for which each of the conditions holds.
+    """
+    classes = beside(released, people, list(map(label, columns)))
+    return render("assess/people_of_classes", classes=classes, conditions=conditions)
