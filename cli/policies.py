@@ -11,7 +11,7 @@ from typing import Any
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import SETTINGS, Policy
-from sqlanon.policy.privacy import FAMILIES
+from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 from sqlanon.policy.toml import (
     COLUMN_KEYS,
     SENSITIVE_KEYS,
@@ -119,6 +119,9 @@ class PolicyMaker:
 
     def _figures(self) -> Document:
         figures = given(self.options, "k", "entity", "suppression_limit")
+        figures |= {
+            key: own for key in TABLE_FAMILIES if (own := getattr(self.options.models, key))
+        }
         return figures | given(self.publishing, "others", "suppressed", "suppressed_label")
 
     def _roles(self, document: Document, columns: Columns) -> Document:

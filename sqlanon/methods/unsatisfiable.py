@@ -106,4 +106,7 @@ def impossible(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
 def models_text(policy: Policy) -> str:
     """The models of a policy, for a message."""
     demands = [f"{each.model.describe()} of {each.column!r}" for each in policy.demands]
-    return " and ".join([f"k = {policy.k}", *demands])
+    whole = [f"{model.describe()} {model.threshold:g}" for model in policy.of_sizes]
+    whole += [f"{model.describe()} (k = {model.k})" for model in policy.of_subsets]
+    k = [f"k = {policy.k}"] if policy.k > 1 or not whole else []
+    return " and ".join([*k, *whole, *demands])

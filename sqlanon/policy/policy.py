@@ -12,7 +12,18 @@ from typing import Any, Literal
 from sqlanon.arguments import path_of
 from sqlanon.errors import PolicyError, ReleaseError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, Model, plain_numbers, strictest
+from sqlanon.policy.privacy import (
+    FAMILIES,
+    TABLE_FAMILIES,
+    KAnonymity,
+    Model,
+    SizeModel,
+    SubsetAnonymity,
+    TableModel,
+    ValueModel,
+    plain_numbers,
+    strictest,
+)
 from sqlanon.policy.roles import Demand, QuasiIdentifier, Sensitive, all_of
 from sqlanon.policy.toml import (
     blaming,
@@ -26,7 +37,7 @@ from sqlanon.policy.toml import (
     sensitive_form,
     texts,
 )
-from sqlanon.wording import counted, did_you_mean
+from sqlanon.wording import counted, did_you_mean, many
 
 Others = Literal["keep", "drop"]
 _DIGITS = 4
@@ -34,6 +45,8 @@ _SHOWN = 20
 SETTINGS = ("method", "loss")
 OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
+MOST_SUBSETS = 2_000
+"""Sets of quasi-identifiers whose combinations are counted for a model; more are refused."""
 SUPPRESSED = "*"
 SUGGESTED_K = 5
 """The smallest class of a policy that is drafted [records]."""
@@ -139,7 +152,7 @@ class Policy:
     @property
     def demands(self) -> tuple[Demand, ...]:
         """The models of each sensitive column, in the order of columns, then of `FAMILIES`."""
-        common = [model for model in self.models if not isinstance(model, KAnonymity)]
+        common = [model for model in self.models if isinstance(model, ValueModel)]
         demands = []
         for column, attribute in self.sensitive_attributes.items():
             own = {model.family for model in attribute.models}
@@ -162,6 +175,28 @@ class Policy:
     def k(self) -> int:
         """The smallest class size that the models allow; 1 where none says anything."""
         return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
+
+    @property
+    def of_sizes(self) -> tuple[SizeModel, ...]:
+        """The models of the sizes of all classes together."""
+        return tuple(model for model in self.models if isinstance(model, SizeModel))
+
+    @property
+    def of_subsets(self) -> tuple[SubsetAnonymity, ...]:
+        """The models of combinations of some quasi-identifiers."""
+        return tuple(model for model in self.models if isinstance(model, SubsetAnonymity))
+
+    @property
+    def by_class(self) -> Policy:
+        """A policy that asks of single classes what makes models of all their sizes hold.
+
+        What satisfies it satisfies this one; it is this one where there is no such model.
+        """
+        if not self.of_sizes:
+            return self
+        others = [model for model in self.models if not isinstance(model, SizeModel)]
+        enough = max(model.sufficient_k for model in self.of_sizes)
+        return replace(self, models=(*others, KAnonymity(enough)))
 
     def _kind_faults(self) -> list[str]:
         """Arguments of another kind than they must be; nothing else can be said of them."""
@@ -207,12 +242,33 @@ class Policy:
         ]
 
     def _model_faults(self) -> list[str]:
-        lost = [model for model in self.models if not isinstance(model, KAnonymity)]
+        faults = [
+            f"k_subsets combines {model.subsets} quasi-identifiers, and there are "
+            f"{len(self.quasi_identifiers)}; combine fewer"
+            for model in self.of_subsets
+            if model.subsets > len(self.quasi_identifiers) > 0
+        ]
+        faults += [
+            f"{len(self.quasi_identifiers)} quasi-identifiers have {many(sets)} sets of "
+            f"{model.subsets}, more than {MOST_SUBSETS:,}; combine fewer with k_subsets "
+            "(--k-subsets), or name fewer quasi-identifiers"
+            for model in self.of_subsets
+            if (sets := math.comb(len(self.quasi_identifiers), model.subsets)) > MOST_SUBSETS
+        ]
+        whole = [model.family for model in self.models if isinstance(model, TableModel)]
+        if whole and self.entity is not None:
+            faults.append(
+                f"{' and '.join(dict.fromkeys(whole))} cannot count persons ({self.entity!r}), who "
+                "may be in several classes, so that joining classes may raise it; ask for k "
+                "(--k), which bounds the risk of every person, or leave the entity column out"
+            )
+        lost = [model for model in self.models if isinstance(model, ValueModel)]
         if not lost or self.sensitive:
-            return []
+            return faults
         return [
+            *faults,
             f"{' and '.join(model.describe() for model in lost)} needs a sensitive column; "
-            "name it with sensitive (--sensitive COLUMN)"
+            "name it with sensitive (--sensitive COLUMN)",
         ]
 
     def _figure_faults(self) -> list[str]:
@@ -392,7 +448,8 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        refuse_unknown(document, ["k", *FAMILIES, *own, *SETTINGS, *OF_METHODS], where="the policy")
+        keys = ["k", *TABLE_FAMILIES, *FAMILIES, *own, *SETTINGS, *OF_METHODS]
+        refuse_unknown(document, keys, where="the policy")
         options = {key: document[key] for key in own if key in document}
         for key in ("identifiers", "keep", "drop"):
             options[key] = tuple(texts(options.get(key, ()), key))

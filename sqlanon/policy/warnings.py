@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from sqlanon.hierarchy.rules import Rows
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.privacy import (
+    BOUNDED,
+    FAMILIES,
+    KAnonymity,
+    LDiversity,
+    SizeModel,
+    TCloseness,
+    ValueModel,
+)
 from sqlanon.wording import Note, counted, listed
 
 
@@ -15,6 +23,17 @@ def policy_notes(policy: Policy) -> list[str]:
     notes = list[str]()
     if policy.k == 1 and any(isinstance(model, KAnonymity) for model in policy.models):
         notes.append("k = 1 protects nobody: every table is 1-anonymous")
+    if policy.k == 1 and any(isinstance(model, SizeModel) for model in policy.models):
+        notes.append(
+            "a small risk on average or of most records leaves some records free to be unique; "
+            "k (--k) bounds the risk of every one"
+        )
+    for model in policy.of_subsets:
+        if model.k > policy.k:
+            notes.append(
+                f"{model.describe()} protects from who knows so many of them; by all "
+                "quasi-identifiers together records may be unique"
+            )
     asked = {demand.column for demand in policy.demands}
     left = [name for name in policy.sensitive_attributes if name not in asked]
     if left:
@@ -82,7 +101,7 @@ def _replaced(policy: Policy, name: str) -> Iterator[str]:
     """A model of the column's own that asks less than the policy's, which it replaces."""
     own = policy.sensitive_attributes[name].models
     for common in policy.models:
-        if isinstance(common, KAnonymity):
+        if not isinstance(common, ValueModel):
             continue
         instead = [model for model in own if model.family == common.family]
         if instead and not any(_covers(model, common) for model in instead):

@@ -71,6 +71,8 @@ class Plan(SelfShown):
         columns: Its columns and their types.
         recoding: What becomes of every record's quasi-identifiers, in the policy's order.
         report: What is expected.
+        smallest: The least size of a class that is not suppressed for its size [records, or
+            persons]: k, or more where models of all classes ask for it.
         enumerated: Columns that are enumerations; they are published as text, since the labels of
             an enumeration are values of the table.
         fingerprint: Figures of the table's content at the time; None where nobody can change the
@@ -92,6 +94,7 @@ class Plan(SelfShown):
     columns: Mapping[str, exp.DataType]
     recoding: Recoding
     report: Report
+    smallest: int
     enumerated: Sequence[str] = ()
     fingerprint: Fingerprint | None = None
     rounds: int = 1
@@ -104,6 +107,11 @@ class Plan(SelfShown):
         if not (type(self.rounds) is int and 1 <= self.rounds <= most):
             raise PolicyError(
                 f"{self.rounds!r} rounds of suppression cannot be; at most {most} are possible"
+            )
+        if not (type(self.smallest) is int and self.smallest >= self.policy.k):
+            raise PolicyError(
+                f"classes of {self.smallest!r} records cannot be the smallest that are published "
+                f"where k is {self.policy.k}"
             )
         heights = [entry.hierarchy.height for entry in self.policy.attributes.values()]
         if self.recoding.records not in (None, self.report.records):
@@ -214,12 +222,22 @@ class Plan(SelfShown):
             return None
         label = policy.suppressed_label if policy.suppressed == "keep" else None
         if not (policy.demands or policy.entity):
-            return SuppressionQuery(policy.k, label=label)
+            return SuppressionQuery(
+                self.smallest, rounds=self.rounds, label=label, subsets=policy.of_subsets
+            )
         from sqlanon.microdata.sensitive import asked  # k alone does not need it
 
         columns = {name: self.columns[name] for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns=columns)
-        return SuppressionQuery(policy.k, attributes, names, policy.entity, self.rounds, label)
+        return SuppressionQuery(
+            self.smallest,
+            attributes,
+            names,
+            policy.entity,
+            self.rounds,
+            label,
+            policy.of_subsets,
+        )
 
     def sql(self, dialect: str | None = None, into: str = "anonymized") -> str:
         """The statements that publish the table, parted by semicolons.
@@ -304,6 +322,7 @@ class Plan(SelfShown):
                 "policy": self.policy.to_dict(),
                 "recoding": self.recoding.to_document(),
                 "rounds": self.rounds,
+                "smallest": self.smallest,
                 "few": list(self.few),
                 "report": self.report.to_dict(),
                 "heights": dict(self.report.heights),
@@ -382,6 +401,7 @@ class Plan(SelfShown):
             enumerated=tuple(document["enumerated"]),
             recoding=recoding,
             rounds=document["rounds"],
+            smallest=document["smallest"],
             few=tuple(document["few"]),
             report=replace(report, provenance=made_of, notes=notes),
             fingerprint=None if fingerprint is None else tuple(fingerprint),

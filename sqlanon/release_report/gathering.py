@@ -30,7 +30,7 @@ from sqlanon.errors import (
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.privacy import KAnonymity, ValueModel
 from sqlanon.progress import tell
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.classes.table_classes import most_records
@@ -426,7 +426,7 @@ def _present(policy: Policy, columns: Sequence[str]) -> Policy:
         )
     attributes = policy.sensitive_attributes
     sensitive = {name: each for name, each in attributes.items() if name in columns}
-    models = [m for m in policy.models if sensitive or isinstance(m, KAnonymity)]
+    models = [m for m in policy.models if sensitive or not isinstance(m, ValueModel)]
     return replace(
         policy,
         sensitive=sensitive,
