@@ -108,11 +108,8 @@ class Plan(SelfShown):
             raise PolicyError(
                 f"{self.rounds!r} rounds of suppression cannot be; at most {most} are possible"
             )
-        if not (type(self.smallest) is int and self.smallest >= self.policy.k):
-            raise PolicyError(
-                f"classes of {self.smallest!r} records cannot be the smallest that are published "
-                f"where k is {self.policy.k}"
-            )
+        if not (type(self.smallest) is int and self.smallest >= 1):
+            raise PolicyError(f"classes have at least 1 record, not {self.smallest!r}")
         heights = [entry.hierarchy.height for entry in self.policy.attributes.values()]
         if self.recoding.records not in (None, self.report.records):
             raise PolicyError("the plan does not recode every record of its table once")
