@@ -235,9 +235,10 @@ def _kinds(family: str) -> Words:
 
 
 def _figures() -> Words:
-    from sqlanon.policy.privacy import FAMILIES
+    from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 
-    return [(f"{key}=", "") for key in ("k", *FAMILIES, "suppression_limit")]
+    keys = ("k", *TABLE_FAMILIES, *FAMILIES, "suppression_limit")
+    return [(f"{key}=", "") for key in keys]
 
 
 def _specs() -> Words:

@@ -10,7 +10,7 @@ import typer
 
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.errors import PolicyError
-from sqlanon.policy.privacy import FAMILIES
+from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 
 RESOURCES = "Resources"
 OUTPUT = "Output"
@@ -222,11 +222,20 @@ else:
     ModelOptions = make_dataclass(
         "ModelOptions",
         [
-            (key, list[str], repeatable("[COLUMN=]MODEL", family.help))
-            for key, family in FAMILIES.items()
+            *(
+                (key, list[str], repeatable("MODEL", family.help))
+                for key, family in TABLE_FAMILIES.items()
+            ),
+            *(
+                (key, list[str], repeatable("[COLUMN=]MODEL", family.help))
+                for key, family in FAMILIES.items()
+            ),
         ],
         frozen=True,
-        namespace={"__doc__": "Models of sensitive columns.", "panel": MODELS},
+        namespace={
+            "__doc__": "Models of all classes together, and of sensitive columns.",
+            "panel": MODELS,
+        },
     )
 
 

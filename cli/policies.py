@@ -11,7 +11,7 @@ from typing import Any
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import SETTINGS, Policy
-from sqlanon.policy.privacy import FAMILIES, POPULATION_FAMILIES
+from sqlanon.policy.privacy import FAMILIES, POPULATION_FAMILIES, TABLE_FAMILIES
 from sqlanon.policy.toml import (
     COLUMN_KEYS,
     SENSITIVE_KEYS,
@@ -146,6 +146,9 @@ class PolicyMaker:
                 "--population is for --k-map and --delta-presence, and neither is asked for; give "
                 "one of them, or leave it out"
             )
+        figures |= {
+            key: own for key in TABLE_FAMILIES if (own := getattr(self.options.models, key))
+        }
         return figures | given(self.publishing, "others", "suppressed", "suppressed_label")
 
     def _roles(self, document: Document, columns: Columns) -> Document:

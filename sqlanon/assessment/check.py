@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import combinations as subsets_of
 
 from sqlglot import exp
 
@@ -22,7 +24,7 @@ from sqlanon.microdata.spellings import spelling_findings
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
-from sqlanon.query.classes.table_classes import size_histogram
+from sqlanon.query.classes.table_classes import combinations, fewest_sharing, size_histogram
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import (
     OF_TRAJECTORIES,
@@ -172,8 +174,9 @@ def _results(
     if not policy.sensitive and policy.entity is None:
         statistics = ClassStatistics.of(engine.rows(size_histogram(table, names)))
         _refuse_empty(statistics)
-        models = (*model_results(policy, statistics), *_beside_population(engine, table, policy))
-        return TableResults(statistics, models)
+        subsets = subset_results(engine, table, policy=policy, classes=statistics.classes)
+        beside = _beside_population(engine, table, policy)
+        return TableResults(statistics, model_results(policy, statistics) + subsets + beside)
     from sqlanon.assessment.disclosure import (  # k alone does not need it
         attribute_figures,
         attribute_models,
@@ -187,6 +190,8 @@ def _results(
         tabulated = tabulate(engine, table, names=names, ranks=ranks, entity=policy.entity)
         _refuse_empty(tabulated.statistics)
         models = model_results(policy, tabulated.statistics)
+        classes = tabulated.statistics.classes
+        models += subset_results(engine, table, policy=policy, classes=classes)
         models += _beside_population(engine, table, policy)
         if not with_figures:
             models += attribute_models(engine, tabulated, attributes)
@@ -218,6 +223,32 @@ def _beside_population(engine: Engine, table: exp.Table, policy: Policy) -> tupl
     from sqlanon.assessment.population import population_results  # k alone does not need it
 
     return population_results(engine, table, policy=policy)
+
+
+GROUPED_AT_ONCE = 4_000_000
+"""Combinations times sets of columns that are grouped at a time, as far as one set allows."""
+
+
+def subset_results(
+    engine: Engine, table: exp.Table, *, policy: Policy, classes: int
+) -> tuple[ModelResult, ...]:
+    """Whether every combination of some quasi-identifiers of a table is shared by enough records.
+
+    All sets of columns are grouped at once, from the distinct combinations of all, which are so
+    many; where these are very many, a part of the sets at a time.
+    """
+    results = []
+    with engine.workspace() if policy.of_subsets else nullcontext():
+        for model in policy.of_subsets:
+            names = list(policy.attributes)
+            combined = engine.materialize("combinations", combinations(table, names))
+            sets = list(subsets_of(range(len(names)), model.subsets))
+            step = max(1, GROUPED_AT_ONCE // max(classes, 1))
+            parts = [sets[start : start + step] for start in range(0, len(sets), step)]
+            fewest = min(engine.rows(fewest_sharing(combined, part))[0][0] for part in parts)
+            name = model.describe()
+            results.append(ModelResult(name, model.k, fewest, fewest >= model.k))
+    return tuple(results)
 
 
 def of_records(models: Iterable[ModelResult]) -> tuple[ModelResult, ...]:

@@ -16,6 +16,7 @@ from sqlanon.assessment.check import (
 )
 from sqlanon.assessment.classes import coded_trajectories
 from sqlanon.assessment.codes import SubsetCodes, code_table
+from sqlanon.assessment.special_uniques import is_scored, special_uniques
 from sqlanon.assessment.subsets import (
     DEFAULT_SETS,
     MOST_SETS,
@@ -38,6 +39,7 @@ from sqlanon.reports.check import Trajectories
 from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
+from sqlanon.reports.special_uniques import SpecialUniques
 from sqlanon.wording import counted, many
 
 IDENTIFYING = IDENTIFYING_SHARE
@@ -188,6 +190,9 @@ def assess(
         is_dropped = entity in (*policy.identifiers, *policy.drop)
         trajectories = None if is_dropped else _trajectories(engine, coded, entity=entity)
         subsets = _subsets(engine, coded, options=options, largest=largest) if largest else None
+        uniques = None
+        if subsets is not None and is_scored(coded, subsets.looked_at):
+            uniques = special_uniques(engine, coded, largest=largest)
     return RiskReport(
         statistics=statistics,
         threshold=options.threshold,
@@ -199,12 +204,14 @@ def assess(
         kept_columns=kept,
         not_counted=uncounted(policy, kept, columns=columns),
         estimate=estimate,
+        uniques=uniques,
         notes=(
             *chosen,
             *notes,
             *(trajectories.notes() if trajectories else ()),
             *(kept.notes() if kept else ()),
             *_notes(against, persons, estimate=estimate, subsets=subsets, whose=whose),
+            *_unscored(subsets, uniques, is_counted=persons is None),
         ),
         seconds=time.monotonic() - started,
     )
@@ -351,6 +358,19 @@ def _notes(
             f"{subsets.budget:,})"
         )
     return notes
+
+
+def _unscored(
+    subsets: SubsetRisk | None, uniques: SpecialUniques | None, *, is_counted: bool
+) -> list[str]:
+    """Note of SUDA scores that are not counted, of a table whose records are."""
+    if subsets is None or uniques is not None or not is_counted:
+        return []
+    sets = counted(subsets.looked_at, "set")
+    return [
+        f"SUDA scores were not counted: {sets} of columns are too many for so many different "
+        "records; ask for fewer columns at a time with --max-columns"
+    ]
 
 
 def _population_risk(

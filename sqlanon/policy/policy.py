@@ -15,10 +15,14 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.privacy import (
     FAMILIES,
     POPULATION_FAMILIES,
+    TABLE_FAMILIES,
     DeltaPresence,
     KAnonymity,
     Model,
     PopulationModel,
+    SizeModel,
+    SubsetAnonymity,
+    TableModel,
     ValueModel,
     plain_numbers,
     strictest,
@@ -36,7 +40,7 @@ from sqlanon.policy.toml import (
     sensitive_form,
     texts,
 )
-from sqlanon.wording import counted, did_you_mean
+from sqlanon.wording import counted, did_you_mean, many
 
 Others = Literal["keep", "drop"]
 _DIGITS = 4
@@ -44,6 +48,8 @@ _SHOWN = 20
 SETTINGS = ("method", "loss")
 OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
+MOST_SUBSETS = 2_000
+"""Sets of quasi-identifiers whose combinations are counted for a model; more are refused."""
 SUPPRESSED = "*"
 SUGGESTED_K = 5
 """The smallest class of a policy that is drafted [records]."""
@@ -189,6 +195,28 @@ class Policy:
         """Whether a model breaks where any class of records is left out, whatever the limit."""
         return any(model.forbids_suppression for model in self.population_models)
 
+    @property
+    def of_sizes(self) -> tuple[SizeModel, ...]:
+        """The models of the sizes of all classes together."""
+        return tuple(model for model in self.models if isinstance(model, SizeModel))
+
+    @property
+    def of_subsets(self) -> tuple[SubsetAnonymity, ...]:
+        """The models of combinations of some quasi-identifiers."""
+        return tuple(model for model in self.models if isinstance(model, SubsetAnonymity))
+
+    @property
+    def by_class(self) -> Policy:
+        """A policy that asks of single classes what makes models of all their sizes hold.
+
+        What satisfies it satisfies this one; it is this one where there is no such model.
+        """
+        if not self.of_sizes:
+            return self
+        others = [model for model in self.models if not isinstance(model, SizeModel)]
+        enough = max(model.sufficient_k for model in self.of_sizes)
+        return replace(self, models=(*others, KAnonymity(enough)))
+
     def _kind_faults(self) -> list[str]:
         """Arguments of another kind than they must be; nothing else can be said of them."""
         faults = []
@@ -235,14 +263,37 @@ class Policy:
         ]
 
     def _model_faults(self) -> list[str]:
+        faults = self._table_model_faults() + self._population_faults()
         lost = [model for model in self.models if isinstance(model, ValueModel)]
-        faults = []
         if lost and not self.sensitive:
             faults.append(
                 f"{' and '.join(model.describe() for model in lost)} needs a sensitive column; "
                 "name it with sensitive (--sensitive COLUMN)"
             )
-        return faults + self._population_faults()
+        return faults
+
+    def _table_model_faults(self) -> list[str]:
+        faults = [
+            f"k_subsets combines {model.subsets} quasi-identifiers, and there are "
+            f"{len(self.quasi_identifiers)}; combine fewer"
+            for model in self.of_subsets
+            if model.subsets > len(self.quasi_identifiers) > 0
+        ]
+        faults += [
+            f"{len(self.quasi_identifiers)} quasi-identifiers have {many(sets)} sets of "
+            f"{model.subsets}, more than {MOST_SUBSETS:,}; combine fewer with k_subsets "
+            "(--k-subsets), or name fewer quasi-identifiers"
+            for model in self.of_subsets
+            if (sets := math.comb(len(self.quasi_identifiers), model.subsets)) > MOST_SUBSETS
+        ]
+        whole = [model.family for model in self.models if isinstance(model, TableModel)]
+        if whole and self.entity is not None:
+            faults.append(
+                f"{' and '.join(dict.fromkeys(whole))} cannot count persons ({self.entity!r}), who "
+                "may be in several classes, so that joining classes may raise it; ask for k "
+                "(--k), which bounds the risk of every person, or leave the entity column out"
+            )
+        return faults
 
     def _population_faults(self) -> list[str]:
         models, faults = self.population_models, []
@@ -449,7 +500,7 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        models = ["k", *FAMILIES, *POPULATION_FAMILIES]
+        models = ["k", *POPULATION_FAMILIES, *TABLE_FAMILIES, *FAMILIES]
         refuse_unknown(document, [*models, *own, *SETTINGS, *OF_METHODS], where="the policy")
         options = {key: document[key] for key in own if key in document}
         population = options.get("population")

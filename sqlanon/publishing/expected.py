@@ -44,7 +44,7 @@ def expected_report(
     """
     policy, report = plan.policy, plan.report
     asked = policy.demands if tallied is None else policy.sensitive_attributes
-    if not (asked or policy.entity or policy.population_models):
+    if not (asked or policy.entity or policy.population_models or policy.of_subsets):
         return report
     with engine.workspace():
         found, rows = expected_results(

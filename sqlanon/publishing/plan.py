@@ -109,6 +109,8 @@ class Plan(SelfShown):
         columns: Its columns and their types.
         recoding: What becomes of every record's quasi-identifiers, in the policy's order.
         report: What is expected.
+        smallest: The least size of a class that is not suppressed for its size [records, or
+            persons]: k, or more where models of all classes ask for it.
         enumerated: Columns that are enumerations; they are published as text, since the labels of
             an enumeration are values of the table.
         fingerprint: Figures of the table's content at the time; None where nobody can change the
@@ -131,6 +133,7 @@ class Plan(SelfShown):
     columns: Mapping[str, exp.DataType]
     recoding: Recoding
     report: Report
+    smallest: int
     enumerated: Sequence[str] = ()
     fingerprint: Fingerprint | None = None
     rounds: int = 1
@@ -145,6 +148,8 @@ class Plan(SelfShown):
             raise PolicyError(
                 f"{self.rounds!r} rounds of suppression cannot be; at most {most} are possible"
             )
+        if not (type(self.smallest) is int and self.smallest >= 1):
+            raise PolicyError(f"classes have at least 1 record, not {self.smallest!r}")
         heights = [entry.hierarchy.height for entry in self.policy.attributes.values()]
         if self.recoding.records not in (None, self.report.records):
             raise PolicyError("the plan does not recode every record of its table once")
@@ -269,13 +274,26 @@ class Plan(SelfShown):
         label = policy.suppressed_label if policy.suppressed == "keep" else None
         beside = policy.population_models
         if not (policy.demands or policy.entity):
-            return SuppressionQuery(policy.k, label=label, population=beside)
+            return SuppressionQuery(
+                self.smallest,
+                rounds=self.rounds,
+                label=label,
+                population=beside,
+                subsets=policy.of_subsets,
+            )
         from sqlanon.microdata.sensitive import asked  # k alone does not need it
 
         columns = {name: self.columns[name] for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns=columns)
         return SuppressionQuery(
-            policy.k, attributes, names, policy.entity, self.rounds, label, beside
+            self.smallest,
+            attributes,
+            names,
+            policy.entity,
+            self.rounds,
+            label,
+            beside,
+            policy.of_subsets,
         )
 
     def sql(self, dialect: str | None = None, into: str = "anonymized") -> str:
@@ -361,6 +379,7 @@ class Plan(SelfShown):
                 "policy": self.policy.to_dict(),
                 "recoding": self.recoding.to_document(),
                 "rounds": self.rounds,
+                "smallest": self.smallest,
                 "few": list(self.few),
                 "report": self.report.to_dict(),
                 "heights": dict(self.report.heights),
@@ -440,6 +459,7 @@ class Plan(SelfShown):
             enumerated=tuple(document["enumerated"]),
             recoding=recoding,
             rounds=document["rounds"],
+            smallest=document["smallest"],
             few=tuple(document["few"]),
             report=replace(report, provenance=made_of, notes=notes),
             fingerprint=None if fingerprint is None else tuple(fingerprint),

@@ -27,6 +27,7 @@ from sqlanon.methods.registry import (
     METHODS,
     NODES,
     Decided,
+    Method,
     Options,
     SharedWork,
     owners_of,
@@ -40,6 +41,7 @@ from sqlanon.publishing.plan import Fingerprint, Plan, planned_population
 from sqlanon.query.encoding.encode import confused, fingerprint
 from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
 from sqlanon.recoding import Node, Recoding
+from sqlanon.reports.check import model_results
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
@@ -136,14 +138,15 @@ def make_plan(
             enumerated=enumerated(engine, table),
             recoding=decided.recoding,
             rounds=decided.rounds,
+            smallest=decided.smallest or policy.k,
             few=_few_labels(engine, subject, policy=policy, recoding=decided.recoding),
             report=decided.report,
             seed=options.seed,
             population=people,
         )
         # Where nobody looks at the plan, the published table is judged itself.
-        is_looked_at = policy.demands or policy.population_models
-        if decided.tallied is not None or policy.entity or (fingerprinted and is_looked_at):
+        looks = policy.demands or policy.population_models or policy.of_subsets
+        if decided.tallied is not None or policy.entity or (fingerprinted and looks):
             from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
             figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
@@ -185,12 +188,15 @@ def _local_notes(
     they do, and by itself; elsewhere a figure would cost more than the plan.
     """
     is_whole = options.loss in CELL_LOSSES and not report.is_cut and report.records >= 2 * policy.k
+    if policy.of_subsets:
+        return  # no other method
     loss, search = report.loss.get(key(options.loss), 0.0), report.search
     if options.method is not DEFAULT or not is_whole or not isinstance(search, LatticeSearch):
         return
     looks, is_alone = search.checked * search.combinations, options.shared.stored is None
     if loss >= MUCH and looks >= MANY_LOOKS and search.combinations <= FEW_ROWS and is_alone:
-        for found, _ in _by("mondrian", engine, subject, policy=policy, options=options):
+        by_class = policy.by_class
+        for found, _ in _by("mondrian", engine, subject, policy=by_class, options=options):
             local = found.report.loss[key(options.loss)]
             if local <= LITTLE * loss:
                 yield (
@@ -220,6 +226,7 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
     is_open = options.method is CHOICE
     if not is_open:
         options.method.refuse_population(policy)
+        refuse_subsets(policy, options.method)
     settled = list(options.own.candidates.values()) if is_open else [options.own]
     refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
     refuse_without_solver(*(getattr(own, "improve", None) for own in settled))
@@ -228,6 +235,17 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
+
+
+def refuse_subsets(policy: Policy, method: Method) -> None:
+    """Refuses models of subsets of columns, by a `PolicyError`, where a method cannot keep them."""
+    if policy.of_subsets and method is not DEFAULT:
+        raise PolicyError(
+            f"{policy.of_subsets[0].describe()} counts a combination in all classes, and "
+            f"{method.name} publishes records of one class at other levels than those of another, "
+            f"so that a count may fall where classes are joined; use --method {DEFAULT.name}, or "
+            "ask for k of all quasi-identifiers (--k without --k-subsets), which implies it"
+        )
 
 
 def refuse_idle_annealing(policy: Policy, *improve: str | None) -> None:
@@ -272,11 +290,41 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
     The choice is told whatever becomes of the search.
     """
     if options.method is not CHOICE:
-        return _decided(engine, subject, policy=policy, options=options)
+        return _of_classes(engine, subject, policy=policy, options=options)
     choice = import_module(CHOICE.home)  # most plans are by a method asked for by name
     own, chosen = choice.settled(subject, policy, options)
-    found: Decided = choice.told(_decided(engine, subject, policy=policy, options=own), chosen)
+    refuse_subsets(policy, own.method)
+    found: Decided = choice.told(_of_classes(engine, subject, policy=policy, options=own), chosen)
     return found
+
+
+def _of_classes(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+) -> Decided:
+    """What the method decides by models that it knows, where some are of all classes together.
+
+    But for the default, methods know single classes alone: they ask each for a size by which these
+    models surely hold. What that loses at least, other recodings need not lose.
+    """
+    by_class = policy.by_class
+    if options.method is DEFAULT or by_class == policy:
+        return _decided(engine, subject, policy=policy, options=options)
+    found = _decided(engine, subject, policy=by_class, options=options)
+    report = found.report
+    names = listed([model.describe() for model in policy.of_sizes])
+    note = (
+        f"{options.method.name} gives every class {by_class.k:,} records, by which {names} surely "
+        f"hold{'s' if len(policy.of_sizes) == 1 else ''}; --method {DEFAULT.name} also publishes "
+        "smaller classes where they do"
+    )
+    report = replace(
+        report,
+        lower_bound=None,
+        models=model_results(policy, report.statistics),
+        search=replace(report.search, proven=False),
+        notes=(*report.notes, note),
+    )
+    return replace(found, report=report, smallest=found.smallest or by_class.k)
 
 
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:

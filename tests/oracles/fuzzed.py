@@ -48,9 +48,12 @@ from sqlanon.methods.registry import AUTO, METHODS
 from sqlanon.policy.privacy import (
     DISTANCES,
     AlphaAnonymity,
+    AverageRisk,
     BetaLikeness,
     DeltaDisclosure,
     LDiversity,
+    ShareAtRisk,
+    SubsetAnonymity,
     TCloseness,
 )
 
@@ -80,6 +83,14 @@ MODELS = (
     lambda draw: BetaLikeness(draw.choice([0.5, 1, 2]), draw.choice(["basic", "enhanced"])),
     lambda draw: DeltaDisclosure(draw.choice([1, 2, 3])),
 )
+
+
+WHOLE_TABLE = (
+    lambda draw, _: AverageRisk(draw.choice([0.2, 1 / 3, 0.5, 0.8])),
+    lambda draw, _: ShareAtRisk(draw.choice([0.25, 0.3, 0.5]), draw.choice([0, 0.1, 0.3])),
+    lambda draw, width: SubsetAnonymity(draw.randint(1, width), draw.randint(2, 4)),
+)
+"""Models of all classes together, of so many quasi-identifiers."""
 
 
 @dataclass(frozen=True)
@@ -187,9 +198,12 @@ def releasing(draw):
     ill = names[len(keys) : len(keys) + draw.randint(0, 2)]
     kept = names[len(keys) + len(ill) :]
     records = draw.randint(1, 24)
+    persons = draw.random() < 0.25
     models = [KAnonymity(draw.randint(1, min(4, records)))]
     models += [draw.choice(MODELS)(draw) for _ in range(draw.choice([0, 1, 1, 2])) if ill]
-    persons = draw.random() < 0.25
+    if not persons and draw.random() < 0.4:
+        whole = [draw.choice(WHOLE_TABLE)(draw, len(keys)) for _ in range(draw.choice([1, 1, 2]))]
+        models = [*whole, *(models if draw.random() < 0.5 else models[1:])]
     rows = [
         [draw.choice(values[name][: draw.choice([2, 9])]) for name in names] for _ in range(records)
     ]
@@ -298,6 +312,7 @@ def violations(case, rows):
         classes[tuple(shown(case.kinds[name], row[name]) for name in policy.attributes)].append(
             number
         )
+    yield from whole_violations(policy.models, {key: len(own) for key, own in classes.items()})
     persons = case.column(policy.entity) if policy.entity else range(len(case.rows))
     for members in classes.values():
         if len({persons[number] for number in members}) < policy.k:
@@ -313,6 +328,27 @@ def violations(case, rows):
             held_by = [[texts[n] for n in some if texts[n]] for some in (members, rows)]
             if fails(model, *held_by, order=order, paths=paths):
                 yield model, members
+
+
+def whole_violations(models, classes):
+    """The models of all classes together that sizes of classes, by their cells, violate."""
+    records = sum(classes.values())
+    for model in models:
+        if isinstance(model, AverageRisk):
+            mean = sum(Fraction(size, records) / size for size in classes.values())
+            if mean > Fraction(str(model.risk)):
+                yield model
+        elif isinstance(model, ShareAtRisk):
+            high = [n for n in classes.values() if Fraction(1, n) > Fraction(str(model.risk))]
+            if Fraction(sum(high)) > Fraction(str(model.share)) * records:
+                yield model
+        elif isinstance(model, SubsetAnonymity):
+            sharing = defaultdict(int)
+            for cells, size in classes.items():
+                for some in combinations(enumerate(cells), model.subsets):
+                    sharing[some] += size
+            if any(size < model.k for size in sharing.values()):
+                yield model
 
 
 def misfits(case, rows):
