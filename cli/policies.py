@@ -118,7 +118,9 @@ class PolicyMaker:
         return policy
 
     def _figures(self) -> Document:
-        figures = given(self.options, "k", "entity", "suppression_limit")
+        figures = given(self.options, "k", "entity", "household", "suppression_limit")
+        if self.options.weight_column is not None:
+            figures["weight"] = self.options.weight_column
         return figures | given(self.publishing, "others", "suppressed", "suppressed_label")
 
     def _roles(self, document: Document, columns: Columns) -> Document:

@@ -13,6 +13,7 @@ from sqlanon.wording import split_list
 
 from . import output
 from .options import (
+    CONTROL,
     LONGEST,
     OUTPUT,
     OVERWRITE,
@@ -218,6 +219,7 @@ class MeasureOptions:
     suppressed_label: str | None = option(
         "TEXT", "The text that stands for a suppressed value. Default: *"
     )
+    control: str | None = option("FILE|TABLE", CONTROL)
 
 
 def measure(
@@ -240,6 +242,7 @@ def measure(
         released_table=compared.released_table,
         class_attribute=asked.class_attribute,
         losses=asked.loss,
+        control=asked.control,
     )
     output.present(run, report, "measure")
 

@@ -28,6 +28,7 @@ from sqlanon.assessment.subsets import (
     number_of_subsets,
     subset_risk,
 )
+from sqlanon.assessment.weights import weighted_risk
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
@@ -42,7 +43,7 @@ from sqlanon.reports.check import Trajectories
 from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
-from sqlanon.wording import counted, many
+from sqlanon.wording import counted, did_you_mean, many
 
 IDENTIFYING = IDENTIFYING_SHARE
 
@@ -186,6 +187,7 @@ def assess(
         is_dropped = entity in (*policy.identifiers, *policy.drop)
         trajectories = None if is_dropped else _trajectories(engine, coded, entity=entity)
         subsets = _subsets(engine, coded, options=options, largest=largest) if largest else None
+        weights = weighted_risk(engine, table, policy=present, threshold=options.threshold)
     return RiskReport(
         statistics=statistics,
         threshold=options.threshold,
@@ -197,7 +199,9 @@ def assess(
         kept_columns=kept,
         not_counted=uncounted(policy, kept, columns=columns),
         estimate=estimate,
+        weights=weights,
         notes=(
+            *_missing_aside(policy, columns),
             *chosen,
             *notes,
             *(trajectories.notes() if trajectories else ()),
@@ -271,6 +275,15 @@ def _estimate(statistics: ClassStatistics, options: RiskOptions) -> PopulationEs
     return PopulationEstimate(statistics.histogram, size)
 
 
+def _missing_aside(policy: Policy, columns: Sequence[str]) -> list[str]:
+    """Notes on a weight or a household that a table does not have, as a release has none."""
+    return [
+        f"the table has no column {name!r}{did_you_mean(name, columns)}, so {key} risk is not known"
+        for key, name in (("individual", policy.weight), ("household", policy.household))
+        if name is not None and name not in columns
+    ]
+
+
 def uncounted(
     policy: Policy, kept: KeptColumns | None, *, columns: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -281,7 +294,10 @@ def uncounted(
         "sensitive": policy.sensitive,
         "dropped": dropped,
         "entity": [] if policy.entity in dropped else [policy.entity],
+        "weight": [] if policy.weight in dropped else [policy.weight],
+        "household": [] if policy.household in dropped else [policy.household],
     }
+    roles["kept"] = [name for name in roles["kept"] if name not in policy.aside]
     return {role: [name for name in columns if name in names] for role, names in roles.items()}
 
 
@@ -352,7 +368,7 @@ def _notes(
 
 
 def opened_population(
-    engine: Engine, population: object, *, how: TextReading | None = None
+    engine: Engine, population: object, *, how: TextReading | None = None, what: str = "population"
 ) -> AbstractContextManager[exp.Table | None]:
     """A population as a table beside the one that it is compared with, for as long as it lasts.
 
@@ -367,7 +383,7 @@ def opened_population(
     path = Path(population) if isinstance(population, str | Path) else None
     if path is not None and is_file(path) and is_database(path):
         raise SourceError(
-            f"the population {path.name!r} is a database; name a table of the database that holds "
+            f"the {what} {path.name!r} is a database; name a table of the database that holds "
             "the released one, or give a CSV or Parquet file"
         )
     return second_table(engine, population, how=how)
@@ -391,7 +407,7 @@ def _comparable(
         f"column {name!r} is {own[name].sql('duckdb')} in the table and "
         f"{others[name].sql('duckdb')} in the population"
         for name in names
-        if _family(own[name]) != _family(others[name])
+        if family(own[name]) != family(others[name])
     ]
     if unlike:
         raise SourceError(
@@ -438,7 +454,7 @@ def _added(pairs: Sequence[Sequence[int]]) -> tuple[int, int]:
     return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
 
-def _family(kind: exp.DataType) -> exp.DataType | str:
+def family(kind: exp.DataType) -> exp.DataType | str:
     """Types of one family tell the same values apart, and compare without loss."""
     if kind.this in encode.WHOLE:
         return "whole number"

@@ -34,6 +34,12 @@ _SHOWN = 20
 SETTINGS = ("method", "loss")
 OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
+ASIDE = {
+    "entity": "whose record it is",
+    "weight": "how many people a record stands for",
+    "household": "which household it is of",
+}
+"""Keys of columns that count and are no role, with what each column says."""
 SUPPRESSED = "*"
 SUGGESTED_K = 5
 """The smallest class of a policy that is drafted [records]."""
@@ -77,6 +83,9 @@ class Policy:
         entity: A column that says whose record it is; models count its distinct values, persons,
             instead of records. It is never published. Among `keep` it says that a table to be
             judged holds it.
+        weight: A column of survey weights: how many people of the population a record stands for,
+            itself among them. Risk counts by it; it is published only where it is among `keep`.
+        household: A column that says which records are of one household, as `weight`.
 
     Raises:
         PolicyError: A column in two roles, a figure out of range, or a model of sensitive values
@@ -94,12 +103,14 @@ class Policy:
     suppressed: Literal["drop", "keep"] = "drop"
     suppressed_label: str = SUPPRESSED
     entity: str | None = None
+    weight: str | None = None
+    household: str | None = None
 
     def __post_init__(self) -> None:
         plain_numbers(self)
         faults = self._kind_faults() or [
             *self._role_faults(),
-            *self._entity_faults(),
+            *self._aside_faults(),
             *self._model_faults(),
             *self._figure_faults(),
         ]
@@ -159,6 +170,11 @@ class Policy:
         }
 
     @property
+    def aside(self) -> tuple[str, ...]:
+        """The columns of entity, weight and household, published only where they are kept."""
+        return tuple(filter(None, (self.entity, self.weight, self.household)))
+
+    @property
     def k(self) -> int:
         """The smallest class size that the models allow; 1 where none says anything."""
         return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
@@ -180,8 +196,9 @@ class Policy:
                     faults.append(f"{role} without a {names}: {', '.join(map(repr, wrong))}")
         if not all_of(self.models, Model):
             faults.append("models must be a list of privacy models, such as [KAnonymity(5)]")
-        if not isinstance(self.entity, str | None):
-            faults.append("entity must be the name of a column")
+        for key in ASIDE:
+            if not isinstance(getattr(self, key), str | None):
+                faults.append(f"{key} must be the name of a column")
         return faults
 
     def _role_faults(self) -> list[str]:
@@ -198,12 +215,18 @@ class Policy:
                 seen[column] = role
         return faults
 
-    def _entity_faults(self) -> list[str]:
-        return [
-            f"column {self.entity!r} is both entity and {role}; the column that says whose record "
-            "it is cannot be published so, leave it out of the other role"
+    def _aside_faults(self) -> list[str]:
+        faults = [
+            f"column {name!r} is both {key} and {role}; the column that says {why} cannot be "
+            "published so, leave it out of the other role"
+            for key, why in ASIDE.items()
             for role in ("quasi-identifier", "sensitive")
-            if self.entity in self.roles[role]
+            if (name := getattr(self, key)) in self.roles[role]
+        ]
+        twice = sorted({name for name in self.aside if self.aside.count(name) > 1})
+        return [
+            *faults,
+            *(f"column {n!r} is two of {', '.join(ASIDE)}; it can be one of them" for n in twice),
         ]
 
     def _model_faults(self) -> list[str]:
@@ -274,8 +297,7 @@ class Policy:
         if publish:
             self.refuse_published_entity()
         named = [column for role in self.roles.values() for column in role]
-        if self.entity is not None and self.entity not in named:
-            named.append(self.entity)
+        named += [column for column in self.aside if column not in named]
         faults = [
             f"the table has no column {column!r}{did_you_mean(column, columns)}"
             for column in named
@@ -301,7 +323,7 @@ class Policy:
         Raises:
             ReleaseError: There are columns that it drops, or gives no role.
         """
-        dropped = {*self.identifiers, *self.drop, self.entity}
+        dropped = {*self.identifiers, *self.drop, *self.aside} - {*self.keep} | {self.entity}
         faults = [
             f"{counted(len(names), 'column')} {why}: {', '.join(map(repr, names))}"
             for names, why in (
@@ -319,12 +341,12 @@ class Policy:
 
     def unassigned(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that need a role before it is published."""
-        named = {self.entity, *(column for role in self.roles.values() for column in role)}
+        named = {*self.aside, *(column for role in self.roles.values() for column in role)}
         return [column for column in columns if self.others is None and column not in named]
 
     def published(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that are published, in the table's order."""
-        left_out = {*self.identifiers, *self.drop, self.entity} - set(self.keep)
+        left_out = {*self.identifiers, *self.drop, *self.aside} - set(self.keep)
         if self.others == "drop":
             left_out |= {*columns} - {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return [column for column in columns if column not in left_out]
@@ -343,7 +365,8 @@ class Policy:
             name for name, each in self.attributes.items() if each.hierarchy.kind not in _AS_TEXT
         }
         ordered = {demand.column for demand in self.demands if demand.model.needs}
-        return frozenset(quasi | ordered)
+        weighed = () if self.weight is None or self.weight in self.keep else (self.weight,)
+        return frozenset({*quasi, *ordered, *weighed})
 
     def with_attributes(self, attributes: Mapping[str, QuasiIdentifier]) -> Policy:
         """This policy with other hierarchies, weights or level bounds."""
@@ -365,7 +388,7 @@ class Policy:
                 for column, attribute in self.sensitive_attributes.items()
             },
         }
-        for key in ("others", "entity"):
+        for key in ("others", *ASIDE):
             if getattr(self, key) is not None:
                 result[key] = getattr(self, key)
         for name, attribute in self.attributes.items():
