@@ -387,6 +387,7 @@ class ReportCommandOptions:
         "of the command; the verdict, risks and losses are always counted.",
     )
     figures: RiskFigures = field(default_factory=RiskFigures)
+    control: str | None = option("FILE|TABLE", CONTROL, panel=RiskFigures.panel)
     output: Path | None = option(
         "FILE",
         "Write the report as one .html file that can be read offline. Default: print it as text.",
@@ -398,7 +399,7 @@ class ReportCommandOptions:
     @property
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
-        return self.figures.asked | given(self, "released_table", "effort", "time_limit")
+        return self.figures.asked | given(self, "released_table", "effort", "time_limit", "control")
 
 
 def report(

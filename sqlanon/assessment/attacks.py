@@ -2,17 +2,18 @@
 
 What matches whom is told column by column: an original combination reaches a beginning of a class
 if that class's labels so far stand for its values. Where labels of a column overlap, as with local
-recoding, it may reach several. Work grows with the distinct combinations and with what each reaches;
-every stage is counted, and beyond `MAX_PAIRS` nothing is told rather than a part of it.
+recoding, it may reach several. Work grows with the distinct combinations and with what each of them
+reaches; every stage is counted, and beyond `MAX_PAIRS` nothing is told rather than a part of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+
 from sqlglot import exp
 
 from sqlanon.assessment.release import Published
-from sqlanon.engine.base import Engine, by_column
+from sqlanon.engine.base import by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import Words
 from sqlanon.microdata.encoding import coded
@@ -27,7 +28,7 @@ MAX_PAIRS = 20_000_000
 """Most combinations times classes that are put together: some seconds' work."""
 
 
-class TooManyPairs(SourceError):
+class TooManyPairsError(SourceError):
     """Combinations reach too many classes to be put together."""
 
 
@@ -43,7 +44,7 @@ def run_attacks(
         has_control: Whether there is a control.
 
     Raises:
-        TooManyPairs: Combinations reach too many classes.
+        TooManyPairsError: Combinations reach too many classes.
     """
     found = _Matches(published)
     targets = found.targets(has_control)
@@ -83,7 +84,7 @@ class _Matches:
     """What original combinations match, in temporary tables.
 
     Raises:
-        TooManyPairs: They reach too many classes.
+        TooManyPairsError: They reach too many classes.
     """
 
     def __init__(self, published: Published) -> None:
@@ -105,9 +106,7 @@ class _Matches:
         pairs, first = self._reach(every, one, [queries.START, *named])
         self.halves = None
         if other:
-            self.pairs, self.whole = self._reach(
-                every, other, named[len(one) - 1 :], begun=pairs
-            )
+            self.pairs, self.whole = self._reach(every, other, named[len(one) - 1 :], begun=pairs)
             rest = self.masks(range(middle, columns))
             _, second = self._reach(rest, other, [queries.START, *own])
             self.halves = first, second
@@ -169,7 +168,8 @@ class _Matches:
     ) -> tuple[exp.Table, exp.Table]:
         """What combinations by some bits reach by batches of columns, and the records there.
 
-        `prefixes` are that before the first batch, and those that the batches end."""
+        `prefixes` are that before the first batch, and those that the batches end.
+        """
         engine = self.engine
         pairs = begun
         if pairs is None:
@@ -187,7 +187,7 @@ class _Matches:
             )
             pairs, rows = engine.materialize_counted("pairs", query)
             if rows > MAX_PAIRS:
-                raise TooManyPairs(
+                raise TooManyPairsError(
                     "labels overlap, and combinations of values match too many classes to attack "
                     f"each ({rows:,} of at most {MAX_PAIRS:,}); attack a release of one level for "
                     "each column, or name fewer quasi-identifiers"
@@ -233,9 +233,7 @@ class _Matches:
             if not nulls:
                 values = release.without_null(values)
                 targets = release.without_null(targets)
-            query = queries.class_values(
-                values, self.classes, columns=len(names), own=self._class
-            )
+            query = queries.class_values(values, self.classes, columns=len(names), own=self._class)
             held = engine.materialize("held", query)
             [(work,)] = engine.rows(queries.led_values(led, held))
             if work > MAX_PAIRS:

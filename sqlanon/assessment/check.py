@@ -284,8 +284,7 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
             for name in alike(entity, columns, likeness=MISSPELT)
         )
         notes.append(f"the table has no column {entity!r}: records are counted, not persons{meant}")
-    gone = {key: None for key in ("weight", "household") if getattr(policy, key) not in columns}
-    published = replace(published, **gone)
+    published = published.weighed_by(columns)
     published.check_columns(columns)
     return published, notes
 

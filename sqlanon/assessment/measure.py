@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assessment.attacks import TooManyPairs, run_attacks
+from sqlanon.assessment.attacks import TooManyPairsError, run_attacks
 from sqlanon.assessment.labels import Labels, regrouped
 from sqlanon.assessment.release import Published, read_published, released_classes
 from sqlanon.assessment.risk import family
@@ -163,12 +163,14 @@ class ReadRelease:
         labels: Per quasi-identifier the nodes that its labels stand for.
         notes: What a reader should know besides.
         attacks: What attacks on it find; None where they were not run.
+        attack_notes: Those of the notes that say what was not attacked.
     """
 
     release: Release
     labels: tuple[Labels, ...]
     notes: tuple[str, ...]
     attacks: Attacks | None = None
+    attack_notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +239,7 @@ def read_release(
     if left_out:
         names = ", ".join(map(repr, left_out))
         notes.append(f"the released table has no column {names}; purity is that of the others")
-    return ReadRelease(release, published.labels, tuple(notes), attacks)
+    return ReadRelease(release, published.labels, tuple(notes), attacks, tuple(missed))
 
 
 def _attacks(
@@ -261,7 +263,7 @@ def _attacks(
         published = read_published(engine, both, encoded=encoded, released=released)
     try:
         found = run_attacks(published, sensitive=sensitive, has_control=control is not None)
-    except TooManyPairs as error:
+    except TooManyPairsError as error:
         return None, [f"no attack was run: {error}"]
     return found, [
         f"inference of {name!r} was not attacked: classes that overlap have too many of its values"
@@ -284,7 +286,8 @@ def _refuse_unlike(
     unlike = [repr(name) for name in names if family(own[name]) != family(others[name])]
     if unlike:
         raise SourceError(
-            f"the control has {', '.join(unlike)} as another type than the original; cast them alike"
+            f"the control has {', '.join(unlike)} as another type than the original; "
+            "cast them alike"
         )
     refuse_unsuited(engine, control, columns={name: others[name] for name in subject.names})
     if not engine.rows(rows_of(control))[0][0]:

@@ -53,7 +53,7 @@ def weighted_risk(
             table, names, household=household, classes=classes, threshold=threshold
         )
         households = HouseholdRisk(*engine.rows(by)[0])
-    return WeightedRisk(weight, *figures, households)
+    return WeightedRisk(weight, *figures, households=households)
 
 
 def _refuse_faults(

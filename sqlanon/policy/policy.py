@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -338,6 +338,13 @@ class Policy:
                 "give columns that may be published a role in the policy"
             )
         return self
+
+    def weighed_by(self, columns: Collection[str]) -> Policy:
+        """This policy without a weight or household that is none of the columns."""
+        weight, household = (
+            name if name in columns else None for name in (self.weight, self.household)
+        )
+        return replace(self, weight=weight, household=household)
 
     def unassigned(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that need a role before it is published."""

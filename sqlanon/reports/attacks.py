@@ -1,13 +1,13 @@
 """Attacks on a release in figures: singling out, linkability and inference.
 
-The three are those of WP29 Opinion 05/2014 on anonymisation techniques. Each is carried out on every
+They are the three of WP29 Opinion 05/2014 on anonymisation techniques. Each is carried out on every
 record of the original and, where there is a control (people of the same population whose records
 were not released), on every record of it: what succeeds there is knowledge of the population, which
 no anonymization hides. What succeeds beyond that is the risk that the release adds.
 
-Source: Giomi, Boenisch, Wehmeyer and Tasnadi 2023, "A unified framework for quantifying privacy risk
-    in synthetic data" (Anonymeter), from which rates, baseline and risk are; the attacks are told
-    anew for released classes, by labels in place of distances.
+Source: Giomi, Boenisch, Wehmeyer and Tasnadi 2023, "A unified framework for quantifying privacy
+    risk in synthetic data" (Anonymeter), from which rates, baseline and risk are; the attacks are
+    told anew for released classes, by labels in place of distances.
 """
 
 from __future__ import annotations
@@ -174,6 +174,7 @@ class Attacks:
                 percent(attack.baseline),
                 _risk_text(attack),
             ]
+
 
 def _risk_text(attack: Attack) -> str:
     interval = attack.risk_interval

@@ -1,4 +1,4 @@
-"""Individual risk in figures: records of a sample that are found among the people they stand for."""
+"""Individual risk in figures: records of a sample, found among the people they stand for."""
 
 from __future__ import annotations
 

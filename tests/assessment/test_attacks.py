@@ -2,7 +2,6 @@
 
 from collections import Counter
 from fractions import Fraction
-from math import sqrt
 
 import pytest
 from databases import empty_database
@@ -42,7 +41,7 @@ def releases(draw):
     for record in original:
         if draw(st.booleans()) or draw(st.booleans()):
             labels = [
-                draw(st.sampled_from([path for path in ROWS[name] if path[0] == value][0]))
+                draw(st.sampled_from(next(path for path in ROWS[name] if path[0] == value)))
                 for name, value in zip(ROWS, record, strict=False)
             ]
             released.append((*labels, record[2]))
