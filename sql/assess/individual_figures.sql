@@ -1,4 +1,4 @@
--- One row: records, their people by the weights, the sum of the individual risks of the records, the
+-- One row: records, people by their weights, the sum of the individual risks of the records, the
 -- highest one, and records whose risk is above a threshold.
 --
 -- Holes: classes (a query of individual_risk), threshold.

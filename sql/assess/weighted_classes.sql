@@ -16,7 +16,4 @@ FROM (
     {{ weight }} AS weight
   FROM {{ source }} AS source
 ) AS weighed
-GROUP BY
-  {% for column, key in keys %}
-  {% if not loop.first %}, {% endif %}{{ key }}
-  {% endfor %}
+GROUP BY ALL

@@ -2,8 +2,8 @@
 -- alone matches, and the sum of the chances that two attackers find the same released record.
 --
 -- Holes: targets (words, which and size), words (their names), whole and one_half (matching, by
--- words), other_half (the same, by the bits of a half; None where there are no halves), masks (these
--- bits).
+-- words), other_half (the same, by the bits of a half; None where there are no halves), masks (of
+-- these bits).
 SELECT
   targets.sqlanon_which,
   {{ total("targets.size") }},
@@ -11,15 +11,22 @@ SELECT
   {% if other_half is None %}
   NULL
   {% else %}
-  {{ real_sum("targets.size * CAST(whole.records AS DOUBLE) / one_half.records / other_half.records") }}
+  COALESCE({{ real_sum("targets.size * CAST(whole.records AS DOUBLE) / pairs") }}, 0)
   {% endif %}
 FROM {{ targets }} AS targets
 LEFT JOIN {{ whole }} AS whole
   ON {{ equal("targets", "whole", words) }}
 {% if other_half is not None %}
-LEFT JOIN {{ one_half }} AS one_half
-  ON {{ equal("targets", "one_half", words) }}
-LEFT JOIN {{ other_half }} AS other_half
-  ON {{ same_words("targets", "other_half", masks) }}
+LEFT JOIN (
+  SELECT
+    {% for word in words %}
+    one_half.{{ word }},
+    {% endfor %}
+    one_half.records * other_half.records AS pairs
+  FROM {{ one_half }} AS one_half
+  JOIN {{ other_half }} AS other_half
+    ON {{ same_words("one_half", "other_half", masks) }}
+) AS halves
+  ON {{ equal("targets", "halves", words) }}
 {% endif %}
 GROUP BY targets.sqlanon_which

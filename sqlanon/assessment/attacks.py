@@ -63,7 +63,7 @@ def run_attacks(
     linked = None
     if found.halves is not None:
         chance = 1 / released if released else 0.0
-        linked = _attack([(n, links or 0.0) for _, n, _, links in rows], chance)
+        linked = _attack([(n, links) for _, n, _, links in rows], chance)
     inference = dict(found.inferred(sensitive, has_control=has_control))
     return Attacks(
         singling_out=_attack([(n, alone) for _, n, alone, _ in rows], 0.0),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Policy
+from sqlanon import KAnonymity, Policy
 from sqlanon.errors import PolicyError, SourceError
 
 POLICY = Policy(["age", "sex"], weight="w", household="home")
@@ -84,7 +84,7 @@ def test_risk_of_one_class_is_the_posterior_mean(f, people):
 
 
 def test_risks_are_those_of_the_example_of_capobianchi_polettini_and_lucarelli():
-    # `francdat` of sdcMicro, whose documentation prints these risks; columns 2, 4, 5, 6 are the key.
+    # `francdat` of sdcMicro by its columns 2, 4, 5 and 6, with the risks of its indivRisk.
     key = ["1111", "1112", "1112", "2111", "3111", "4111", "5111", "1111"]
     weights = [18, 45.5, 39, 17, 541, 8, 5, 92]
     risks = [
@@ -139,19 +139,20 @@ def test_weights_are_told_in_text_and_missed_where_a_release_has_none():
     assert any("has no column 'w'" in note for note in report.notes)
 
 
-def published(policy, **options):
+def published(**roles):
+    policy = Policy(["age"], models=[KAnonymity(2)], weight="w", **roles)
     with empty_database() as connection:
         connection.execute("CREATE TABLE t AS SELECT 'a' AS age, range AS w FROM range(1, 9)")
-        report = sqlanon.anonymize(connection, policy, table="t", into="out", **options)
+        report = sqlanon.anonymize(connection, policy, table="t", into="out")
         columns = [row[0] for row in connection.execute("DESCRIBE out").fetchall()]
     return columns, report
 
 
 def test_a_weight_is_published_only_where_it_is_kept_and_then_with_a_finding():
-    columns, report = published(Policy(["age"], weight="w"))
+    columns, report = published()
     assert columns == ["age"]
     assert "kept-weight" not in [each.id for each in report.findings]
-    columns, report = published(Policy(["age"], weight="w", keep=["w"]))
+    columns, report = published(keep=["w"])
     assert columns == ["age", "w"]
     about = [each.id for each in report.findings if each.column == "w"]
     assert about.count("kept-weight") == 1
