@@ -335,8 +335,8 @@ def _is_estimated(column: Column) -> bool:
 def _plain(policy: Policy) -> Policy:
     """The quasi-identifiers and k: what a release satisfies and which columns it keeps is open."""
     k = [model for model in policy.models if isinstance(model, KAnonymity)]
-    nothing: Any = {"sensitive": (), "identifiers": (), "keep": (), "drop": (), "entity": None}
-    return replace(policy, models=k, **nothing)
+    nothing: Any = {"sensitive": (), "identifiers": (), "keep": (), "drop": ()}
+    return replace(policy, models=k, entity=None, weight=None, household=None, **nothing)
 
 
 def _sensitive(

@@ -46,14 +46,15 @@ def weighted_risk(
     names = list(policy.attributes)
     query = weights.weighted_classes(table, names, weight=weight)
     classes = engine.materialize("weighted", query)
-    [figures] = engine.rows(weights.individual_figures(classes, threshold=threshold))
+    query = weights.individual_figures(classes, threshold=threshold)
+    [(records, people, expected, highest, at_risk)] = engine.rows(query)
     households = None
     if household is not None:
         by = weights.household_figures(
             table, names, household=household, classes=classes, threshold=threshold
         )
         households = HouseholdRisk(*engine.rows(by)[0])
-    return WeightedRisk(weight, *figures, households=households)
+    return WeightedRisk(weight, records, people, expected, highest, at_risk, households)
 
 
 def _refuse_faults(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import KAnonymity, Policy
+from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.errors import PolicyError, SourceError
 
 POLICY = Policy(["age", "sex"], weight="w", household="home")
@@ -165,3 +165,33 @@ def test_a_weight_is_one_column_of_no_other_role():
             Policy(**{"quasi_identifiers": ["age"], "weight": "w", **other})
     policy = Policy(["age"], weight="w", household="home")
     assert Policy.from_dict(policy.to_dict()) == policy
+
+
+def test_a_report_tells_weights_of_the_original_and_where_it_can_of_the_release(tmp_path):
+    policy = Policy(
+        {"age": Hierarchy.suppression()}, models=[KAnonymity(2)], weight="w", household="home"
+    )
+    rows = "SELECT 'a' AS age, range AS w, range % 3 AS home FROM range(1, 9)"
+    with empty_database() as connection:
+        connection.execute(f"CREATE TABLE t AS {rows}")
+        page = tmp_path / "report.html"
+        sqlanon.anonymize(connection, policy, table="t", into="out", report=page)
+        report = sqlanon.report(connection, "out", policy, table="t", control="t")
+    document = report.to_dict()
+    assert document["original"]["weights"]["people"] == 36
+    assert document["release"]["weights"] is None
+    assert document["attacks"]["singling_out"]["control"]["share"] == 0
+    assert "The release holds no weights" in report.html
+    text = page.read_text()
+    assert text.count(">36<") == 2
+    assert "The release holds no weights" not in text
+    assert "Attacks on the release" in text
+
+
+def test_weights_that_cannot_be_counted_keep_no_report_from_being_made():
+    policy = Policy(["age"], models=[KAnonymity(2)], weight="w")
+    with empty_database() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'a' AS age, range AS w FROM range(4)")
+        report = sqlanon.report(connection, "t", policy, table="t", effort="none")
+    assert any("individual risk is not told: weight column 'w'" in note for note in report.notes)
+    assert report.to_dict()["original"]["weights"] is None
