@@ -35,6 +35,7 @@ _ROLES = {
     "s": ("sensitive", "what nobody should learn; published as it is, protected by models"),
     "k": ("keep", "published as it is"),
     "d": ("drop", "not published"),
+    "w": ("weight", "how many people a record stands for; not published"),
     "u": ("undecided", "nothing is published before it is decided"),
 }
 """Letters of roles, and what they mean."""
@@ -240,7 +241,7 @@ def _asked(draft: Suggestion) -> Suggestion:
 def _asked_role(column: ColumnSuggestion) -> str:
     """The role that is chosen for a column: by its first letter, or by its beginning."""
     while True:
-        said = _prompt("  role (i, q, s, k, d, u)", column.role.value).strip().lower()
+        said = _prompt("  role (i, q, s, k, d, w, u)", column.role.value).strip().lower()
         for letter, (role, _) in _ROLES.items():
             if said and (said == letter or role.startswith(said)):
                 return role

@@ -32,6 +32,11 @@ TABLE = "The table to read; needed if a DuckDB file holds more than one."
 """Which table of a source is read."""
 OVERWRITE = "Replace the table or file if it exists already."
 """What --overwrite does."""
+CONTROL = (
+    "Records of the same population that were not released, as the original has them: attacks are "
+    "run on these, too, and tell what the release adds to what is known of everybody."
+)
+"""What --control does."""
 LONGEST = "Longest time from the start of the command to its result."
 """What --time-limit says."""
 
@@ -268,6 +273,16 @@ class PolicyOptions:
         "of records; records without a value there count as those of one person. It is never "
         "published. If a table to be judged contains it, all records of a person together (a "
         "trajectory) are compared, too.",
+    )
+    weight_column: str | None = option(
+        "COLUMN",
+        "The column of survey weights: how many people of the population a record stands for. Risk "
+        "is estimated by it; it is published only with --keep.",
+    )
+    household: str | None = option(
+        "COLUMN",
+        "The column that tells which records are of one household, for household risk; it is "
+        "published only with --keep.",
     )
     hierarchy: list[str] = repeatable(
         "COLUMN=SPEC",

@@ -138,7 +138,9 @@ class PolicyMaker:
         return {} if self.asks_population else given(self.options, "population")
 
     def _figures(self) -> Document:
-        figures = given(self.options, "k", "entity", "suppression_limit")
+        figures = given(self.options, "k", "entity", "household", "suppression_limit")
+        if self.options.weight_column is not None:
+            figures["weight"] = self.options.weight_column
         if self.asks_population:
             figures |= given(self.options, *POPULATION_FAMILIES, "population")
         elif self.options.population is not None and not self.compares:

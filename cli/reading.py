@@ -13,6 +13,7 @@ from sqlanon.wording import split_list
 
 from . import output
 from .options import (
+    CONTROL,
     LONGEST,
     OUTPUT,
     OVERWRITE,
@@ -218,6 +219,7 @@ class MeasureOptions:
     suppressed_label: str | None = option(
         "TEXT", "The text that stands for a suppressed value. Default: *"
     )
+    control: str | None = option("FILE|TABLE", CONTROL)
 
 
 def measure(
@@ -240,6 +242,7 @@ def measure(
         released_table=compared.released_table,
         class_attribute=asked.class_attribute,
         losses=asked.loss,
+        control=asked.control,
     )
     output.present(run, report, "measure")
 
@@ -384,6 +387,7 @@ class ReportCommandOptions:
         "of the command; the verdict, risks and losses are always counted.",
     )
     figures: RiskFigures = field(default_factory=RiskFigures)
+    control: str | None = option("FILE|TABLE", CONTROL, panel=RiskFigures.panel)
     output: Path | None = option(
         "FILE",
         "Write the report as one .html file that can be read offline. Default: print it as text.",
@@ -395,7 +399,7 @@ class ReportCommandOptions:
     @property
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
-        return self.figures.asked | given(self, "released_table", "effort", "time_limit")
+        return self.figures.asked | given(self, "released_table", "effort", "time_limit", "control")
 
 
 def report(

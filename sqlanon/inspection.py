@@ -260,12 +260,13 @@ def measure(
     released_table: str | None = None,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
+    control: Any = None,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> MeasureReport:
     """What a released table loses against its original: `measure(original, released, policy)`.
 
-    Every measure that applies, whoever anonymized the table.
+    Every measure that applies, whoever anonymized the table, and attacks on the release.
 
     Args:
         source: The original, or where it is.
@@ -276,12 +277,15 @@ def measure(
         table: The original, where the source holds more than one table.
         released_table: The table of a released database that holds more than one.
         class_attribute: The column that the classification metric is about.
-        losses: The only measures wanted; every one that applies where left out.
+        losses: The only measures wanted; every one that applies where left out, and attacks.
+        control: Records of the same population that were not released, as the original has them:
+            what attacks find of them besides. A table, a frame, or a path to a file of data.
 
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
     from sqlanon.assessment.measure import measure_release
+    from sqlanon.microdata.population import opened_population
 
     call = asked(source, policy, table=table)
     with (
@@ -290,6 +294,12 @@ def measure(
         second_table(
             opened.engine, call.alike(released), table=released_table, how=beside(opened, resolved)
         ) as release,
+        opened_population(
+            opened.engine,
+            call.alike(control),
+            how=beside(opened, resolved, is_alike=True),
+            what="control",
+        ) as unreleased,
         opened.engine.transaction(),
     ):
         found = measure_release(
@@ -299,6 +309,7 @@ def measure(
             policy=resolved,
             class_attribute=class_attribute,
             losses=losses,
+            control=unreleased,
         )
         return told(opened, found, resolved)
 

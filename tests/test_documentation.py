@@ -162,7 +162,8 @@ DOCUMENTS = {
     "risk": [
         "risk few.duckdb people --policy kept.toml",
         "risk few.duckdb people --qi age,sex --population people.parquet",
-        "risk few.duckdb people --qi age,sex --every-subset --population-size 1000",
+        "risk few.duckdb people --qi age,sex --every-subset --population-size 1000 "
+        "--weight-column household_size --household postcode",
     ],
     "result": [
         "plan few.duckdb people --qi age,sex,postcode --hierarchy age=intervals:5,10 --k 9 "
@@ -188,7 +189,7 @@ DOCUMENTS = {
     ],
     "measure": [
         "measure few.duckdb out --table people --qi age,sex,postcode "
-        "--hierarchy age=intervals:5,10 --k 9"
+        "--hierarchy age=intervals:5,10 --k 9 --control people"
     ],
     "report": [
         "report few.duckdb people --released out --qi age,sex,postcode --hierarchy "

@@ -266,7 +266,7 @@ def with_quasi_identifiers(
     if policy.attributes:
         return policy, []
     types = column_types(engine, table)
-    named = {policy.entity, *(name for role in policy.roles.values() for name in role)}
+    named = {*policy.aside, *(name for role in policy.roles.values() for name in role)}
     free = [name for name in types if name not in named]
     unsuited = [name for name in free if is_unsuited(types[name])]
     chosen = [name for name in free if name not in unsuited]
@@ -326,6 +326,7 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
             for name in alike(entity, columns, likeness=MISSPELT)
         )
         notes.append(f"the table has no column {entity!r}: records are counted, not persons{meant}")
+    published = published.weighed_by(columns)
     published.check_columns(columns)
     return published, notes
 
@@ -351,7 +352,7 @@ def judged_columns(
     """
     columns = list(engine.columns(table))
     named = [name for role in policy.roles.values() for name in role if name not in policy.keep]
-    settled = {*named, policy.entity}
+    settled = {*named, policy.entity, *policy.aside} - ({*policy.keep} - {policy.entity})
     if policy.others == "drop":
         settled |= {*columns} - {*policy.keep}
     names = [name for name in columns if name not in settled]
@@ -362,6 +363,7 @@ def judged_columns(
         quasi_identifiers=list(policy.attributes),
         k=policy.k,
         alone=alone,
+        weight=policy.weight,
     )
     if found is None or policy.entity is None or policy.entity not in columns:
         return found

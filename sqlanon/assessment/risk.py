@@ -26,6 +26,7 @@ from sqlanon.assessment.subsets import (
     number_of_subsets,
     subset_risk,
 )
+from sqlanon.assessment.weights import weighted_risk
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
@@ -40,7 +41,7 @@ from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
 from sqlanon.reports.special_uniques import SpecialUniques
-from sqlanon.wording import counted, many
+from sqlanon.wording import counted, did_you_mean, many
 
 IDENTIFYING = IDENTIFYING_SHARE
 
@@ -193,6 +194,7 @@ def assess(
         uniques = None
         if subsets is not None and is_scored(coded, subsets.looked_at):
             uniques = special_uniques(engine, coded, largest=largest)
+        weights = weighted_risk(engine, table, policy=present, threshold=options.threshold)
     return RiskReport(
         statistics=statistics,
         threshold=options.threshold,
@@ -205,7 +207,9 @@ def assess(
         not_counted=uncounted(policy, kept, columns=columns),
         estimate=estimate,
         uniques=uniques,
+        weights=weights,
         notes=(
+            *_missing_aside(policy, columns),
             *chosen,
             *notes,
             *(trajectories.notes() if trajectories else ()),
@@ -280,6 +284,15 @@ def _estimate(statistics: ClassStatistics, options: RiskOptions) -> PopulationEs
     return PopulationEstimate(statistics.histogram, size)
 
 
+def _missing_aside(policy: Policy, columns: Sequence[str]) -> list[str]:
+    """Notes on a weight or a household that a table does not have, as a release has none."""
+    return [
+        f"the table has no column {name!r}{did_you_mean(name, columns)}, so {key} risk is not known"
+        for key, name in (("individual", policy.weight), ("household", policy.household))
+        if name is not None and name not in columns
+    ]
+
+
 def uncounted(
     policy: Policy, kept: KeptColumns | None, *, columns: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -290,7 +303,10 @@ def uncounted(
         "sensitive": policy.sensitive,
         "dropped": dropped,
         "entity": [] if policy.entity in dropped else [policy.entity],
+        "weight": [] if policy.weight in dropped else [policy.weight],
+        "household": [] if policy.household in dropped else [policy.household],
     }
+    roles["kept"] = [name for name in roles["kept"] if name not in policy.aside]
     return {role: [name for name in columns if name in names] for role, names in roles.items()}
 
 

@@ -213,7 +213,7 @@ def comparable(
         f"column {name!r} is {kind.sql('duckdb')} in the table and "
         f"{others[name].sql('duckdb')} in the population"
         for name, kind in types.items()
-        if _family(kind) != _family(others[name])
+        if family(kind) != family(others[name])
     ]
     if unlike:
         raise SourceError(f"{'; '.join(unlike)}; {way_out}")
@@ -221,7 +221,7 @@ def comparable(
     return others
 
 
-def _family(kind: exp.DataType) -> exp.DataType | str:
+def family(kind: exp.DataType) -> exp.DataType | str:
     """Types of one family tell the same values apart, and compare without loss."""
     if kind.this in encode.WHOLE:
         return "whole number"

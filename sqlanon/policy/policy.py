@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -50,6 +50,12 @@ OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
 MOST_SUBSETS = 2_000
 """Sets of quasi-identifiers whose combinations are counted for a model; more are refused."""
+ASIDE = {
+    "entity": "whose record it is",
+    "weight": "how many people a record stands for",
+    "household": "which household it is of",
+}
+"""Keys of columns that count and are no role, with what each column says."""
 SUPPRESSED = "*"
 SUGGESTED_K = 5
 """The smallest class of a policy that is drafted [records]."""
@@ -96,6 +102,9 @@ class Policy:
         population: Everybody that the table's records were drawn from, whom `KMap` and
             `DeltaPresence` compare its classes with: a table of the source, or the path of a file
             of data. It has the quasi-identifiers as they are before anything is generalized.
+        weight: A column of survey weights: how many people of the population a record stands for,
+            itself among them. Risk counts by it; it is published only where it is among `keep`.
+        household: A column that says which records are of one household, as `weight`.
 
     Raises:
         PolicyError: A column in two roles, a figure out of range, a model of sensitive values
@@ -114,6 +123,8 @@ class Policy:
     suppressed_label: str = SUPPRESSED
     entity: str | None = None
     population: str | None = None
+    weight: str | None = None
+    household: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.population, Path):
@@ -121,7 +132,7 @@ class Policy:
         plain_numbers(self)
         faults = self._kind_faults() or [
             *self._role_faults(),
-            *self._entity_faults(),
+            *self._aside_faults(),
             *self._model_faults(),
             *self._figure_faults(),
         ]
@@ -181,6 +192,11 @@ class Policy:
         }
 
     @property
+    def aside(self) -> tuple[str, ...]:
+        """The columns of entity, weight and household, published only where they are kept."""
+        return tuple(filter(None, (self.entity, self.weight, self.household)))
+
+    @property
     def k(self) -> int:
         """The smallest class size that the models allow; 1 where none says anything."""
         return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
@@ -234,8 +250,9 @@ class Policy:
                     faults.append(f"{role} without a {names}: {', '.join(map(repr, wrong))}")
         if not all_of(self.models, Model):
             faults.append("models must be a list of privacy models, such as [KAnonymity(5)]")
-        if not isinstance(self.entity, str | None):
-            faults.append("entity must be the name of a column")
+        for key in ASIDE:
+            if not isinstance(getattr(self, key), str | None):
+                faults.append(f"{key} must be the name of a column")
         if not isinstance(self.population, str | None) or self.population == "":
             faults.append("population must be the name of a table, or the path of a file of data")
         return faults
@@ -254,12 +271,18 @@ class Policy:
                 seen[column] = role
         return faults
 
-    def _entity_faults(self) -> list[str]:
-        return [
-            f"column {self.entity!r} is both entity and {role}; the column that says whose record "
-            "it is cannot be published so, leave it out of the other role"
+    def _aside_faults(self) -> list[str]:
+        faults = [
+            f"column {name!r} is both {key} and {role}; the column that says {why} cannot be "
+            "published so, leave it out of the other role"
+            for key, why in ASIDE.items()
             for role in ("quasi-identifier", "sensitive")
-            if self.entity in self.roles[role]
+            if (name := getattr(self, key)) in self.roles[role]
+        ]
+        twice = sorted({name for name in self.aside if self.aside.count(name) > 1})
+        return [
+            *faults,
+            *(f"column {n!r} is two of {', '.join(ASIDE)}; it can be one of them" for n in twice),
         ]
 
     def _model_faults(self) -> list[str]:
@@ -382,8 +405,7 @@ class Policy:
         if publish:
             self.refuse_published_entity()
         named = [column for role in self.roles.values() for column in role]
-        if self.entity is not None and self.entity not in named:
-            named.append(self.entity)
+        named += [column for column in self.aside if column not in named]
         faults = [
             f"the table has no column {column!r}{did_you_mean(column, columns)}"
             for column in named
@@ -409,7 +431,7 @@ class Policy:
         Raises:
             ReleaseError: There are columns that it drops, or gives no role.
         """
-        dropped = {*self.identifiers, *self.drop, self.entity}
+        dropped = {*self.identifiers, *self.drop, *self.aside} - {*self.keep} | {self.entity}
         faults = [
             f"{counted(len(names), 'column')} {why}: {', '.join(map(repr, names))}"
             for names, why in (
@@ -425,14 +447,21 @@ class Policy:
             )
         return self
 
+    def weighed_by(self, columns: Collection[str]) -> Policy:
+        """This policy without a weight or household that is none of the columns."""
+        weight, household = (
+            name if name in columns else None for name in (self.weight, self.household)
+        )
+        return replace(self, weight=weight, household=household)
+
     def unassigned(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that need a role before it is published."""
-        named = {self.entity, *(column for role in self.roles.values() for column in role)}
+        named = {*self.aside, *(column for role in self.roles.values() for column in role)}
         return [column for column in columns if self.others is None and column not in named]
 
     def published(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that are published, in the table's order."""
-        left_out = {*self.identifiers, *self.drop, self.entity} - set(self.keep)
+        left_out = {*self.identifiers, *self.drop, *self.aside} - set(self.keep)
         if self.others == "drop":
             left_out |= {*columns} - {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return [column for column in columns if column not in left_out]
@@ -451,7 +480,8 @@ class Policy:
             name for name, each in self.attributes.items() if each.hierarchy.kind not in _AS_TEXT
         }
         ordered = {demand.column for demand in self.demands if demand.model.needs}
-        return frozenset(quasi | ordered)
+        weighed = () if self.weight is None or self.weight in self.keep else (self.weight,)
+        return frozenset({*quasi, *ordered, *weighed})
 
     def with_attributes(self, attributes: Mapping[str, QuasiIdentifier]) -> Policy:
         """This policy with other hierarchies, weights or level bounds."""
@@ -473,7 +503,7 @@ class Policy:
                 for column, attribute in self.sensitive_attributes.items()
             },
         }
-        for key in ("others", "entity", *(["population"] if self.population_models else [])):
+        for key in ("others", *ASIDE, *(["population"] if self.population_models else [])):
             if getattr(self, key) is not None:
                 result[key] = getattr(self, key)
         for name, attribute in self.attributes.items():

@@ -91,6 +91,7 @@ def published_kept(
         names=_kept_names(plan),
         quasi_identifiers=list(policy.quasi_identifiers),
         k=policy.k,
+        weight=policy.weight,
     )
     return (
         found

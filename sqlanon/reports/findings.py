@@ -130,6 +130,15 @@ _RULES = (
         "leave it out (--drop)",
     ),
     LintRule(
+        "kept-weight",
+        "warning",
+        "A survey weight is released",
+        "the survey weight among kept columns",
+        "Weights follow from where and how people were drawn: who knows the design learns of which "
+        "stratum a record is, and a rare weight singles it out.",
+        "leave it out (--drop), or round it and publish few different weights",
+    ),
+    LintRule(
         "kept-beside",
         "warning",
         "Kept columns tell people apart beside the quasi-identifiers",

@@ -40,6 +40,7 @@ from sqlanon.suggestion.roles import (
     advise,
     advise_row_names,
     is_telling,
+    second_weight,
 )
 from sqlanon.suggestion.suggestion import ColumnSuggestion, Suggestion, file_name
 from sqlanon.wording import counted, listed, percent
@@ -99,6 +100,8 @@ def _draft(engine: Engine, table: exp.Table, *, k: int, suppression_limit: float
     if _has_name_of_reader(profile):
         advice[first.name] = advise_row_names(first) or advice[first.name]
     advice = with_entity(engine, profile, advice, table=table)
+    weights = [name for name, one in advice.items() if one and one.role is Role.WEIGHT]
+    advice |= {name: second_weight(weights[0]) for name in weights[1:]}
     settled = _with_separating(engine, profile, advice)
     settled = _without_twins(engine, profile, settled, table=table)
     columns = [_suggested(column, settled[column.name]) for column in profile.columns]

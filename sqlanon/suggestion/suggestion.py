@@ -39,7 +39,7 @@ ADVISORY = (
 MANY_NODES = 1_000_000
 """Nodes of a lattice that take too long to search for a first look at what publishing costs."""
 _HEADS = ("column", "role", "generalized by", "because")
-_FLAT = {Role.SENSITIVE, Role.KEEP, Role.DROP, Role.UNDECIDED}
+_FLAT = {Role.SENSITIVE, Role.KEEP, Role.DROP, Role.WEIGHT, Role.UNDECIDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +189,7 @@ class Suggestion(SelfShown):
             models=[KAnonymity(self.k)],
             suppression_limit=self.suppression_limit,
             entity=self.entity,
+            weight=self.weight,
         )
 
     @property
@@ -205,6 +206,11 @@ class Suggestion(SelfShown):
     def entity(self) -> str | None:
         """The column that says whose record it is, where persons have several."""
         return next((column.name for column in self.columns if column.is_entity), None)
+
+    @property
+    def weight(self) -> str | None:
+        """The column of survey weights, if any."""
+        return next(iter(self._names(Role.WEIGHT)), None)
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -261,8 +267,8 @@ class Suggestion(SelfShown):
 
         Args:
             name: The column.
-            role: Its role: `identifier`, `quasi-identifier`, `sensitive`, `keep`, `drop` or
-                `undecided`.
+            role: Its role: `identifier`, `quasi-identifier`, `sensitive`, `keep`, `drop`,
+                `weight` (another column that was it is undecided then) or `undecided`.
             hierarchy: How it is generalized; as suggested where left out, else by suppression.
 
         Raises:
@@ -296,7 +302,14 @@ class Suggestion(SelfShown):
             is_asked=current.is_asked and chosen is current.role,
             l=current.l if chosen is Role.SENSITIVE else None,
         )
-        columns = tuple(changed if column.name == name else column for column in self.columns)
+        others = self.columns
+        if chosen is Role.WEIGHT:
+            now = f"{name!r} is the survey weight"
+            others = tuple(
+                replace(each, role=Role.UNDECIDED, reason=now) if each.role is chosen else each
+                for each in others
+            )
+        columns = tuple(changed if column.name == name else column for column in others)
         return replace(self, columns=columns)
 
     def to_toml(self) -> str:
