@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.labels import Labels, regrouped
 from sqlanon.assessment.release import read_published, released_classes
+from sqlanon.assessment.use import use_of
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
@@ -29,6 +30,7 @@ from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.reports.use import Use
 from sqlanon.wording import counted, figure, in_columns, key, percent
 
 
@@ -41,6 +43,7 @@ class MeasureReport(SelfShown):
         records: Records of the original.
         suppressed_records: Those that are not in the release, or only without quasi-identifiers.
         statistics: The release's equivalence classes, suppressed records left out.
+        use: Errors of tables, means and quantiles; None where single measures were asked for.
         notes: What a reader should know besides.
         seconds: How long it took.
         provenance: What it was made of and when.
@@ -50,6 +53,7 @@ class MeasureReport(SelfShown):
     records: int
     suppressed_records: int
     statistics: ClassStatistics
+    use: Use | None = None
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
@@ -64,6 +68,7 @@ class MeasureReport(SelfShown):
             "classes": self.statistics.classes,
             "k": self.statistics.smallest,
             **{name: finite(value) for name, value in self.loss.items()},
+            **({} if self.use is None else {"use": self.use.to_dict()}),
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -76,7 +81,8 @@ class MeasureReport(SelfShown):
     def shown_tables(self) -> list[ShownTable]:
         """Every measure by its name."""
         rows = [[name.replace("_", "-"), figure(value)] for name, value in self.loss.items()]
-        return [ShownTable(rows, ["measure", "loss"])]
+        tables = () if self.use is None else self.use.shown_tables()
+        return [ShownTable(rows, ["measure", "loss"]), *tables]
 
     def to_text(self) -> str:
         """A page for a reader."""
@@ -89,6 +95,9 @@ class MeasureReport(SelfShown):
         ]
         rows = [(name.replace("_", "-"), figure(value)) for name, value in self.loss.items()]
         lines += in_columns(rows, "<>") if rows else []
+        for table in () if self.use is None else self.use.shown_tables():
+            cells = [table.heads, *table.rows]
+            lines += ["", table.caption, *in_columns(cells, "<" + ">" * (len(table.heads) - 1))]
         return page(lines, self.notes)
 
 
@@ -134,6 +143,7 @@ def measure_release(
         records=found.release.records,
         suppressed_records=found.release.suppressed,
         statistics=found.release.statistics,
+        use=found.use,
         notes=found.notes,
         seconds=time.monotonic() - started,
     )
@@ -146,11 +156,13 @@ class ReadRelease:
     Args:
         release: What its measures follow from.
         labels: Per quasi-identifier the nodes that its labels stand for.
+        use: Errors of its tables, means and quantiles; None where single measures are wanted.
         notes: What a reader should know besides.
     """
 
     release: Release
     labels: tuple[Labels, ...]
+    use: Use | None
     notes: tuple[str, ...]
 
 
@@ -195,12 +207,18 @@ def read_release(
             [published.spread(name, nulls=nulls) for name, nulls in sensitive.items()],
             None if class_attribute is None else published.majority(class_attribute),
         )
+        use = None
+        if not losses:
+            types = column_types(engine, table)
+            use = use_of(published, types, beside=list(sensitive))
     notes = _notes(release, sensitive=bool(sensitive))
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
     if left_out:
         names = ", ".join(map(repr, left_out))
         notes.append(f"the released table has no column {names}; purity is that of the others")
-    return ReadRelease(release, published.labels, tuple(notes))
+    if use is not None:
+        notes += use.notes
+    return ReadRelease(release, published.labels, use, tuple(notes))
 
 
 def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:

@@ -237,7 +237,9 @@ def gather(
             if count
         ),
         # By lm first where the measure that was asked for does not apply.
-        loss=LossFigures(options.loss if key(options.loss) in losses else "lm", losses)
+        loss=LossFigures(
+            options.loss if key(options.loss) in losses else "lm", losses, use=read.use
+        )
         if read is not None
         else LossFigures(missing=missing),
         suppressed=None if read is None else read.release.suppressed,
