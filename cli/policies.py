@@ -183,7 +183,11 @@ class _Refinement:
         self._single("hierarchy", [*quasi, *sensitive], otherwise=otherwise, read=_form)
         for option, read in _REFINEMENTS.items():
             self._single(
-                option, quasi, otherwise="is not a quasi-identifier; name it with --qi", read=read
+                option,
+                quasi,
+                otherwise="is not a quasi-identifier; name it with --qi",
+                read=read,
+                alone=_ALONE.get(option),
             )
         for family in FAMILIES:
             common = self._models(family, sensitive)
@@ -208,11 +212,18 @@ class _Refinement:
                 }
 
     def _single(
-        self, option: str, columns: Iterable[str], *, otherwise: str, read: Callable[[str], object]
+        self,
+        option: str,
+        columns: Iterable[str],
+        *,
+        otherwise: str,
+        read: Callable[[str], object],
+        alone: str | None = None,
     ) -> None:
-        """Reads an option that says one thing of a column."""
+        """Reads an option that says one thing of a column; `alone` is what it says by itself."""
         flag = f"--{option.replace('_', '-')}"
-        for text in getattr(self.options, option):
+        for given_text in getattr(self.options, option):
+            text = f"{given_text}={alone}" if alone and given_text in columns else given_text
             with self._collected():
                 name, value = divide(text, columns, flag=flag, otherwise=otherwise)
                 with blaming(f"{flag} of column {name!r}"):
@@ -363,7 +374,10 @@ _REFINEMENTS: Mapping[str, Callable[[str], object]] = {
     "level": _level,
     "min_level": _level,
     "max_level": _level,
+    "class_mean": str,
 }
+_ALONE = {"class_mean": "mean"}
+"""What options say of a column where nothing stands behind it."""
 
 
 def _listed(document: Document) -> Document:

@@ -30,7 +30,7 @@ from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.shown import SelfShown, ShownTable
-from sqlanon.reports.use import Use
+from sqlanon.reports.use import ReleaseUse
 from sqlanon.wording import counted, figure, in_columns, key, percent
 
 
@@ -53,7 +53,7 @@ class MeasureReport(SelfShown):
     records: int
     suppressed_records: int
     statistics: ClassStatistics
-    use: Use | None = None
+    use: ReleaseUse | None = None
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
@@ -162,7 +162,7 @@ class ReadRelease:
 
     release: Release
     labels: tuple[Labels, ...]
-    use: Use | None
+    use: ReleaseUse | None
     notes: tuple[str, ...]
 
 
@@ -180,11 +180,17 @@ def read_release(
         losses, sensitive=bool(policy.sensitive), class_attribute=class_attribute is not None
     )
     tell("reading: the original")
-    plain = _plain(policy)
+    plain, means = _plain(policy), list(policy.class_means)
+    if not plain.attributes:
+        raise PolicyError(
+            "every quasi-identifier is published as class means, which no hierarchy measures; "
+            "compare the columns themselves"
+        )
     subject = bind(engine, original, policy=plain)
     sensitive = _sensitive(
         engine, subject, table=table, policy=policy, label=class_attribute, losses=losses
     )
+    types = column_types(engine, table)
     tell("measuring: the released table")
     with engine.workspace():
         released = released_classes(
@@ -209,8 +215,7 @@ def read_release(
         )
         use = None
         if not losses:
-            types = column_types(engine, table)
-            use = use_of(published, types, beside=list(sensitive))
+            use = use_of(published, types, beside=list(sensitive), means=means)
     notes = _notes(release, sensitive=bool(sensitive))
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
     if left_out:
@@ -218,6 +223,11 @@ def read_release(
         notes.append(f"the released table has no column {names}; purity is that of the others")
     if use is not None:
         notes += use.notes
+    if means:
+        notes.append(
+            f"class means of {', '.join(map(repr, means))} stand for no node of a hierarchy: "
+            "measures and classes are by the other quasi-identifiers alone"
+        )
     return ReadRelease(release, published.labels, use, tuple(notes))
 
 
@@ -263,7 +273,8 @@ def _plain(policy: Policy) -> Policy:
     """The quasi-identifiers and k: what a release satisfies and which columns it keeps is open."""
     k = [model for model in policy.models if isinstance(model, KAnonymity)]
     nothing: Any = {"sensitive": (), "identifiers": (), "keep": (), "drop": (), "entity": None}
-    return replace(policy, models=k, **nothing)
+    labelled = {n: own for n, own in policy.attributes.items() if own.class_mean is None}
+    return replace(policy.with_attributes(labelled), models=k, **nothing)
 
 
 def _sensitive(
@@ -285,7 +296,7 @@ def _sensitive(
     attributes = policy.sensitive_attributes
     named = [*attributes, *([] if label is None else [label])]
     faults = [f"the original has no column {n!r}" for n in named if n not in subject.columns]
-    missing = [name for name in subject.names if name not in types]
+    missing = [name for name in (*subject.names, *policy.class_means) if name not in types]
     if missing:
         faults.append(
             f"the released table has no column {', '.join(map(repr, missing))}; name as "

@@ -20,7 +20,7 @@ from sqlanon.engine.base import by_column
 from sqlanon.query.assess import release, use
 from sqlanon.query.encoding import encode
 from sqlanon.query.text import TEXT
-from sqlanon.reports.use import NumberError, TableError, Use
+from sqlanon.reports.use import NumberError, ReleaseUse, TableError
 from sqlanon.wording import counted
 
 MOST_COLUMNS = 10
@@ -31,18 +31,22 @@ _NOISE = 1e-12
 
 
 def use_of(
-    published: Published, types: Mapping[str, exp.DataType], *, beside: Sequence[str]
-) -> Use:
+    published: Published,
+    types: Mapping[str, exp.DataType],
+    *,
+    beside: Sequence[str],
+    means: Sequence[str] = (),
+) -> ReleaseUse:
     """Errors of a release whose labels were read.
 
     Args:
         published: The release and its original.
         types: The columns of the release.
-        beside: Columns that are published as they are, or of numbers in place of labels, and are
-            in both tables.
+        beside: Columns that are published as they are and are in both tables.
+        means: Columns of numbers that are published as figures of classes, which are no cells.
     """
     if not published.released.statistics.records:
-        return Use((), ())
+        return ReleaseUse((), ())
     kinds = published.subject.columns
     columns = [
         use.Counted(name, kinds[name], number)
@@ -59,14 +63,19 @@ def use_of(
             f"tables by two columns are those of the first {MOST_COLUMNS} of "
             f"{counted(len(columns), 'column')}"
         )
-    return Use(
+    return ReleaseUse(
         tuple(_table_error(published, compared, each) for each in tables),
-        tuple(chain(_of_labels(published), _of_numbers(published, compared, beside, types))),
+        tuple(
+            chain(
+                _of_labels(published),
+                _of_numbers(published, compared, [*means, *beside], types),
+            )
+        ),
         tuple(notes),
     )
 
 
-def _compared(published: Published) -> use.Compared:
+def _compared(published: Published) -> use.ComparedTables:
     """Both tables, with the cells that values and labels are of."""
     engine, subject = published.engine, published.subject
     leaves = [
@@ -83,7 +92,7 @@ def _compared(published: Published) -> use.Compared:
     ]
     heads = (encode.ATTRIBUTE, encode.LEAF, use.CELL)
     labelled = (encode.ATTRIBUTE, release.LABEL, use.CELL, use.CELLS)
-    return use.Compared(
+    return use.ComparedTables(
         original=subject.table,
         records=subject.records,
         released=published.released.table,
@@ -96,7 +105,7 @@ def _compared(published: Published) -> use.Compared:
 
 
 def _table_error(
-    published: Published, compared: use.Compared, columns: Sequence[use.Counted]
+    published: Published, compared: use.ComparedTables, columns: Sequence[use.Counted]
 ) -> TableError:
     [(covered, differing, relative)] = published.engine.rows(use.table_error(compared, columns))
     # What the release has in cells that the original has not is as far as it is large.
@@ -164,7 +173,7 @@ def _figures(numbers: Sequence[float | None], records: Sequence[float]) -> list[
 
 def _of_numbers(
     published: Published,
-    compared: use.Compared,
+    compared: use.ComparedTables,
     columns: Sequence[str],
     types: Mapping[str, exp.DataType],
 ) -> Iterator[NumberError]:

@@ -144,7 +144,8 @@ class Plan(SelfShown):
         if self.policy.suppressed == "keep" and self.report.suppressed_records:
             return frozenset(names)
         levels = zip(names, self.recoding.levels, strict=True)
-        return frozenset(name for name, own in levels if own != (0,))
+        recoded = {name for name, own in levels if own != (0,)}
+        return frozenset(recoded | self.policy.class_means.keys())
 
     def rows(
         self,
@@ -192,7 +193,9 @@ class Plan(SelfShown):
             self.policy.suppressed_label if self.policy.suppressed == "keep" else None,
             ordered,
         )
-        return published_rows(self.recoding, publication)
+        policy = self.policy
+        means = {own: mean for own, mean in policy.class_means.items() if own in columns}
+        return published_rows(self.recoding, publication, means=means, least=max(policy.k, 2))
 
     def _casts(self, attributes: Iterable[str]) -> dict[str, exp.DataType]:
         """The types that values are cast to: enumerations to text, some others to their own.
@@ -421,6 +424,11 @@ def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
     """
     refuse_dialect(dialect)
     dialect = dialect.lower()
+    if plan.policy.class_means and dialect != plan.dialect:
+        raise PolicyError(
+            f"no test has compared class means of {dialect} with those of {plan.dialect}; leave "
+            "class_mean (--class-mean) out, or publish from the database that the plan was made in"
+        )
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
     if dialect == plan.dialect == DIALECT:
         return [render(create_table(target, tree(plan.rows())), dialect, pretty=True)]

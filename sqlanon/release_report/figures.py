@@ -16,7 +16,7 @@ from sqlanon.reports.check import ModelResult, SensitiveFigures, Trajectories
 from sqlanon.reports.document import bound_figure, finite, rounded
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import Persons
-from sqlanon.reports.use import Use
+from sqlanon.reports.use import ReleaseUse
 from sqlanon.wording import at_least, figure, percent, without_noise
 
 
@@ -288,7 +288,7 @@ class LossFigures:
     lower_bound: float | None = None
     bound_of: str = ""
     missing: str = ""
-    use: Use | None = None
+    use: ReleaseUse | None = None
     is_cut: bool = False
 
     @property

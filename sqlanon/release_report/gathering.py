@@ -460,6 +460,12 @@ def _read(
     """The release read with the hierarchies, or why it cannot be."""
     if not count:
         return None, "the released table has no record"
+    if policy.class_means:
+        names = ", ".join(map(repr, policy.class_means))
+        return None, (
+            f"class means of {names} stand for no node of a hierarchy (sqlanon measure tells the "
+            "errors of tables, means and quartiles)"
+        )
     try:
         return read_release(engine, original, table=table, policy=policy), ""
     except (HierarchyError, PolicyError, SourceError) as error:

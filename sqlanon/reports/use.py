@@ -71,7 +71,7 @@ class NumberError:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ReleaseUse:
     """What a release is still good for.
 
     Args:

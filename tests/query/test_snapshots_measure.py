@@ -84,7 +84,7 @@ INSERT INTO stands VALUES
 """
 UNFIT = {"HUGEINT", "DECIMAL"}
 CODES, NODE, CLASSES, MAPPED = table("codes"), table("node"), table("classes"), table("mapped")
-BESIDE = use.Compared(
+BESIDE = use.ComparedTables(
     *(table("before"), 5, table("after"), 2, table("leaves"), table("stands"), "*", ["age"])
 )
 AGE = use.Counted("age", INTEGER, 1)

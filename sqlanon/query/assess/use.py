@@ -32,7 +32,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedTables:
     """A release and its original.
 
     Args:
@@ -57,7 +57,7 @@ class Compared:
     judged: Sequence[str]
 
 
-def table_error(compared: Compared, columns: Sequence[Counted]) -> Sql:
+def table_error(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
     """Errors of the table by columns: share covered, sum of differences, mean relative one."""
     return render(
         "assess/table_error",
@@ -92,7 +92,7 @@ def number_figures(
 
 
 def _holes(
-    compared: Compared, own: Counted, *, place: int
+    compared: ComparedTables, own: Counted, *, place: int
 ) -> tuple[Sql, Fragment, Fragment | None, Sql | None, Sql]:
     if own.kind is None:
         cell = expression("CAST(source.{{ column }} AS VARCHAR)", column=name(own.name))
@@ -112,7 +112,7 @@ def _holes(
     )
 
 
-def _spread(compared: Compared, columns: Sequence[Counted]) -> Sql:
+def _spread(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
     return expression(
         "CAST(labelled.size AS DOUBLE){% for place in places %}"
         " / stands_{{ place }}.cells{% endfor %} / {{ published }}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -31,6 +31,8 @@ class Publication:
         label: What every cell of a suppressed record has, where a recoding says of single records
             which are suppressed; None where these are dropped.
         ordered: Whether the rows are sorted.
+        carried: Columns that are published once more, as they are: their names there, and what
+            they are called in the source.
     """
 
     source: exp.Table
@@ -40,6 +42,12 @@ class Publication:
     few: Collection[str] = ()
     label: str | None = None
     ordered: bool = True
+    carried: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def carried_cells(self) -> list[Cell]:
+        """The columns that are published once more."""
+        return [(name(new), column(own, "record"), None, None) for new, own in self.carried.items()]
 
     @property
     def sorted_by(self) -> list[Sql]:
