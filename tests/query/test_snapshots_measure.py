@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from snapshots import INTEGER, Snapshot
 
 from sqlanon.query.assess import release, use
@@ -205,6 +207,12 @@ SNAPSHOTS = [
     ),
     # 3/5, 1/5 and 1/5 of the original are 3/4, 1/4 and 0 of what is not suppressed.
     Snapshot("table_error of labels", use.table_error(BESIDE, [AGE]), [(1.0, 0.4, 0.5)]),
+    # 3/5, 1/5 and 1/5 of the original are 11/18, 1/6 and 0 of three records.
+    Snapshot(
+        "table_error of a release without suppressed records",
+        use.table_error(replace(BESIDE, published=3, suppressed=None), [AGE]),
+        [(7 / 9, 22 / 90, (1 / 54 + 1 / 6 + 1) / 3)],
+    ),
     # 2/5, 1/5, 1/5 and 1/5 are 1/4, 1/2, 1/4 and 0.
     Snapshot(
         "table_error of labels and a column as it is",
