@@ -222,10 +222,12 @@ class _Refinement:
     ) -> None:
         """Reads an option that says one thing of a column; `alone` is what it says by itself."""
         flag = f"--{option.replace('_', '-')}"
-        for given_text in getattr(self.options, option):
-            text = f"{given_text}={alone}" if alone and given_text in columns else given_text
+        known = list(columns)
+        for said in getattr(self.options, option):
+            is_alone = alone is not None and (said in known or "=" not in said)
+            text = f"{said}={alone}" if is_alone else said
             with self._collected():
-                name, value = divide(text, columns, flag=flag, otherwise=otherwise)
+                name, value = divide(text, known, flag=flag, otherwise=otherwise)
                 with blaming(f"{flag} of column {name!r}"):
                     form = read(value)
                 self._change(name, option, value=form, flag=flag)

@@ -4,8 +4,7 @@ A column is judged by the concept of its name and by its published values, all o
 rule asks beside its list of identifiers is told, not judged: whether the holder knows of a way to
 identify somebody, what free text says, and whether a code is derived from a person.
 
-Source: 45 CFR 164.514(b)(2); U.S. Department of Health and Human Services 2012, "Guidance Regarding
-    Methods for De-identification of Protected Health Information", which has the ZIP codes.
+Source: 45 CFR 164.514(b)(2); HHS 2012, which has the ZIP codes.
 """
 
 from __future__ import annotations
