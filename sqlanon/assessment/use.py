@@ -18,6 +18,7 @@ from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.release import Published
 from sqlanon.engine.base import by_column
 from sqlanon.query.assess import release, use
+from sqlanon.query.classes.table_classes import set_counts
 from sqlanon.query.encoding import encode
 from sqlanon.query.text import TEXT
 from sqlanon.reports.use import NumberError, ReleaseUse, TableError
@@ -25,6 +26,8 @@ from sqlanon.wording import counted
 
 MOST_COLUMNS = 10
 """Columns of which every pair is counted: 45 tables."""
+MOST_VALUES = 1000
+"""Values of a column that is published as it is, above which it is no column of a table."""
 SHARES: Mapping[str, float] = {"lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
 """The quantiles that are compared; outer ones would be values of few records."""
 _NOISE = 1e-12
@@ -52,12 +55,18 @@ def use_of(
         use.Counted(name, kinds[name], number)
         for number, name in enumerate(published.subject.names)
     ]
-    plain = [name for name in beside if types[name] == kinds[name]]
-    columns += [use.Counted(name) for name in plain]
+    notes = []
+    for name in beside:
+        [(_, values, _)] = published.engine.rows(set_counts(published.subject.table, [[name]]))
+        if values > MOST_VALUES:
+            notes.append(f"tables leave {name!r} out, which has more than {MOST_VALUES:,} values")
+        elif not _are_written_alike(types[name], kinds[name]):
+            notes.append(f"tables leave {name!r} out, whose type is another in the release")
+        else:
+            columns.append(use.Counted(name))
     tables = [[each] for each in columns]
     tables += map(list, combinations(columns[:MOST_COLUMNS], 2))
     compared = _compared(published)
-    notes = []
     if len(columns) > MOST_COLUMNS:
         notes.append(
             f"tables by two columns are those of the first {MOST_COLUMNS} of "
@@ -73,6 +82,12 @@ def use_of(
         ),
         tuple(notes),
     )
+
+
+def _are_written_alike(one: exp.DataType, other: exp.DataType) -> bool:
+    """Whether equal values of two types have the same text."""
+    groups = (exp.DataType.INTEGER_TYPES, exp.DataType.TEXT_TYPES)
+    return one == other or any(one.is_type(*kinds) and other.is_type(*kinds) for kinds in groups)
 
 
 def _compared(published: Published) -> use.ComparedTables:

@@ -152,3 +152,21 @@ def test_pairs_of_many_columns_are_cut_and_a_note_says_so():
     assert Counter(len(each.columns) for each in found.use.tables) == {1: 12, 2: 45}
     assert "tables by two columns are those of the first 10 of 12 columns" in found.notes
     assert single.use is None
+
+
+def test_columns_of_many_values_or_of_another_type_are_in_no_table():
+    with empty_database() as connection:
+        connection.execute(
+            "CREATE TABLE original AS"
+            " SELECT 1 AS c, i AS pay, i % 2 AS ill FROM (SELECT range AS i FROM range(1001))"
+        )
+        connection.execute(
+            "CREATE TABLE released AS SELECT c, pay, CAST(ill AS DOUBLE) AS ill FROM original"
+        )
+        policy = Policy(["c"], sensitive=["pay", "ill"])
+        found = sqlanon.measure(connection, "released", policy, table="original")
+    assert [each.columns for each in found.use.tables] == [("c",)]
+    assert {each.column for each in found.use.numbers} == {"c", "pay", "ill"}
+    assert not any(each.absolute for each in found.use.numbers)
+    assert "tables leave 'pay' out, which has more than 1,000 values" in found.notes
+    assert "tables leave 'ill' out, whose type is another in the release" in found.notes
