@@ -88,7 +88,8 @@ class LintRule:
 
 
 _LEAVE_OUT = "make it a quasi-identifier (--qi) or leave it out (--drop)"
-_RULES: tuple[LintRule, ...] = (
+_SAFE_HARBOR = "45 CFR 164.514(b)(2)"
+_RULES = (
     LintRule(
         "extra-columns",
         "error",
@@ -230,9 +231,6 @@ _RULES: tuple[LintRule, ...] = (
         "publish to a file of its own (--output), or copy the database into a fresh one (sqlanon "
         "rewrite)",
     ),
-)
-_SAFE_HARBOR = "45 CFR 164.514(b)(2)"
-_RULES += (
     LintRule(
         "safe-harbor-identifier",
         "error",

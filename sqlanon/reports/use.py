@@ -27,9 +27,8 @@ class TableError:
         relative: The mean over the cells that the original has of |q - p| / p.
 
     Source:
-        Spread over the cells of a region: Xiao and Tao 2006, LeFevre,
-        DeWitt and Ramakrishnan 2006. Differences of
-        tables: Domingo-Ferrer and Torra 2001.
+        Spread over the cells of a region: Xiao and Tao 2006; LeFevre, DeWitt and Ramakrishnan 2006.
+        Differences of tables: Domingo-Ferrer and Torra 2001.
     """
 
     columns: Names
