@@ -34,7 +34,7 @@ WIDTH = "COLUMNS"
 SHELLS = ("bash", "zsh", "fish", "powershell")
 Words = list[tuple[str, str]]
 Completer = Callable[[typer.Context, str], Words]
-_ALTERNATIVES = re.compile(r"[a-z][a-z-]*(\|[a-z][a-z-]*)+")
+_ALTERNATIVES = re.compile(r"[a-z][a-z-]*(\|[a-z][a-z-]*)*")
 _FILES_OR_TABLES = ("RELEASED", "FILE|TABLE")
 """What stands for a table of the source, or for a file: those are for the shell."""
 _SOURCES = ("source", "original", "database")

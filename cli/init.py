@@ -52,6 +52,9 @@ class DraftOptions:
         ("The suppression limit to suggest: the share of records that may be suppressed, 0 to 1."),
         default=SUGGESTED_LIMIT,
     )
+    profile: str | None = option(
+        "hipaa-safe-harbor", "The rule whose identifiers the draft leaves out or makes coarser."
+    )
     ask: bool = switch("Go through the columns on the terminal; Enter accepts a suggestion.")
     output: Path = option("FILE", "The policy file to write.", default=Path(POLICY), panel=OUTPUT)
     overwrite: bool = switch(OVERWRITE)
@@ -81,6 +84,7 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
             table=given.table,
             k=wanted.k,
             suppression_limit=wanted.suppression_limit,
+            profile=wanted.profile,
             progress=tell,
             **run.opening(given.text),
         )

@@ -351,6 +351,11 @@ class PolicyOptions:
     max_level: list[str] = repeatable(
         "COLUMN=LEVEL", "The highest level allowed.", panel=GENERALIZATION
     )
+    class_mean: list[str] = repeatable(
+        "COLUMN[=mean|median][:STEP]",
+        "Publish the mean or median of each class, rounded to STEP, in place of a number's label.",
+        panel=GENERALIZATION,
+    )
     weight: list[str] = repeatable(
         "COLUMN=NUMBER",
         "How much the column's cells count in the loss, such as 2.",

@@ -93,6 +93,9 @@ class LintOptions:
     against_table: str | None = option(
         "TABLE", "The original's table; needed if ORIGINAL is a database with more than one."
     )
+    profile: str | None = option(
+        "hipaa-safe-harbor", "The rule whose identifiers are looked for, too."
+    )
     fail_on: str = option(
         "error|warning|info",
         "Exit with 1 if there is a finding as grave as this, or graver.",
@@ -125,6 +128,7 @@ def lint(*, linted: LintOptions, policy: PolicyOptions, run: RunOptions) -> None
         run=run,
         against=linted.against,
         against_table=linted.against_table,
+        profile=linted.profile,
     )
     output.present(run, report, "lint")
     output.leave_unless(report.passes(linted.fail_on))

@@ -451,7 +451,17 @@ def _earlier(
     policy: Policy,
     against: Sequence[Any],
 ) -> dict[str, exp.Table]:
-    """Earlier releases by what they are called, readable until the stack ends."""
+    """Earlier releases by what they are called, readable until the stack ends.
+
+    Raises:
+        PolicyError: Class means are published, of which no hierarchy says what they cover.
+    """
+    if against and policy.class_means:
+        raise PolicyError(
+            "candidates beside earlier releases (--against) are counted by what labels cover, and "
+            f"{', '.join(map(repr, policy.class_means))} has class means in their place, which "
+            "tell more; leave class_mean (--class-mean) or against out"
+        )
     how = beside(opened, policy)
     return {
         str(one) if isinstance(one, str | Path) else f"release {number}": stack.enter_context(

@@ -139,6 +139,7 @@ def lint(
     table: Any = None,
     against: Any = None,
     against_table: str | None = None,
+    profile: str | None = None,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> LintReport:
@@ -153,11 +154,17 @@ def lint(
         against: The original, for what only both together tell: a table of the same connection, a
             frame, or a path to a database or to a file of data.
         against_table: The table of a database of the original that holds more than one.
+        profile: `hipaa-safe-harbor` for findings about what that rule does not allow, too.
 
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
-    from sqlanon.reports.findings import LintReport
+    from sqlanon.reports.findings import LintReport, by_severity
+
+    if profile is not None:
+        from sqlanon.suggestion.safe_harbor import refuse_profile, safe_harbor_findings
+
+        refuse_profile(profile)
 
     started = time.monotonic()
     call = asked(released, Policy([]) if policy is None else policy, table=table)
@@ -176,6 +183,10 @@ def lint(
             about = lint_table(
                 engine, opened.table, policy=resolved, original=original, path=opened.path
             )
+            if profile is not None:
+                label = resolved.suppressed_label
+                others = safe_harbor_findings(engine, opened.table, suppressed=label)
+                about = by_severity([*about, *others])
             [(records,)] = engine.rows(rows_of(opened.table))
         made = LintReport(about, records, tuple(notes), time.monotonic() - started)
         return told(opened, made, resolved)

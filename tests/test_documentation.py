@@ -207,7 +207,7 @@ DOCUMENTS = {
     "init": [
         "init few.duckdb people --output drafted.toml",
         "init few.duckdb people --output drafted.toml --overwrite",
-        "init visits.csv --output visits.toml",
+        "init visits.csv --output visits.toml --profile hipaa-safe-harbor",
     ],
     "hierarchy_show": ["hierarchy show intervals:5,10 few.duckdb people --column age"],
     "hierarchy_check": ["hierarchy check few.duckdb people --hierarchy age=intervals:5,10"],

@@ -19,6 +19,8 @@ dictionaries of Parquet and Arrow files, every object and the free blocks of a D
 published to a file gets the first three; what is published to a table is looked at alone. The order
 of rows is that of a file, or of a table in DuckDB. Texts of the original are looked for as they are
 written: what DuckDB has compressed is not found by them, but by its free blocks.
+
+Rules that begin with `safe-harbor` are asked by `lint --profile hipaa-safe-harbor` alone.
 """
 
 

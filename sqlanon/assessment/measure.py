@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlanon.assessment.attacks import TooManyPairsError, run_attacks
 from sqlanon.assessment.labels import Labels, regrouped
 from sqlanon.assessment.release import Published, read_published, released_classes
+from sqlanon.assessment.use import use_of
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
@@ -25,7 +26,7 @@ from sqlanon.loss.measures import (
 from sqlanon.loss.release import Column, Release
 from sqlanon.microdata.binding import Subject, bind, column_types, family, refuse_unsuited
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.policy.policy import Policy
+from sqlanon.policy.policy import ASIDE, Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.query.assess import attacks as queries
@@ -33,6 +34,7 @@ from sqlanon.query.syntax import rows_of
 from sqlanon.reports.attacks import HEADS, Attacks
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.reports.use import ReleaseUse
 from sqlanon.wording import counted, figure, in_columns, key, percent
 
 
@@ -45,6 +47,7 @@ class MeasureReport(SelfShown):
         records: Records of the original.
         suppressed_records: Those that are not in the release, or only without quasi-identifiers.
         statistics: The release's equivalence classes, suppressed records left out.
+        use: Errors of tables, means and quantiles; None where single measures were asked for.
         notes: What a reader should know besides.
         attacks: What attacks on the release find; None where they were not run.
         seconds: How long it took.
@@ -55,6 +58,7 @@ class MeasureReport(SelfShown):
     records: int
     suppressed_records: int
     statistics: ClassStatistics
+    use: ReleaseUse | None = None
     notes: tuple[str, ...] = ()
     attacks: Attacks | None = None
     seconds: float = field(default=0.0, compare=False)
@@ -71,6 +75,7 @@ class MeasureReport(SelfShown):
             "k": self.statistics.smallest,
             **{name: finite(value) for name, value in self.loss.items()},
             "attacks": None if self.attacks is None else self.attacks.to_dict(),
+            **({} if self.use is None else {"use": self.use.to_dict()}),
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -84,7 +89,8 @@ class MeasureReport(SelfShown):
         """Every measure by its name."""
         rows = [[name.replace("_", "-"), figure(value)] for name, value in self.loss.items()]
         attacks = [] if self.attacks is None else [ShownTable([*self.attacks.rows()], HEADS)]
-        return [ShownTable(rows, ["measure", "loss"]), *attacks]
+        tables = () if self.use is None else self.use.shown_tables()
+        return [ShownTable(rows, ["measure", "loss"]), *attacks, *tables]
 
     def to_text(self) -> str:
         """A page for a reader."""
@@ -99,6 +105,9 @@ class MeasureReport(SelfShown):
         lines += in_columns(rows, "<>") if rows else []
         if self.attacks is not None:
             lines += self.attacks.to_lines()
+        for table in () if self.use is None else self.use.shown_tables():
+            cells = [table.heads, *table.rows]
+            lines += ["", table.caption, *in_columns(cells, "<" + ">" * (len(table.heads) - 1))]
         return page(lines, self.notes)
 
 
@@ -147,6 +156,7 @@ def measure_release(
         records=found.release.records,
         suppressed_records=found.release.suppressed,
         statistics=found.release.statistics,
+        use=found.use,
         notes=found.notes,
         attacks=found.attacks,
         seconds=time.monotonic() - started,
@@ -160,6 +170,7 @@ class ReadRelease:
     Args:
         release: What its measures follow from.
         labels: Per quasi-identifier the nodes that its labels stand for.
+        use: Errors of its tables, means and quantiles; None where single measures are wanted.
         notes: What a reader should know besides.
         attacks: What attacks on it find; None where they were not run.
         attack_notes: Those of the notes that say what was not attacked.
@@ -167,6 +178,7 @@ class ReadRelease:
 
     release: Release
     labels: tuple[Labels, ...]
+    use: ReleaseUse | None
     notes: tuple[str, ...]
     attacks: Attacks | None = None
     attack_notes: tuple[str, ...] = ()
@@ -201,13 +213,19 @@ def read_release(
         losses, sensitive=bool(policy.sensitive), class_attribute=class_attribute is not None
     )
     tell("reading: the original")
-    plain = _plain(policy)
+    plain, means = _plain(policy), list(policy.class_means)
+    if not plain.attributes:
+        raise PolicyError(
+            "every quasi-identifier is published as class means, which no hierarchy measures; "
+            "compare the columns themselves"
+        )
     # People of a population are leaves of the hierarchies, too, by which losses are counted.
     known = replace(plain, models=(*plain.models, *policy.population_models))
     subject = bind(engine, original, policy=known)
     sensitive = _sensitive(
         engine, subject, table=table, policy=policy, label=class_attribute, losses=losses
     )
+    types = column_types(engine, table)
     tell("measuring: the released table")
     with engine.workspace():
         released = released_classes(
@@ -235,12 +253,22 @@ def read_release(
             attacks, missed = _attacks(
                 engine, published, policy=plain, control=attacked.control, sensitive=sensitive
             )
+        use = None
+        if not losses:
+            use = use_of(published, types, beside=list(sensitive), means=means)
     notes = [*_notes(release, sensitive=bool(sensitive)), *missed]
+    if use is not None:
+        notes += use.notes
+    if means:
+        notes.append(
+            f"class means of {', '.join(map(repr, means))} stand for no node of a hierarchy: "
+            "measures and classes are by the other quasi-identifiers alone"
+        )
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
     if left_out:
         names = ", ".join(map(repr, left_out))
         notes.append(f"the released table has no column {names}; purity is that of the others")
-    return ReadRelease(release, published.labels, tuple(notes), attacks, tuple(missed))
+    return ReadRelease(release, published.labels, use, tuple(notes), attacks, tuple(missed))
 
 
 def _attacks(
@@ -336,8 +364,10 @@ def _is_estimated(column: Column) -> bool:
 def _plain(policy: Policy) -> Policy:
     """The quasi-identifiers and k: what a release satisfies and which columns it keeps is open."""
     k = [model for model in policy.models if isinstance(model, KAnonymity)]
-    nothing: Any = {"sensitive": (), "identifiers": (), "keep": (), "drop": ()}
-    return replace(policy, models=k, entity=None, weight=None, household=None, **nothing)
+    roles = ("sensitive", "identifiers", "keep", "drop")
+    nothing: Any = dict.fromkeys(roles, ()) | dict.fromkeys(ASIDE)
+    labelled = {n: own for n, own in policy.attributes.items() if own.class_mean is None}
+    return replace(policy.with_attributes(labelled), models=k, **nothing)
 
 
 def _sensitive(
@@ -359,7 +389,7 @@ def _sensitive(
     attributes = policy.sensitive_attributes
     named = [*attributes, *([] if label is None else [label])]
     faults = [f"the original has no column {n!r}" for n in named if n not in subject.columns]
-    missing = [name for name in subject.names if name not in types]
+    missing = [name for name in (*subject.names, *policy.class_means) if name not in types]
     if missing:
         faults.append(
             f"the released table has no column {', '.join(map(repr, missing))}; name as "

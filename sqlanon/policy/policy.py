@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -27,7 +27,7 @@ from sqlanon.policy.privacy import (
     plain_numbers,
     strictest,
 )
-from sqlanon.policy.roles import Demand, QuasiIdentifier, Sensitive, all_of
+from sqlanon.policy.roles import ClassMean, Demand, QuasiIdentifier, Sensitive, all_of
 from sqlanon.policy.toml import (
     blaming,
     entries,
@@ -133,6 +133,7 @@ class Policy:
         faults = self._kind_faults() or [
             *self._role_faults(),
             *self._aside_faults(),
+            *self._mean_faults(),
             *self._model_faults(),
             *self._figure_faults(),
         ]
@@ -179,6 +180,15 @@ class Policy:
             models = [model for model in common if model.family not in own]
             demands += [Demand(column, model) for model in strictest([*models, *attribute.models])]
         return tuple(demands)
+
+    @property
+    def class_means(self) -> dict[str, ClassMean]:
+        """The quasi-identifiers of which a figure of each class is published."""
+        return {
+            name: ClassMean.read(each.class_mean)
+            for name, each in self.attributes.items()
+            if each.class_mean is not None
+        }
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
@@ -284,6 +294,24 @@ class Policy:
             *faults,
             *(f"column {n!r} is two of {', '.join(ASIDE)}; it can be one of them" for n in twice),
         ]
+
+    def _mean_faults(self) -> Iterator[str]:
+        for name in self.class_means:
+            if self.entity is not None:
+                yield (
+                    f"class_mean of {name!r} stands beside entity {self.entity!r}: a person of "
+                    "many records would be most of a mean; leave one of both out"
+                )
+            if self.suppressed == "keep":
+                yield (
+                    f"class_mean of {name!r} is a number, which {self.suppressed_label!r} is not; "
+                    "leave suppressed records out (suppressed = 'drop'), or class_mean"
+                )
+            for model in (*self.population_models, *self.of_subsets):
+                yield (
+                    f"class_mean of {name!r} is a number of one class, and {model.describe()} "
+                    "compares labels that classes share; leave one of both out"
+                )
 
     def _model_faults(self) -> list[str]:
         faults = self._table_model_faults() + self._population_faults()
@@ -477,7 +505,9 @@ class Policy:
         Where a rule or an order needs numbers or dates, 1 and 1.0 must be what they are.
         """
         quasi = {
-            name for name, each in self.attributes.items() if each.hierarchy.kind not in _AS_TEXT
+            name
+            for name, each in self.attributes.items()
+            if each.hierarchy.kind not in _AS_TEXT or each.class_mean is not None
         }
         ordered = {demand.column for demand in self.demands if demand.model.needs}
         weighed = () if self.weight is None or self.weight in self.keep else (self.weight,)
@@ -513,6 +543,8 @@ class Policy:
                 entry["max_level"] = attribute.max_level
             if attribute.order is not None:
                 entry["order"] = list(attribute.order)
+            if attribute.class_mean is not None:
+                entry["class_mean"] = attribute.class_mean
             result["quasi_identifiers"][name] = entry
         return result
 

@@ -28,7 +28,7 @@ from sqlanon.policy.privacy import (
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive, all_of
 from sqlanon.wording import alike
 
-COLUMN_KEYS = ("weight", "level", "min_level", "max_level", "order")
+COLUMN_KEYS = ("weight", "level", "min_level", "max_level", "order", "class_mean")
 SPEC = "hierarchy"
 """The key of a hierarchy as the command line writes it, such as `intervals:5,10`."""
 SENSITIVE_KEYS = (*FAMILIES, "order", "nulls")

@@ -56,7 +56,19 @@ def policy_notes(policy: Policy) -> list[str]:
     for name in dict.fromkeys(demand.column for demand in policy.demands):
         notes += _replaced(policy, name)
         notes += _passing(policy, name)
-    return [*notes, *_ungrouped(policy)]
+    return [*notes, *_means(policy), *_ungrouped(policy)]
+
+
+def _means(policy: Policy) -> Iterator[str]:
+    """What class means tell that labels do not."""
+    if policy.class_means:
+        names = listed(list(map(repr, policy.class_means)))
+        yield (
+            f"class means of {names} tell more than labels: an extreme value moves the mean of its "
+            "class (a median less), a class of equal values publishes that value, and who knows "
+            "all records of a class but one works the last one out, as far as rounding allows; "
+            "measures of loss are those of the labels"
+        )
 
 
 def _of_sizes(policy: Policy) -> str:

@@ -78,6 +78,12 @@ def refuse_unfrozen(
             "other records are judged by themselves, or with what the plan released before "
             "(--released); leave against (--against) out"
         )
+    if is_together and plan.policy.class_means:
+        raise PolicyError(
+            "the plan publishes class means, and the mean of a class in a batch is another than in "
+            "what was released before, so that their classes do not unite; leave released "
+            "(--released) out, so that the batch satisfies the models by itself"
+        )
     if is_together and is_proved:
         raise PolicyError(
             "a manifest or report is of one table by itself, and these models hold only together "

@@ -195,7 +195,8 @@ class Plan(SelfShown):
         if self.policy.suppressed == "keep" and self.report.suppressed_records:
             return frozenset(names)
         levels = zip(names, self.recoding.levels, strict=True)
-        return frozenset(name for name, own in levels if own != (0,))
+        recoded = {name for name, own in levels if own != (0,)}
+        return frozenset(recoded | self.policy.class_means.keys())
 
     def rows(
         self,
@@ -244,7 +245,9 @@ class Plan(SelfShown):
             ordered,
             self._people(),
         )
-        return published_rows(self.recoding, publication)
+        policy = self.policy
+        means = {own: mean for own, mean in policy.class_means.items() if own in columns}
+        return published_rows(self.recoding, publication, means=means, least=max(policy.k, 2))
 
     def _people(self) -> exp.Table | None:
         """The population as a statement names it, where suppression looks at it."""
@@ -504,6 +507,11 @@ def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
         raise PolicyError(
             "the statement counts a population to find what is suppressed, which is written for "
             "duckdb alone; publish from the database of the plan, or allow no suppression"
+        )
+    if plan.policy.class_means and dialect != plan.dialect:
+        raise PolicyError(
+            f"no test has compared class means of {dialect} with those of {plan.dialect}; leave "
+            "class_mean (--class-mean) out, or publish from the database that the plan was made in"
         )
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
     if dialect == plan.dialect == DIALECT:

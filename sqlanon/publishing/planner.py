@@ -40,6 +40,7 @@ from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan, planned_population
 from sqlanon.query.encoding.encode import confused, fingerprint
 from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
+from sqlanon.query.text import type_name
 from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.check import model_results
 from sqlanon.reports.document import Provenance
@@ -116,6 +117,7 @@ def make_plan(
         tell("reading: the table")
         subject, policy, known = _read(engine, table, policy=policy, options=options)
         people = planned_population(engine, policy)
+        _refuse_means(engine, subject, policy=policy)
         options.shared.read_from(known)
         if engine.dialect == DIALECT:
             options = replace(options, threads=int(engine.rows(_THREADS)[0][0]))
@@ -213,6 +215,26 @@ def _local_notes(
 def _room(engine: Engine, options: Options[Any]) -> AbstractContextManager[None]:
     """A workspace of a search, unless its tables are kept for the next one by who has his own."""
     return engine.workspace() if options.shared.stored is None else nullcontext()
+
+
+def _refuse_means(engine: Engine, subject: Subject, *, policy: Policy) -> None:
+    """Refuses class means that cannot be published, by a `PolicyError`, all at once."""
+    faults = []
+    for name, mean in policy.class_means.items():
+        kind = subject.columns[name]
+        if not kind.is_type(*exp.DataType.NUMERIC_TYPES):
+            faults.append(f"{name!r} is {type_name(kind)}, which has no mean")
+        elif mean.step is None and not kind.is_type(*exp.DataType.INTEGER_TYPES):
+            faults.append(
+                f"{name!r} is {type_name(kind)}: say what its means are rounded to, such as "
+                f"--class-mean {name}={mean.figure}:0.1"
+            )
+        if engine.dialect != DIALECT:
+            faults.append(
+                f"{name!r} is a table's of {engine.dialect}, and no test has compared means there"
+            )
+    if faults:
+        raise PolicyError(f"class_mean (--class-mean): {'; '.join(faults)}")
 
 
 def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:

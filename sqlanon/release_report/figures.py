@@ -16,6 +16,7 @@ from sqlanon.reports.check import ModelResult, SensitiveFigures, Trajectories
 from sqlanon.reports.document import bound_figure, finite, rounded
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import Persons
+from sqlanon.reports.use import ReleaseUse
 from sqlanon.reports.weights import WeightedRisk
 from sqlanon.wording import at_least, figure, percent, without_noise
 
@@ -282,6 +283,7 @@ class LossFigures:
             is proven.
         bound_of: What the bound is proven of, in words.
         missing: Why nothing was measured; empty where it was.
+        use: Errors of its tables, means and quantiles; None where labels cannot be read.
         is_cut: Whether a time limit ended the search for the bound.
     """
 
@@ -290,6 +292,7 @@ class LossFigures:
     lower_bound: float | None = None
     bound_of: str = ""
     missing: str = ""
+    use: ReleaseUse | None = None
     is_cut: bool = False
 
     @property

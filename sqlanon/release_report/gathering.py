@@ -253,7 +253,9 @@ def gather(
             if count
         ),
         # By lm first where the measure that was asked for does not apply.
-        loss=LossFigures(options.loss if key(options.loss) in losses else "lm", losses)
+        loss=LossFigures(
+            options.loss if key(options.loss) in losses else "lm", losses, use=read.use
+        )
         if read is not None
         else LossFigures(missing=missing),
         suppressed=None if read is None else read.release.suppressed,
@@ -505,6 +507,12 @@ def _read(
     """The release read with the hierarchies, or why it cannot be."""
     if not count:
         return None, "the released table has no record"
+    if policy.class_means:
+        names = ", ".join(map(repr, policy.class_means))
+        return None, (
+            f"class means of {names} stand for no node of a hierarchy (sqlanon measure tells the "
+            "errors of tables, means and quartiles)"
+        )
     try:
         found = read_release(engine, original, table=table, policy=policy, attacked=attacked)
         return found, ""

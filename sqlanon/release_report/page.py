@@ -375,6 +375,11 @@ class PageViews:
         return ShownTable(rows, ["measure", "release", "meaning"], "Information loss by measure")
 
     @property
+    def use(self) -> list[ShownTable]:
+        """Errors of the tables, means and quantiles that are counted by the release."""
+        return [] if self.found.loss.use is None else list(self.found.loss.use.shown_tables())
+
+    @property
     def loss_by_column(self) -> BarTable | None:
         """What each column loses."""
         if not self.found.columns:

@@ -22,7 +22,7 @@ from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.microdata.inspect import write_paths
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity, LDiversity
-from sqlanon.policy.roles import Sensitive
+from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.syntax import column as column_of
 from sqlanon.reports.document import Provenance, page
@@ -60,6 +60,7 @@ class ColumnSuggestion:
         l: How many different values each class is to hold at least, of a sensitive column; None
             where that is not suggested.
         kind: Its type; None where it is not known.
+        min_level: The lowest level that may be published.
     """
 
     name: str
@@ -74,6 +75,12 @@ class ColumnSuggestion:
     is_asked: bool = False
     l: int | None = None  # noqa: E741  the model's own name
     kind: exp.DataType | None = field(default=None, compare=False, repr=False)
+    min_level: int = 0
+
+    @property
+    def entry(self) -> dict[str, object]:
+        """The column as the policy file has it."""
+        return self.form | ({"min_level": self.min_level} if self.min_level else {})
 
     @property
     def form(self) -> dict[str, object]:
@@ -127,6 +134,8 @@ class ColumnSuggestion:
         if self.hierarchy is not None:
             document["hierarchy"] = self.form if self.form else {"suppress": True}
             document["remark"] = self.remark
+        if self.min_level:
+            document["min_level"] = self.min_level
         return document | {"figures": dict(self.figures)}
 
 
@@ -173,7 +182,7 @@ class Suggestion(SelfShown):
     def policy(self) -> Policy:
         """The policy, which publishes nothing as long as columns are undecided."""
         quasi = {
-            column.name: column.hierarchy
+            column.name: QuasiIdentifier(column.hierarchy, min_level=column.min_level)
             for column in self.of(Role.QUASI_IDENTIFIER)
             if column.hierarchy is not None
         }
@@ -301,6 +310,7 @@ class Suggestion(SelfShown):
             is_entity=current.is_entity and chosen is Role.IDENTIFIER,
             is_asked=current.is_asked and chosen is current.role,
             l=current.l if chosen is Role.SENSITIVE else None,
+            min_level=current.min_level if is_same else 0,
         )
         others = self.columns
         if chosen is Role.WEIGHT:
