@@ -108,7 +108,10 @@ def publish(
             kept = published_kept(engine, plan, source=source, table=table)
             looked = time.monotonic()
             seconds = {"check": looked - written}
-            findings = lint_table(engine, table, policy=plan.policy, kept=kept, original=source)
+            place = None if target.into is None else engine.tables.target(target.into, source)
+            findings = lint_table(
+                engine, table, policy=plan.policy, kept=kept, original=source, place=place
+            )
             seconds["lint"] = time.monotonic() - looked
             sha256 = ""
             if target.output is None:
