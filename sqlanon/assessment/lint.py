@@ -143,8 +143,9 @@ def _index(one: Linted) -> Iterator[Finding]:
             )
     for figures in one.kept.columns if one.kept is not None else ():
         name, records = figures.name, figures.unique
-        is_key = figures.unique == figures.values > 1
-        if not is_key or not one.types[name].is_type(*exp.DataType.INTEGER_TYPES):
+        is_key, kind = figures.unique == figures.values > 1, one.types[name]
+        # sqlglot counts strings of bits among whole numbers.
+        if not is_key or not kind.is_type(*exp.DataType.INTEGER_TYPES) or kind.is_type("bit"):
             continue
         [(least, greatest)] = one.engine.rows(query.extremes(one.table, name))
         if greatest - least == records - 1 and not _INDEX.fullmatch(name):

@@ -31,6 +31,7 @@ PLANTED = [
     ("index-column", {"__index_level_0__": "1"}),
     ("index-column", {"note": "1000 - range"}),
     ("kept-identifies", {"note": "'secret ' || range * 7"}),
+    ("kept-identifies", {"note": "CAST(range AS BIT)"}),
     ("kept-beside", {"note": "'secret ' || range // 2"}),
     ("sensitive-identifies", {"ill": "'secret ' || range"}),
     ("null-pattern", {"age": "IF(range < 4, NULL, '20-39')", "sex": "IF(range < 4, NULL, 'f')"}),
