@@ -62,6 +62,7 @@ def main():
     parser.add_argument("what", choices=["releases", "bounds"])
     parser.add_argument("--cases", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="case to begin with")
     parser.add_argument("--only", type=int)
     parser.add_argument("--engine", default="duckdb", choices=["duckdb", *ELSEWHERE])
     arguments = parser.parse_args()
@@ -77,7 +78,7 @@ def main():
 
 def tried(run, arguments):
     """Whether no case breaks a promise; prints those that do."""
-    numbers = range(arguments.cases) if arguments.only is None else [arguments.only]
+    numbers = range(arguments.first, arguments.cases) if arguments.only is None else [arguments.only]
     results, started = Counter(), time.monotonic()
 
     def summary():
