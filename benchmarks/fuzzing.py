@@ -78,7 +78,9 @@ def main():
 
 def tried(run, arguments):
     """Whether no case breaks a promise; prints those that do."""
-    numbers = range(arguments.first, arguments.cases) if arguments.only is None else [arguments.only]
+    numbers = (
+        range(arguments.first, arguments.cases) if arguments.only is None else [arguments.only]
+    )
     results, started = Counter(), time.monotonic()
 
     def summary():

@@ -31,7 +31,7 @@ from sqlanon.methods.registry import (
     SharedWork,
     owners_of,
 )
-from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
+from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_nan, refuse_unstored
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
@@ -253,6 +253,7 @@ def _read(
     with engine.limited(reading), phase("the reading of the table"):
         seen = {name: columns[name] for name in policy.seen(list(columns))}
         refuse_unstored(engine, seen)
+        refuse_nan(engine, table, seen)
         known = engine.rows(fingerprint(table, seen))[0]
         if policy.demands:
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
