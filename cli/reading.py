@@ -336,6 +336,11 @@ class VerifiedRelease:
         "The policy.toml of the release; needed if a model refers to an order or a hierarchy of "
         "sensitive values, which the manifest does not contain.",
     )
+    earlier: list[str] = repeatable(
+        "EARLIER",
+        "A table or file with which the release satisfies its models; needed for each --released "
+        "of its publication.",
+    )
     text: TextFileOptions = field(default_factory=TextFileOptions)
 
     @property
@@ -352,7 +357,8 @@ def verify(*, given: VerifiedRelease, run: RunOptions) -> None:
     """
     import sqlanon
 
-    found = reported(sqlanon.verify, given, given.manifest, run=run, policy=given.policy)
+    how = {"policy": given.policy, "earlier": given.earlier}
+    found = reported(sqlanon.verify, given, given.manifest, run=run, **how)
     output.present(run, found, "verify")
     output.leave_unless(found.holds)
 

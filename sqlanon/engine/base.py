@@ -129,6 +129,7 @@ class Abilities:
         sorts_in_parts: Whether rows can be dealt out by their values and sorted in each part.
         local_rows: Most rows of a table that may be read into this process; None for any number.
         workers: Where tasks are done by its own machines; None for nowhere.
+        reads_nan: Whether a table that it has written still has NaN when it is read.
     """
 
     fresh_file: bool
@@ -138,6 +139,7 @@ class Abilities:
     sorts_in_parts: bool = False
     local_rows: int | None = None
     workers: Workers | None = None
+    reads_nan: bool = True
 
 
 class FarTables(Protocol):

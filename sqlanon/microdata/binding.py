@@ -243,6 +243,23 @@ def refuse_unstored(engine: Engine, columns: Mapping[str, exp.DataType]) -> None
             )
 
 
+def refuse_nan(engine: Engine, table: exp.Table, columns: Mapping[str, exp.DataType]) -> None:
+    """Refuses columns with NaN where the engine would read other numbers in what is published.
+
+    Raises:
+        SourceError: There is one; the message names it and how many of its cells are NaN.
+    """
+    real = [name for name, kind in columns.items() if kind.is_type(*exp.DataType.FLOAT_TYPES)]
+    if engine.can.reads_nan or not real:
+        return
+    for name, count in zip(real, engine.rows(encode.nan_cells(table, real))[0], strict=True):
+        if count:
+            raise SourceError(
+                f"column {name!r} has {counted(count, 'cell')} of NaN, which this engine reads as "
+                "other numbers once they are in a table; make it NULL in a view, or drop the column"
+            )
+
+
 def is_unsuited(kind: exp.DataType) -> bool:
     """Whether values of a type are not told apart by how they are written."""
     return is_nested(kind) or kind.this == exp.DataType.Type.INTERVAL

@@ -12,10 +12,17 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assessment.codes import CHANGED
 from sqlanon.assessment.persons import person_notes
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import HierarchyError, PolicyError, TimeLimitError, UnsatisfiableError
+from sqlanon.errors import (
+    HierarchyError,
+    PolicyError,
+    StalePlanError,
+    TimeLimitError,
+    UnsatisfiableError,
+)
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.options import ClusterOptions, PartOptions
@@ -32,7 +39,8 @@ from sqlanon.methods.registry import (
     SharedWork,
     owners_of,
 )
-from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
+from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_nan, refuse_unstored
+from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
@@ -108,6 +116,7 @@ def make_plan(
     Raises:
         PolicyError: The policy does not fit the table or has no model.
         HierarchyError: A hierarchy does not fit its column.
+        StalePlanError: The table is a view that gives other rows each time.
         TimeLimitError: The time limit came before the table had been read.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
@@ -132,6 +141,7 @@ def make_plan(
             asked = replace(options, deadline=ended)
             decided = _chosen(engine, subject, policy=policy, options=asked)
         engine.opened.refuse_changed()
+        _refuse_unsteady(engine, subject, policy=policy, known=known)
         plan = Plan(
             policy=policy.with_attributes(subject.attributes),
             table=engine.tables.portable(table).sql(engine.dialect, identify=True),
@@ -298,12 +308,33 @@ def _read(
     with engine.limited(reading), phase("the reading of the table"):
         seen = {name: columns[name] for name in policy.seen(list(columns))}
         refuse_unstored(engine, seen)
+        refuse_nan(engine, table, seen)
         known = engine.rows(fingerprint(table, seen))[0]
         if policy.demands:
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
 
             policy = replace(policy, sensitive=resolved_sensitive(engine, policy))
         return bind(engine, table, policy=policy), policy, known
+
+
+def _refuse_unsteady(
+    engine: Engine, subject: Subject, *, policy: Policy, known: Fingerprint
+) -> None:
+    """Refuses a view that gives other rows each time, also where they are as many by chance.
+
+    A plan is figures of one table. Files of data, temporary views here, are held while they are
+    read, and elsewhere another reading may take as long as all the rest: publishing looks again.
+
+    Raises:
+        StalePlanError: Its rows are others than when they were read first.
+    """
+    table = subject.table
+    if engine.dialect != DIALECT or table.catalog == "temp" or engine.tables.is_base_table(table):
+        return
+    columns = engine.columns(table)
+    seen = {name: columns[name] for name in policy.seen(list(columns))}
+    if engine.rows(fingerprint(table, seen))[0] != known:
+        raise StalePlanError(change_fault(engine, table, otherwise=CHANGED))
 
 
 def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:

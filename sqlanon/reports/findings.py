@@ -215,6 +215,15 @@ _RULES = (
         "read the metadata, or write the file without",
     ),
     LintRule(
+        "original-beside",
+        "info",
+        "The database holds the original, too",
+        "the original, in the DuckDB file of the release (when a table is published, and with "
+        "--against)",
+        "That may be on purpose, but then the file tells all that the release hides.",
+        "hand out the table alone (--output FILE), never the database file",
+    ),
+    LintRule(
         "catalogue",
         "warning",
         "The database holds more than the table",

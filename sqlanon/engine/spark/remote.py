@@ -64,6 +64,8 @@ class SparkRemote:
             sorts_in_parts=self._sorts_in_parts(),
             # Sail does tasks of Python in the threads of one process, of which one runs at a time.
             workers=None if self._call.is_sail else SparkWorkers(session, self.notes),
+            # Statistics of a file leave NaN out: where all else is one value, Sail reads that.
+            reads_nan=not self._call.is_sail,
         )
 
     @property
