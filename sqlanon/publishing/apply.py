@@ -119,7 +119,7 @@ def publish(
                 statistics=results.statistics,
                 models=results.models,
                 against=against,
-                output=_where(source, target),
+                output=_where(engine.tables.portable(source), target),
                 notes=(*report.notes, *notes, *staged.notes),
                 findings=findings,
                 provenance=Provenance(
@@ -248,8 +248,7 @@ def _staged(
             yield _Staged(staged, {})
         return
     if engine.can.stages_beside and target.output is None:
-        assert target.into is not None
-        place = engine.tables.target(target.into, source)
+        place = source if target.into is None else engine.tables.target(target.into, source)
         with _beside(engine, plan.rows(source, ordered=False), place=place) as staged:
             yield _Staged(staged, {})
         return
