@@ -84,7 +84,7 @@ def newest_version(kind: str, path: Path) -> int | None:
     return None
 
 
-class Draft:
+class FolderDraft:
     """A folder that is written beside its place, where only its owner can read it.
 
     It lies in an own folder, which the next run there sweeps if this one is killed.

@@ -21,7 +21,7 @@ from sqlanon.arguments import kind_of
 from sqlanon.engine.spark.calls import Calls
 from sqlanon.engine.spark.folders import (
     ATOMIC,
-    Draft,
+    FolderDraft,
     folder,
     folder_named,
     format_of,
@@ -52,7 +52,7 @@ class SparkTables:
         self._is_passing, self._notes = is_passing, notes
         self._session, self._call, self._views = session, calls, list[str]()
         self._shown, self._versions = dict[str, exp.Table](), dict[str, int]()
-        self._drafts, self._noted = dict[str, Draft](), dict[str, Noted]()
+        self._drafts, self._noted = dict[str, FolderDraft](), dict[str, Noted]()
 
     def resolve(self, table: object) -> exp.Table:
         """The table that a name, a path or a data frame of the session stands for.
@@ -117,7 +117,7 @@ class SparkTables:
         fresh = f"_sqlanon_{uuid.uuid4().hex[:12]}_{next(_numbers)}"
         if is_folder(table):
             kind = "parquet" if self.exists(table) else table.db
-            self._drafts[fresh] = Draft(Path(table.name), kind)
+            self._drafts[fresh] = FolderDraft(Path(table.name), kind)
             self._notes += self._drafts[fresh].notes
             return exp.table_(fresh, quoted=True)
         return exp.table_(fresh, db=table.db or None, catalog=table.catalog or None, quoted=True)
