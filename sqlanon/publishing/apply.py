@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -17,10 +17,10 @@ from sqlanon.assessment.lint import lint_file, lint_table
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import HeldFrame, brought, embedded, names_table
-from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
+from sqlanon.errors import PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
-from sqlanon.microdata.tables import change_fault
+from sqlanon.microdata.tables import change_fault, written_beside
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.publishing import formats
@@ -39,7 +39,7 @@ from sqlanon.query.text import type_name
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.findings import by_severity
 from sqlanon.reports.plan import Report
-from sqlanon.sqltext import Statement, expression
+from sqlanon.sqltext import expression
 from sqlanon.wording import counted
 
 
@@ -141,7 +141,7 @@ def publish(
                 models=together.models if together else results.models,
                 against=against,
                 together=together,
-                output=_where(source, target),
+                output=_where(engine.tables.portable(source), target),
                 notes=(*report.notes, *notes, *staged.notes),
                 findings=findings,
                 provenance=Provenance(
@@ -291,9 +291,8 @@ def _staged(
             yield _Staged(staged, {})
         return
     if engine.can.stages_beside and target.output is None:
-        assert target.into is not None
-        place = engine.tables.target(target.into, source)
-        with _beside(engine, plan.rows(source, ordered=False), place=place) as staged:
+        place = source if target.into is None else engine.tables.target(target.into, source)
+        with written_beside(engine, plan.rows(source, ordered=False), place=place) as staged:
             yield _Staged(staged, {})
         return
     with engine.workspace():
@@ -325,28 +324,13 @@ def _move(engine: Engine, staged: exp.Table, *, place: exp.Table) -> None:
     Raises:
         VerificationError: What arrives is something else.
     """
-    with _beside(engine, exp.select("*").from_(staged.copy()), place=place) as written:
+    with written_beside(engine, exp.select("*").from_(staged.copy()), place=place) as written:
         columns = engine.columns(written)
         sent, arrived = (engine.rows(fingerprint(one, columns)) for one in (staged, written))
         if sent != arrived:
             raise VerificationError(
                 "the table written is not the one checked; nothing is published"
             )
-
-
-@contextmanager
-def _beside(engine: Engine, rows: Statement, *, place: exp.Table) -> Iterator[exp.Table]:
-    """A table of rows beside a place, which it takes on leaving; after a failure it is gone."""
-    written = engine.tables.beside(place)
-    engine.tables.write(written, rows)
-    try:
-        yield written
-        engine.tables.replace(written, place)
-    except BaseException:
-        # In a transaction that has failed already nothing can be dropped, nor need be.
-        with suppress(EngineError):
-            engine.tables.drop(written)
-        raise
 
 
 def _verified(engine: Engine, plan: Plan, *, table: exp.Table, alone: bool) -> TableResults:
