@@ -2,9 +2,11 @@
 
     python benchmarks/elsewhere.py --records 1000000 10000000 --engines duckdb sail spark --cores 2
 
-Each row is a process of its own: seconds by the clock of `plan` and of `apply --into`, with the
-check of what was written, most memory of that process alone (with Sail, without Spark's JVM), and
-ratios to DuckDB's seconds of the same run. DuckDB reads the same files.
+Each row is a program of its own: seconds by the clock of `plan` and of `apply --into`, with the
+check of what was written, processor seconds of both, and their ratios to DuckDB's of the same run;
+those of the processor tell more where others work beside. Seconds and memory are of all processes
+of the program, Spark's among them. DuckDB reads the same files and writes a table, the others write
+a folder. The JVM has a heap of 4 GB; `--memory-limit` bounds DuckDB, the embedded one, too.
 """
 
 import argparse
@@ -25,28 +27,28 @@ from sqlanon.demo import census
 ENGINES = ("duckdb", "sail", "spark")
 
 
-def work(engine, folder, cores, local_rows):
+def work(engine, folder, cores, given):
     """Plans and publishes in this process; prints what it took."""
-    import resource
     import warnings
 
     warnings.simplefilter("ignore")
     import sqlanon
 
-    given = {} if local_rows is None else {"local_rows": local_rows}
     policy = folder / "policy.toml"
-    with session(engine, folder, cores) as (source, table):
-        started = time.perf_counter()
+    memory = given.pop("memory_limit", None) if engine == "duckdb" else None
+    with session(engine, folder, cores, memory) as (source, table):
+        began, started = processor(os.getpid()), time.perf_counter()
         plan = sqlanon.plan(source, policy, table=table, **given)
-        planned = time.perf_counter()
-        report = sqlanon.apply(source, plan, table=table, into="published", **given)
-        done = time.perf_counter()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    loss = report.loss["lm"]
-    print(json.dumps([planned - started, done - planned, memory, loss, report.suppressed_records]))
+        between, planned = processor(os.getpid()), time.perf_counter()
+        into = "published" if engine == "duckdb" else str(folder / "published")
+        report = sqlanon.apply(source, plan, table=table, into=into, **given)
+        ended, done = processor(os.getpid()), time.perf_counter()
+    found = [report.loss["lm"], report.suppressed_records, *report.levels.values()]
+    taken = [planned - started, done - planned, between - began, ended - between]
+    print(json.dumps([*taken, *found]))
 
 
-def session(engine, folder, cores):
+def session(engine, folder, cores, memory):
     """A source of an engine, and the name of the table in it."""
     from contextlib import contextmanager
 
@@ -54,7 +56,8 @@ def session(engine, folder, cores):
     def opened():
         files = str(folder / "people")
         if engine == "duckdb":
-            with duckdb.connect(str(folder / "out.duckdb"), config={"threads": cores}) as found:
+            config = {"threads": cores} | ({"memory_limit": memory} if memory else {})
+            with duckdb.connect(str(folder / "out.duckdb"), config=config) as found:
                 found.execute(f"CREATE VIEW people AS FROM read_parquet('{files}/*.parquet')")
                 yield found, "people"
             return
@@ -71,6 +74,51 @@ def session(engine, folder, cores):
     return opened()
 
 
+def followed(call):
+    """The end of a program, and the most memory that it and its children had at once [GB]."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as told:
+        begun, most = subprocess.Popen(call, stdout=out, stderr=told), 0
+        while begun.poll() is None:
+            most = max(most, sum(map(memory_of, family(begun.pid))))
+            time.sleep(1.0)
+        out.seek(0)
+        told.seek(0)
+        return begun.returncode, out.read(), told.read(), most / 2**20
+
+
+def family(pid):
+    """A process and its descendants."""
+    yield pid
+    try:
+        threads = Path(f"/proc/{pid}/task").iterdir()
+        children = " ".join((each / "children").read_text() for each in threads)
+    except OSError:
+        return
+    for child in children.split():
+        yield from family(int(child))
+
+
+def processor(pid):
+    """Processor seconds of a process and its descendants, ended ones included."""
+    total = 0
+    for each in family(pid):
+        try:
+            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += sum(map(int, fields[11:15]))
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def memory_of(pid):
+    """Memory of a process, its share of what it has in common with others [kB]."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
 def main():
     """Generates, measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -78,14 +126,21 @@ def main():
     parser.add_argument("--engines", nargs="+", default=ENGINES, choices=ENGINES)
     parser.add_argument("--cores", type=int, nargs="+", default=[os.cpu_count() or 1])
     parser.add_argument("--local-rows", type=int)
+    parser.add_argument("--memory-limit", default="4GB")
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
         engine, folder, cores = given.work
-        work(engine, Path(folder), int(cores), given.local_rows)
+        said = {"local_rows": given.local_rows, "memory_limit": given.memory_limit}
+        if engine == "duckdb":
+            del said["local_rows"]
+        work(engine, Path(folder), int(cores), {k: v for k, v in said.items() if v is not None})
         return
-    print("| records | cores | engine | plan | publish | plan, times | all, times | memory |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| records | cores | engine | plan | publish | times | processor s | plan, times "
+        "| all, times | memory |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for records in given.records:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
@@ -94,7 +149,9 @@ def main():
             lines = [line for line in text.splitlines() if not line.startswith("suppression_limit")]
             text = "\n".join(["suppression_limit = 0.02", *lines])
             (folder / "policy.toml").write_text(text, "utf-8")
-            with duckdb.connect(str(folder / "made.duckdb")) as made:
+            with duckdb.connect(
+                str(folder / "made.duckdb"), config={"memory_limit": "4GB"}
+            ) as made:
                 for statement in census.statements(exp.to_table("people"), records):
                     made.execute(statement.text)
                 made.execute(
@@ -104,22 +161,25 @@ def main():
             for cores in given.cores:
                 first, found = None, set()
                 for engine in given.engines:
-                    for rest in ("out.duckdb", "warehouse", "spark-warehouse"):
+                    for rest in ("out.duckdb", "warehouse", "spark-warehouse", "published"):
                         shutil.rmtree(folder / rest, ignore_errors=True)
                         (folder / rest).unlink(missing_ok=True)
                     call = [sys.executable, __file__, "--work", engine, str(folder), str(cores)]
+                    call += ["--memory-limit", given.memory_limit]
                     if given.local_rows is not None:
                         call += ["--local-rows", str(given.local_rows)]
-                    done = subprocess.run(call, check=False, capture_output=True, text=True)
-                    if done.returncode:
-                        print(f"| {records:,} | {cores} | {engine} | {done.stderr[-300:]} |")
+                    code, out, told, memory = followed(call)
+                    if code:
+                        print(f"| {records:,} | {cores} | {engine} | {told[-300:]} |", flush=True)
                         continue
-                    plan, publish, memory, *same = json.loads(done.stdout.splitlines()[-1])
-                    first = first or (plan, plan + publish)
-                    found.add(tuple(same))
+                    plan, publish, *used = json.loads(out.splitlines()[-1])
+                    first = first or (plan + publish, used[0], used[0] + used[1])
+                    found.add(tuple(used[2:]))
+                    ratios = (plan + publish, used[0], used[0] + used[1])
+                    times = [f"{one / other:.1f}" for one, other in zip(ratios, first, strict=True)]
                     print(
-                        f"| {records:,} | {cores} | {engine} | {plan:.1f} s | {publish:.1f} s | "
-                        f"{plan / first[0]:.1f} | {(plan + publish) / first[1]:.1f} | "
+                        f"| {records:,} | {cores} | {engine} | {plan:.0f} s | {publish:.0f} s | "
+                        f"{times[0]} | {used[0]:.0f} + {used[1]:.0f} | {times[1]} | {times[2]} | "
                         f"{memory:.2f} GB |",
                         flush=True,
                     )

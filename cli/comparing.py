@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from sqlanon.errors import PolicyError
-from sqlanon.policy.privacy import FAMILIES
+from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 from sqlanon.wording import listed
 
 from . import output
@@ -129,7 +129,7 @@ def _tried_charts(charts: list[Path], *, overwrite: bool, bars: bool = False) ->
     return charts
 
 
-SWEPT = ("k", *FAMILIES, "suppression_limit")
+SWEPT = ("k", *TABLE_FAMILIES, *FAMILIES, "suppression_limit")
 """Figures of a policy that can be swept; that they are all of `policy.varied`, a test holds."""
 
 

@@ -34,7 +34,7 @@ WIDTH = "COLUMNS"
 SHELLS = ("bash", "zsh", "fish", "powershell")
 Words = list[tuple[str, str]]
 Completer = Callable[[typer.Context, str], Words]
-_ALTERNATIVES = re.compile(r"[a-z][a-z-]*(\|[a-z][a-z-]*)+")
+_ALTERNATIVES = re.compile(r"[a-z][a-z-]*(\|[a-z][a-z-]*)*")
 _FILES_OR_TABLES = ("RELEASED", "FILE|TABLE")
 """What stands for a table of the source, or for a file: those are for the shell."""
 _SOURCES = ("source", "original", "database")
@@ -235,9 +235,10 @@ def _kinds(family: str) -> Words:
 
 
 def _figures() -> Words:
-    from sqlanon.policy.privacy import FAMILIES
+    from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 
-    return [(f"{key}=", "") for key in ("k", *FAMILIES, "suppression_limit")]
+    keys = ("k", *TABLE_FAMILIES, *FAMILIES, "suppression_limit")
+    return [(f"{key}=", "") for key in keys]
 
 
 def _specs() -> Words:

@@ -35,6 +35,7 @@ _ROLES = {
     "s": ("sensitive", "what nobody should learn; published as it is, protected by models"),
     "k": ("keep", "published as it is"),
     "d": ("drop", "not published"),
+    "w": ("weight", "how many people a record stands for; not published"),
     "u": ("undecided", "nothing is published before it is decided"),
 }
 """Letters of roles, and what they mean."""
@@ -50,6 +51,9 @@ class DraftOptions:
         "SHARE",
         ("The suppression limit to suggest: the share of records that may be suppressed, 0 to 1."),
         default=SUGGESTED_LIMIT,
+    )
+    profile: str | None = option(
+        "hipaa-safe-harbor", "The rule whose identifiers the draft leaves out or makes coarser."
     )
     ask: bool = switch("Go through the columns on the terminal; Enter accepts a suggestion.")
     output: Path = option("FILE", "The policy file to write.", default=Path(POLICY), panel=OUTPUT)
@@ -80,6 +84,7 @@ def init(*, given: Input, wanted: DraftOptions, run: RunOptions) -> None:
             table=given.table,
             k=wanted.k,
             suppression_limit=wanted.suppression_limit,
+            profile=wanted.profile,
             progress=tell,
             **run.opening(given.text),
         )
@@ -240,7 +245,7 @@ def _asked(draft: Suggestion) -> Suggestion:
 def _asked_role(column: ColumnSuggestion) -> str:
     """The role that is chosen for a column: by its first letter, or by its beginning."""
     while True:
-        said = _prompt("  role (i, q, s, k, d, u)", column.role.value).strip().lower()
+        said = _prompt("  role (i, q, s, k, d, w, u)", column.role.value).strip().lower()
         for letter, (role, _) in _ROLES.items():
             if said and (said == letter or role.startswith(said)):
                 return role

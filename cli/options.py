@@ -10,7 +10,7 @@ import typer
 
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.errors import PolicyError
-from sqlanon.policy.privacy import FAMILIES
+from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 
 RESOURCES = "Resources"
 OUTPUT = "Output"
@@ -32,6 +32,11 @@ TABLE = "The table to read; needed if a DuckDB file holds more than one."
 """Which table of a source is read."""
 OVERWRITE = "Replace the table or file if it exists already."
 """What --overwrite does."""
+CONTROL = (
+    "Records of the same population that were not released, as the original has them: attacks are "
+    "run on these, too, and tell what the release adds to what is known of everybody."
+)
+"""What --control does."""
 LONGEST = "Longest time from the start of the command to its result."
 """What --time-limit says."""
 
@@ -222,11 +227,20 @@ else:
     ModelOptions = make_dataclass(
         "ModelOptions",
         [
-            (key, list[str], repeatable("[COLUMN=]MODEL", family.help))
-            for key, family in FAMILIES.items()
+            *(
+                (key, list[str], repeatable("MODEL", family.help))
+                for key, family in TABLE_FAMILIES.items()
+            ),
+            *(
+                (key, list[str], repeatable("[COLUMN=]MODEL", family.help))
+                for key, family in FAMILIES.items()
+            ),
         ],
         frozen=True,
-        namespace={"__doc__": "Models of sensitive columns.", "panel": MODELS},
+        namespace={
+            "__doc__": "Models of all classes together, and of sensitive columns.",
+            "panel": MODELS,
+        },
     )
 
 
@@ -259,6 +273,16 @@ class PolicyOptions:
         "of records; records without a value there count as those of one person. It is never "
         "published. If a table to be judged contains it, all records of a person together (a "
         "trajectory) are compared, too.",
+    )
+    weight_column: str | None = option(
+        "COLUMN",
+        "The column of survey weights: how many people of the population a record stands for. Risk "
+        "is estimated by it; it is published only with --keep.",
+    )
+    household: str | None = option(
+        "COLUMN",
+        "The column that tells which records are of one household, for household risk; it is "
+        "published only with --keep.",
     )
     hierarchy: list[str] = repeatable(
         "COLUMN=SPEC",
@@ -326,6 +350,11 @@ class PolicyOptions:
     )
     max_level: list[str] = repeatable(
         "COLUMN=LEVEL", "The highest level allowed.", panel=GENERALIZATION
+    )
+    class_mean: list[str] = repeatable(
+        "COLUMN[=mean|median][:STEP]",
+        "Publish the mean or median of each class, rounded to STEP, in place of a number's label.",
+        panel=GENERALIZATION,
     )
     weight: list[str] = repeatable(
         "COLUMN=NUMBER",

@@ -11,7 +11,7 @@ from typing import Any
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import SETTINGS, Policy
-from sqlanon.policy.privacy import FAMILIES, POPULATION_FAMILIES
+from sqlanon.policy.privacy import FAMILIES, POPULATION_FAMILIES, TABLE_FAMILIES
 from sqlanon.policy.toml import (
     COLUMN_KEYS,
     SENSITIVE_KEYS,
@@ -138,7 +138,9 @@ class PolicyMaker:
         return {} if self.asks_population else given(self.options, "population")
 
     def _figures(self) -> Document:
-        figures = given(self.options, "k", "entity", "suppression_limit")
+        figures = given(self.options, "k", "entity", "household", "suppression_limit")
+        if self.options.weight_column is not None:
+            figures["weight"] = self.options.weight_column
         if self.asks_population:
             figures |= given(self.options, *POPULATION_FAMILIES, "population")
         elif self.options.population is not None and not self.compares:
@@ -146,6 +148,9 @@ class PolicyMaker:
                 "--population is for --k-map and --delta-presence, and neither is asked for; give "
                 "one of them, or leave it out"
             )
+        figures |= {
+            key: own for key in TABLE_FAMILIES if (own := getattr(self.options.models, key))
+        }
         return figures | given(self.publishing, "others", "suppressed", "suppressed_label")
 
     def _roles(self, document: Document, columns: Columns) -> Document:
@@ -210,7 +215,11 @@ class _Refinement:
         self._single("hierarchy", [*quasi, *sensitive], otherwise=otherwise, read=_form)
         for option, read in _REFINEMENTS.items():
             self._single(
-                option, quasi, otherwise="is not a quasi-identifier; name it with --qi", read=read
+                option,
+                quasi,
+                otherwise="is not a quasi-identifier; name it with --qi",
+                read=read,
+                alone=_ALONE.get(option),
             )
         for family in FAMILIES:
             common = self._models(family, sensitive)
@@ -235,13 +244,22 @@ class _Refinement:
                 }
 
     def _single(
-        self, option: str, columns: Iterable[str], *, otherwise: str, read: Callable[[str], object]
+        self,
+        option: str,
+        columns: Iterable[str],
+        *,
+        otherwise: str,
+        read: Callable[[str], object],
+        alone: str | None = None,
     ) -> None:
-        """Reads an option that says one thing of a column."""
+        """Reads an option that says one thing of a column; `alone` is what it says by itself."""
         flag = f"--{option.replace('_', '-')}"
-        for text in getattr(self.options, option):
+        known = list(columns)
+        for said in getattr(self.options, option):
+            is_alone = alone is not None and (said in known or "=" not in said)
+            text = f"{said}={alone}" if is_alone else said
             with self._collected():
-                name, value = divide(text, columns, flag=flag, otherwise=otherwise)
+                name, value = divide(text, known, flag=flag, otherwise=otherwise)
                 with blaming(f"{flag} of column {name!r}"):
                     form = read(value)
                 self._change(name, option, value=form, flag=flag)
@@ -390,7 +408,10 @@ _REFINEMENTS: Mapping[str, Callable[[str], object]] = {
     "level": _level,
     "min_level": _level,
     "max_level": _level,
+    "class_mean": str,
 }
+_ALONE = {"class_mean": "mean"}
+"""What options say of a column where nothing stands behind it."""
 
 
 def _listed(document: Document) -> Document:

@@ -13,6 +13,7 @@ from sqlanon.wording import split_list
 
 from . import output
 from .options import (
+    CONTROL,
     LONGEST,
     OUTPUT,
     OVERWRITE,
@@ -92,6 +93,9 @@ class LintOptions:
     against_table: str | None = option(
         "TABLE", "The original's table; needed if ORIGINAL is a database with more than one."
     )
+    profile: str | None = option(
+        "hipaa-safe-harbor", "The rule whose identifiers are looked for, too."
+    )
     fail_on: str = option(
         "error|warning|info",
         "Exit with 1 if there is a finding as grave as this, or graver.",
@@ -124,6 +128,7 @@ def lint(*, linted: LintOptions, policy: PolicyOptions, run: RunOptions) -> None
         run=run,
         against=linted.against,
         against_table=linted.against_table,
+        profile=linted.profile,
     )
     output.present(run, report, "lint")
     output.leave_unless(report.passes(linted.fail_on))
@@ -218,6 +223,7 @@ class MeasureOptions:
     suppressed_label: str | None = option(
         "TEXT", "The text that stands for a suppressed value. Default: *"
     )
+    control: str | None = option("FILE|TABLE", CONTROL)
 
 
 def measure(
@@ -240,6 +246,7 @@ def measure(
         released_table=compared.released_table,
         class_attribute=asked.class_attribute,
         losses=asked.loss,
+        control=asked.control,
     )
     output.present(run, report, "measure")
 
@@ -329,6 +336,11 @@ class VerifiedRelease:
         "The policy.toml of the release; needed if a model refers to an order or a hierarchy of "
         "sensitive values, which the manifest does not contain.",
     )
+    earlier: list[str] = repeatable(
+        "EARLIER",
+        "A table or file with which the release satisfies its models; needed for each --released "
+        "of its publication.",
+    )
     text: TextFileOptions = field(default_factory=TextFileOptions)
 
     @property
@@ -345,7 +357,8 @@ def verify(*, given: VerifiedRelease, run: RunOptions) -> None:
     """
     import sqlanon
 
-    found = reported(sqlanon.verify, given, given.manifest, run=run, policy=given.policy)
+    how = {"policy": given.policy, "earlier": given.earlier}
+    found = reported(sqlanon.verify, given, given.manifest, run=run, **how)
     output.present(run, found, "verify")
     output.leave_unless(found.holds)
 
@@ -384,6 +397,7 @@ class ReportCommandOptions:
         "of the command; the verdict, risks and losses are always counted.",
     )
     figures: RiskFigures = field(default_factory=RiskFigures)
+    control: str | None = option("FILE|TABLE", CONTROL, panel=RiskFigures.panel)
     output: Path | None = option(
         "FILE",
         "Write the report as one .html file that can be read offline. Default: print it as text.",
@@ -395,7 +409,7 @@ class ReportCommandOptions:
     @property
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
-        return self.figures.asked | given(self, "released_table", "effort", "time_limit")
+        return self.figures.asked | given(self, "released_table", "effort", "time_limit", "control")
 
 
 def report(

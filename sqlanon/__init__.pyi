@@ -19,12 +19,15 @@ from sqlanon.inspection import risk as risk
 from sqlanon.methods.itemsets import MiningReport as MiningReport
 from sqlanon.policy.policy import Policy as Policy
 from sqlanon.policy.privacy import AlphaAnonymity as AlphaAnonymity
+from sqlanon.policy.privacy import AverageRisk as AverageRisk
 from sqlanon.policy.privacy import BetaLikeness as BetaLikeness
 from sqlanon.policy.privacy import DeltaDisclosure as DeltaDisclosure
 from sqlanon.policy.privacy import DeltaPresence as DeltaPresence
 from sqlanon.policy.privacy import KAnonymity as KAnonymity
 from sqlanon.policy.privacy import KMap as KMap
 from sqlanon.policy.privacy import LDiversity as LDiversity
+from sqlanon.policy.privacy import ShareAtRisk as ShareAtRisk
+from sqlanon.policy.privacy import SubsetAnonymity as SubsetAnonymity
 from sqlanon.policy.privacy import TCloseness as TCloseness
 from sqlanon.policy.roles import QuasiIdentifier as QuasiIdentifier
 from sqlanon.policy.roles import Sensitive as Sensitive

@@ -8,7 +8,7 @@ it on request alone, so that a pipeline has nothing to unpack.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from importlib import import_module
@@ -191,12 +191,7 @@ def apply(
         from sqlanon.publishing.frozen import refuse_unfrozen
 
         refuse_unfrozen(
-            plan,
-            in_place=in_place,
-            is_proved=manifest is not None or report is not None,
-            is_together=bool(released),
-            is_beside=bool(against),
-            limit=suppression_limit,
+            plan, in_place=in_place, is_together=bool(released), limit=suppression_limit
         )
     elif released or suppression_limit is not None:
         raise PolicyError(
@@ -232,6 +227,7 @@ def apply(
                 limit=suppression_limit,
                 target=target,
                 with_report=with_report,
+                earlier=_earlier(stack, opened, call, policy=plan.policy, against=against),
             )
         replaced = replaced_file(opened, target)
         earlier = _earlier(stack, opened, call, policy=plan.policy, against=against)
@@ -255,6 +251,7 @@ def _apply_to(
     limit: float | None,
     target: Target,
     with_report: bool,
+    earlier: Mapping[str, exp.Table],
 ) -> Frame | Anonymized[Any] | Report:
     """What `apply` publishes of other records: the first table, with others released before."""
     from sqlanon.engine import files
@@ -271,14 +268,20 @@ def _apply_to(
         files.refuse_output(target.output, own, overwrite=target.overwrite)
     if target.likeness is not None and isinstance(first, HeldFrame):
         target = replace(target, likeness=Likeness(first))
-    batch, *earlier = (
+    batch, *before = (
         stack.enter_context(
             second_table(opened.engine, one, how=beside(opened, plan.policy, is_alike=not number))
         )
         for number, one in enumerate(tables)
     )
     done = publish_batch(
-        opened.engine, plan, batch=batch, earlier=earlier, limit=limit, target=target
+        opened.engine,
+        plan,
+        batch=batch,
+        released=before,
+        limit=limit,
+        target=target,
+        earlier=earlier,
     )
     policy = replace(plan.policy, suppression_limit=limit or 0.0)
     return target.result(told(opened, done, policy), with_report=with_report)
@@ -451,7 +454,17 @@ def _earlier(
     policy: Policy,
     against: Sequence[Any],
 ) -> dict[str, exp.Table]:
-    """Earlier releases by what they are called, readable until the stack ends."""
+    """Earlier releases by what they are called, readable until the stack ends.
+
+    Raises:
+        PolicyError: Class means are published, of which no hierarchy says what they cover.
+    """
+    if against and policy.class_means:
+        raise PolicyError(
+            "candidates beside earlier releases (--against) are counted by what labels cover, and "
+            f"{', '.join(map(repr, policy.class_means))} has class means in their place, which "
+            "tell more; leave class_mean (--class-mean) or against out"
+        )
     how = beside(opened, policy)
     return {
         str(one) if isinstance(one, str | Path) else f"release {number}": stack.enter_context(

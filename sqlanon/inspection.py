@@ -139,6 +139,7 @@ def lint(
     table: Any = None,
     against: Any = None,
     against_table: str | None = None,
+    profile: str | None = None,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> LintReport:
@@ -153,11 +154,17 @@ def lint(
         against: The original, for what only both together tell: a table of the same connection, a
             frame, or a path to a database or to a file of data.
         against_table: The table of a database of the original that holds more than one.
+        profile: `hipaa-safe-harbor` for findings about what that rule does not allow, too.
 
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
-    from sqlanon.reports.findings import LintReport
+    from sqlanon.reports.findings import LintReport, by_severity
+
+    if profile is not None:
+        from sqlanon.suggestion.safe_harbor import refuse_profile, safe_harbor_findings
+
+        refuse_profile(profile)
 
     started = time.monotonic()
     call = asked(released, Policy([]) if policy is None else policy, table=table)
@@ -176,6 +183,10 @@ def lint(
             about = lint_table(
                 engine, opened.table, policy=resolved, original=original, path=opened.path
             )
+            if profile is not None:
+                label = resolved.suppressed_label
+                others = safe_harbor_findings(engine, opened.table, suppressed=label)
+                about = by_severity([*about, *others])
             [(records,)] = engine.rows(rows_of(opened.table))
         made = LintReport(about, records, tuple(notes), time.monotonic() - started)
         return told(opened, made, resolved)
@@ -260,12 +271,13 @@ def measure(
     released_table: str | None = None,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
+    control: Any = None,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> MeasureReport:
     """What a released table loses against its original: `measure(original, released, policy)`.
 
-    Every measure that applies, whoever anonymized the table.
+    Every measure that applies, whoever anonymized the table, and attacks on the release.
 
     Args:
         source: The original, or where it is.
@@ -276,12 +288,15 @@ def measure(
         table: The original, where the source holds more than one table.
         released_table: The table of a released database that holds more than one.
         class_attribute: The column that the classification metric is about.
-        losses: The only measures wanted; every one that applies where left out.
+        losses: The only measures wanted; every one that applies where left out, and attacks.
+        control: Records of the same population that were not released, as the original has them:
+            what attacks find of them besides. A table, a frame, or a path to a file of data.
 
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
     from sqlanon.assessment.measure import measure_release
+    from sqlanon.microdata.population import opened_population
 
     call = asked(source, policy, table=table)
     with (
@@ -290,6 +305,12 @@ def measure(
         second_table(
             opened.engine, call.alike(released), table=released_table, how=beside(opened, resolved)
         ) as release,
+        opened_population(
+            opened.engine,
+            call.alike(control),
+            how=beside(opened, resolved, is_alike=True),
+            what="control",
+        ) as unreleased,
         opened.engine.transaction(),
     ):
         found = measure_release(
@@ -299,6 +320,7 @@ def measure(
             policy=resolved,
             class_attribute=class_attribute,
             losses=losses,
+            control=unreleased,
         )
         return told(opened, found, resolved)
 

@@ -12,7 +12,10 @@ SHARE = 20  # the quick loop draws one of so many examples of a test
 FEWEST = 3
 ROWS = 1  # of a parametrized test is not slow
 # Files of long tests, which come first: at the end one process would work on them alone.
-LONG = ("test_benchmarks.py", "test_documentation.py", "test_dialects.py", "test_whole_policy.py")
+LONG = (
+    *("test_benchmarks.py", "test_documentation.py", "test_dialects.py", "test_whole_policy.py"),
+    "test_fuzzing.py",
+)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,9 +6,16 @@ import numpy as np
 from hypothesis import strategies as st
 from oracles.covers import Distinct, limited, problem_of
 from oracles.lattice import JOBS, LOSSES, Case
-from oracles.models import DRAWN
+from oracles.models import DRAWN, OF_ALL
 
-from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, Sensitive
+from sqlanon import (
+    Hierarchy,
+    KAnonymity,
+    Policy,
+    QuasiIdentifier,
+    Sensitive,
+    SubsetAnonymity,
+)
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.search.privacy import Demands, ValueDemand
@@ -100,6 +107,20 @@ def cases(draw):
         persons=draw(st.sampled_from([False, False, True])),
         suppressed=draw(st.sampled_from(["drop", "drop", "keep"])),
     )
+
+
+@st.composite
+def whole_cases(draw):
+    """Such tables, with one or two models of all classes together beside none to two others."""
+    case, whole = draw(cases()), draw(st.lists(OF_ALL, min_size=1, max_size=2))
+    width = len(case.trees)
+    whole = [
+        SubsetAnonymity(min(each.subsets, width), each.k) if hasattr(each, "subsets") else each
+        for each in whole
+    ]
+    others = draw(st.sampled_from([[], [], case.models]))
+    k = draw(st.sampled_from([1, 1, case.k]))
+    return replace(case, whole=tuple(whole), models=others, persons=False, k=k)
 
 
 @st.composite

@@ -162,7 +162,8 @@ DOCUMENTS = {
     "risk": [
         "risk few.duckdb people --policy kept.toml",
         "risk few.duckdb people --qi age,sex --population people.parquet",
-        "risk few.duckdb people --qi age,sex --every-subset --population-size 1000",
+        "risk few.duckdb people --qi age,sex --every-subset --population-size 1000 "
+        "--weight-column household_size --household postcode",
     ],
     "result": [
         "plan few.duckdb people --qi age,sex,postcode --hierarchy age=intervals:5,10 --k 9 "
@@ -188,7 +189,7 @@ DOCUMENTS = {
     ],
     "measure": [
         "measure few.duckdb out --table people --qi age,sex,postcode "
-        "--hierarchy age=intervals:5,10 --k 9"
+        "--hierarchy age=intervals:5,10 --k 9 --control people"
     ],
     "report": [
         "report few.duckdb people --released out --qi age,sex,postcode --hierarchy "
@@ -206,7 +207,7 @@ DOCUMENTS = {
     "init": [
         "init few.duckdb people --output drafted.toml",
         "init few.duckdb people --output drafted.toml --overwrite",
-        "init visits.csv --output visits.toml",
+        "init visits.csv --output visits.toml --profile hipaa-safe-harbor",
     ],
     "hierarchy_show": ["hierarchy show intervals:5,10 few.duckdb people --column age"],
     "hierarchy_check": ["hierarchy check few.duckdb people --hierarchy age=intervals:5,10"],

@@ -16,9 +16,12 @@ besides, about models and use.
 
 `lint`, `check --released` and `report` look at a file as a whole: metadata, statistics and
 dictionaries of Parquet and Arrow files, every object and the free blocks of a DuckDB file. What is
-published to a file gets the first three; what is published to a table is looked at alone. The order
+published to a file gets the first three; what is published to a table of a DuckDB file, the last
+two: in one line where the original stands in that file, since it is then not handed out. The order
 of rows is that of a file, or of a table in DuckDB. Texts of the original are looked for as they are
 written: what DuckDB has compressed is not found by them, but by its free blocks.
+
+Rules that begin with `safe-harbor` are asked by `lint --profile hipaa-safe-harbor` alone.
 """
 
 

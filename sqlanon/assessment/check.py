@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import combinations as subsets_of
 
 from sqlglot import exp
 
@@ -22,7 +24,7 @@ from sqlanon.microdata.spellings import spelling_findings
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
-from sqlanon.query.classes.table_classes import size_histogram
+from sqlanon.query.classes.table_classes import combinations, fewest_sharing, size_histogram
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import (
     OF_TRAJECTORIES,
@@ -172,8 +174,9 @@ def _results(
     if not policy.sensitive and policy.entity is None:
         statistics = ClassStatistics.of(engine.rows(size_histogram(table, names)))
         _refuse_empty(statistics)
-        models = (*model_results(policy, statistics), *_beside_population(engine, table, policy))
-        return TableResults(statistics, models)
+        subsets = subset_results(engine, table, policy=policy, classes=statistics.classes)
+        beside = _beside_population(engine, table, policy)
+        return TableResults(statistics, model_results(policy, statistics) + subsets + beside)
     from sqlanon.assessment.disclosure import (  # k alone does not need it
         attribute_figures,
         attribute_models,
@@ -187,6 +190,8 @@ def _results(
         tabulated = tabulate(engine, table, names=names, ranks=ranks, entity=policy.entity)
         _refuse_empty(tabulated.statistics)
         models = model_results(policy, tabulated.statistics)
+        classes = tabulated.statistics.classes
+        models += subset_results(engine, table, policy=policy, classes=classes)
         models += _beside_population(engine, table, policy)
         if not with_figures:
             models += attribute_models(engine, tabulated, attributes)
@@ -220,6 +225,32 @@ def _beside_population(engine: Engine, table: exp.Table, policy: Policy) -> tupl
     return population_results(engine, table, policy=policy)
 
 
+GROUPED_AT_ONCE = 4_000_000
+"""Combinations times sets of columns that are grouped at a time, as far as one set allows."""
+
+
+def subset_results(
+    engine: Engine, table: exp.Table, *, policy: Policy, classes: int
+) -> tuple[ModelResult, ...]:
+    """Whether every combination of some quasi-identifiers of a table is shared by enough records.
+
+    All sets of columns are grouped at once, from the distinct combinations of all, which are so
+    many; where these are very many, a part of the sets at a time.
+    """
+    results = []
+    with engine.workspace() if policy.of_subsets else nullcontext():
+        for model in policy.of_subsets:
+            names = list(policy.attributes)
+            combined = engine.materialize("combinations", combinations(table, names))
+            sets = list(subsets_of(range(len(names)), model.subsets))
+            step = max(1, GROUPED_AT_ONCE // max(classes, 1))
+            parts = [sets[start : start + step] for start in range(0, len(sets), step)]
+            fewest = min(engine.rows(fewest_sharing(combined, part))[0][0] for part in parts)
+            name = model.describe()
+            results.append(ModelResult(name, model.k, fewest, fewest >= model.k))
+    return tuple(results)
+
+
 def of_records(models: Iterable[ModelResult]) -> tuple[ModelResult, ...]:
     """The results of a table without the entity column, named as of records."""
     return tuple(replace(result, model=result.model + OF_RECORDS) for result in models)
@@ -235,7 +266,7 @@ def with_quasi_identifiers(
     if policy.attributes:
         return policy, []
     types = column_types(engine, table)
-    named = {policy.entity, *(name for role in policy.roles.values() for name in role)}
+    named = {*policy.aside, *(name for role in policy.roles.values() for name in role)}
     free = [name for name in types if name not in named]
     unsuited = [name for name in free if is_unsuited(types[name])]
     chosen = [name for name in free if name not in unsuited]
@@ -295,6 +326,7 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
             for name in alike(entity, columns, likeness=MISSPELT)
         )
         notes.append(f"the table has no column {entity!r}: records are counted, not persons{meant}")
+    published = published.weighed_by(columns)
     published.check_columns(columns)
     return published, notes
 
@@ -320,7 +352,7 @@ def judged_columns(
     """
     columns = list(engine.columns(table))
     named = [name for role in policy.roles.values() for name in role if name not in policy.keep]
-    settled = {*named, policy.entity}
+    settled = {*named, policy.entity, *policy.aside} - ({*policy.keep} - {policy.entity})
     if policy.others == "drop":
         settled |= {*columns} - {*policy.keep}
     names = [name for name in columns if name not in settled]
@@ -331,6 +363,7 @@ def judged_columns(
         quasi_identifiers=list(policy.attributes),
         k=policy.k,
         alone=alone,
+        weight=policy.weight,
     )
     if found is None or policy.entity is None or policy.entity not in columns:
         return found

@@ -28,6 +28,7 @@ def kept_columns(
     quasi_identifiers: Sequence[str],
     k: int,
     alone: int | None = None,
+    weight: str | None = None,
 ) -> KeptColumns | None:
     """Whom the kept columns of a table single out; None where there is none, or no record.
 
@@ -42,6 +43,7 @@ def kept_columns(
         quasi_identifiers: Those that are generalized, or told to an attacker.
         k: Records that a class must have; 1 where nothing is asked.
         alone: Records that the quasi-identifiers single out; None where it is not known yet.
+        weight: The column of survey weights, if any, which may be one of them.
     """
     quasi = list(quasi_identifiers)
     records = engine.rows(rows_of(table))[0][0] if names else 0
@@ -65,6 +67,7 @@ def kept_columns(
         unique_together=together,
         pairs=(),
         possible_pairs=0,
+        weight=weight if weight in names else None,
     )
     if found.unique_together > found.unique_by_quasi_identifiers and quasi:
         found = _beside(counter, found, quasi=quasi)

@@ -57,6 +57,7 @@ class Linted:
         kept: Whom its kept columns single out; None without any.
         original: The original, on the same engine; None where it is not given.
         path: The file that it is in; None for a table of a connection, or a frame.
+        place: Where it stands, or will, in a database file; None where only the table is looked at.
     """
 
     engine: Engine
@@ -65,6 +66,7 @@ class Linted:
     kept: KeptColumns | None
     original: exp.Table | None = None
     path: Path | None = None
+    place: exp.Table | None = None
 
     @cached_property
     def types(self) -> dict[str, exp.DataType]:
@@ -96,6 +98,7 @@ def lint_table(
     kept: KeptColumns | None = None,
     original: exp.Table | None = None,
     path: Path | None = None,
+    place: exp.Table | None = None,
 ) -> tuple[Finding, ...]:
     """All findings about a release, the gravest first.
 
@@ -106,10 +109,15 @@ def lint_table(
         kept: Whom its kept columns single out, where that is known.
         original: Its original, on the same engine, where it is there.
         path: The file that it is in; the database with all its parts is then the release.
+        place: The place in a database that it is about to be moved to; None for no such place.
     """
     if kept is None:
         kept = judged_columns(engine, table, policy=policy)
-    linted = Linted(engine, table, policy, kept, original, path)
+    if path is not None and is_database(path):
+        place = table
+    if place is not None and (engine.can.stages_beside or files.file_of(engine, place) is None):
+        place = None  # in memory, or elsewhere, where no file is handed out
+    linted = Linted(engine, table, policy, kept, original, path, place)
     return by_severity(finding for ask in _ASKED for finding in ask(linted))
 
 
@@ -135,8 +143,9 @@ def _index(one: Linted) -> Iterator[Finding]:
             )
     for figures in one.kept.columns if one.kept is not None else ():
         name, records = figures.name, figures.unique
-        is_key = figures.unique == figures.values > 1
-        if not is_key or not one.types[name].is_type(*exp.DataType.INTEGER_TYPES):
+        is_key, kind = figures.unique == figures.values > 1, one.types[name]
+        # sqlglot counts strings of bits among whole numbers.
+        if not is_key or not kind.is_type(*exp.DataType.INTEGER_TYPES) or kind.is_type("bit"):
             continue
         [(least, greatest)] = one.engine.rows(query.extremes(one.table, name))
         if greatest - least == records - 1 and not _INDEX.fullmatch(name):
@@ -296,11 +305,24 @@ def lint_file(path: Path) -> Iterator[Finding]:
 
 
 def _database(one: Linted) -> Iterator[Finding]:
-    if one.path is None or not is_database(one.path):
+    engine, place, original = one.engine, one.place, one.original
+    if place is None:
         return
-    for found in files.beside(one.engine, one.table):
-        yield RULES["catalogue"].found(f"the database holds {found}")
-    if free := files.free_blocks(one.engine, one.table):
+    if original is not None and original.catalog != place.catalog:
+        original = None
+    held = files.beside(engine, place, original=original)
+    free = files.free_blocks(engine, place)
+    if original is not None:
+        told = f"the database holds the original, {original.name!r}"
+        if one.path is None:
+            # It is not handed out, then, whatever else is in it: that is said in one line.
+            blocks = [counted(free, "free block")] if free else []
+            yield RULES["original-beside"].found("; ".join([told, *held, *blocks]))
+            return
+        yield RULES["original-beside"].found(told)
+    for each in held:
+        yield RULES["catalogue"].found(f"the database holds {each}")
+    if free:
         yield RULES["free-blocks"].found(
             f"{counted(free, 'block')} of the database {'is' if free == 1 else 'are'} free"
         )
@@ -310,7 +332,7 @@ def _bytes(one: Linted) -> Iterator[Finding]:
     if one.path is None or one.original is None:
         return
     if is_database(one.path) and one.original.catalog == one.table.catalog:
-        return  # the original is another table of the database, which the catalogue tells
+        return  # the original is another table of the database, which is told
     there = one.engine.columns(one.original)
     names = [name for name, each in there.items() if each.is_type(*exp.DataType.TEXT_TYPES)]
     if not names:

@@ -9,11 +9,13 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assessment.attacks import TooManyPairsError, run_attacks
 from sqlanon.assessment.labels import Labels, regrouped
-from sqlanon.assessment.release import read_published, released_classes
+from sqlanon.assessment.release import Published, read_published, released_classes
+from sqlanon.assessment.use import use_of
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, SourceError
 from sqlanon.loss.cells import LEVEL_MEASURES, VALUE_MEASURES
 from sqlanon.loss.measures import (
     grouped_text,
@@ -22,13 +24,17 @@ from sqlanon.loss.measures import (
     refuse_inapplicable,
 )
 from sqlanon.loss.release import Column, Release
-from sqlanon.microdata.binding import Subject, bind, column_types, refuse_unsuited
+from sqlanon.microdata.binding import Subject, bind, column_types, family, refuse_unsuited
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.policy.policy import Policy
+from sqlanon.policy.policy import ASIDE, Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
+from sqlanon.query.assess import attacks as queries
+from sqlanon.query.syntax import rows_of
+from sqlanon.reports.attacks import HEADS, Attacks
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.reports.use import ReleaseUse
 from sqlanon.wording import counted, figure, in_columns, key, percent
 
 
@@ -41,7 +47,9 @@ class MeasureReport(SelfShown):
         records: Records of the original.
         suppressed_records: Those that are not in the release, or only without quasi-identifiers.
         statistics: The release's equivalence classes, suppressed records left out.
+        use: Errors of tables, means and quantiles; None where single measures were asked for.
         notes: What a reader should know besides.
+        attacks: What attacks on the release find; None where they were not run.
         seconds: How long it took.
         provenance: What it was made of and when.
     """
@@ -50,7 +58,9 @@ class MeasureReport(SelfShown):
     records: int
     suppressed_records: int
     statistics: ClassStatistics
+    use: ReleaseUse | None = None
     notes: tuple[str, ...] = ()
+    attacks: Attacks | None = None
     seconds: float = field(default=0.0, compare=False)
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
@@ -64,6 +74,8 @@ class MeasureReport(SelfShown):
             "classes": self.statistics.classes,
             "k": self.statistics.smallest,
             **{name: finite(value) for name, value in self.loss.items()},
+            "attacks": None if self.attacks is None else self.attacks.to_dict(),
+            **({} if self.use is None else {"use": self.use.to_dict()}),
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -76,7 +88,9 @@ class MeasureReport(SelfShown):
     def shown_tables(self) -> list[ShownTable]:
         """Every measure by its name."""
         rows = [[name.replace("_", "-"), figure(value)] for name, value in self.loss.items()]
-        return [ShownTable(rows, ["measure", "loss"])]
+        attacks = [] if self.attacks is None else [ShownTable([*self.attacks.rows()], HEADS)]
+        tables = () if self.use is None else self.use.shown_tables()
+        return [ShownTable(rows, ["measure", "loss"]), *attacks, *tables]
 
     def to_text(self) -> str:
         """A page for a reader."""
@@ -89,6 +103,11 @@ class MeasureReport(SelfShown):
         ]
         rows = [(name.replace("_", "-"), figure(value)) for name, value in self.loss.items()]
         lines += in_columns(rows, "<>") if rows else []
+        if self.attacks is not None:
+            lines += self.attacks.to_lines()
+        for table in () if self.use is None else self.use.shown_tables():
+            cells = [table.heads, *table.rows]
+            lines += ["", table.caption, *in_columns(cells, "<" + ">" * (len(table.heads) - 1))]
         return page(lines, self.notes)
 
 
@@ -100,6 +119,7 @@ def measure_release(
     policy: Policy,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
+    control: exp.Table | None = None,
 ) -> MeasureReport:
     """Measures a released table against its original, from these and the hierarchies alone.
 
@@ -112,7 +132,8 @@ def measure_release(
         table: The released table.
         policy: What it was asked to satisfy.
         class_attribute: The column that the classification metric is about.
-        losses: The only measures wanted; empty for all that apply.
+        losses: The only measures wanted; empty for all that apply, and attacks on the release.
+        control: Records of the same population that were not released, for attacks.
 
     Raises:
         PolicyError: Columns that are missing, or measures that do not apply.
@@ -127,6 +148,7 @@ def measure_release(
         policy=policy,
         class_attribute=class_attribute,
         losses=losses,
+        attacked=Attacked(control) if control is not None or not losses else None,
     )
     loss = measured(found.release)
     return MeasureReport(
@@ -134,7 +156,9 @@ def measure_release(
         records=found.release.records,
         suppressed_records=found.release.suppressed,
         statistics=found.release.statistics,
+        use=found.use,
         notes=found.notes,
+        attacks=found.attacks,
         seconds=time.monotonic() - started,
     )
 
@@ -146,12 +170,29 @@ class ReadRelease:
     Args:
         release: What its measures follow from.
         labels: Per quasi-identifier the nodes that its labels stand for.
+        use: Errors of its tables, means and quantiles; None where single measures are wanted.
         notes: What a reader should know besides.
+        attacks: What attacks on it find; None where they were not run.
+        attack_notes: Those of the notes that say what was not attacked.
     """
 
     release: Release
     labels: tuple[Labels, ...]
+    use: ReleaseUse | None
     notes: tuple[str, ...]
+    attacks: Attacks | None = None
+    attack_notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """That attacks are run on a release.
+
+    Args:
+        control: Records of the same population that were not released; None without any.
+    """
+
+    control: exp.Table | None = None
 
 
 def read_release(
@@ -162,19 +203,29 @@ def read_release(
     policy: Policy,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
+    attacked: Attacked | None = None,
 ) -> ReadRelease:
-    """Counts a released table beside its original; arguments and errors as `measure_release`."""
+    """Counts a released table beside its original; arguments and errors as `measure_release`.
+
+    With `attacked`, attacks are run on it; what keeps them from that is a note.
+    """
     refuse_inapplicable(
         losses, sensitive=bool(policy.sensitive), class_attribute=class_attribute is not None
     )
     tell("reading: the original")
-    plain = _plain(policy)
+    plain, means = _plain(policy), list(policy.class_means)
+    if not plain.attributes:
+        raise PolicyError(
+            "every quasi-identifier is published as class means, which no hierarchy measures; "
+            "compare the columns themselves"
+        )
     # People of a population are leaves of the hierarchies, too, by which losses are counted.
     known = replace(plain, models=(*plain.models, *policy.population_models))
     subject = bind(engine, original, policy=known)
     sensitive = _sensitive(
         engine, subject, table=table, policy=policy, label=class_attribute, losses=losses
     )
+    types = column_types(engine, table)
     tell("measuring: the released table")
     with engine.workspace():
         released = released_classes(
@@ -197,12 +248,79 @@ def read_release(
             [published.spread(name, nulls=nulls) for name, nulls in sensitive.items()],
             None if class_attribute is None else published.majority(class_attribute),
         )
-    notes = _notes(release, sensitive=bool(sensitive))
+        attacks, missed = None, list[str]()
+        if attacked is not None:
+            attacks, missed = _attacks(
+                engine, published, policy=plain, control=attacked.control, sensitive=sensitive
+            )
+        use = None
+        if not losses:
+            use = use_of(published, types, beside=list(sensitive), means=means)
+    notes = [*_notes(release, sensitive=bool(sensitive)), *missed]
+    if use is not None:
+        notes += use.notes
+    if means:
+        notes.append(
+            f"class means of {', '.join(map(repr, means))} stand for no node of a hierarchy: "
+            "measures and classes are by the other quasi-identifiers alone"
+        )
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
     if left_out:
         names = ", ".join(map(repr, left_out))
         notes.append(f"the released table has no column {names}; purity is that of the others")
-    return ReadRelease(release, published.labels, tuple(notes))
+    return ReadRelease(release, published.labels, use, tuple(notes), attacks, tuple(missed))
+
+
+def _attacks(
+    engine: Engine,
+    published: Published,
+    *,
+    policy: Policy,
+    control: exp.Table | None,
+    sensitive: Mapping[str, bool],
+) -> tuple[Attacks | None, list[str]]:
+    """What attacks on a release find, and notes on what was not run."""
+    tell("attacking: the released table")
+    subject = published.subject
+    if control is not None:
+        _refuse_unlike(engine, subject, control=control, sensitive=sensitive)
+        columns, released = [*subject.names, *sensitive], published.released
+        query = queries.both(subject.table, control, columns=columns)
+        both = bind(engine, engine.materialize("attacked", query), policy=policy)
+        both, _ = regrouped(engine, both, released.classes)
+        encoded = encode_subject(engine, both, policy)
+        published = read_published(engine, both, encoded=encoded, released=released)
+    try:
+        found = run_attacks(published, sensitive=sensitive, has_control=control is not None)
+    except TooManyPairsError as error:
+        return None, [f"no attack was run: {error}"]
+    return found, [
+        f"inference of {name!r} was not attacked: classes that overlap have too many of its values"
+        for name in found.not_run
+    ]
+
+
+def _refuse_unlike(
+    engine: Engine, subject: Subject, *, control: exp.Table, sensitive: Mapping[str, bool]
+) -> None:
+    """Refuses a control that lacks columns, has others of their types, or is empty."""
+    own, others = subject.columns, column_types(engine, control)
+    names = [*subject.names, *sensitive]
+    missing = [repr(name) for name in names if name not in others]
+    if missing:
+        raise SourceError(
+            f"the control has no column {', '.join(missing)}; it needs every quasi-identifier and "
+            "sensitive column of the release, as the original has them"
+        )
+    unlike = [repr(name) for name in names if family(own[name]) != family(others[name])]
+    if unlike:
+        raise SourceError(
+            f"the control has {', '.join(unlike)} as another type than the original; "
+            "cast them alike"
+        )
+    refuse_unsuited(engine, control, columns={name: others[name] for name in subject.names})
+    if not engine.rows(rows_of(control))[0][0]:
+        raise SourceError("the control is empty; give records that were not released")
 
 
 def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:
@@ -246,8 +364,10 @@ def _is_estimated(column: Column) -> bool:
 def _plain(policy: Policy) -> Policy:
     """The quasi-identifiers and k: what a release satisfies and which columns it keeps is open."""
     k = [model for model in policy.models if isinstance(model, KAnonymity)]
-    nothing: Any = {"sensitive": (), "identifiers": (), "keep": (), "drop": (), "entity": None}
-    return replace(policy, models=k, **nothing)
+    roles = ("sensitive", "identifiers", "keep", "drop")
+    nothing: Any = dict.fromkeys(roles, ()) | dict.fromkeys(ASIDE)
+    labelled = {n: own for n, own in policy.attributes.items() if own.class_mean is None}
+    return replace(policy.with_attributes(labelled), models=k, **nothing)
 
 
 def _sensitive(
@@ -269,7 +389,7 @@ def _sensitive(
     attributes = policy.sensitive_attributes
     named = [*attributes, *([] if label is None else [label])]
     faults = [f"the original has no column {n!r}" for n in named if n not in subject.columns]
-    missing = [name for name in subject.names if name not in types]
+    missing = [name for name in (*subject.names, *policy.class_means) if name not in types]
     if missing:
         faults.append(
             f"the released table has no column {', '.join(map(repr, missing))}; name as "

@@ -16,6 +16,7 @@ from sqlanon.assessment.check import (
 )
 from sqlanon.assessment.classes import coded_trajectories
 from sqlanon.assessment.codes import SubsetCodes, code_table
+from sqlanon.assessment.special_uniques import is_scored, special_uniques
 from sqlanon.assessment.subsets import (
     DEFAULT_SETS,
     MOST_SETS,
@@ -25,6 +26,7 @@ from sqlanon.assessment.subsets import (
     number_of_subsets,
     subset_risk,
 )
+from sqlanon.assessment.weights import weighted_risk
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
@@ -38,7 +40,8 @@ from sqlanon.reports.check import Trajectories
 from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
-from sqlanon.wording import counted, many
+from sqlanon.reports.special_uniques import SpecialUniques
+from sqlanon.wording import counted, did_you_mean, many
 
 IDENTIFYING = IDENTIFYING_SHARE
 
@@ -188,6 +191,10 @@ def assess(
         is_dropped = entity in (*policy.identifiers, *policy.drop)
         trajectories = None if is_dropped else _trajectories(engine, coded, entity=entity)
         subsets = _subsets(engine, coded, options=options, largest=largest) if largest else None
+        uniques = None
+        if subsets is not None and is_scored(coded, subsets.looked_at):
+            uniques = special_uniques(engine, coded, largest=largest)
+        weights = weighted_risk(engine, table, policy=present, threshold=options.threshold)
     return RiskReport(
         statistics=statistics,
         threshold=options.threshold,
@@ -199,12 +206,16 @@ def assess(
         kept_columns=kept,
         not_counted=uncounted(policy, kept, columns=columns),
         estimate=estimate,
+        uniques=uniques,
+        weights=weights,
         notes=(
+            *_missing_aside(policy, columns),
             *chosen,
             *notes,
             *(trajectories.notes() if trajectories else ()),
             *(kept.notes() if kept else ()),
             *_notes(against, persons, estimate=estimate, subsets=subsets, whose=whose),
+            *_unscored(subsets, uniques, is_counted=persons is None),
         ),
         seconds=time.monotonic() - started,
     )
@@ -273,6 +284,15 @@ def _estimate(statistics: ClassStatistics, options: RiskOptions) -> PopulationEs
     return PopulationEstimate(statistics.histogram, size)
 
 
+def _missing_aside(policy: Policy, columns: Sequence[str]) -> list[str]:
+    """Notes on a weight or a household that a table does not have, as a release has none."""
+    return [
+        f"the table has no column {name!r}{did_you_mean(name, columns)}, so {key} risk is not known"
+        for key, name in (("individual", policy.weight), ("household", policy.household))
+        if name is not None and name not in columns
+    ]
+
+
 def uncounted(
     policy: Policy, kept: KeptColumns | None, *, columns: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -283,7 +303,10 @@ def uncounted(
         "sensitive": policy.sensitive,
         "dropped": dropped,
         "entity": [] if policy.entity in dropped else [policy.entity],
+        "weight": [] if policy.weight in dropped else [policy.weight],
+        "household": [] if policy.household in dropped else [policy.household],
     }
+    roles["kept"] = [name for name in roles["kept"] if name not in policy.aside]
     return {role: [name for name in columns if name in names] for role, names in roles.items()}
 
 
@@ -351,6 +374,19 @@ def _notes(
             f"{subsets.budget:,})"
         )
     return notes
+
+
+def _unscored(
+    subsets: SubsetRisk | None, uniques: SpecialUniques | None, *, is_counted: bool
+) -> list[str]:
+    """Note of SUDA scores that are not counted, of a table whose records are."""
+    if subsets is None or uniques is not None or not is_counted:
+        return []
+    sets = counted(subsets.looked_at, "set")
+    return [
+        f"SUDA scores were not counted: {sets} of columns are too many for so many different "
+        "records; ask for fewer columns at a time with --max-columns"
+    ]
 
 
 def _population_risk(

@@ -122,6 +122,7 @@ class Abilities:
     Args:
         fresh_file: Whether a database is a file, whose place a fresh one can take.
         in_place: Whether a table can be replaced by what is published of it.
+        keeps_versions: Whether such a table keeps what it was, and nothing else depends on it.
         unstored: Types that values may have and columns of a table may not, as `type_id` names
             them.
         stages_beside: Whether a release is written where it belongs, under a name of its own, and
@@ -129,18 +130,21 @@ class Abilities:
         sorts_in_parts: Whether rows can be dealt out by their values and sorted in each part.
         local_rows: Most rows of a table that may be read into this process; None for any number.
         workers: Where tasks are done by its own machines; None for nowhere.
+        reads_nan: Whether a table that it has written still has NaN when it is read.
     """
 
     fresh_file: bool
     in_place: bool
+    keeps_versions: bool = False
     unstored: frozenset[str] = frozenset()
     stages_beside: bool = False
     sorts_in_parts: bool = False
     local_rows: int | None = None
     workers: Workers | None = None
+    reads_nan: bool = True
 
 
-class FarTables(Protocol):
+class Names(Protocol):
     """Names of tables, and what stands under them."""
 
     def resolve(self, table: object) -> exp.Table:
@@ -184,8 +188,16 @@ class FarTables(Protocol):
         ...
 
 
-class TableNames(FarTables, Protocol):
-    """The same of an engine, which writes tables, too."""
+class FarTables(Names, Protocol):
+    """The same of a database elsewhere."""
+
+    def write(self, place: exp.Table, text: str) -> None:
+        """Makes a table of the rows of a query in its own dialect."""
+        ...
+
+
+class TableNames(Names, Protocol):
+    """The same of an engine."""
 
     def write(self, place: exp.Table, rows: Statement) -> None:
         """Makes a table of rows, of which those that are not sorted are put in an order.

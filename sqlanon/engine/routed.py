@@ -93,6 +93,13 @@ class Routed:
             else:
                 self.far.run(text)
 
+    @contextmanager
+    def query_there(self, made: exp.Create) -> Iterator[str]:
+        """The query that a far table is made of, in the far one's dialect."""
+        with self._routed(made) as ((tree, _), _text):
+            assert isinstance(tree, exp.Create)
+            yield translated(tree.expression, self.far.dialect)
+
     def rows(self, query: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples."""
         with self._routed(query, parameters) as (near, text):
@@ -386,7 +393,9 @@ class RoutedTables:
         else:
             # Sail leaves out an order that decides nothing, such as that of all rows of a table.
             query = query.order_by(*ordered).limit(EVERY_ROW)
-        self._engine.run(exp.Create(this=place.copy(), kind="TABLE", expression=query))
+        made = exp.Create(this=place.copy(), kind="TABLE", expression=query)
+        with self._engine.query_there(made) as text:
+            self._far.write(place, text)
 
     def refuse_fixed(self, place: exp.Table) -> None:
         """Refuses a table that `replace` could not replace in one step, by a `SourceError`."""

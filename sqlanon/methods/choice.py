@@ -129,11 +129,16 @@ def _given_patterns(at: Situation) -> str:
 
 def _provable(at: Situation) -> str:
     few = 0 < at.patterns * at.subject.records <= EXACT
-    only_k = not at.policy.demands and at.policy.entity is None
+    only_k = not (at.policy.demands or at.policy.of_sizes) and at.policy.entity is None
     if not (few and only_k) or find_spec("highspy") is None:
         return ""
     records = counted(at.subject.records, "record")
     return f"for {records} and {_given_patterns(at)} the least loss can be proven"
+
+
+def _combined(at: Situation) -> str:
+    """Models that count combinations in all classes, which other methods cannot keep."""
+    return "".join(f"it alone keeps {model.describe()}" for model in at.policy.of_subsets[:1])
 
 
 def _ordered(at: Situation) -> str:
@@ -201,6 +206,7 @@ HELD = ChoiceRule("anytime", _held)
 COVER = ChoiceRule("direct-cover", _coverable)
 RULES = (
     ChoiceRule("incognito", _of_population),
+    ChoiceRule("incognito", _combined),
     ChoiceRule("pattern-exact", _provable),
     ChoiceRule("pattern-greedy", _given_patterns),
     ChoiceRule("scheme", _ordered),

@@ -28,7 +28,7 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import WORD_BITS, Field, Words, field_masks
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject
-from sqlanon.microdata.tables import place_of, try_place
+from sqlanon.microdata.tables import place_of, try_place, written_beside
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import ProgressLine
@@ -666,10 +666,8 @@ def list_itemsets(
         encoded = encode_subject(engine, subject, plain)
         found = mined(engine, encoded, trees=subject.trees, wanted=wanted)
         if place is not None:
-            rows = found.labelled(engine, subject.trees)
-            if engine.tables.exists(place):
-                engine.tables.drop(place)
-            engine.tables.write(place, rows)
+            with written_beside(engine, found.labelled(engine, subject.trees), place=place):
+                pass
     return MiningReport(
         kind=listed.kind,
         k=policy.k,

@@ -530,6 +530,8 @@ class Decided:
         encoded_at: End of encoding, by the monotonic clock [seconds].
         searched_at: End of the search.
         rounds: Rounds of suppression up to the fixpoint.
+        smallest: The least size of a class that is not suppressed for its size [records, or
+            persons]; None for k.
         tallied: Counts of a recoding of groups or single records; None for a node.
     """
 
@@ -538,4 +540,5 @@ class Decided:
     encoded_at: float
     searched_at: float
     rounds: int = 1
+    smallest: int | None = None
     tallied: Tallied | None = None

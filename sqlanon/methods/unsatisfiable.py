@@ -106,6 +106,8 @@ def impossible(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
 def models_text(policy: Policy) -> str:
     """The models of a policy, for a message."""
     demands = [f"{each.model.describe()} of {each.column!r}" for each in policy.demands]
-    beside = [each.describe() for each in policy.population_models]
-    k = [] if beside and policy.k == 1 else [f"k = {policy.k}"]
-    return " and ".join([*k, *beside, *demands])
+    whole = [f"{model.describe()} {model.threshold:g}" for model in policy.of_sizes]
+    whole += [f"{model.describe()} (k = {model.k})" for model in policy.of_subsets]
+    whole += [model.describe() for model in policy.population_models]
+    k = [f"k = {policy.k}"] if policy.k > 1 or not whole else []
+    return " and ".join([*k, *whole, *demands])

@@ -213,7 +213,7 @@ def comparable(
         f"column {name!r} is {kind.sql('duckdb')} in the table and "
         f"{others[name].sql('duckdb')} in the population"
         for name, kind in types.items()
-        if _family(kind) != _family(others[name])
+        if family(kind) != family(others[name])
     ]
     if unlike:
         raise SourceError(f"{'; '.join(unlike)}; {way_out}")
@@ -221,7 +221,7 @@ def comparable(
     return others
 
 
-def _family(kind: exp.DataType) -> exp.DataType | str:
+def family(kind: exp.DataType) -> exp.DataType | str:
     """Types of one family tell the same values apart, and compare without loss."""
     if kind.this in encode.WHOLE:
         return "whole number"
@@ -240,6 +240,23 @@ def refuse_unstored(engine: Engine, columns: Mapping[str, exp.DataType]) -> None
             raise SourceError(
                 f"column {name!r} holds values of type {listed(sorted(held))}, which no table of "
                 "this version of DuckDB can hold; cast it in a view, drop it, or upgrade duckdb"
+            )
+
+
+def refuse_nan(engine: Engine, table: exp.Table, columns: Mapping[str, exp.DataType]) -> None:
+    """Refuses columns with NaN where the engine would read other numbers in what is published.
+
+    Raises:
+        SourceError: There is one; the message names it and how many of its cells are NaN.
+    """
+    real = [name for name, kind in columns.items() if kind.is_type(*exp.DataType.FLOAT_TYPES)]
+    if engine.can.reads_nan or not real:
+        return
+    for name, count in zip(real, engine.rows(encode.nan_cells(table, real))[0], strict=True):
+        if count:
+            raise SourceError(
+                f"column {name!r} has {counted(count, 'cell')} of NaN, which this engine reads as "
+                "other numbers once they are in a table; make it NULL in a view, or drop the column"
             )
 
 

@@ -58,7 +58,7 @@ def opened_for(
         if complete is not None:
             made[0].check_columns(columns, publish=complete)
         published = made[0].published(columns)
-        left_out = frozenset(columns) - {*published, made[0].entity}
+        left_out = frozenset(columns) - {*published, *made[0].aside}
         by_value, as_is = made[0].by_value(), frozenset(published) - {*made[0].attributes}
         attributes = made[0].attributes
         counted = _counted(made[0]) & left_out if finds_persons else frozenset[str]()
@@ -95,8 +95,9 @@ def reading(
 
     def use(columns: Sequence[str]) -> Use:
         made.append(_resolved(columns, policy))
-        dropped = {*made[0].identifiers, *made[0].drop} - {made[0].entity}
-        alone = {*columns} - {*made[0].attributes, *made[0].sensitive, *dropped}
+        dropped = {*made[0].identifiers, *made[0].drop} - {*made[0].aside}
+        of_values = {*made[0].attributes, *made[0].sensitive, made[0].weight}
+        alone = {*columns} - {*of_values, *dropped}
         left_out, by_value = frozenset(dropped), made[0].by_value()
         counted = _counted(made[0]) & {*columns} if finds_persons else frozenset[str]()
         return Use(left_out, by_value, frozenset(alone), counted=counted)

@@ -65,7 +65,7 @@ def population_of(engine: Engine, policy: Policy) -> exp.Table | None:
 
 
 def opened_population(
-    engine: Engine, population: object, *, how: TextReading | None = None
+    engine: Engine, population: object, *, how: TextReading | None = None, what: str = "population"
 ) -> AbstractContextManager[exp.Table | None]:
     """A population as a table beside the one that it is compared with, for as long as it lasts.
 
@@ -80,7 +80,7 @@ def opened_population(
     path = Path(population) if isinstance(population, str | Path) else None
     if path is not None and is_file(path) and is_database(path):
         raise SourceError(
-            f"the population {path.name!r} is a database; name a table of the database that holds "
+            f"the {what} {path.name!r} is a database; name a table of the database that holds "
             "the released one, or give a CSV or Parquet file"
         )
     return second_table(engine, population, how=how)

@@ -6,12 +6,16 @@ that has written elsewhere are told by nothing else than a try.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.errors import SourceError
+from sqlanon.errors import EngineError, SourceError
 from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.syntax import is_same
+from sqlanon.sqltext import Statement
 
 
 def place_of(
@@ -53,6 +57,21 @@ def try_place(engine: Engine, place: exp.Table) -> None:
     nothing = exp.select(exp.cast(exp.null(), "INT").as_("nothing")).where(exp.false())
     engine.tables.write(trial, nothing)
     engine.tables.drop(trial)
+
+
+@contextmanager
+def written_beside(engine: Engine, rows: Statement, *, place: exp.Table) -> Iterator[exp.Table]:
+    """A table of rows beside a place, which it takes on leaving; after a failure it is gone."""
+    written = engine.tables.beside(place)
+    engine.tables.write(written, rows)
+    try:
+        yield written
+        engine.tables.replace(written, place)
+    except BaseException:
+        # In a transaction that has failed already nothing can be dropped, nor need be.
+        with suppress(EngineError):
+            engine.tables.drop(written)
+        raise
 
 
 _UNSTEADY = "the view gives other rows each time that it is read; store its rows in a table first"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,15 +15,19 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.privacy import (
     FAMILIES,
     POPULATION_FAMILIES,
+    TABLE_FAMILIES,
     DeltaPresence,
     KAnonymity,
     Model,
     PopulationModel,
+    SizeModel,
+    SubsetAnonymity,
+    TableModel,
     ValueModel,
     plain_numbers,
     strictest,
 )
-from sqlanon.policy.roles import Demand, QuasiIdentifier, Sensitive, all_of
+from sqlanon.policy.roles import ClassMean, Demand, QuasiIdentifier, Sensitive, all_of
 from sqlanon.policy.toml import (
     blaming,
     entries,
@@ -36,7 +40,7 @@ from sqlanon.policy.toml import (
     sensitive_form,
     texts,
 )
-from sqlanon.wording import counted, did_you_mean
+from sqlanon.wording import counted, did_you_mean, many
 
 Others = Literal["keep", "drop"]
 _DIGITS = 4
@@ -44,6 +48,14 @@ _SHOWN = 20
 SETTINGS = ("method", "loss")
 OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
+MOST_SUBSETS = 2_000
+"""Sets of quasi-identifiers whose combinations are counted for a model; more are refused."""
+ASIDE = {
+    "entity": "whose record it is",
+    "weight": "how many people a record stands for",
+    "household": "which household it is of",
+}
+"""Keys of columns that count and are no role, with what each column says."""
 SUPPRESSED = "*"
 SUGGESTED_K = 5
 """The smallest class of a policy that is drafted [records]."""
@@ -90,6 +102,9 @@ class Policy:
         population: Everybody that the table's records were drawn from, whom `KMap` and
             `DeltaPresence` compare its classes with: a table of the source, or the path of a file
             of data. It has the quasi-identifiers as they are before anything is generalized.
+        weight: A column of survey weights: how many people of the population a record stands for,
+            itself among them. Risk counts by it; it is published only where it is among `keep`.
+        household: A column that says which records are of one household, as `weight`.
 
     Raises:
         PolicyError: A column in two roles, a figure out of range, a model of sensitive values
@@ -108,6 +123,8 @@ class Policy:
     suppressed_label: str = SUPPRESSED
     entity: str | None = None
     population: str | None = None
+    weight: str | None = None
+    household: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.population, Path):
@@ -115,7 +132,8 @@ class Policy:
         plain_numbers(self)
         faults = self._kind_faults() or [
             *self._role_faults(),
-            *self._entity_faults(),
+            *self._aside_faults(),
+            *self._mean_faults(),
             *self._model_faults(),
             *self._figure_faults(),
         ]
@@ -164,6 +182,15 @@ class Policy:
         return tuple(demands)
 
     @property
+    def class_means(self) -> dict[str, ClassMean]:
+        """The quasi-identifiers of which a figure of each class is published."""
+        return {
+            name: ClassMean.read(each.class_mean)
+            for name, each in self.attributes.items()
+            if each.class_mean is not None
+        }
+
+    @property
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The columns of each role, by the role's name."""
         return {
@@ -173,6 +200,11 @@ class Policy:
             "keep": tuple(self.keep),
             "drop": tuple(self.drop),
         }
+
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """The columns of entity, weight and household, published only where they are kept."""
+        return tuple(filter(None, (self.entity, self.weight, self.household)))
 
     @property
     def k(self) -> int:
@@ -188,6 +220,28 @@ class Policy:
     def forbids_suppression(self) -> bool:
         """Whether a model breaks where any class of records is left out, whatever the limit."""
         return any(model.forbids_suppression for model in self.population_models)
+
+    @property
+    def of_sizes(self) -> tuple[SizeModel, ...]:
+        """The models of the sizes of all classes together."""
+        return tuple(model for model in self.models if isinstance(model, SizeModel))
+
+    @property
+    def of_subsets(self) -> tuple[SubsetAnonymity, ...]:
+        """The models of combinations of some quasi-identifiers."""
+        return tuple(model for model in self.models if isinstance(model, SubsetAnonymity))
+
+    @property
+    def by_class(self) -> Policy:
+        """A policy that asks of single classes what makes models of all their sizes hold.
+
+        What satisfies it satisfies this one; it is this one where there is no such model.
+        """
+        if not self.of_sizes:
+            return self
+        others = [model for model in self.models if not isinstance(model, SizeModel)]
+        enough = max(model.sufficient_k for model in self.of_sizes)
+        return replace(self, models=(*others, KAnonymity(enough)))
 
     def _kind_faults(self) -> list[str]:
         """Arguments of another kind than they must be; nothing else can be said of them."""
@@ -206,8 +260,9 @@ class Policy:
                     faults.append(f"{role} without a {names}: {', '.join(map(repr, wrong))}")
         if not all_of(self.models, Model):
             faults.append("models must be a list of privacy models, such as [KAnonymity(5)]")
-        if not isinstance(self.entity, str | None):
-            faults.append("entity must be the name of a column")
+        for key in ASIDE:
+            if not isinstance(getattr(self, key), str | None):
+                faults.append(f"{key} must be the name of a column")
         if not isinstance(self.population, str | None) or self.population == "":
             faults.append("population must be the name of a table, or the path of a file of data")
         return faults
@@ -226,23 +281,70 @@ class Policy:
                 seen[column] = role
         return faults
 
-    def _entity_faults(self) -> list[str]:
-        return [
-            f"column {self.entity!r} is both entity and {role}; the column that says whose record "
-            "it is cannot be published so, leave it out of the other role"
+    def _aside_faults(self) -> list[str]:
+        faults = [
+            f"column {name!r} is both {key} and {role}; the column that says {why} cannot be "
+            "published so, leave it out of the other role"
+            for key, why in ASIDE.items()
             for role in ("quasi-identifier", "sensitive")
-            if self.entity in self.roles[role]
+            if (name := getattr(self, key)) in self.roles[role]
+        ]
+        twice = sorted({name for name in self.aside if self.aside.count(name) > 1})
+        return [
+            *faults,
+            *(f"column {n!r} is two of {', '.join(ASIDE)}; it can be one of them" for n in twice),
         ]
 
+    def _mean_faults(self) -> Iterator[str]:
+        for name in self.class_means:
+            if self.entity is not None:
+                yield (
+                    f"class_mean of {name!r} stands beside entity {self.entity!r}: a person of "
+                    "many records would be most of a mean; leave one of both out"
+                )
+            if self.suppressed == "keep":
+                yield (
+                    f"class_mean of {name!r} is a number, which {self.suppressed_label!r} is not; "
+                    "leave suppressed records out (suppressed = 'drop'), or class_mean"
+                )
+            for model in (*self.population_models, *self.of_subsets):
+                yield (
+                    f"class_mean of {name!r} is a number of one class, and {model.describe()} "
+                    "compares labels that classes share; leave one of both out"
+                )
+
     def _model_faults(self) -> list[str]:
+        faults = self._table_model_faults() + self._population_faults()
         lost = [model for model in self.models if isinstance(model, ValueModel)]
-        faults = []
         if lost and not self.sensitive:
             faults.append(
                 f"{' and '.join(model.describe() for model in lost)} needs a sensitive column; "
                 "name it with sensitive (--sensitive COLUMN)"
             )
-        return faults + self._population_faults()
+        return faults
+
+    def _table_model_faults(self) -> list[str]:
+        faults = [
+            f"k_subsets combines {model.subsets} quasi-identifiers, and there are "
+            f"{len(self.quasi_identifiers)}; combine fewer"
+            for model in self.of_subsets
+            if model.subsets > len(self.quasi_identifiers) > 0
+        ]
+        faults += [
+            f"{len(self.quasi_identifiers)} quasi-identifiers have {many(sets)} sets of "
+            f"{model.subsets}, more than {MOST_SUBSETS:,}; combine fewer with k_subsets "
+            "(--k-subsets), or name fewer quasi-identifiers"
+            for model in self.of_subsets
+            if (sets := math.comb(len(self.quasi_identifiers), model.subsets)) > MOST_SUBSETS
+        ]
+        whole = [model.family for model in self.models if isinstance(model, TableModel)]
+        if whole and self.entity is not None:
+            faults.append(
+                f"{' and '.join(dict.fromkeys(whole))} cannot count persons ({self.entity!r}), who "
+                "may be in several classes, so that joining classes may raise it; ask for k "
+                "(--k), which bounds the risk of every person, or leave the entity column out"
+            )
+        return faults
 
     def _population_faults(self) -> list[str]:
         models, faults = self.population_models, []
@@ -331,8 +433,7 @@ class Policy:
         if publish:
             self.refuse_published_entity()
         named = [column for role in self.roles.values() for column in role]
-        if self.entity is not None and self.entity not in named:
-            named.append(self.entity)
+        named += [column for column in self.aside if column not in named]
         faults = [
             f"the table has no column {column!r}{did_you_mean(column, columns)}"
             for column in named
@@ -358,7 +459,7 @@ class Policy:
         Raises:
             ReleaseError: There are columns that it drops, or gives no role.
         """
-        dropped = {*self.identifiers, *self.drop, self.entity}
+        dropped = {*self.identifiers, *self.drop, *self.aside} - {*self.keep} | {self.entity}
         faults = [
             f"{counted(len(names), 'column')} {why}: {', '.join(map(repr, names))}"
             for names, why in (
@@ -374,14 +475,21 @@ class Policy:
             )
         return self
 
+    def weighed_by(self, columns: Collection[str]) -> Policy:
+        """This policy without a weight or household that is none of the columns."""
+        weight, household = (
+            name if name in columns else None for name in (self.weight, self.household)
+        )
+        return replace(self, weight=weight, household=household)
+
     def unassigned(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that need a role before it is published."""
-        named = {self.entity, *(column for role in self.roles.values() for column in role)}
+        named = {*self.aside, *(column for role in self.roles.values() for column in role)}
         return [column for column in columns if self.others is None and column not in named]
 
     def published(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that are published, in the table's order."""
-        left_out = {*self.identifiers, *self.drop, self.entity} - set(self.keep)
+        left_out = {*self.identifiers, *self.drop, *self.aside} - set(self.keep)
         if self.others == "drop":
             left_out |= {*columns} - {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return [column for column in columns if column not in left_out]
@@ -397,10 +505,13 @@ class Policy:
         Where a rule or an order needs numbers or dates, 1 and 1.0 must be what they are.
         """
         quasi = {
-            name for name, each in self.attributes.items() if each.hierarchy.kind not in _AS_TEXT
+            name
+            for name, each in self.attributes.items()
+            if each.hierarchy.kind not in _AS_TEXT or each.class_mean is not None
         }
         ordered = {demand.column for demand in self.demands if demand.model.needs}
-        return frozenset(quasi | ordered)
+        weighed = () if self.weight is None or self.weight in self.keep else (self.weight,)
+        return frozenset({*quasi, *ordered, *weighed})
 
     def with_attributes(self, attributes: Mapping[str, QuasiIdentifier]) -> Policy:
         """This policy with other hierarchies, weights or level bounds."""
@@ -422,7 +533,7 @@ class Policy:
                 for column, attribute in self.sensitive_attributes.items()
             },
         }
-        for key in ("others", "entity", *(["population"] if self.population_models else [])):
+        for key in ("others", *ASIDE, *(["population"] if self.population_models else [])):
             if getattr(self, key) is not None:
                 result[key] = getattr(self, key)
         for name, attribute in self.attributes.items():
@@ -432,6 +543,8 @@ class Policy:
                 entry["max_level"] = attribute.max_level
             if attribute.order is not None:
                 entry["order"] = list(attribute.order)
+            if attribute.class_mean is not None:
+                entry["class_mean"] = attribute.class_mean
             result["quasi_identifiers"][name] = entry
         return result
 
@@ -449,7 +562,7 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        models = ["k", *FAMILIES, *POPULATION_FAMILIES]
+        models = ["k", *TABLE_FAMILIES, *FAMILIES, *POPULATION_FAMILIES]
         refuse_unknown(document, [*models, *own, *SETTINGS, *OF_METHODS], where="the policy")
         options = {key: document[key] for key in own if key in document}
         population = options.get("population")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 from sqlanon.errors import PolicyError
@@ -11,7 +13,48 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.privacy import FAMILIES, ValueModel, is_number, plain_numbers, strictest
 from sqlanon.wording import counted, listed
 
+_CLASS_MEAN = re.compile(r"(mean|median)(?::(\d{1,9}(?:\.\d{1,9})?))?")
 Nulls = Literal["value", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassMean:
+    """What is published of a column of numbers in place of its label: a figure of each class.
+
+    Args:
+        figure: `mean`, or `median`.
+        step: What figures are rounded to multiples of; None for 1, of whole numbers alone.
+    """
+
+    figure: str
+    step: Decimal | None
+
+    @classmethod
+    def read(cls, text: object) -> ClassMean:
+        """Reads `mean`, `median`, or one of these with a step, such as `mean:0.5`.
+
+        Raises:
+            PolicyError: The text is none of these.
+        """
+        found = _CLASS_MEAN.fullmatch(text) if isinstance(text, str) else None
+        step = None if found is None or found[2] is None else Decimal(found[2])
+        if found is None or step == 0:
+            raise PolicyError(
+                f"class_mean {text!r} must be mean or median, with a step above 0 of at most nine "
+                "places where figures are rounded to one, such as mean:0.5"
+            )
+        return cls(found[1], step)
+
+    @property
+    def rounded_to(self) -> Decimal:
+        """What figures are rounded to multiples of."""
+        return Decimal(1) if self.step is None else self.step
+
+    @property
+    def places(self) -> int:
+        """Decimal places of what is published."""
+        exponent = self.rounded_to.as_tuple().exponent
+        return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +69,9 @@ class QuasiIdentifier:
         order: The values as texts, for schemes that merge neighbours; None stands for NULL, which
             comes last where it is not listed. Left out, numbers have their own order and the values
             of a file that of its rows.
+        class_mean: `mean` or `median`, of a column of numbers: what is published of each class in
+            place of the label, NULL of fewer than k numbers. It is rounded to a whole number, or to
+            multiples of a step behind it (`mean:0.5`), which fractions need.
 
     Raises:
         PolicyError: A weight or a level out of range, or an order that names a value twice.
@@ -36,9 +82,12 @@ class QuasiIdentifier:
     min_level: int = 0
     max_level: int | None = None
     order: Sequence[str | None] | None = None
+    class_mean: str | None = None
 
     def __post_init__(self) -> None:
         plain_numbers(self)
+        if self.class_mean is not None:
+            ClassMean.read(self.class_mean)
         if not isinstance(self.hierarchy, Hierarchy):
             raise PolicyError("hierarchy of a quasi-identifier must be a Hierarchy")
         if not (is_number(self.weight) and self.weight > 0):

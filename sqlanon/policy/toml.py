@@ -15,17 +15,20 @@ from sqlanon.hierarchy.declaration import FORMS, Hierarchy
 from sqlanon.policy.privacy import (
     FAMILIES,
     POPULATION_FAMILIES,
+    TABLE_FAMILIES,
     DeltaPresence,
     KAnonymity,
     KMap,
     Model,
     PopulationModel,
+    SubsetAnonymity,
+    TableModel,
     ValueModel,
 )
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive, all_of
 from sqlanon.wording import alike
 
-COLUMN_KEYS = ("weight", "level", "min_level", "max_level", "order")
+COLUMN_KEYS = ("weight", "level", "min_level", "max_level", "order", "class_mean")
 SPEC = "hierarchy"
 """The key of a hierarchy as the command line writes it, such as `intervals:5,10`."""
 SENSITIVE_KEYS = (*FAMILIES, "order", "nulls")
@@ -133,19 +136,32 @@ def sensitive_form(attribute: Sensitive) -> dict[str, Any]:
 
 
 def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The models of `k`, of a population and of all families.
+    """The models of `k`, of a population, of all classes and of all families.
 
-    The last two are each in a form of `population_model` or `model_of`, or a list of them.
+    All but `k` are each in a form of `population_model`, `table_form` or `model_of`, or a list of
+    them. Where `k_subsets` says no k of its own, `k` is asked of subsets alone.
     """
-    k = document.get("k")
-    models: list[Model] = [] if k is None else [KAnonymity(k)]
-    for key, read in (
-        *((key, population_model) for key in POPULATION_FAMILIES),
-        *((key, model_of) for key in FAMILIES),
-    ):
-        forms = document.get(key, [])
-        models += [read(key, f) for f in (forms if isinstance(forms, list | tuple) else [forms])]
+    k, subsets = document.get("k"), SubsetAnonymity.family
+    tables = {key: [table_form(key, f) for f in _each(document, key)] for key in TABLE_FAMILIES}
+    open_ended = [form for form in tables[subsets] if form.keys() == {"subsets"}]
+    if open_ended and k is None:
+        raise PolicyError(
+            f"{subsets} says how many quasi-identifiers are combined and not how many records "
+            "share a combination; say k, too (--k)"
+        )
+    models: list[Model] = [] if k is None or open_ended else [KAnonymity(k)]
+    for form in open_ended:
+        form["k"] = k
+    for key in POPULATION_FAMILIES:
+        models += [population_model(key, form) for form in _each(document, key)]
+    models += [_table_model(key, form) for key, forms in tables.items() for form in forms]
+    models += [model_of(key, form) for key in FAMILIES for form in _each(document, key)]
     return tuple(models)
+
+
+def _each(document: Mapping[str, Any], key: str) -> Sequence[Any]:
+    forms = document.get(key, [])
+    return forms if isinstance(forms, list | tuple) else [forms]
 
 
 def population_model(key: str, form: object) -> PopulationModel:
@@ -176,6 +192,36 @@ def _population_form(key: str, text: str) -> object:
     if not parted:
         raise PolicyError(f"{text!r} must have the form 0.1:0.5")
     return {"least": number(least), "most": number(most)}
+
+
+def table_form(key: str, form: object) -> dict[str, Any]:
+    """The fields of a model of all classes: a figure, the command line's words, or themselves.
+
+    Raises:
+        PolicyError: Unknown keys, or more figures than the model has.
+
+    >>> table_form("share_at_risk", "0.2:0.01"), table_form("k_subsets", 2)
+    ({'risk': 0.2, 'share': 0.01}, {'subsets': 2})
+    """
+    family = TABLE_FAMILIES[key]
+    figures: list[object] = [form]
+    if isinstance(form, Mapping):
+        refuse_unknown(form, family.keys, where=key)
+        return dict(form)
+    if isinstance(form, str):
+        with blaming(key):
+            figures = [number(part) for part in form.split(":")]
+    if len(figures) > len(family.keys):
+        raise PolicyError(f"{key} {form!r} must have the form {family.written}")
+    return dict(zip(family.keys, figures, strict=False))
+
+
+def _table_model(key: str, form: Mapping[str, Any]) -> TableModel:
+    family = TABLE_FAMILIES[key]
+    missing = [name for name in family.keys if name not in form]
+    if missing:
+        raise PolicyError(f"{key} lacks {' and '.join(missing)}; it has the form {family.written}")
+    return family.build(**form)
 
 
 def model_of(key: str, form: object) -> ValueModel:
@@ -211,13 +257,15 @@ def model_forms(models: Iterable[Model]) -> dict[str, Any]:
     }
 
 
-def _written(model: ValueModel) -> Any:
+def _written(model: TableModel | ValueModel) -> Any:
     """A model as a policy file writes it: by its keys, or its figure alone.
 
     >>> _written(FAMILIES["l"].build(3)), _written(FAMILIES["alpha"].build(0.5))
     ({'value': 3, 'kind': 'distinct'}, 0.5)
     """
     value, *others = ((each.name, getattr(model, each.name)) for each in fields(model))
+    if isinstance(model, TableModel) and others:
+        return dict([value, *others])
     kind = {name: given for name, given in others if given is not None}
     return {"value": value[1], **kind} if kind else value[1]
 

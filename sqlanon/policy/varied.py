@@ -9,8 +9,13 @@ from typing import Any
 from sqlanon.arguments import is_whole_number, kind_of, plain
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import FAMILIES, KAnonymity, ValueModel
-from sqlanon.policy.toml import model_of
+from sqlanon.policy.privacy import (
+    FAMILIES,
+    TABLE_FAMILIES,
+    KAnonymity,
+    ValueModel,
+)
+from sqlanon.policy.toml import model_of, models_of, table_form
 from sqlanon.wording import did_you_mean
 
 LIMIT = "suppression_limit"
@@ -80,6 +85,27 @@ def _of_family(key: str) -> Callable[[object], Variation]:
     return read
 
 
+def _of_table(key: str) -> Callable[[object], Variation]:
+    """Reads a model of all classes, which takes the place of all others of its family."""
+
+    def read(value: object) -> Variation:
+        form = table_form(key, plain(value))
+        [model] = models_of({"k": 1, key: dict(form)})[-1:]  # refuses what is none
+        is_open = len(form) < len(TABLE_FAMILIES[key].keys)
+
+        def changed(policy: Policy) -> Policy:
+            before = [each.k for each in policy.of_subsets] if is_open else []
+            [own] = models_of({"k": max([policy.k, *before]), key: dict(form)})[-1:]
+            gone = {key, *([KAnonymity.family] if is_open else [])}
+            others = [each for each in policy.models if each.family not in gone]
+            return replace(policy, models=(*others, own))
+
+        figures = [getattr(model, name) for name in form]
+        return Variation(key, figures[-1], ":".join(map(_short, figures)), changed, len(form) > 1)
+
+    return read
+
+
 def _label(model: ValueModel) -> str:
     """A model as the command line writes it.
 
@@ -101,6 +127,7 @@ def _figure(model: ValueModel) -> float:
 
 VARIED: Mapping[str, Callable[[object], Variation]] = {
     "k": _k,
+    **{key: _of_table(key) for key in TABLE_FAMILIES},
     **{key: _of_family(key) for key in FAMILIES},
     LIMIT: _limit,
 }

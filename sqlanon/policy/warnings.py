@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from sqlanon.hierarchy.rules import Rows
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import BOUNDED, FAMILIES, KAnonymity, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.privacy import (
+    BOUNDED,
+    FAMILIES,
+    KAnonymity,
+    LDiversity,
+    SizeModel,
+    TCloseness,
+    ValueModel,
+)
 from sqlanon.wording import Note, counted, listed
 
 
@@ -21,6 +29,17 @@ def policy_notes(policy: Policy) -> list[str]:
             "no record is suppressed, whatever the limit: delta-presence asks for a share above 0 "
             "of every class of the population, and a class that is suppressed has none"
         )
+    if policy.k == 1 and any(isinstance(model, SizeModel) for model in policy.models):
+        notes.append(
+            "a small risk on average or of most records leaves some records free to be unique; "
+            "k (--k) bounds the risk of every one"
+        )
+    for model in policy.of_subsets:
+        if model.k > policy.k:
+            notes.append(
+                f"{model.describe()} protects from who knows so many of them; by all "
+                "quasi-identifiers together records may be unique"
+            )
     asked = {demand.column for demand in policy.demands}
     left = [name for name in policy.sensitive_attributes if name not in asked]
     if left:
@@ -37,7 +56,19 @@ def policy_notes(policy: Policy) -> list[str]:
     for name in dict.fromkeys(demand.column for demand in policy.demands):
         notes += _replaced(policy, name)
         notes += _passing(policy, name)
-    return [*notes, *_ungrouped(policy)]
+    return [*notes, *_means(policy), *_ungrouped(policy)]
+
+
+def _means(policy: Policy) -> Iterator[str]:
+    """What class means tell that labels do not."""
+    if policy.class_means:
+        names = listed(list(map(repr, policy.class_means)))
+        yield (
+            f"class means of {names} tell more than labels: an extreme value moves the mean of its "
+            "class (a median less), a class of equal values publishes that value, and who knows "
+            "all records of a class but one works the last one out, as far as rounding allows; "
+            "measures of loss are those of the labels"
+        )
 
 
 def _of_sizes(policy: Policy) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -17,10 +17,10 @@ from sqlanon.assessment.lint import lint_file, lint_table
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
 from sqlanon.engine.open import HeldFrame, brought, embedded, names_table
-from sqlanon.errors import EngineError, PolicyError, StalePlanError, VerificationError
+from sqlanon.errors import PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
-from sqlanon.microdata.tables import change_fault
+from sqlanon.microdata.tables import change_fault, written_beside
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.publishing import formats
@@ -31,6 +31,7 @@ from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broke
 from sqlanon.publishing.plan import Plan, planned_population
 from sqlanon.publishing.promises import refuse_misfits
 from sqlanon.publishing.target import Target, refuse_target
+from sqlanon.publishing.together import judged_columns, judged_together, refuse_together
 from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import rows_of
@@ -38,7 +39,7 @@ from sqlanon.query.text import type_name
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.findings import by_severity
 from sqlanon.reports.plan import Report
-from sqlanon.sqltext import Statement
+from sqlanon.sqltext import expression
 from sqlanon.wording import counted
 
 
@@ -59,10 +60,12 @@ def publish(
     target: Target,
     file: Path | None = None,
     earlier: Mapping[str, exp.Table] = MappingProxyType({}),
+    released: Sequence[exp.Table] = (),
 ) -> Report:
     """Writes the published table, checks it, and only then lets anybody see it.
 
-    It is checked alone, and beside `earlier` releases, by what they are called.
+    It is checked alone, or together with what was `released` before by the same plan, and beside
+    `earlier` releases, by what they are called.
 
     An open transaction is joined. With `file`, that of the database with links resolved, the table
     is published in place in a fresh file that holds no byte of the original: it is written into a
@@ -90,12 +93,26 @@ def publish(
             shown = replace(plan.report, notes=(*plan.report.notes, *notes))
             target.confirm(replace(plan, report=shown))
         tell(f"writing: {counted(plan.report.records, 'record')}")
-        with _staged(engine, plan, source=source, target=target, file=file) as staged:
+        alone = not released
+        with _staged(engine, plan, source=source, target=target, file=file, alone=alone) as staged:
             written, table = time.monotonic(), staged.table
             tell("checking: what was written")
             if target.in_place:
                 refuse_broken_views(engine, source, columns=engine.columns(table))
-            results = _verified(engine, plan, table=table)
+            results = _verified(engine, plan, table=table, alone=alone)
+            together = None
+            if released:
+                kinds = column_types(engine, table)
+                kinds |= {name: each.kind for name, each in staged.columns.items()}
+                together = judged_together(
+                    engine,
+                    table,
+                    policy=plan.policy,
+                    earlier=released,
+                    types={name: kinds[name] for name in judged_columns(plan.policy)},
+                )
+                refuse_together(together)
+                notes = (*notes, together.note)
             if target.output is not None:
                 told = formats.notes_of(engine, table, output=target.output, written=staged.columns)
                 notes = (*notes, *told)
@@ -109,7 +126,10 @@ def publish(
             kept = published_kept(engine, plan, source=source, table=table)
             looked = time.monotonic()
             seconds = {"check": looked - written}
-            findings = lint_table(engine, table, policy=plan.policy, kept=kept, original=source)
+            place = None if target.into is None else engine.tables.target(target.into, source)
+            findings = lint_table(
+                engine, table, policy=plan.policy, kept=kept, original=source, place=place
+            )
             seconds["lint"] = time.monotonic() - looked
             sha256 = ""
             if target.output is None:
@@ -118,9 +138,10 @@ def publish(
             report = replace(
                 report,
                 statistics=results.statistics,
-                models=results.models,
+                models=together.models if together else results.models,
                 against=against,
-                output=_where(source, target),
+                together=together,
+                output=_where(engine.tables.portable(source), target),
                 notes=(*report.notes, *notes, *staged.notes),
                 findings=findings,
                 provenance=Provenance(
@@ -255,7 +276,13 @@ def changed_columns(
 
 @contextmanager
 def _staged(
-    engine: Engine, plan: Plan, *, source: exp.Table, target: Target, file: Path | None
+    engine: Engine,
+    plan: Plan,
+    *,
+    source: exp.Table,
+    target: Target,
+    file: Path | None,
+    alone: bool,
 ) -> Iterator[_Staged]:
     """The published rows as a table to check; on leaving, it goes where it belongs."""
     if file is not None:
@@ -264,9 +291,8 @@ def _staged(
             yield _Staged(staged, {})
         return
     if engine.can.stages_beside and target.output is None:
-        assert target.into is not None
-        place = engine.tables.target(target.into, source)
-        with _beside(engine, plan.rows(source, ordered=False), place=place) as staged:
+        place = source if target.into is None else engine.tables.target(target.into, source)
+        with written_beside(engine, plan.rows(source, ordered=False), place=place) as staged:
             yield _Staged(staged, {})
         return
     with engine.workspace():
@@ -275,7 +301,7 @@ def _staged(
             columns = formats.columns_written(engine, staged, output=target.output)
             made = _Staged(staged, columns)
             yield made
-            _write(engine, plan, staged=made, target=target)
+            _write(engine, plan, staged=made, target=target, alone=alone)
             return
         pages_stay = target.in_place and files.file_of(engine, source) is not None
         yield _Staged(staged, {}, (STILL_THERE,) if pages_stay else ())
@@ -298,7 +324,7 @@ def _move(engine: Engine, staged: exp.Table, *, place: exp.Table) -> None:
     Raises:
         VerificationError: What arrives is something else.
     """
-    with _beside(engine, exp.select("*").from_(staged.copy()), place=place) as written:
+    with written_beside(engine, exp.select("*").from_(staged.copy()), place=place) as written:
         columns = engine.columns(written)
         sent, arrived = (engine.rows(fingerprint(one, columns)) for one in (staged, written))
         if sent != arrived:
@@ -307,23 +333,14 @@ def _move(engine: Engine, staged: exp.Table, *, place: exp.Table) -> None:
             )
 
 
-@contextmanager
-def _beside(engine: Engine, rows: Statement, *, place: exp.Table) -> Iterator[exp.Table]:
-    """A table of rows beside a place, which it takes on leaving; after a failure it is gone."""
-    written = engine.tables.beside(place)
-    engine.tables.write(written, rows)
-    try:
-        yield written
-        engine.tables.replace(written, place)
-    except BaseException:
-        # In a transaction that has failed already nothing can be dropped, nor need be.
-        with suppress(EngineError):
-            engine.tables.drop(written)
-        raise
-
-
-def _verified(engine: Engine, plan: Plan, *, table: exp.Table) -> TableResults:
+def _verified(engine: Engine, plan: Plan, *, table: exp.Table, alone: bool) -> TableResults:
     """Classes and models of a published table, from that table alone.
+
+    Args:
+        engine: Where it is.
+        plan: Its plan.
+        table: The table.
+        alone: Whether it must satisfy the models by itself.
 
     Raises:
         VerificationError: A model does not hold, a record is missing or twice, or a column is
@@ -340,7 +357,8 @@ def _verified(engine: Engine, plan: Plan, *, table: exp.Table) -> TableResults:
         )
     _refuse_more_suppressed(engine, plan, table=table)
     results = demanded_results(engine, table, policy=plan.policy, columns=declared)
-    _refuse_failed(results)
+    if alone:
+        _refuse_failed(results)
     return results
 
 
@@ -358,7 +376,14 @@ def _refuse_others(engine: Engine, rows: exp.Table, *, table: exp.Table) -> None
     """Refuses a published table whose records are not those that were counted with persons."""
     written = engine.columns(table)
     shared = {name: written[name] for name in engine.columns(rows) if name in written}
-    if engine.rows(fingerprint(rows, shared)) != engine.rows(fingerprint(table, shared)):
+    # In one query, since two engines have digests of their own.
+    both = expression(
+        "{{ rows }} UNION ALL {{ table }}",
+        rows=fingerprint(rows, shared),
+        table=fingerprint(table, shared),
+    )
+    counted_rows, written_rows = engine.rows(both)
+    if counted_rows != written_rows:
         raise VerificationError(
             "the records whose persons were counted are not those written; nothing is published"
         )
@@ -379,7 +404,7 @@ def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> 
         )
 
 
-def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> None:
+def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target, alone: bool) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
     table, columns = staged.table, staged.columns
@@ -397,8 +422,8 @@ def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target) -> No
         with exported.opened() as (reader, written):
             # The people are not where the file is read, and its rows are those that were checked.
             kept = [m for m in plan.policy.models if m not in plan.policy.population_models]
-            alone = replace(plan, policy=replace(plan.policy, models=kept), population=None)
-            _verified(reader, alone, table=written)
+            labelled = replace(plan, policy=replace(plan.policy, models=kept), population=None)
+            _verified(reader, labelled, table=written, alone=alone)
             if not formats.holds_rows((engine, reader), (table, written), columns=columns):
                 raise VerificationError(
                     "the file does not read back as the rows that were to be published; "

@@ -44,7 +44,7 @@ def expected_report(
     """
     policy, report = plan.policy, plan.report
     asked = policy.demands if tallied is None else policy.sensitive_attributes
-    if not (asked or policy.entity or policy.population_models):
+    if not (asked or policy.entity or policy.population_models or policy.of_subsets):
         return report
     with engine.workspace():
         found, rows = expected_results(
@@ -91,6 +91,7 @@ def published_kept(
         names=_kept_names(plan),
         quasi_identifiers=list(policy.quasi_identifiers),
         k=policy.k,
+        weight=policy.weight,
     )
     return (
         found

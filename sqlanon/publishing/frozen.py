@@ -10,13 +10,12 @@ found is which classes satisfy the models. A map is then a hierarchy of its valu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.assessment.check import demanded_results
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, SourceError, UnsatisfiableError, VerificationError
+from sqlanon.errors import PolicyError, SourceError, UnsatisfiableError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import TOP
 from sqlanon.loss.cells import LEVEL_MEASURES
@@ -34,34 +33,23 @@ from sqlanon.publishing.target import Target
 from sqlanon.query.syntax import alias, column, rows_of, select
 from sqlanon.query.text import type_name, varchar
 from sqlanon.recoding import ColumnMap
-from sqlanon.reports.check import ModelResult
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import SearchFigures
-from sqlanon.sqltext import expression
 from sqlanon.wording import counted
 
 
-def refuse_unfrozen(
-    plan: Plan,
-    *,
-    in_place: bool,
-    is_proved: bool,
-    is_together: bool,
-    is_beside: bool,
-    limit: float | None,
-) -> None:
+def refuse_unfrozen(plan: Plan, *, in_place: bool, is_together: bool, limit: float | None) -> None:
     """Refuses what cannot be published of other records than those of a plan.
 
     Args:
         plan: The plan.
         in_place: Whether an original is to be replaced.
-        is_proved: Whether a manifest or a report is wanted, which are of one table by itself.
         is_together: Whether the models hold together with what was released before.
-        is_beside: Whether candidates are to be counted beside earlier releases, of one table.
         limit: Share of the records that may be suppressed; None for none.
 
     Raises:
-        PolicyError: The plan recodes record by record, or these contradict each other.
+        PolicyError: The plan recodes record by record, these contradict each other, or persons are
+            counted, whom an earlier release does not tell.
     """
     if plan.recoding.records is not None:
         raise PolicyError(
@@ -73,20 +61,23 @@ def refuse_unfrozen(
             "in place is the original of the plan; publish other records with into (--into TABLE) "
             "or output (--output FILE)"
         )
-    if is_beside:
+    if is_together and plan.policy.class_means:
         raise PolicyError(
-            "other records are judged by themselves, or with what the plan released before "
-            "(--released); leave against (--against) out"
-        )
-    if is_together and is_proved:
-        raise PolicyError(
-            "a manifest or report is of one table by itself, and these models hold only together "
-            "with what was released before; leave released (--released), or both of these, out"
+            "the plan publishes class means, and the mean of a class in a batch is another than in "
+            "what was released before, so that their classes do not unite; leave released "
+            "(--released) out, so that the batch satisfies the models by itself"
         )
     if is_together and limit is not None:
         raise PolicyError(
             "records are suppressed where the batch satisfies the models by itself; leave released "
             "(--released) or suppression_limit (--suppression-limit) out"
+        )
+    if is_together and plan.policy.entity is not None:
+        raise PolicyError(
+            f"classes are of persons (column {plan.policy.entity!r}), and those of an earlier "
+            "release may all be in the batch, too, so that its records prove no more persons than "
+            "the batch has; leave released (--released) out, so that the batch satisfies the "
+            "models by itself"
         )
 
 
@@ -95,9 +86,10 @@ def publish_batch(
     plan: Plan,
     *,
     batch: exp.Table,
-    earlier: Sequence[exp.Table],
+    released: Sequence[exp.Table],
     limit: float | None,
     target: Target,
+    earlier: Mapping[str, exp.Table],
 ) -> Report:
     """Publishes other records by the recoding of a saved plan, in one transaction.
 
@@ -105,22 +97,21 @@ def publish_batch(
         engine: Where they are.
         plan: The plan.
         batch: The records.
-        earlier: What was released by the plan before and satisfies the models together with the
+        released: What was released by the plan before and satisfies the models together with the
             batch; empty where the batch does so by itself.
         limit: As for `frozen_plan`.
         target: Where to.
+        earlier: As for `publish`.
 
     Raises:
-        SqlanonError: As `typed_batch`, `frozen_plan`, `Together` and `publish`.
+        SqlanonError: As `typed_batch`, `frozen_plan` and `publish`.
     """
     with engine.transaction():
         table = typed_batch(engine, plan, batch=batch)
-        found = frozen_plan(engine, plan, batch=table, limit=limit, alone=not earlier)
-        if not earlier:
-            return publish(engine, found, source=table, target=target)
-        together = Together(plan.policy, earlier)
-        target = replace(target, witnesses=(together, *target.witnesses))
-        return together.told(publish(engine, found, source=table, target=target))
+        found = frozen_plan(engine, plan, batch=table, limit=limit, alone=not released)
+        return publish(
+            engine, found, source=table, target=target, earlier=earlier, released=released
+        )
 
 
 def frozen_plan(
@@ -181,21 +172,11 @@ def frozen_plan(
         search=SearchFigures(),
         notes=(*policy_notes(policy), *role_notes(policy, list(found.columns))),
     )
-    return replace(found, policy=own, recoding=plan.recoding, report=report)
+    return replace(found, policy=policy, recoding=plan.recoding, report=report)
 
 
 def _without_models(policy: Policy) -> Policy:
-    """A policy that any table satisfies, of the same columns.
-
-    Raises:
-        PolicyError: Persons are counted, whom an earlier release does not tell.
-    """
-    if policy.entity is not None:
-        raise PolicyError(
-            f"classes are of persons (column {policy.entity!r}), and an earlier release does not "
-            "tell whose records it holds; leave released (--released) out, so that the batch "
-            "satisfies the models by itself"
-        )
+    """A policy that any table satisfies, of the same columns."""
     plain = {name: replace(own, models=()) for name, own in policy.sensitive_attributes.items()}
     return replace(policy, models=[KAnonymity(1)], sensitive=plain)
 
@@ -272,83 +253,3 @@ def typed_batch(engine: Engine, plan: Plan, *, batch: exp.Table) -> exp.Table:
 def _as_type(name: str, kind: exp.DataType | None) -> exp.Expr:
     value = column(name)
     return value if kind is None else exp.TryCast(this=varchar(value), to=kind)
-
-
-@dataclass(slots=True)
-class Together:
-    """Holds a release against a policy together with what was released before by the same plan.
-
-    It is a witness (`publishing.target.Witnessing`): it sees the rows before anybody else does.
-
-    Args:
-        policy: The policy that both satisfy together.
-        earlier: The tables that were released before.
-    """
-
-    policy: Policy
-    earlier: Sequence[exp.Table]
-    _models: tuple[ModelResult, ...] = field(default=(), init=False)
-    _records: int = field(default=0, init=False)
-
-    def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
-        """Counts classes and models of all releases in one.
-
-        Raises:
-            SourceError: An earlier release lacks a column.
-            VerificationError: A model does not hold.
-        """
-        asked = [demand.column for demand in self.policy.demands]
-        names = list(dict.fromkeys([*self.policy.attributes, *asked]))
-        types = {name: column_types(engine, table)[name] for name in names}
-        with engine.workspace():
-            parts = [_part(engine, one, types=types) for one in (table, *self.earlier)]
-            every = expression(
-                "{% for part in parts %}{% if not loop.first %} UNION ALL {% endif %}"
-                "{{ part }}{% endfor %}",
-                parts=parts,
-            )
-            union = engine.materialize("together", every)
-            results = demanded_results(engine, union, policy=self.policy, columns=names)
-        for result in results.models:
-            if not result.holds:
-                raise VerificationError(
-                    f"{result.verdict()} on the batch together with what was released before, "
-                    f"which have {result.found()}; nothing is published"
-                )
-        self._models = results.models
-        self._records = results.statistics.records - plan.promised_records
-
-    def draw(self, report: Report) -> None:
-        """Nothing is written."""
-
-    def write(self, report: Report) -> tuple[str, ...]:
-        """Nothing was written."""
-        return ()
-
-    def discard(self) -> None:
-        """Nothing was written."""
-
-    def told(self, report: Report) -> Report:
-        """The report with the models of all releases in one."""
-        before = counted(self._records, "record")
-        note = f"the models hold together with {before} released before, not by themselves"
-        return replace(report, models=self._models, notes=(*report.notes, note))
-
-
-def _part(engine: Engine, table: exp.Table, *, types: Mapping[str, exp.DataType]) -> exp.Select:
-    """The rows of a release as the types of the batch.
-
-    Raises:
-        SourceError: It lacks a column.
-    """
-    missing = [name for name in types if name not in engine.columns(table)]
-    if missing:
-        raise SourceError(
-            f"what was released before has no column {', '.join(map(repr, missing))}; name a "
-            "release by the same plan"
-        )
-    cells = [
-        alias(exp.TryCast(this=varchar(column(name)), to=kind), name)
-        for name, kind in types.items()
-    ]
-    return select(cells, table)

@@ -19,12 +19,20 @@ STILL_THERE = (
 )
 
 
+IN_HISTORY = (
+    "the table's history keeps the original, for all who may read it, until its old files are "
+    "removed: by VACUUM in Delta, by expire_snapshots in Iceberg"
+)
+
+
 def refuse_broken(engine: Engine, table: exp.Table, *, policy: Policy) -> None:
     """Refuses to replace a table that other objects need as it is.
 
     Raises:
         SourceError: Another table refers to it, or an object uses a column that would be gone.
     """
+    if engine.can.keeps_versions:
+        return
     referring = files.referring(engine, table)
     if referring:
         verb = "refers" if len(referring) == 1 else "refer"
@@ -58,6 +66,8 @@ def refuse_broken_views(
     Raises:
         SourceError: A view that works would not any more, whether or not it names a column.
     """
+    if engine.can.keeps_versions:
+        return
     broken = files.broken_views(engine, table, columns=columns)
     if broken:
         raise SourceError(
@@ -90,6 +100,9 @@ def _changed(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[str]:
 
 def lost_and_kept(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[str]:
     """Parts of the original that are not carried over, and parts that stay and quote its values."""
+    if engine.can.keeps_versions:
+        yield IN_HISTORY
+        return
     yield from _changed(engine, plan, table=table)
     yield from files.own_parts(engine, table)
     for text in files.leftovers(engine, table.catalog, besides=table):

@@ -88,6 +88,8 @@ def meanings(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[Meanin
     for (name, attribute), levels, own in zip(
         policy.attributes.items(), recoding.levels, maps, strict=True
     ):
+        if attribute.class_mean is not None:
+            continue  # a mean is of records, and stands for no values
         hierarchy, found = attribute.hierarchy, dict[Meaning, None]()
         if keeps:
             found[Meaning(name, policy.suppressed_label, "any")] = None

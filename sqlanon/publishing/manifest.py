@@ -36,6 +36,7 @@ from sqlanon.query.publish.formats import Written
 from sqlanon.query.syntax import column
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import SCHEMA_VERSION, bound_figure, rounded
+from sqlanon.reports.earlier import Together
 from sqlanon.reports.plan import Report
 from sqlanon.sqltext import DIALECT
 
@@ -135,6 +136,7 @@ def _document(
         "suppressed_records": report.suppressed_records,
         "suppressed_cells": report.suppressed_cells,
         **released,
+        "together": None if report.together is None else report.together.to_dict(),
         "models_of_persons": of_persons,
         "hashes": {**head["hashes"], "output": output},
     }
@@ -169,6 +171,7 @@ class Manifest:
         content: Digest of its cells.
         sensitive: The forms of the sensitive columns, with digests of what lists values.
         policy: The policy without these, and without hierarchies of quasi-identifiers.
+        together: Earlier releases with which it satisfies the models; None where it does by itself.
         is_changed: Whether it was changed after it was written.
     """
 
@@ -177,6 +180,7 @@ class Manifest:
     content: str
     sensitive: Mapping[str, Mapping[str, Any]]
     policy: Policy
+    together: Together | None
     is_changed: bool
 
     @classmethod
@@ -206,6 +210,7 @@ class Manifest:
                 document["hashes"]["output"],
                 document["policy"]["sensitive"],
                 Policy.from_dict(plain),
+                _together(document["together"]),
                 is_changed(document),
             )
         except OSError as error:
@@ -239,6 +244,13 @@ class Manifest:
                     attributes[name], order=known.order, hierarchy=known.hierarchy
                 )
         return replace(self.policy, sensitive=attributes)
+
+
+def _together(entry: Mapping[str, Any] | None) -> Together | None:
+    if entry is None:
+        return None
+    models = tuple(map(ModelResult.from_dict, entry["models"]))
+    return Together(entry["records"], tuple(entry["releases"]), models)
 
 
 def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:

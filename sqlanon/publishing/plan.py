@@ -109,6 +109,8 @@ class Plan(SelfShown):
         columns: Its columns and their types.
         recoding: What becomes of every record's quasi-identifiers, in the policy's order.
         report: What is expected.
+        smallest: The least size of a class that is not suppressed for its size [records, or
+            persons]: k, or more where models of all classes ask for it.
         enumerated: Columns that are enumerations; they are published as text, since the labels of
             an enumeration are values of the table.
         fingerprint: Figures of the table's content at the time; None where nobody can change the
@@ -131,6 +133,7 @@ class Plan(SelfShown):
     columns: Mapping[str, exp.DataType]
     recoding: Recoding
     report: Report
+    smallest: int
     enumerated: Sequence[str] = ()
     fingerprint: Fingerprint | None = None
     rounds: int = 1
@@ -145,6 +148,8 @@ class Plan(SelfShown):
             raise PolicyError(
                 f"{self.rounds!r} rounds of suppression cannot be; at most {most} are possible"
             )
+        if not (type(self.smallest) is int and self.smallest >= 1):
+            raise PolicyError(f"classes have at least 1 record, not {self.smallest!r}")
         heights = [entry.hierarchy.height for entry in self.policy.attributes.values()]
         if self.recoding.records not in (None, self.report.records):
             raise PolicyError("the plan does not recode every record of its table once")
@@ -192,7 +197,8 @@ class Plan(SelfShown):
         if self.policy.suppressed == "keep" and self.report.suppressed_records:
             return frozenset(names)
         levels = zip(names, self.recoding.levels, strict=True)
-        return frozenset(name for name, own in levels if own != (0,))
+        recoded = {name for name, own in levels if own != (0,)}
+        return frozenset(recoded | self.policy.class_means.keys())
 
     def rows(
         self,
@@ -241,7 +247,9 @@ class Plan(SelfShown):
             ordered,
             self._people(),
         )
-        return published_rows(self.recoding, publication)
+        policy = self.policy
+        means = {own: mean for own, mean in policy.class_means.items() if own in columns}
+        return published_rows(self.recoding, publication, means=means, least=max(policy.k, 2))
 
     def _people(self) -> exp.Table | None:
         """The population as a statement names it, where suppression looks at it."""
@@ -271,13 +279,26 @@ class Plan(SelfShown):
         label = policy.suppressed_label if policy.suppressed == "keep" else None
         beside = policy.population_models
         if not (policy.demands or policy.entity):
-            return SuppressionQuery(policy.k, label=label, population=beside)
+            return SuppressionQuery(
+                self.smallest,
+                rounds=self.rounds,
+                label=label,
+                population=beside,
+                subsets=policy.of_subsets,
+            )
         from sqlanon.microdata.sensitive import asked  # k alone does not need it
 
         columns = {name: self.columns[name] for name in policy.sensitive_attributes}
         names, attributes = asked(policy, source, columns=columns)
         return SuppressionQuery(
-            policy.k, attributes, names, policy.entity, self.rounds, label, beside
+            self.smallest,
+            attributes,
+            names,
+            policy.entity,
+            self.rounds,
+            label,
+            beside,
+            policy.of_subsets,
         )
 
     def sql(self, dialect: str | None = None, into: str = "anonymized") -> str:
@@ -363,6 +384,7 @@ class Plan(SelfShown):
                 "policy": self.policy.to_dict(),
                 "recoding": self.recoding.to_document(),
                 "rounds": self.rounds,
+                "smallest": self.smallest,
                 "few": list(self.few),
                 "report": self.report.to_dict(),
                 "heights": dict(self.report.heights),
@@ -445,6 +467,7 @@ class Plan(SelfShown):
             enumerated=tuple(document["enumerated"]),
             recoding=recoding,
             rounds=document["rounds"],
+            smallest=document["smallest"],
             few=tuple(document["few"]),
             report=replace(report, provenance=made_of, notes=notes),
             fingerprint=None if fingerprint is None else tuple(fingerprint),
@@ -489,6 +512,11 @@ def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
         raise PolicyError(
             "the statement counts a population to find what is suppressed, which is written for "
             "duckdb alone; publish from the database of the plan, or allow no suppression"
+        )
+    if plan.policy.class_means and dialect != plan.dialect:
+        raise PolicyError(
+            f"no test has compared class means of {dialect} with those of {plan.dialect}; leave "
+            "class_mean (--class-mean) out, or publish from the database that the plan was made in"
         )
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
     if dialect == plan.dialect == DIALECT:

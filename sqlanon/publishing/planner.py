@@ -12,10 +12,17 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assessment.codes import CHANGED
 from sqlanon.assessment.persons import person_notes
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
-from sqlanon.errors import HierarchyError, PolicyError, TimeLimitError, UnsatisfiableError
+from sqlanon.errors import (
+    HierarchyError,
+    PolicyError,
+    StalePlanError,
+    TimeLimitError,
+    UnsatisfiableError,
+)
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.measures import refuse_inapplicable
 from sqlanon.methods.options import ClusterOptions, PartOptions
@@ -27,11 +34,13 @@ from sqlanon.methods.registry import (
     METHODS,
     NODES,
     Decided,
+    Method,
     Options,
     SharedWork,
     owners_of,
 )
-from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_unstored
+from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_nan, refuse_unstored
+from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
@@ -39,7 +48,9 @@ from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan, planned_population
 from sqlanon.query.encoding.encode import confused, fingerprint
 from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
+from sqlanon.query.text import type_name
 from sqlanon.recoding import Node, Recoding
+from sqlanon.reports.check import model_results
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
@@ -105,6 +116,7 @@ def make_plan(
     Raises:
         PolicyError: The policy does not fit the table or has no model.
         HierarchyError: A hierarchy does not fit its column.
+        StalePlanError: The table is a view that gives other rows each time.
         TimeLimitError: The time limit came before the table had been read.
         UnsatisfiableError: No node allowed satisfies the policy.
     """
@@ -114,6 +126,7 @@ def make_plan(
         tell("reading: the table")
         subject, policy, known = _read(engine, table, policy=policy, options=options)
         people = planned_population(engine, policy)
+        _refuse_means(engine, subject, policy=policy)
         options.shared.read_from(known)
         if engine.dialect == DIALECT:
             options = replace(options, threads=int(engine.rows(_THREADS)[0][0]))
@@ -128,6 +141,7 @@ def make_plan(
             asked = replace(options, deadline=ended)
             decided = _chosen(engine, subject, policy=policy, options=asked)
         engine.opened.refuse_changed()
+        _refuse_unsteady(engine, subject, policy=policy, known=known)
         plan = Plan(
             policy=policy.with_attributes(subject.attributes),
             table=engine.tables.portable(table).sql(engine.dialect, identify=True),
@@ -136,14 +150,15 @@ def make_plan(
             enumerated=enumerated(engine, table),
             recoding=decided.recoding,
             rounds=decided.rounds,
+            smallest=decided.smallest or policy.k,
             few=_few_labels(engine, subject, policy=policy, recoding=decided.recoding),
             report=decided.report,
             seed=options.seed,
             population=people,
         )
         # Where nobody looks at the plan, the published table is judged itself.
-        is_looked_at = policy.demands or policy.population_models
-        if decided.tallied is not None or policy.entity or (fingerprinted and is_looked_at):
+        looks = policy.demands or policy.population_models or policy.of_subsets
+        if decided.tallied is not None or policy.entity or (fingerprinted and looks):
             from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
             figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
@@ -187,12 +202,15 @@ def _local_notes(
     if policy.population_models:
         return  # only levels of whole columns satisfy these
     is_whole = options.loss in CELL_LOSSES and not report.is_cut and report.records >= 2 * policy.k
+    if policy.of_subsets:
+        return  # no other method
     loss, search = report.loss.get(key(options.loss), 0.0), report.search
     if options.method is not DEFAULT or not is_whole or not isinstance(search, LatticeSearch):
         return
     looks, is_alone = search.checked * search.combinations, options.shared.stored is None
     if loss >= MUCH and looks >= MANY_LOOKS and search.combinations <= FEW_ROWS and is_alone:
-        for found, _ in _by("mondrian", engine, subject, policy=policy, options=options):
+        by_class = policy.by_class
+        for found, _ in _by("mondrian", engine, subject, policy=by_class, options=options):
             local = found.report.loss[key(options.loss)]
             if local <= LITTLE * loss:
                 yield (
@@ -211,6 +229,26 @@ def _room(engine: Engine, options: Options[Any]) -> AbstractContextManager[None]
     return engine.workspace() if options.shared.stored is None else nullcontext()
 
 
+def _refuse_means(engine: Engine, subject: Subject, *, policy: Policy) -> None:
+    """Refuses class means that cannot be published, by a `PolicyError`, all at once."""
+    faults = []
+    for name, mean in policy.class_means.items():
+        kind = subject.columns[name]
+        if not kind.is_type(*exp.DataType.NUMERIC_TYPES):
+            faults.append(f"{name!r} is {type_name(kind)}, which has no mean")
+        elif mean.step is None and not kind.is_type(*exp.DataType.INTEGER_TYPES):
+            faults.append(
+                f"{name!r} is {type_name(kind)}: say what its means are rounded to, such as "
+                f"--class-mean {name}={mean.figure}:0.1"
+            )
+        if engine.dialect != DIALECT:
+            faults.append(
+                f"{name!r} is a table's of {engine.dialect}, and no test has compared means there"
+            )
+    if faults:
+        raise PolicyError(f"class_mean (--class-mean): {'; '.join(faults)}")
+
+
 def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
     """Refuses a policy that no table can be searched for, by a `PolicyError`."""
     if not (policy.models or policy.demands):
@@ -222,6 +260,7 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
     is_open = options.method is CHOICE
     if not is_open:
         options.method.refuse_population(policy)
+        refuse_subsets(policy, options.method)
     settled = list(options.own.candidates.values()) if is_open else [options.own]
     refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
     refuse_without_solver(*(getattr(own, "improve", None) for own in settled))
@@ -230,6 +269,17 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
+
+
+def refuse_subsets(policy: Policy, method: Method) -> None:
+    """Refuses models of subsets of columns, by a `PolicyError`, where a method cannot keep them."""
+    if policy.of_subsets and method is not DEFAULT:
+        raise PolicyError(
+            f"{policy.of_subsets[0].describe()} counts a combination in all classes, and "
+            f"{method.name} publishes records of one class at other levels than those of another, "
+            f"so that a count may fall where classes are joined; use --method {DEFAULT.name}, or "
+            "ask for k of all quasi-identifiers (--k without --k-subsets), which implies it"
+        )
 
 
 def refuse_idle_annealing(policy: Policy, *improve: str | None) -> None:
@@ -260,6 +310,7 @@ def _read(
     with engine.limited(reading), phase("the reading of the table"):
         seen = {name: columns[name] for name in policy.seen(list(columns))}
         refuse_unstored(engine, seen)
+        refuse_nan(engine, table, seen)
         known = engine.rows(fingerprint(table, seen))[0]
         if policy.demands:
             from sqlanon.microdata.sensitive import resolved_sensitive  # k alone does not need it
@@ -268,17 +319,67 @@ def _read(
         return bind(engine, table, policy=policy), policy, known
 
 
+def _refuse_unsteady(
+    engine: Engine, subject: Subject, *, policy: Policy, known: Fingerprint
+) -> None:
+    """Refuses a view that gives other rows each time, also where they are as many by chance.
+
+    A plan is figures of one table. Files of data, temporary views here, are held while they are
+    read, and elsewhere another reading may take as long as all the rest: publishing looks again.
+
+    Raises:
+        StalePlanError: Its rows are others than when they were read first.
+    """
+    table = subject.table
+    if engine.dialect != DIALECT or table.catalog == "temp" or engine.tables.is_base_table(table):
+        return
+    columns = engine.columns(table)
+    seen = {name: columns[name] for name in policy.seen(list(columns))}
+    if engine.rows(fingerprint(table, seen))[0] != known:
+        raise StalePlanError(change_fault(engine, table, otherwise=CHANGED))
+
+
 def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
     """What the method decides, or the one that is chosen where that is left open.
 
     The choice is told whatever becomes of the search.
     """
     if options.method is not CHOICE:
-        return _decided(engine, subject, policy=policy, options=options)
+        return _of_classes(engine, subject, policy=policy, options=options)
     choice = import_module(CHOICE.home)  # most plans are by a method asked for by name
     own, chosen = choice.settled(subject, policy, options)
-    found: Decided = choice.told(_decided(engine, subject, policy=policy, options=own), chosen)
+    refuse_subsets(policy, own.method)
+    found: Decided = choice.told(_of_classes(engine, subject, policy=policy, options=own), chosen)
     return found
+
+
+def _of_classes(
+    engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]
+) -> Decided:
+    """What the method decides by models that it knows, where some are of all classes together.
+
+    But for the default, methods know single classes alone: they ask each for a size by which these
+    models surely hold. What that loses at least, other recodings need not lose.
+    """
+    by_class = policy.by_class
+    if options.method is DEFAULT or by_class == policy:
+        return _decided(engine, subject, policy=policy, options=options)
+    found = _decided(engine, subject, policy=by_class, options=options)
+    report = found.report
+    names = listed([model.describe() for model in policy.of_sizes])
+    note = (
+        f"{options.method.name} gives every class {by_class.k:,} records, by which {names} surely "
+        f"hold{'s' if len(policy.of_sizes) == 1 else ''}; --method {DEFAULT.name} also publishes "
+        "smaller classes where they do"
+    )
+    report = replace(
+        report,
+        lower_bound=None,
+        models=model_results(policy, report.statistics),
+        search=replace(report.search, proven=False),
+        notes=(*report.notes, note),
+    )
+    return replace(found, report=report, smallest=found.smallest or by_class.k)
 
 
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:

@@ -237,6 +237,7 @@ def _refuse_replacing(engine: Engine, source: exp.Table, *, policy: Policy) -> N
             "the source is a view or a file, not a table that could be replaced; "
             "publish it with into (--into TABLE) or output (--output FILE)"
         )
+    engine.tables.refuse_fixed(source)
     refuse_broken(engine, source, policy=policy)
 
 

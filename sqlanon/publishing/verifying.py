@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
@@ -13,10 +14,11 @@ from sqlglot import exp
 from sqlanon.arguments import checked
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.endings import COMPRESSED, CSV
-from sqlanon.engine.open import OpenedSource, open_source
+from sqlanon.engine.open import OpenedSource, open_source, second_table
+from sqlanon.errors import PolicyError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
-from sqlanon.microdata.opening import told
+from sqlanon.microdata.opening import beside, told
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
 from sqlanon.publishing.formats import content
@@ -26,11 +28,13 @@ from sqlanon.publishing.manifest import (
     refuse_unverifiable,
     released_results,
 )
+from sqlanon.publishing.together import judged_columns, judged_together
 from sqlanon.query.publish.formats import Written
 from sqlanon.query.syntax import alias, column, rows_of, select
 from sqlanon.query.text import type_name, varchar
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.earlier import Together
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import counted
 
@@ -99,6 +103,7 @@ def verify(
     *,
     table: Any = None,
     policy: AnyPolicy | None = None,
+    earlier: Sequence[Any] = (),
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> Verification:
@@ -113,10 +118,13 @@ def verify(
         table: The table, where the release is a database with more than one.
         policy: The policy of the release, where a model refers to an order or a hierarchy: a
             manifest has digests of these, since they list values.
+        earlier: Where its models hold together with earlier releases, all of these: tables of the
+            same connection, frames or paths.
         progress: As for `check`.
 
     Raises:
-        PolicyError: A model refers to such a list, and none or another one is given.
+        PolicyError: A model refers to such a list, and none or another one is given; or earlier
+            releases are given and the release needs none, or the other way round.
         SourceError: The release or the manifest is missing or cannot be read.
     """
     started = time.monotonic()
@@ -125,11 +133,17 @@ def verify(
     given = call.policy(list(known.columns)) if callable(call.policy) else call.policy
     demanded = known.completed(given)
     refuse_unverifiable(demanded)
+    _refuse_number(known, len(earlier))
     use = Use(by_value=frozenset())  # a CSV file is read as it is written
     reading = open_source(call.source, call.table, read_only=True, use=lambda _: use, **opening)
-    with following(progress), reading as opened, opened.engine.transaction():
+    with following(progress), reading as opened, ExitStack() as stack:
         tell("verifying: the release")
         engine, place = opened.engine, opened.table
+        how = beside(opened, demanded, is_alike=True)
+        before = [
+            stack.enter_context(second_table(engine, call.alike(one), how=how)) for one in earlier
+        ]
+        stack.enter_context(engine.transaction())
         [(records,)] = engine.rows(rows_of(place))
         differences = ["the manifest was changed after it was written"] if known.is_changed else []
         models: tuple[ModelResult, ...] = ()
@@ -153,13 +167,36 @@ def verify(
                 if records:
                     results = released_results(engine, place, policy=demanded)
                     models = results.models
-                    differences += _other_figures(known.figures, published_figures(results))
+                    found, wanted = published_figures(results), known.figures
+                    differences += _other_figures(found, wanted, alone=known.together is None)
+                if known.together is not None:
+                    kinds = {name: types[name] for name in judged_columns(demanded)}
+                    all_of_it = judged_together(
+                        engine, place, policy=demanded, earlier=before, types=kinds
+                    )
+                    models = all_of_it.models
+                    differences += _other_together(all_of_it, known.together)
         if records != known.figures["published_records"]:
             expected = known.figures["published_records"]
             differences.append(f"it has {counted(records, 'record')}, not {expected:,}")
         engine.opened.refuse_changed()
-        found = Verification(tuple(differences), records, models, time.monotonic() - started)
-        return told(opened, found)
+        made = Verification(tuple(differences), records, models, time.monotonic() - started)
+        return told(opened, made)
+
+
+def _refuse_number(known: Manifest, count: int) -> None:
+    """Refuses earlier releases of which a manifest tells nothing, or other ones.
+
+    Raises:
+        PolicyError: There are as many of them as of none.
+    """
+    wanted = 0 if known.together is None else len(known.together.releases)
+    if count != wanted:
+        told = f"with {counted(wanted, 'earlier release')}" if wanted else "by itself"
+        raise PolicyError(
+            f"the manifest tells of a release that satisfies its models {told}, and {count:,} "
+            "are named; name all of these and no other (--earlier EARLIER)"
+        )
 
 
 def _is_typed(opened: OpenedSource) -> bool:
@@ -194,15 +231,32 @@ def _other_columns(wanted: list[str], names: list[str]) -> str:
     )
 
 
-def _other_figures(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    """Classes and models that are not those of the manifest, or do not hold."""
+def _other_figures(
+    found: Mapping[str, Any], wanted: Mapping[str, Any], *, alone: bool
+) -> Iterator[str]:
+    """Classes and models that are not those of the manifest, or do not hold though they must."""
     for key, what in (("classes", "number of classes"), ("k", "size of the smallest class")):
         if found[key] != wanted[key]:
             yield f"the {what} is {found[key]:,}, not {wanted[key]:,}"
-    if len(found["models"]) != len(wanted["models"]):
+    own, expected = (
+        [ModelResult.from_dict(each) for each in figures["models"]] for figures in (found, wanted)
+    )
+    yield from _other_models(own, expected, must_hold=alone)
+
+
+def _other_models(
+    found: Sequence[ModelResult], wanted: Sequence[ModelResult], *, must_hold: bool
+) -> Iterator[str]:
+    if len(found) != len(wanted):
         yield "the manifest tells of other models than its policy has"
         return
-    for own, expected in zip(found["models"], wanted["models"], strict=True):
-        result = ModelResult.from_dict(own)
-        if own != expected or not result.holds:
+    for result, expected in zip(found, wanted, strict=True):
+        if result.to_dict() != expected.to_dict() or (must_hold and not result.holds):
             yield f"{result.verdict()}: the release has {result.found()}"
+
+
+def _other_together(found: Together, wanted: Together) -> Iterator[str]:
+    """What of the release together with earlier ones is not what the manifest says."""
+    if found.releases != wanted.releases:
+        yield "the earlier releases are not those that the manifest tells of"
+    yield from _other_models(found.models, wanted.models, must_hold=True)

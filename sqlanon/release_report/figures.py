@@ -16,6 +16,8 @@ from sqlanon.reports.check import ModelResult, SensitiveFigures, Trajectories
 from sqlanon.reports.document import bound_figure, finite, rounded
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import Persons
+from sqlanon.reports.use import ReleaseUse
+from sqlanon.reports.weights import WeightedRisk
 from sqlanon.wording import at_least, figure, percent, without_noise
 
 
@@ -29,6 +31,7 @@ class TableSide:
         sensitive: What its classes tell of each sensitive column.
         persons: Persons by their smallest class; None where records are counted.
         trajectories: Persons by all their records; None where nothing joins these.
+        weights: Individual risk by survey weights; None where they are not known.
     """
 
     statistics: ClassStatistics
@@ -36,6 +39,7 @@ class TableSide:
     sensitive: Mapping[str, SensitiveFigures] = field(default_factory=dict)
     persons: Persons | None = None
     trajectories: Trajectories | None = None
+    weights: WeightedRisk | None = None
 
     @property
     def one(self) -> str:
@@ -78,6 +82,7 @@ class TableSide:
             "trajectories": None
             if self.trajectories is None
             else self.trajectories.to_dict(threshold),
+            "weights": None if self.weights is None else self.weights.to_dict(),
         }
 
 
@@ -278,6 +283,7 @@ class LossFigures:
             is proven.
         bound_of: What the bound is proven of, in words.
         missing: Why nothing was measured; empty where it was.
+        use: Errors of its tables, means and quantiles; None where labels cannot be read.
         is_cut: Whether a time limit ended the search for the bound.
     """
 
@@ -286,6 +292,7 @@ class LossFigures:
     lower_bound: float | None = None
     bound_of: str = ""
     missing: str = ""
+    use: ReleaseUse | None = None
     is_cut: bool = False
 
     @property

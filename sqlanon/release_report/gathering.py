@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import check_table, of_records, table_results
-from sqlanon.assessment.measure import ReadRelease, read_release
+from sqlanon.assessment.measure import Attacked, ReadRelease, read_release
 from sqlanon.assessment.persons import person_notes
 from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifying_sets
 from sqlanon.assessment.subsets import DEFAULT_SETS
+from sqlanon.assessment.weights import weighted_risk
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine
@@ -43,6 +44,7 @@ from sqlanon.release_report.figures import (
     TableSide,
     ValueShares,
 )
+from sqlanon.reports.attacks import Attacks
 from sqlanon.reports.bound import is_useless
 from sqlanon.reports.check import CheckReport, ModelResult
 from sqlanon.reports.findings import Finding
@@ -69,6 +71,7 @@ class ReportOptions:
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
         loss: The measure that the report puts first.
         population: Everybody that the records were drawn from; None where nobody knows.
+        control: Records of the same population that were not released; None without any.
         effort: How hard a bound is looked for: `none`, `quick` or `full`; None for what is quick
             enough for any report.
 
@@ -80,6 +83,7 @@ class ReportOptions:
     identifying: float = IDENTIFYING
     loss: str = "lm"
     population: exp.Table | None = None
+    control: exp.Table | None = None
     effort: str | None = None
 
     def __post_init__(self) -> None:
@@ -113,6 +117,7 @@ class Gathered:
         sha256: Digest of the release's content.
         notes: What a reader should know besides.
         seconds: How long it took.
+        attacks: What attacks on the release find; None where they were not run.
         findings: What `lint` finds about the release.
         is_cut: Whether the search for columns that tell people apart ran out of time.
         is_late: Whether that for a bound on the loss ran out of time before there was any.
@@ -136,6 +141,7 @@ class Gathered:
     sha256: str
     notes: tuple[str, ...]
     seconds: float
+    attacks: Attacks | None = None
     findings: tuple[Finding, ...] = ()
     is_cut: bool = False
     is_late: bool = False
@@ -161,6 +167,13 @@ class Gathered:
         if self.uncounted is None:
             return self.before.unit
         return f"{self.before.unit} or {self.after.unit}"
+
+    def weight_rows(self) -> list[list[str]]:
+        """Individual risk of both tables, a row for each figure; none without weights."""
+        sides = [self.before.weights, self.after.weights]
+        told = [{} if each is None else dict(each.rows(self.options.threshold)) for each in sides]
+        named = dict.fromkeys([name for figures in told for name in figures])
+        return [[name, *(figures.get(name, "–") for figures in told)] for name in named]
 
     def heads(self, before: str, after: str) -> list[str]:
         """The names of both tables, with what each counts where that differs."""
@@ -215,7 +228,10 @@ def gather(
             population=options.population,
         ).population
     tell("measuring what is lost")
-    read, missing = _read(engine, original, table=released, policy=policy, count=count)
+    attacked = Attacked(options.control)
+    read, missing = _read(
+        engine, original, table=released, policy=policy, count=count, attacked=attacked
+    )
     losses = {} if read is None else measured(read.release)
     published = policy.published(list(dict.fromkeys([*engine.columns(original), *columns])))
     gathered = Gathered(
@@ -237,7 +253,9 @@ def gather(
             if count
         ),
         # By lm first where the measure that was asked for does not apply.
-        loss=LossFigures(options.loss if key(options.loss) in losses else "lm", losses)
+        loss=LossFigures(
+            options.loss if key(options.loss) in losses else "lm", losses, use=read.use
+        )
         if read is not None
         else LossFigures(missing=missing),
         suppressed=None if read is None else read.release.suppressed,
@@ -245,9 +263,14 @@ def gather(
         notes=(
             *person_notes(engine, original, policy=policy),
             *(() if check is None else check.notes),
+            *(() if read is None else read.attack_notes),
         ),
         seconds=time.monotonic() - started,
+        attacks=None if read is None else read.attacks,
     )
+    gathered = with_weights(engine, gathered, original, is_original=True)
+    if count and {policy.weight, policy.household} & {*columns} - {None}:
+        gathered = with_weights(engine, gathered, released)
     if check is None or check.entity is None:
         return gathered
     return replace(with_persons(engine, gathered, released), seconds=time.monotonic() - started)
@@ -288,6 +311,24 @@ def with_identifying(
     figures = _noted(found, f"{ended} before {cut}") if cut else found
     seconds = found.seconds + time.monotonic() - started
     return replace(figures, identifying=identifying, seconds=seconds, is_cut=bool(cut))
+
+
+def with_weights(
+    engine: Engine, found: Gathered, rows: exp.Table, *, is_original: bool = False
+) -> Gathered:
+    """The figures with the individual risk of the original or, by its rows, of the release.
+
+    What keeps it from being counted is a note.
+    """
+    policy, threshold = found.policy.weighed_by(engine.columns(rows)), found.options.threshold
+    try:
+        with engine.workspace():
+            weights = weighted_risk(engine, rows, policy=policy, threshold=threshold)
+    except (PolicyError, SourceError) as error:
+        return _noted(found, f"individual risk is not told: {error}")
+    if is_original:
+        return replace(found, before=replace(found.before, weights=weights))
+    return replace(found, after=replace(found.after, weights=weights))
 
 
 def with_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
@@ -407,6 +448,8 @@ def _classes_only(policy: Policy) -> Policy:
         identifiers=(),
         keep=(),
         drop=() if policy.entity is None else (policy.entity,),
+        weight=None,
+        household=None,
         others="drop",
         models=[model for model in policy.models if isinstance(model, KAnonymity)],
     )
@@ -453,12 +496,25 @@ def _after(
 
 
 def _read(
-    engine: Engine, original: exp.Table, *, table: exp.Table, policy: Policy, count: int
+    engine: Engine,
+    original: exp.Table,
+    *,
+    table: exp.Table,
+    policy: Policy,
+    count: int,
+    attacked: Attacked,
 ) -> tuple[ReadRelease | None, str]:
     """The release read with the hierarchies, or why it cannot be."""
     if not count:
         return None, "the released table has no record"
+    if policy.class_means:
+        names = ", ".join(map(repr, policy.class_means))
+        return None, (
+            f"class means of {names} stand for no node of a hierarchy (sqlanon measure tells the "
+            "errors of tables, means and quartiles)"
+        )
     try:
-        return read_release(engine, original, table=table, policy=policy), ""
+        found = read_release(engine, original, table=table, policy=policy, attacked=attacked)
+        return found, ""
     except (HierarchyError, PolicyError, SourceError) as error:
         return None, str(error)

@@ -37,6 +37,7 @@ from sqlanon.release_report.gathering import (
     searched,
     with_identifying,
     with_persons,
+    with_weights,
 )
 from sqlanon.release_report.of_plan import method_facts, refuse_other
 from sqlanon.release_report.page import on_disk, refuse_page
@@ -60,6 +61,7 @@ def report(
     released_table: str | None = None,
     plan: Plan | None = None,
     population: Any = None,
+    control: Any = None,
     loss: str = "",
     effort: str | None = None,
     time_limit: float | None = None,
@@ -83,6 +85,8 @@ def report(
         plan: The plan that the release was made by, for its method, bound and statements.
         population: Everybody that the records were drawn from, generalized as the release is: a
             table, a frame, or a path to a file of data.
+        control: Records of the same population that were not released, as the original has them,
+            for attacks: a table, a frame, or a path to a file of data.
         loss: The measure that comes first; that of the plan, or `lm`.
         effort: How hard to look for a lower bound on the loss: `none`, `quick` or `full`; what ten
             seconds prove of up to 50,000 records where left out.
@@ -108,8 +112,15 @@ def report(
         opened_population(
             opened.engine, call.alike(population), how=beside(opened, resolved, is_alike=True)
         ) as against,
+        opened_population(
+            opened.engine,
+            call.alike(control),
+            how=beside(opened, resolved, is_alike=True),
+            what="control",
+        ) as unreleased,
     ):
-        engine, options = opened.engine, replace(wanted, population=against)
+        engine = opened.engine
+        options = replace(wanted, population=against, control=unreleased)
         with engine.transaction():
             found = gather(engine, opened.table, released=release, policy=resolved, options=options)
             file = _data_file(engine, released)
@@ -220,13 +231,14 @@ class Witness:
         until, ended = self._until(published)
         found = with_identifying(engine, original, found=known, deadline=until, ended=ended)
         cut = found.notes[len(known.notes) :]  # all else is told by what is published
-        entity = plan.policy.entity
-        if entity is not None and found.released:
-            names = [*plan.policy.attributes, *found.after.sensitive, entity]
+        if plan.policy.aside and found.released:
+            names = [*plan.policy.attributes, *found.after.sensitive, *plan.policy.aside]
             with engine.workspace():
                 query = plan.recoded(list(dict.fromkeys(names)), original)
                 rows = engine.materialize("recoded", query)
-                found = with_persons(engine, found, rows)
+                if plan.policy.entity is not None:
+                    found = with_persons(engine, found, rows)
+                found = with_weights(engine, found, rows)
         self._seen = ReleaseReport(
             found,
             _facts(engine, table, plan=plan),

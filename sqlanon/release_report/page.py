@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlanon.errors import SourceError
 from sqlanon.loss.cells import CELL_MEASURES
 from sqlanon.pictures import refuse_target
+from sqlanon.policy.policy import ASIDE
 from sqlanon.policy.privacy import figure_of
 from sqlanon.release_report.figures import (
     LabelGroup,
@@ -20,6 +21,7 @@ from sqlanon.release_report.figures import (
     plain,
 )
 from sqlanon.release_report.gathering import Gathered
+from sqlanon.reports.attacks import HEADS
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.kept import LISTED
 from sqlanon.reports.shown import ShownTable
@@ -192,7 +194,11 @@ class PageViews:
             (policy.identifiers, "identifier", "dropped"),
             (policy.keep, "kept", "released unchanged"),
             (policy.drop, "dropped", "dropped"),
-            (filter(None, [policy.entity]), "entity", "says whose record it is; dropped"),
+            *(
+                ([name], key, f"says {why}; dropped")
+                for key, why in ASIDE.items()
+                if (name := getattr(policy, key)) is not None and name not in policy.keep
+            ),
         )
         rows += [[name, role, how, "–"] for names, role, how in others for name in names]
         heads = ["column", "role", "what happens to it", "weight"]
@@ -240,9 +246,18 @@ class PageViews:
                 *(part_of(side.by_unit.at_risk(threshold), side.by_unit.members) for side in sides),
             ],
             *self._of_others(),
+            *found.weight_rows(),
         ]
         heads = ["", *found.heads("original", "release")]
         return ShownTable(rows, heads, "Classes and risk before and after")
+
+    @property
+    def attacks(self) -> ShownTable | None:
+        """What attacks on the release find; None where none was run."""
+        attacks = self.found.attacks
+        if attacks is None:
+            return None
+        return ShownTable([*attacks.rows()], HEADS, "Attacks on the release that succeed")
 
     def _of_others(self) -> Iterator[list[str]]:
         """Journalist and marketer risk: of a population, or what they are at most."""
@@ -358,6 +373,11 @@ class PageViews:
         }
         rows = [[name, _measured(value), _MEANINGS[name]] for name, value in measures.items()]
         return ShownTable(rows, ["measure", "release", "meaning"], "Information loss by measure")
+
+    @property
+    def use(self) -> list[ShownTable]:
+        """Errors of the tables, means and quantiles that are counted by the release."""
+        return [] if self.found.loss.use is None else list(self.found.loss.use.shown_tables())
 
     @property
     def loss_by_column(self) -> BarTable | None:

@@ -152,6 +152,7 @@ class ReleaseReport(SelfShown):
             "sensitive": {each.name: each.to_dict() for each in found.sensitive},
             "kept_columns": None if found.kept is None else found.kept.to_dict(),
             "loss": found.loss.to_dict(),
+            "attacks": None if found.attacks is None else found.attacks.to_dict(),
             "cut_short": self.is_cut,
             "method": None if self.method is None else self.method.to_dict(),
             "findings": [each.to_dict() for each in self.cautions],
@@ -176,6 +177,8 @@ class ReleaseReport(SelfShown):
         """A page for a reader."""
         lines = [self.verdict, *self._model_lines(), "", *self._risk_lines(), ""]
         lines += [*self._loss_lines(), *self._sensitive_lines()]
+        if self.found.attacks is not None:
+            lines += ["", *self.found.attacks.to_lines()]
         for caution in self.cautions:
             lines += ["", f"{caution.severity}: {caution.title}", f"  {caution.message}"]
             if caution.remedy:
@@ -253,6 +256,7 @@ class ReleaseReport(SelfShown):
         rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
         risky = f"{found.unit} above {percent(threshold)} risk"
         rows.append([risky, *(f"{side.by_unit.at_risk(threshold):,}" for side in sides)])
+        rows += found.weight_rows()
         return rows
 
     def _risk_lines(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity, figure_of
+from sqlanon.policy.privacy import KAnonymity, SizeModel, figure_of
 from sqlanon.reports.document import Provenance, rounded, size_line
 from sqlanon.reports.findings import Finding, finding_page
 from sqlanon.reports.kept import KeptColumns
@@ -29,7 +29,7 @@ class ModelResult:
         threshold: What the policy demands: k, l, c, t, alpha and so on.
         value: What the table has of it: of recursive diversity the c above which it holds.
         holds: Whether that is enough.
-        column: The sensitive column that it is about; None for k-anonymity.
+        column: The sensitive column that it is about; None for a model of classes.
     """
 
     model: str
@@ -50,7 +50,10 @@ class ModelResult:
 
     def verdict(self) -> str:
         """For a reader: the model, and whether it holds."""
-        what = f"{self.model} {self.threshold:,}" if self.column is None else self.model
+        what = self.model
+        if self.column is None:
+            asked = figure_of(self.model).asked
+            what = asked.format(self.threshold) if asked else f"{self.model} {self.threshold:,}"
         whose = "" if self.column is None else f" of {self.column!r}"
         return f"{what}{whose} {HOLDS if self.holds else FAILS}"
 
@@ -327,8 +330,13 @@ def counted_by(entity: str | None) -> list[str]:
 
 def model_results(policy: Policy, statistics: ClassStatistics) -> tuple[ModelResult, ...]:
     """Whether the sizes of a table's classes satisfy the models of a policy that look at these."""
-    return tuple(
-        ModelResult(model.describe(), model.k, statistics.smallest, statistics.smallest >= model.k)
-        for model in policy.models
-        if isinstance(model, KAnonymity)
-    )
+    results = []
+    for model in policy.models:
+        name, sizes = model.describe(), statistics.histogram
+        if isinstance(model, KAnonymity):
+            smallest = statistics.smallest
+            results.append(ModelResult(name, model.k, smallest, smallest >= model.k))
+        elif isinstance(model, SizeModel):
+            holds = model.holds(sizes)
+            results.append(ModelResult(name, model.threshold, model.figure(sizes), holds))
+    return tuple(results)

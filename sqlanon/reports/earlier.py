@@ -1,10 +1,13 @@
-"""What two releases of one table leave together of the candidates of a person."""
+"""What a release is together with earlier ones: the candidates left, and the models of all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from sqlanon.reports.check import ModelResult
+from sqlanon.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +62,32 @@ class Intersection:
         """A line of a page."""
         told = self.text() if self.records else "no record may be in both"
         return f"beside {self.earlier!r} each record has candidates left: {told}"
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """A release and what was released before by the same plan, judged as one table.
+
+    Args:
+        records: Records that were released before.
+        releases: A digest of each earlier release, of the columns that are judged, sorted.
+        models: The policy's models on all of it.
+    """
+
+    records: int
+    releases: tuple[str, ...]
+    models: tuple[ModelResult, ...]
+
+    @property
+    def note(self) -> str:
+        """What a reader of the models must know."""
+        before = counted(self.records, "record")
+        return f"the models hold together with {before} released before, not by themselves"
+
+    def to_dict(self) -> dict[str, Any]:
+        """`together` of a manifest."""
+        return {
+            "records": self.records,
+            "releases": list(self.releases),
+            "models": [result.to_dict() for result in self.models],
+        }

@@ -88,6 +88,7 @@ class LintRule:
 
 
 _LEAVE_OUT = "make it a quasi-identifier (--qi) or leave it out (--drop)"
+_SAFE_HARBOR = "45 CFR 164.514(b)(2)"
 _RULES = (
     LintRule(
         "extra-columns",
@@ -128,6 +129,15 @@ _RULES = (
         "kept columns that join records as the entity does",
         "All records of a person together are easier to recognize than one.",
         "leave it out (--drop)",
+    ),
+    LintRule(
+        "kept-weight",
+        "warning",
+        "A survey weight is released",
+        "the survey weight among kept columns",
+        "Weights follow from where and how people were drawn: who knows the design learns of which "
+        "stratum a record is, and a rare weight singles it out.",
+        "leave it out (--drop), or round it and publish few different weights",
     ),
     LintRule(
         "kept-beside",
@@ -205,6 +215,15 @@ _RULES = (
         "read the metadata, or write the file without",
     ),
     LintRule(
+        "original-beside",
+        "info",
+        "The database holds the original, too",
+        "the original, in the DuckDB file of the release (when a table is published, and with "
+        "--against)",
+        "That may be on purpose, but then the file tells all that the release hides.",
+        "hand out the table alone (--output FILE), never the database file",
+    ),
+    LintRule(
         "catalogue",
         "warning",
         "The database holds more than the table",
@@ -229,6 +248,52 @@ _RULES = (
         "Whoever has the file can read them, whatever the table shows.",
         "publish to a file of its own (--output), or copy the database into a fresh one (sqlanon "
         "rewrite)",
+    ),
+    LintRule(
+        "safe-harbor-identifier",
+        "error",
+        "Safe Harbor: a column holds identifiers",
+        "columns named like, or with texts that look like, names, numbers, addresses and codes of "
+        f"{_SAFE_HARBOR}(i)(A), (D) to (R) (with --profile hipaa-safe-harbor)",
+        "Safe Harbor removes these of the person, relatives, employers and household members.",
+        "leave it out (--identifier or --drop)",
+    ),
+    LintRule(
+        "safe-harbor-place",
+        "error",
+        "Safe Harbor: a column holds places smaller than a state",
+        f"places and ZIP codes of {_SAFE_HARBOR}(i)(B): all digits beyond the third, and those "
+        "three of an area of 20,000 people or fewer (with --profile hipaa-safe-harbor)",
+        "Safe Harbor allows states, and three digits of a ZIP code where enough people live.",
+        "leave it out (--drop), or publish three digits, and 000 for small areas, as sqlanon init "
+        "--profile hipaa-safe-harbor drafts it",
+    ),
+    LintRule(
+        "safe-harbor-date",
+        "error",
+        "Safe Harbor: a column holds dates or ages above 89",
+        f"dates finer than a year, and ages above 89 or years of birth that tell them, of "
+        f"{_SAFE_HARBOR}(i)(C) (with --profile hipaa-safe-harbor)",
+        "Safe Harbor allows years, and one category of all who are 90 or older.",
+        "publish years (dates:year), and one label of all from 90 on (intervals:1,5;high=90)",
+    ),
+    LintRule(
+        "safe-harbor-text",
+        "warning",
+        "Safe Harbor: free text may name people",
+        "columns named like free text, or with texts of four words or more (with --profile "
+        "hipaa-safe-harbor)",
+        "Names, dates and places in sentences count like those in columns, and no program finds "
+        "all of them.",
+        "leave it out (--drop), or have a person read it",
+    ),
+    LintRule(
+        "safe-harbor-unjudged",
+        "info",
+        "Safe Harbor: what no program can judge",
+        "always, with --profile hipaa-safe-harbor",
+        "The rule also asks what the holder of the data knows.",
+        "have whoever answers for the release decide on it",
     ),
 )
 RULES: Mapping[str, LintRule] = {rule.id: rule for rule in _RULES}

@@ -66,6 +66,7 @@ class KeptColumns:
             every record out by themselves.
         entity: The column that says whose records they are, where it is known.
         joinable: Records of persons who have several.
+        weight: The column of survey weights, where it is one of them.
     """
 
     records: int
@@ -77,6 +78,7 @@ class KeptColumns:
     possible_pairs: int
     entity: str | None = None
     joinable: int = 0
+    weight: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The key `kept_columns` of the JSON documents."""
@@ -99,6 +101,7 @@ class KeptColumns:
             "possible_pairs": self.possible_pairs,
             "entity": self.entity,
             "joinable": self.joinable,
+            "weight": self.weight,
         }
 
     @classmethod
@@ -118,7 +121,11 @@ class KeptColumns:
     @property
     def identifying(self) -> list[KeptColumn]:
         """Columns that single records out, or have more values than classes of k records have."""
-        found = [one for one in self.columns if one.unique or one.values * self.k > self.records]
+        found = [
+            one
+            for one in self.columns
+            if one.name != self.weight and (one.unique or one.values * self.k > self.records)
+        ]
         return sorted(found, key=lambda one: (-one.unique, -one.values))
 
     @property
@@ -147,7 +154,7 @@ class KeptColumns:
 
     def findings(self) -> list[Finding]:
         """Whom they single out, as findings about a release."""
-        return [*self._identifying(), *self._joining(), *self._together()]
+        return [*self._weighing(), *self._identifying(), *self._joining(), *self._together()]
 
     def notes(self) -> list[str]:
         """What a reader should know."""
@@ -165,6 +172,18 @@ class KeptColumns:
         if len(self.columns) > LISTED:
             lines.append(f"  and {len(self.columns) - LISTED:,} more, which --json lists")
         return lines
+
+    def _weighing(self) -> Iterable[Finding]:
+        for one in self.columns:
+            if one.name == self.weight:
+                hold = "has" if one.unique == 1 else "have"
+                yield RULES["kept-weight"].found(
+                    f"survey weight {one.name!r} is published: it has "
+                    f"{counted(one.values, 'distinct value')}, and "
+                    f"{part_of(one.unique, self.records)} of the records {hold} one that no other "
+                    "record has",
+                    column=one.name,
+                )
 
     def _identifying(self) -> Iterable[Finding]:
         found, rule = self.identifying, RULES["kept-identifies"]

@@ -12,7 +12,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.reports.bound import bound_clause, is_useless
 from sqlanon.reports.check import ModelResult, counted_by, model_table, verdicts
 from sqlanon.reports.document import Provenance, bound_figure, finite, size_line
-from sqlanon.reports.earlier import Intersection
+from sqlanon.reports.earlier import Intersection, Together
 from sqlanon.reports.findings import Finding, finding_page
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.reports.search import SearchFigures, search_of
@@ -125,6 +125,7 @@ class Report(SelfShown):
         findings: What `lint` finds about the published table; none of a plan.
         provenance: What it was made of and when.
         against: What is left of candidates beside earlier releases, of one that is published.
+        together: What its models are of besides, where they hold with earlier releases alone.
     """
 
     method: str
@@ -156,6 +157,7 @@ class Report(SelfShown):
     alternatives: tuple[Mapping[str, Any], ...] | None = None
     findings: tuple[Finding, ...] = ()
     against: tuple[Intersection, ...] = ()
+    together: Together | None = None
 
     def keeping(self, found: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""

@@ -18,6 +18,8 @@ from sqlanon.reports.document import Provenance, page, size_line
 from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import LISTED, KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.reports.special_uniques import SpecialUniques
+from sqlanon.reports.weights import WeightedRisk
 from sqlanon.wording import counted, in_columns, many, part_of, percent
 
 SETS_OF_EACH_SIZE = 3  # sets that a page shows of each size
@@ -409,12 +411,15 @@ class RiskReport(SelfShown):
         subsets: Which columns tell people apart; None where not asked for.
         population: Risks against a population; None where none was given.
         estimate: What is estimated of a population by its size alone; None where none was given.
+        uniques: Special uniques; None where sets of columns were not asked for or too many to count
+            for so many records, and where persons are counted.
         persons: What counting persons found; None where records are counted.
         trajectories: Persons by all their records; None where nothing joins these.
         kept_columns: Whom columns single out that make no class; None without any.
         not_counted: The columns that make no class, by what they are.
         notes: What a reader should know besides.
         seconds: How long it took.
+        weights: Individual risk by the weights of records; None without any.
         provenance: What it was made of and when.
     """
 
@@ -430,6 +435,8 @@ class RiskReport(SelfShown):
     kept_columns: KeptColumns | None = None
     not_counted: Mapping[str, Sequence[str]] = field(default_factory=dict)
     estimate: PopulationEstimate | None = None
+    uniques: SpecialUniques | None = None
+    weights: WeightedRisk | None = None
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
     @property
@@ -474,7 +481,9 @@ class RiskReport(SelfShown):
             "quasi_identifiers": list(self.quasi_identifiers),
             "population": None if self.population is None else self.population.to_dict(),
             "population_estimate": None if self.estimate is None else self.estimate.to_dict(),
+            "weights": None if self.weights is None else self.weights.to_dict(),
             **({} if self.subsets is None else self.subsets.to_dict()),
+            "suda": None if self.uniques is None else self.uniques.to_dict(),
             "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
             "not_counted": {role: list(names) for role, names in self.not_counted.items()},
             "notes": list(self.notes),
@@ -505,6 +514,8 @@ class RiskReport(SelfShown):
             rows.append(["marketer", percent(population.journalist_mean)])
         if self.estimate is not None:
             rows.append(["journalist, estimated", percent(1 / self.estimate.k_map)])
+        if self.weights is not None:
+            rows += map(list, self.weights.rows(self.threshold))
         return [ShownTable(rows)]
 
     def to_text(self) -> str:
@@ -514,8 +525,13 @@ class RiskReport(SelfShown):
             lines += self.population.to_lines(self.unit)
         if self.estimate is not None:
             lines += self.estimate.to_lines(self.unit)
+        if self.weights is not None:
+            rows = in_columns(self.weights.rows(self.threshold), "<<")
+            lines += ["in the population, as weights tell", *rows]
         if self.subsets is not None:
             lines += self.subsets.to_lines(self.unit)
+        if self.uniques is not None:
+            lines += self.uniques.to_lines()
         if self.kept_columns is not None:
             lines += self.kept_columns.to_lines()
         for role, names in self.not_counted.items():

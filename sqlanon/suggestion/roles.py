@@ -45,6 +45,7 @@ class Role(Enum):
     SENSITIVE = "sensitive"
     KEEP = "keep"
     DROP = "drop"
+    WEIGHT = "weight"
     UNDECIDED = "undecided"
 
 
@@ -167,10 +168,29 @@ def _saying_nothing(profile: ColumnProfile, concept: Concept | None) -> Advice |
 def _weight(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     if concept is None or concept.hint is not Hint.WEIGHT or profile.form is not Form.NUMBER:
         return None
+    reason = f"its name suggests {concept.title}"
+    numbers = profile.numbers
+    if numbers is None or not numbers.quantiles or numbers.quantiles[0] < 1:
+        return Advice(
+            Role.UNDECIDED,
+            f"{reason}, but it has values below 1, as those that are scaled: such weights do not "
+            f"say how many people a record stands for, and with {_distinct(profile)} they single "
+            "records out; round it and keep it, or drop it",
+        )
+    return Advice(
+        Role.WEIGHT,
+        f"{reason}, how many people a record stands for: risk counts by it. It is not published, "
+        f"for with {_distinct(profile)} it singles records out; round it and keep it if it is "
+        "needed",
+    )
+
+
+def second_weight(first: str) -> Advice:
+    """Advice on a survey weight beside another one, as that of a household."""
     return Advice(
         Role.UNDECIDED,
-        f"its name suggests {concept.title}: it tells nothing about a person by itself, but "
-        f"with {_distinct(profile)} it singles records out; round it and keep it, or drop it",
+        f"its name suggests a survey weight, and {first!r} is taken for that; name this one "
+        "instead (weight), or drop it",
     )
 
 

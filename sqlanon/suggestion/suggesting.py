@@ -40,7 +40,9 @@ from sqlanon.suggestion.roles import (
     advise,
     advise_row_names,
     is_telling,
+    second_weight,
 )
+from sqlanon.suggestion.safe_harbor import HIPAA, UNJUDGED, drafted, refuse_profile
 from sqlanon.suggestion.suggestion import ColumnSuggestion, Suggestion, file_name
 from sqlanon.wording import counted, listed, percent
 
@@ -55,6 +57,7 @@ def suggest(
     table: Any = None,
     k: int = SUGGESTED_K,
     suppression_limit: float = SUGGESTED_LIMIT,
+    profile: str | None = None,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> Suggestion:
@@ -69,6 +72,7 @@ def suggest(
         table: As for `check`.
         k: The smallest class to suggest, at least 1.
         suppression_limit: The share of the records that may be suppressed to suggest, in [0, 1].
+        profile: `hipaa-safe-harbor` for what that rule allows at most; None for none.
         progress: Called with a line that says how far it is.
         opening: As for `check`.
 
@@ -78,6 +82,7 @@ def suggest(
     if not (is_whole_number(k) and k >= 1):
         raise PolicyError(f"k {k!r} is not a whole number of at least 1")
     Policy((), suppression_limit=suppression_limit)
+    refuse_profile(profile)
     started = time.monotonic()
     if is_frame(source):
         if table is not None:
@@ -85,12 +90,20 @@ def suggest(
         source, table = owned(source)
     reading = open_source(source, table, read_only=True, use=lambda _: Use(), **opening)
     with following(progress), reading as opened, opened.engine.workspace():
-        draft = _draft(opened.engine, opened.table, k=k, suppression_limit=suppression_limit)
+        draft = _draft(
+            opened.engine,
+            opened.table,
+            k=k,
+            suppression_limit=suppression_limit,
+            is_safe_harbor=profile == HIPAA,
+        )
         opened.engine.opened.refuse_changed()
         return told(opened, replace(draft, seconds=time.monotonic() - started))
 
 
-def _draft(engine: Engine, table: exp.Table, *, k: int, suppression_limit: float) -> Suggestion:
+def _draft(
+    engine: Engine, table: exp.Table, *, k: int, suppression_limit: float, is_safe_harbor: bool
+) -> Suggestion:
     """The suggestion for a table that is open."""
     tell("columns: names, types and values")
     profile = profile_table(engine, table, k=k)
@@ -99,9 +112,14 @@ def _draft(engine: Engine, table: exp.Table, *, k: int, suppression_limit: float
     if _has_name_of_reader(profile):
         advice[first.name] = advise_row_names(first) or advice[first.name]
     advice = with_entity(engine, profile, advice, table=table)
+    weights = [name for name, one in advice.items() if one and one.role is Role.WEIGHT]
+    advice |= {name: second_weight(weights[0]) for name in weights[1:]}
     settled = _with_separating(engine, profile, advice)
     settled = _without_twins(engine, profile, settled, table=table)
     columns = [_suggested(column, settled[column.name]) for column in profile.columns]
+    if is_safe_harbor:
+        pairs = zip(columns, profile.columns, strict=True)
+        columns = [drafted(column, own) for column, own in pairs]
     columns = _with_files(engine, table, columns)
     columns = _with_models(engine, profile, columns, k=k)
     notes = [
@@ -110,6 +128,7 @@ def _draft(engine: Engine, table: exp.Table, *, k: int, suppression_limit: float
         *_reading_notes(profile),
         *_telling_notes(profile, settled),
         *_day_notes(engine, profile, table=table),
+        *([UNJUDGED] if is_safe_harbor else []),
     ]
     return Suggestion(
         columns=tuple(columns),

@@ -22,7 +22,7 @@ from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.microdata.inspect import write_paths
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import KAnonymity, LDiversity
-from sqlanon.policy.roles import Sensitive
+from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.syntax import column as column_of
 from sqlanon.reports.document import Provenance, page
@@ -39,7 +39,7 @@ ADVISORY = (
 MANY_NODES = 1_000_000
 """Nodes of a lattice that take too long to search for a first look at what publishing costs."""
 _HEADS = ("column", "role", "generalized by", "because")
-_FLAT = {Role.SENSITIVE, Role.KEEP, Role.DROP, Role.UNDECIDED}
+_FLAT = {Role.SENSITIVE, Role.KEEP, Role.DROP, Role.WEIGHT, Role.UNDECIDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class ColumnSuggestion:
         l: How many different values each class is to hold at least, of a sensitive column; None
             where that is not suggested.
         kind: Its type; None where it is not known.
+        min_level: The lowest level that may be published.
     """
 
     name: str
@@ -74,6 +75,12 @@ class ColumnSuggestion:
     is_asked: bool = False
     l: int | None = None  # noqa: E741  the model's own name
     kind: exp.DataType | None = field(default=None, compare=False, repr=False)
+    min_level: int = 0
+
+    @property
+    def entry(self) -> dict[str, object]:
+        """The column as the policy file has it."""
+        return self.form | ({"min_level": self.min_level} if self.min_level else {})
 
     @property
     def form(self) -> dict[str, object]:
@@ -127,6 +134,8 @@ class ColumnSuggestion:
         if self.hierarchy is not None:
             document["hierarchy"] = self.form if self.form else {"suppress": True}
             document["remark"] = self.remark
+        if self.min_level:
+            document["min_level"] = self.min_level
         return document | {"figures": dict(self.figures)}
 
 
@@ -173,7 +182,7 @@ class Suggestion(SelfShown):
     def policy(self) -> Policy:
         """The policy, which publishes nothing as long as columns are undecided."""
         quasi = {
-            column.name: column.hierarchy
+            column.name: QuasiIdentifier(column.hierarchy, min_level=column.min_level)
             for column in self.of(Role.QUASI_IDENTIFIER)
             if column.hierarchy is not None
         }
@@ -189,6 +198,7 @@ class Suggestion(SelfShown):
             models=[KAnonymity(self.k)],
             suppression_limit=self.suppression_limit,
             entity=self.entity,
+            weight=self.weight,
         )
 
     @property
@@ -205,6 +215,11 @@ class Suggestion(SelfShown):
     def entity(self) -> str | None:
         """The column that says whose record it is, where persons have several."""
         return next((column.name for column in self.columns if column.is_entity), None)
+
+    @property
+    def weight(self) -> str | None:
+        """The column of survey weights, if any."""
+        return next(iter(self._names(Role.WEIGHT)), None)
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -261,8 +276,8 @@ class Suggestion(SelfShown):
 
         Args:
             name: The column.
-            role: Its role: `identifier`, `quasi-identifier`, `sensitive`, `keep`, `drop` or
-                `undecided`.
+            role: Its role: `identifier`, `quasi-identifier`, `sensitive`, `keep`, `drop`,
+                `weight` (another column that was it is undecided then) or `undecided`.
             hierarchy: How it is generalized; as suggested where left out, else by suppression.
 
         Raises:
@@ -295,8 +310,16 @@ class Suggestion(SelfShown):
             is_entity=current.is_entity and chosen is Role.IDENTIFIER,
             is_asked=current.is_asked and chosen is current.role,
             l=current.l if chosen is Role.SENSITIVE else None,
+            min_level=current.min_level if is_same else 0,
         )
-        columns = tuple(changed if column.name == name else column for column in self.columns)
+        others = self.columns
+        if chosen is Role.WEIGHT:
+            now = f"{name!r} is the survey weight"
+            others = tuple(
+                replace(each, role=Role.UNDECIDED, reason=now) if each.role is chosen else each
+                for each in others
+            )
+        columns = tuple(changed if column.name == name else column for column in others)
         return replace(self, columns=columns)
 
     def to_toml(self) -> str:

@@ -107,8 +107,10 @@ SMALL = ("--memory-limit", "40MB", "--threads", 1)
 KEPT = ("--qi", "age,sex", "--k", 5, "--keep", "name")  # what is dropped is not loaded
 
 
-@pytest.mark.parametrize("given", [True, False])
-@pytest.mark.parametrize("where", [f"{ENGINE}.text_files:_late", "sqlanon.publishing.planner:Plan"])
+@pytest.mark.parametrize(
+    ("where", "given"),
+    [(f"{ENGINE}.text_files:_late", True), ("sqlanon.publishing.planner:Plan", False)],
+)
 def test_spill_of_a_killed_run_is_removed_by_the_next(people, place, where, given):
     (place / "spill").mkdir()
     told = ("--temp-directory", place / "spill") if given else ()
@@ -120,14 +122,14 @@ def test_spill_of_a_killed_run_is_removed_by_the_next(people, place, where, give
     assert ["a killed run" in line for line in note(done)].count(True) == 1
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb"])
+@pytest.mark.parametrize("ending", [".csv", ".duckdb"])
 def test_a_half_published_file_of_a_killed_run_is_removed_by_the_next(few, place, ending):
     output = place / f"out{ending}"
     words = ("anonymize", few, *SEARCH, "--keep", "name", "--output", output)
     kill_at(f"{ENGINE}.export:ExportedFile.publish", *words)
     files, markers = left(place)
     assert output.name in [path.name for path in files]
-    assert markers or ending in (".csv.gz", ".parquet", ".duckdb")
+    assert markers or ending == ".duckdb"
     assert not output.exists()
     done = run(*words, "--json")
     assert left(place) == ([], 0)

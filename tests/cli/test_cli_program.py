@@ -93,8 +93,9 @@ def test_help_groups_options_by_purpose(run):
         "Resources",
     ]
     shares = ["--alpha", "--beta-likeness", "--delta-disclosure"]
-    beside = ["--k-map", "--delta-presence", "--population"]
-    assert found["Privacy models"] == ["--k", *beside, "--l", "--t", *shares, "--nulls", "--order"]
+    classes = ["--k", "--k-map", "--delta-presence", "--population"]
+    classes += ["--average-risk", "--share-at-risk", "--k-subsets"]
+    assert found["Privacy models"] == [*classes, "--l", "--t", *shares, "--nulls", "--order"]
     assert found["Suppression"] == ["--suppression-limit", "--suppressed", "--suppressed-label"]
     assert found["Method"] == ["--method", "--loss", "--time-limit"]
     assert found["Only with incognito"] == ["--minimal-nodes", "--alternatives"]

@@ -36,6 +36,11 @@ class Session:
         """What a table holds."""
         return [tuple(row.values()) for row in self.source.table(name).toArrow().to_pylist()]
 
+    def cells(self, name):
+        """The columns of a table by their names, as lists of pyarrow's cells."""
+        table = self.source.table(name).toArrow()
+        return {column: list(table.column(column)) for column in table.column_names}
+
     def tables(self):
         """The names of all tables and views but those of the test."""
         return {each.name for each in self._listed()}
@@ -80,6 +85,18 @@ class Server:
     def rows(self, name):
         """What a table holds."""
         return self.source.execute(f'SELECT * FROM "{name}"').fetchall()
+
+    def cells(self, name):
+        """The columns of a table by their names, as texts in UTC."""
+        from psycopg.sql import SQL, Identifier
+
+        self.source.execute("SET TimeZone = 'UTC'")
+        listed = self.source.execute(f'SELECT * FROM "{name}" LIMIT 0').description
+        columns = [each.name for each in listed]
+        texts = SQL(", ").join(SQL("{}::text").format(Identifier(each)) for each in columns)
+        query = SQL("SELECT {} FROM {}").format(texts, Identifier(name))
+        rows = self.source.execute(query).fetchall()
+        return dict(zip(columns, zip(*rows, strict=True), strict=True))
 
     def tables(self):
         """The names of all tables but those of the test."""

@@ -9,7 +9,18 @@ import pytest
 from databases import empty_database
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, KMap, LDiversity, Policy, QuasiIdentifier, TCloseness
+from sqlanon import (
+    AverageRisk,
+    Hierarchy,
+    KAnonymity,
+    KMap,
+    LDiversity,
+    Policy,
+    QuasiIdentifier,
+    ShareAtRisk,
+    SubsetAnonymity,
+    TCloseness,
+)
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import METHODS
 
@@ -25,12 +36,19 @@ DEMANDS = {
     "suppression limit": {"suppression_limit": 0.1},
     "l": {"models": [KAnonymity(2), LDiversity(2, "entropy")], "sensitive": ["ill"]},
     "t": {"models": [KAnonymity(2), TCloseness(0.4)], "sensitive": ["ill"]},
+    "average risk, share at risk": {
+        "models": [KAnonymity(2), AverageRisk(0.2), ShareAtRisk(0.3, 0.1)],
+        "suppression_limit": 0.1,
+    },
+    "k of subsets": {"models": [KAnonymity(2), SubsetAnonymity(1, 3)], "suppression_limit": 0.1},
     "`--population`": {"models": [KAnonymity(2), KMap(3)], "population": "people"},
 }
 TOGETHER = (
     ("levels", "weights", "suppression limit", "l"),
     ("fixed levels", "`--entity`"),
     ("t",),
+    ("average risk, share at risk",),
+    ("k of subsets",),
     ("`--population`",),
 )
 """Demands that are made at once, where a method takes them."""

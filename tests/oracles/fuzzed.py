@@ -34,7 +34,7 @@ from oracles.cells import (
 )  # fmt: skip
 from oracles.measures import cell_loss, lost_cell, values_under
 from oracles.models import fails
-from oracles.releases import held, holds, plain, published
+from oracles.releases import cells_in, held, holds, plain, published
 from sqlanon import (
     Hierarchy,
     KAnonymity,
@@ -43,14 +43,18 @@ from sqlanon import (
     Sensitive,
     SqlanonError,
     UnsatisfiableError,
+    VerificationError,
 )
 from sqlanon.methods.registry import AUTO, METHODS
 from sqlanon.policy.privacy import (
     DISTANCES,
     AlphaAnonymity,
+    AverageRisk,
     BetaLikeness,
     DeltaDisclosure,
     LDiversity,
+    ShareAtRisk,
+    SubsetAnonymity,
     TCloseness,
 )
 
@@ -66,6 +70,12 @@ NAMES = (
     "MAX(x)",
     "$1",
 )
+THERE = (
+    *("SMALLINT", "INTEGER", "BIGINT", "DECIMAL(18,3)", "DOUBLE", "BOOLEAN"),
+    *("DATE", "TIMESTAMPTZ", "VARCHAR"),
+)
+"""Types that Spark and PostgreSQL have, too, with the same values."""
+OUTPUTS_THERE = ("into", "into", "csv", "parquet", "arrow")
 OUTPUTS = ("into", "in_place", "csv", "parquet", "arrow", "duckdb", "file")
 BOUNDED = ("lm", "tree", "precision", "suppressed-cells", "monotone-entropy")
 LONG = "long " + "x" * 20_000
@@ -80,6 +90,14 @@ MODELS = (
     lambda draw: BetaLikeness(draw.choice([0.5, 1, 2]), draw.choice(["basic", "enhanced"])),
     lambda draw: DeltaDisclosure(draw.choice([1, 2, 3])),
 )
+
+
+WHOLE_TABLE = (
+    lambda draw, _: AverageRisk(draw.choice([0.2, 1 / 3, 0.5, 0.8])),
+    lambda draw, _: ShareAtRisk(draw.choice([0.25, 0.3, 0.5]), draw.choice([0, 0.1, 0.3])),
+    lambda draw, width: SubsetAnonymity(draw.randint(1, width), draw.randint(2, 4)),
+)
+"""Models of all classes together, of so many quasi-identifiers."""
 
 
 @dataclass(frozen=True)
@@ -176,20 +194,28 @@ def bounded(draw, hierarchy):
     return QuasiIdentifier(hierarchy, draw.choice([1.0, 1.0, 0.5, 3.7]), low, high)
 
 
-def releasing(draw):
-    """A case of any types, roles, models, limits and methods."""
+def releasing(draw, *, there=False):
+    """A case of any types, roles, models, limits and methods; `there`, of types of any engine."""
     names = draw.sample(NAMES, draw.randint(1, 5))
     keys = names[: draw.randint(1, min(3, len(names)))]
     # Intervals are refused as quasi-identifiers: now and then they are tried.
     kinds = {name: draw.choice(list(SCALARS if name in keys and draw.random() < 0.9 else KEPT))
              for name in names}  # fmt: skip
+    if there:
+        kinds = {name: draw.choice(THERE) for name in names}
     values = {name: texts_of(draw, kind) for name, kind in kinds.items()}
+    if there:  # PostgreSQL has no text with a character 0
+        values = {name: [text and text.replace("\x00", "0") for text in own]
+                  for name, own in values.items()}  # fmt: skip
     ill = names[len(keys) : len(keys) + draw.randint(0, 2)]
     kept = names[len(keys) + len(ill) :]
     records = draw.randint(1, 24)
+    persons = draw.random() < 0.25
     models = [KAnonymity(draw.randint(1, min(4, records)))]
     models += [draw.choice(MODELS)(draw) for _ in range(draw.choice([0, 1, 1, 2])) if ill]
-    persons = draw.random() < 0.25
+    if not persons and draw.random() < 0.4:
+        whole = [draw.choice(WHOLE_TABLE)(draw, len(keys)) for _ in range(draw.choice([1, 1, 2]))]
+        models = [*whole, *(models if draw.random() < 0.5 else models[1:])]
     rows = [
         [draw.choice(values[name][: draw.choice([2, 9])]) for name in names] for _ in range(records)
     ]
@@ -208,7 +234,11 @@ def releasing(draw):
         entity="who" if persons else None,
     )
     options = options_of(draw, policy)
-    return Case(kinds, rows, policy, options, draw.choice(OUTPUTS), draw.choice(ZONES))
+    if there:
+        # With 0 nothing comes here, which methods that cluster refuse.
+        options["local_rows"] = draw.choice([None, None, None, 0])
+    output = draw.choice(OUTPUTS_THERE if there else OUTPUTS)
+    return Case(kinds, rows, policy, options, output, draw.choice(ZONES))
 
 
 def sensitive_of(draw, texts):
@@ -242,19 +272,42 @@ def options_of(draw, policy):
     return {"method": name, **{key: value for key, value in found.items() if value is not None}}
 
 
-def outcome_of(case, folder):
+def released_there(case, database, folder):
+    """A plan of the case's table in a database elsewhere, and the cells that it publishes."""
+    with case.connection() as connection:
+        database.load(connection.sql("FROM people").to_arrow_table())
+    how = {"table": "people", "local_rows": case.options["local_rows"]}
+    plan = sqlanon.plan(database.source, case.policy, **{**how, **case.options})
+    if case.output == "into":
+        sqlanon.apply(database.source, plan, into="out", **how)
+        return plan, database.cells("out")
+    path = folder / f"out.{case.output}"
+    sqlanon.apply(database.source, plan, output=path, **how)
+    return plan, cells_in(path)
+
+
+def outcome_of(case, folder, database=None):
     """What becomes of a case: "published", or the kind of error; raises where a promise is broken.
 
     Args:
         case: The case.
         folder: An empty folder for what is written.
+        database: Where its table is, of `tests/engine/elsewhere.py`; None for DuckDB.
     """
     connection, fault = case.connection(), None
     try:
-        plan = sqlanon.plan(connection, case.policy, table="people", **case.options)
-        cells = published(connection, plan, case.output, folder)
+        if database is None:
+            plan = sqlanon.plan(connection, case.policy, table="people", **case.options)
+            cells = published(connection, plan, case.output, folder)
+        else:
+            plan, cells = released_there(case, database, folder)
     except SqlanonError as error:
         fault = error
+    if database is not None:
+        left = {"out"} if fault is None and case.output == "into" else set()
+        assert database.tables() == left, "a table that is left"
+        assert len(database.rows("people")) == len(case.rows)
+        database.clear()
     if fault is not None:
         assert not [*folder.glob("out*")], "a file in spite of an error"
         assert connection.execute("SELECT count(*) FROM people").fetchone() == (len(case.rows),)
@@ -284,6 +337,7 @@ def outcome_of(case, folder):
 def assert_tells_no_value(fault):
     """An error of ours, of one line, that neither quotes a cell nor carries the database's own."""
     assert fault.exit_code in (1, 2)
+    assert not isinstance(fault, VerificationError), "a plan that its release does not keep"
     told = str(fault)
     assert "\n" not in told, "more than a line"
     assert MARK not in told
@@ -298,6 +352,7 @@ def violations(case, rows):
         classes[tuple(shown(case.kinds[name], row[name]) for name in policy.attributes)].append(
             number
         )
+    yield from whole_violations(policy.models, {key: len(own) for key, own in classes.items()})
     persons = case.column(policy.entity) if policy.entity else range(len(case.rows))
     for members in classes.values():
         if len({persons[number] for number in members}) < policy.k:
@@ -313,6 +368,27 @@ def violations(case, rows):
             held_by = [[texts[n] for n in some if texts[n]] for some in (members, rows)]
             if fails(model, *held_by, order=order, paths=paths):
                 yield model, members
+
+
+def whole_violations(models, classes):
+    """The models of all classes together that sizes of classes, by their cells, violate."""
+    records = sum(classes.values())
+    for model in models:
+        if isinstance(model, AverageRisk):
+            mean = sum(Fraction(size, records) / size for size in classes.values())
+            if mean > Fraction(str(model.risk)):
+                yield model
+        elif isinstance(model, ShareAtRisk):
+            high = [n for n in classes.values() if Fraction(1, n) > Fraction(str(model.risk))]
+            if Fraction(sum(high)) > Fraction(str(model.share)) * records:
+                yield model
+        elif isinstance(model, SubsetAnonymity):
+            sharing = defaultdict(int)
+            for cells, size in classes.items():
+                for some in combinations(enumerate(cells), model.subsets):
+                    sharing[some] += size
+            if any(size < model.k for size in sharing.values()):
+                yield model
 
 
 def misfits(case, rows):

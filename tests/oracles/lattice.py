@@ -11,7 +11,16 @@ from databases import empty_database, insert
 
 from oracles import models
 from oracles.measures import cell_loss
-from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, Sensitive
+from sqlanon import (
+    AverageRisk,
+    Hierarchy,
+    KAnonymity,
+    Policy,
+    QuasiIdentifier,
+    Sensitive,
+    ShareAtRisk,
+    SubsetAnonymity,
+)
 from sqlanon.loss import cells
 from sqlanon.search.privacy import ValueDemand
 
@@ -38,6 +47,7 @@ class Case:
         nulls: Per sensitive column `value` or `none`.
         persons: Whether persons count.
         suppressed: `drop` or `keep`.
+        whole: Models of all classes together.
     """
 
     trees: list
@@ -51,6 +61,7 @@ class Case:
     nulls: tuple
     persons: bool
     suppressed: str
+    whole: tuple = ()
 
     @property
     def names(self):
@@ -72,7 +83,7 @@ class Case:
                 "pay": Sensitive(pay, nulls=self.nulls[1]),
             },
             drop=[] if self.persons else ["person"],
-            models=[KAnonymity(self.k)],
+            models=[KAnonymity(self.k), *self.whole],
             suppression_limit=self.limit,
             suppressed=self.suppressed,
             suppressed_label=GONE if self.suppressed == "keep" else "*",
@@ -143,8 +154,13 @@ def released(case, node):
     keeping = case.suppressed == "keep"
     within = len(lost) <= allowed
     accepted = within and (keeping or len(lost) < len(case.records))
+    kept = {label: held for label, held in classes.items() if label not in gone}
     if keeping and lost and accepted:
-        accepted = not violates(case, lost, case.records)
+        accepted = not violates(case, lost, case.records, case.k)
+        kept[GONE,] = lost
+    accepted = accepted and keeps_sizes(case, kept)
+    rare = [m for m in case.whole if isinstance(m, SubsetAnonymity) and 0 < len(lost) < m.k]
+    accepted = accepted and not (keeping and rare)
     rows = Counter()
     for label, (*_, job, pay, _) in zip(labels, case.records, strict=True):
         if label not in gone:
@@ -167,15 +183,46 @@ def generalized(case, node):
 
 
 def settled(case, classes, allowed):
+    """The classes that are suppressed and the rounds, for the least size by which sizes are kept.
+
+    Or the first one by which too much is suppressed.
+    """
+    k = case.k
+    while True:
+        gone, rounds = fixpoint(case, classes, k, allowed)
+        left = {label: held for label, held in classes.items() if label not in gone}
+        if keeps_sizes(case, left) or sum(len(classes[label]) for label in gone) > allowed:
+            return gone, rounds
+        k += 1
+
+
+def keeps_sizes(case, classes):
+    """Whether classes satisfy the models of their sizes, by these models' definitions."""
+    sizes = [len(held) for held in classes.values()]
+    for model in case.whole:
+        if isinstance(model, AverageRisk):
+            bad, bound = Fraction(len(sizes)), model.risk
+        elif isinstance(model, ShareAtRisk):
+            at_risk = [size for size in sizes if Fraction(1, size) > Fraction(str(model.risk))]
+            bad, bound = Fraction(sum(at_risk)), model.share
+        else:
+            continue
+        if bad > Fraction(str(bound)) * sum(sizes):
+            return False
+    return True
+
+
+def fixpoint(case, classes, k, allowed):
     """The classes that are suppressed, looked at again until no other one fails; and the rounds."""
     gone, rounds = set(), 0
     while True:
         left = [r for label, held in classes.items() if label not in gone for r in held]
         reference = case.records if case.suppressed == "keep" else left
+        rare = rare_among(case, {name: held for name, held in classes.items() if name not in gone})
         more = {
             label
             for label, held in classes.items()
-            if label not in gone and violates(case, held, reference)
+            if label not in gone and (label in rare or violates(case, held, reference, k))
         }
         if not more:
             return gone, max(rounds, 1)
@@ -184,9 +231,23 @@ def settled(case, classes, allowed):
             return gone, rounds
 
 
-def violates(case, held, reference):
+def rare_among(case, classes):
+    """The labels with a combination of some columns that too few records share."""
+    found = set()
+    for model in (each for each in case.whole if isinstance(each, SubsetAnonymity)):
+        for columns in itertools.combinations(range(len(case.trees)), model.subsets):
+            sharing = Counter()
+            for label, held in classes.items():
+                sharing[tuple(label[n] for n in columns)] += len(held)
+            found |= {
+                label for label in classes if sharing[tuple(label[n] for n in columns)] < model.k
+            }
+    return found
+
+
+def violates(case, held, reference, k):
     """Whether records make no class: too few, or any model violated by persons or by records."""
-    if len(held) < case.k or (case.persons and len({r[-1] for r in held}) < case.k):
+    if len(held) < k or (case.persons and len({r[-1] for r in held}) < k):
         return True
     ways = [False, True] if case.persons else [False]
     return any(

@@ -15,9 +15,12 @@ from sqlanon.engine.base import render
 from sqlanon.policy.privacy import (
     DISTANCES,
     AlphaAnonymity,
+    AverageRisk,
     BetaLikeness,
     DeltaDisclosure,
     LDiversity,
+    ShareAtRisk,
+    SubsetAnonymity,
     TCloseness,
 )
 from sqlanon.query.privacy import figures
@@ -46,6 +49,12 @@ DRAWN = st.one_of(
     st.builds(DeltaDisclosure, st.sampled_from([0.3, math.log(2), 1, 3])),
 )
 """Models of every form."""
+OF_ALL = st.one_of(
+    st.builds(AverageRisk, st.sampled_from([0.1, 0.2, 0.3, 1 / 3, 0.4, 0.5, 0.7])),
+    st.builds(ShareAtRisk, st.sampled_from([0.2, 0.3, 0.5, 0.9]), st.sampled_from([0, 0.1, 0.3])),
+    st.builds(SubsetAnonymity, st.integers(1, 3), st.integers(1, 4)),
+)
+"""Models of all classes together."""
 
 
 def fails(model, values, whole, *, order, paths=None, members=(None, None)):

@@ -32,12 +32,17 @@ def published(connection, plan, output, folder):
             return of_table(fresh, "people")
     path = folder / f"out.{output}"
     sqlanon.apply(connection, plan, output=path)
-    if output == "duckdb":
+    return cells_in(path)
+
+
+def cells_in(path):
+    """The cells of a file `out` by column."""
+    if path.suffix == ".duckdb":
         with duckdb.connect(str(path)) as fresh:
             return of_table(fresh, "out")
-    if output.startswith("csv"):
-        data = gzip.decompress(path.read_bytes()) if output == "csv.gz" else path.read_bytes()
-        header, *rows = read_csv(data.decode())
+    if ".csv" in path.suffixes:
+        data = path.read_bytes()
+        header, *rows = read_csv((gzip.decompress(data) if path.suffix == ".gz" else data).decode())
         return dict(zip(header, zip(*rows, strict=True), strict=True))
     return read_arrow(path)
 

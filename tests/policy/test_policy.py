@@ -246,7 +246,8 @@ def test_unknown_keys_are_refused_all_at_once():
     message = refusal(Policy.from_dict, {"K": 2, "quasi_identifier": {}, "zzz": 1, "k": 2})
     assert message.startswith(
         "unknown keys in the policy: K (did you mean k?), "
-        "quasi_identifier (did you mean quasi_identifiers?), zzz; known are k, l, t, "
+        "quasi_identifier (did you mean quasi_identifiers?), zzz; known are k, average_risk, "
+        "share_at_risk, k_subsets, l, t, "
     )
     for key in ("method", "loss", "entity", "sensitive", "suppressed_label"):
         assert key in message.partition("known are")[2]

@@ -307,6 +307,14 @@ def test_a_view_that_gives_other_rows_each_time_is_told_as_that():
         sqlanon.anonymize(connection, policy, table="t", into="o")
 
 
+def test_a_view_with_as_many_rows_of_the_same_values_each_time_is_told_before_there_is_a_plan():
+    connection = duckdb.connect()
+    connection.execute("CREATE VIEW t AS SELECT (random() * 9)::INT AS a FROM range(2000)")
+    policy = Policy(["a"], models=[KAnonymity(2)])
+    with pytest.raises(StalePlanError, match=f"^{UNSTEADY}$"):
+        sqlanon.plan(connection, policy, table="t")
+
+
 def test_a_value_that_has_no_code_when_it_is_read_again_holds_no_model():
     connection = duckdb.connect()
     connection.execute("CREATE VIEW t AS SELECT random() AS a, i % 3 AS s FROM range(2000) r (i)")

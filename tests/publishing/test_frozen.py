@@ -163,6 +163,62 @@ def test_together_a_class_that_no_release_has_is_refused(connection, tmp_path):
     assert not connection.sql("SHOW TABLES").filter("name = 'second'").fetchall()
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_together_a_manifest_is_verified_with_what_was_released_before(
+    connection, tmp_path, ending
+):
+    plan = saved(connection, tmp_path, KAnonymity(3), LDiversity(2))
+    first, second = (tmp_path / f"{name}.{ending}" for name in ("first", "second"))
+    sqlanon.apply(connection, plan, output=first)
+    fill(connection, "batch", [(20, "f", "a")])
+    page, manifest = tmp_path / "page.html", tmp_path / "m.json"
+    report = sqlanon.apply(
+        connection, plan, to="batch", released=[first], output=second, manifest=manifest,
+        report=page,
+    )  # fmt: skip
+    assert report.holds
+    found = sqlanon.verify(second, manifest, earlier=[first])
+    assert found.holds, found.differences
+    assert found.models == report.models
+    assert f"{len(rows_of(connection, 'people'))} records released before" in page.read_text()
+    for earlier in ([], [first, second]):
+        with pytest.raises(PolicyError, match="with 1 earlier release, and"):
+            sqlanon.verify(second, manifest, earlier=earlier)
+    other = sqlanon.verify(second, manifest, earlier=[second])
+    assert "earlier releases are not those" in other.differences[0]
+    assert "k-anonymity 3 does NOT hold" in other.differences[1]
+
+
+def test_together_persons_are_refused_since_those_of_a_release_may_be_in_the_batch(
+    connection, tmp_path
+):
+    persons = Policy(
+        {"age": Hierarchy.intervals(5)}, entity="ill", drop=["sex"], models=[KAnonymity(2)]
+    )
+    fill(connection, "people", [(20, "f", "a"), (20, "f", "b")])
+    plan = sqlanon.plan(connection, persons, table="people", method="incognito")
+    sqlanon.apply(connection, plan, into="first")
+    fill(connection, "batch", [(20, "f", "a")])
+    with pytest.raises(PolicyError, match="may all be in the batch"):
+        sqlanon.apply(connection, plan, to="batch", released=["first"], into="second")
+
+
+def test_a_batch_keeps_candidates_beside_an_earlier_release_of_the_same_people(
+    connection, tmp_path
+):
+    plan = saved(connection, tmp_path, KAnonymity(3))
+    batch = [(20, "f", "a")] * 3 + [(20, "f", "b")] * 3
+    fill(connection, "batch", batch)
+    for name, ills in (("two", "ab"), ("one", "a")):
+        connection.execute(f"CREATE TABLE {name} AS SELECT '20-24' AS age, 'f' AS sex, ill FROM "
+                           f"(SELECT UNNEST({[*ills]}) AS ill)")  # fmt: skip
+    report = sqlanon.apply(connection, plan, to="batch", against=["two"], into="second")
+    assert [each.candidates for each in report.against] == [6]
+    connection.execute("DELETE FROM batch WHERE rowid = 0")
+    with pytest.raises(sqlanon.VerificationError, match="too few candidates"):
+        sqlanon.apply(connection, plan, to="batch", against=["one"], into="third")
+
+
 def test_an_earlier_release_may_be_a_file(connection, tmp_path):
     plan = saved(connection, tmp_path)
     for name in ("first.csv", "first.parquet"):
@@ -237,10 +293,6 @@ def test_what_contradicts_other_records_is_refused(connection, tmp_path):
         sqlanon.apply(connection, plan, to="people", in_place=True)
     with pytest.raises(PolicyError, match="--to BATCH"):
         sqlanon.apply(connection, plan, suppression_limit=0.1, into="second")
-    with pytest.raises(PolicyError, match="manifest or report"):
-        sqlanon.apply(
-            connection, plan, to="people", released=["people"], into="x", manifest="m.json"
-        )
     with pytest.raises(PolicyError, match="suppressed where the batch"):
         sqlanon.apply(
             connection, plan, to="people", released=["people"], into="x", suppression_limit=0.1

@@ -181,6 +181,21 @@ def test_persons_of_a_release_satisfy_every_model_by_every_method(method, rows, 
         assert not list(breaches(rows, released, model))
 
 
+# Two pairs with halves each, 4 and 3, 2 and 4, whose union has two persons of three with the flu.
+PAIRS = [(0, 0, 4, "flu"), (0, 0, 2, "flu"), (0, 0, 3, "cold"), (0, 0, 4, "gout")]
+
+
+@pytest.mark.every_row
+@pytest.mark.parametrize("method", ["mondrian", "set-cover", "agglomerative", "partial-domain"])
+def test_clusters_with_one_label_are_judged_as_the_class_that_they_are(method):
+    rows = [*PAIRS, (5, 0, 1, "gout"), (5, 0, 4, "flu")]
+    with sick(rows) as connection:
+        policy = asked_of(AlphaAnonymity(0.5), limit=0.7)
+        sqlanon.anonymize(connection, policy, table="sick", method=method, into="out", seed=1)
+        released = connection.execute("SELECT place, home, ill, row FROM out").fetchall()
+        assert not list(breaches(rows, released, AlphaAnonymity(0.5)))
+
+
 # Persons 1 and 2 have both illnesses, and 3 and 4 have one each: all of place 0 have the flu.
 BOTH = [(0, 0, 1, "flu"), (0, 0, 1, "cold"), (0, 0, 2, "flu"), (0, 0, 2, "cold")]
 OTHERS = [(5, 0, 3, "flu"), (5, 0, 4, "cold"), (5, 0, 5, "gout"), (5, 0, 6, "gout")]

@@ -7,6 +7,8 @@ import importlib
 import sys
 from pathlib import Path
 
+from sqlglot import exp
+
 from sqlanon import sqltext
 from sqlanon.query.privacy.figures import Needed
 from sqlanon.sqltext import name, names, render, value
@@ -57,6 +59,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "query")]
 for path in sorted((ROOT / "query").glob("test_*.py")):
     importlib.import_module(path.stem)
 
+BIGINT = exp.DataType.build("BIGINT")
 T, HIERARCHICAL = name("t"), Needed(distances=("hierarchical",))
 WHOLE = {
     "classes/parted": {
@@ -84,12 +87,29 @@ WHOLE = {
         "attribute": name("a"),
         "nulls": True,
     },
+    "publish/class_means": {
+        "rows": T,
+        "columns": [
+            (name("a"), name("n"), BIGINT, True, value(0.5), BIGINT),
+            (name("b"), None, None, None, None, None),
+        ],
+        "keys": names("k"),
+        "least": 2,
+        "sorted_by": names("a"),
+    },
 }
 CHANGED = [
     ("classes/parted", {"bits": [(0, 1), (1, 1)]}),
     ("classes/marginal", {"parts": [1, 2]}),
     ("assess/furthest_values", {"labels": []}),
     ("assess/value_counts", {"nulls": False}),
+    (
+        "publish/class_means",
+        {
+            "columns": [(name("a"), name("n"), BIGINT, False, value(1.0), BIGINT)],
+            "sorted_by": [],
+        },
+    ),
     ("privacy/class_figures", {"grouped": True}),
     ("encoding/spelling_counts", {"texts": []}),
     ("encoding/coded_rows", {"words": [(name("w"), [])]}),

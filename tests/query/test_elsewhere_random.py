@@ -84,7 +84,7 @@ def queries(connection, columns):
 
 @pytest.mark.slow
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(tables())
 def test_random_tables_are_read_alike_elsewhere(engine, drawn):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from snapshots import INTEGER, Snapshot
 
-from sqlanon.query.assess import release
+from sqlanon.query.assess import release, use
 from sqlanon.query.syntax import table
 
 TABLES = """
@@ -67,9 +69,27 @@ INSERT INTO crowded VALUES (1, 0, 5), (3, 0, 2), (3, 1, 1);
 
 CREATE TABLE parts (word_0 BIGINT, word_1 BIGINT, whole BIGINT, part DOUBLE);
 INSERT INTO parts VALUES (1, 0, 0, 1.5), (2, 0, 0, 0.5), (3, 0, 2, 0), (3, 1, 1, 0);
+
+CREATE TABLE before (age INTEGER, ill VARCHAR, pay DOUBLE);
+INSERT INTO before VALUES
+    (31, 'flu', 1), (31, 'flu', 2), (31, NULL, 3), (35, 'flu', 'NaN'), (NULL, 'flu', 4);
+
+CREATE TABLE after (age VARCHAR, ill VARCHAR, pay DOUBLE);
+INSERT INTO after VALUES ('30-39', 'flu', 1), ('31', NULL, 3), ('*', 'flu', 100);
+
+CREATE TABLE leaves (attribute BIGINT, leaf VARCHAR, cell BIGINT);
+INSERT INTO leaves VALUES (1, '31', 0), (1, '35', 1), (1, NULL, 2), (0, '31', 7);
+
+CREATE TABLE stands (attribute BIGINT, label VARCHAR, cell BIGINT, cells BIGINT);
+INSERT INTO stands VALUES
+    (1, '30-39', 0, 2), (1, '30-39', 1, 2), (1, '31', 0, 1), (1, '*', 0, 3), (0, '30-39', 7, 1);
 """
 UNFIT = {"HUGEINT", "DECIMAL"}
 CODES, NODE, CLASSES, MAPPED = table("codes"), table("node"), table("classes"), table("mapped")
+BESIDE = use.ComparedTables(
+    *(table("before"), 5, table("after"), 2, table("leaves"), table("stands"), "*", ["age"])
+)
+AGE = use.Counted("age", INTEGER, 1)
 
 
 SNAPSHOTS = [
@@ -184,5 +204,29 @@ SNAPSHOTS = [
         "origins",
         release.origins(table("parts"), columns=[(3, 0), (0, 1)]),
         [(0, 0, 1.5, 1, 0), (0, 0, 0.5, 2, 0), (0, 3, 0, 3, 0), (1, 2, 2, 0, 0), (1, 1, 0, 0, 1)],
+    ),
+    # 3/5, 1/5 and 1/5 of the original are 3/4, 1/4 and 0 of what is not suppressed.
+    Snapshot("table_error of labels", use.table_error(BESIDE, [AGE]), [(1.0, 0.4, 0.5)]),
+    # 3/5, 1/5 and 1/5 of the original are 11/18, 1/6 and 0 of three records.
+    Snapshot(
+        "table_error of a release without suppressed records",
+        use.table_error(replace(BESIDE, published=3, suppressed=None), [AGE]),
+        [(7 / 9, 22 / 90, (1 / 54 + 1 / 6 + 1) / 3)],
+    ),
+    # 2/5, 1/5, 1/5 and 1/5 are 1/4, 1/2, 1/4 and 0.
+    Snapshot(
+        "table_error of labels and a column as it is",
+        use.table_error(BESIDE, [AGE, use.Counted("ill")]),
+        [(1.0, 0.7, 0.78125)],
+    ),
+    Snapshot(
+        "number_figures",
+        use.number_figures(table("before"), "pay", shares=[0.25, 0.5]),
+        [(2.5, 1.0, 2.0)],
+    ),
+    Snapshot(
+        "number_figures without suppressed records",
+        use.number_figures(table("after"), "pay", shares=[0.5], suppressed="*", judged=["age"]),
+        [(2.0, 1.0)],
     ),
 ]

@@ -616,3 +616,18 @@ def test_a_first_column_called_as_one_without_a_name_holds_row_names(connection,
     assert (found.role.value == "identifier") == (role == "identifier")
     as_unnamed = "it is called as a first column without a name is"
     assert (as_unnamed in found.reason) == (role == "identifier")
+
+
+def test_the_first_survey_weight_from_one_on_is_drafted_as_weight(connection):
+    rows = "1 + range * 31 % 997 / 10 AS sample_weight, 1 + range % 9 AS household_weight"
+    connection.execute(
+        f"CREATE OR REPLACE TABLE drawn AS SELECT range % 60 AS age, {rows} FROM range(2000)"
+    )
+    suggestion = sqlanon.suggest(connection, table="drawn")
+    assert suggestion.weight == suggestion.policy.weight == "sample_weight"
+    assert 'weight = "sample_weight"' in suggestion.to_toml()
+    assert suggestion.undecided == ("household_weight",)
+    assert "'sample_weight' is taken for that" in suggestion.reasons["household_weight"]
+    changed = suggestion.with_column("household_weight", "weight")
+    assert changed.policy.weight == "household_weight"
+    assert changed.undecided == ("sample_weight",)

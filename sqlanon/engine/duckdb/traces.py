@@ -76,15 +76,21 @@ def free_blocks(engine: Engine, table: exp.Table) -> int:
     return sum(number for (number,) in engine.rows(query))
 
 
-def beside(engine: Engine, table: exp.Table) -> list[str]:
-    """All that a table's database holds besides and that may quote values, a phrase a kind."""
-    tables, sequences = (
-        sorted(name for (name,) in engine.rows(query))
-        for query in (
-            entries("duckdb_tables", ("table_name",), database=table.catalog, without=table),
-            entries("duckdb_sequences", ("sequence_name",), database=table.catalog),
-        )
+def beside(engine: Engine, table: exp.Table, *, original: exp.Table | None) -> list[str]:
+    """All that a table's database holds besides and that may quote values, a phrase a kind.
+
+    Args:
+        engine: Where the database is attached.
+        table: The table.
+        original: A table of the same database that is told of elsewhere; None without.
+    """
+    every = entries(
+        "duckdb_tables", ("schema_name", "table_name"), database=table.catalog, without=table
     )
+    known = () if original is None else (original.db, original.name)
+    tables = sorted(name for schema, name in engine.rows(every) if (schema, name) != known)
+    listed = entries("duckdb_sequences", ("sequence_name",), database=table.catalog)
+    sequences = sorted(name for (name,) in engine.rows(listed))
     named = (("other table", tables), ("sequence", sequences))
     own = [f"{counted(len(names), what)}: {first_names(names)}" for what, names in named if names]
     return [*own, *leftovers(engine, table.catalog)]

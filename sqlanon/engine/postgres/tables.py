@@ -96,6 +96,10 @@ class PostgresTables:
         """The table by its schema and name, as in a copy of its database."""
         return exp.Table(this=table.this.copy(), db=table.args["db"].copy())
 
+    def write(self, place: exp.Table, text: str) -> None:
+        """Makes a table of the rows of a query."""
+        self._run(f"CREATE TABLE {text_of(place)} AS {text}")
+
     def exists(self, table: exp.Table) -> bool:
         """Whether there is a table or view of that fully qualified name."""
         return self._entry(table) is not None

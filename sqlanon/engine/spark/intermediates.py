@@ -305,6 +305,24 @@ class Checkpoints:
         self._frames.clear()
 
 
+class Noted:
+    """A table that is made under a name for a while: a later run drops it if this one is killed.
+
+    Args:
+        session: Open.
+        calls: Its calls.
+        table: Its name, quoted for Spark.
+    """
+
+    def __init__(self, session: Any, calls: Calls, table: str) -> None:
+        self._folder = OwnFolder.make(None, _NOTED)
+        _note(self._folder, {"table": table, "cluster": cluster(session, calls)})
+
+    def done(self) -> None:
+        """It is gone, or where it belongs."""
+        self._folder.remove()
+
+
 def _refuse_unseen(place: LocalFiles | RemoteFiles) -> None:
     """Refuses a folder of files that Spark does not write where this program reads: it tries."""
     session, seen = place._session, None

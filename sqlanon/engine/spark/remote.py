@@ -52,18 +52,22 @@ class SparkRemote:
         is_passing: bool = False,
     ) -> None:
         self._session, self._call = session, Calls(session)
-        self.tables = SparkTables(session, self._call, is_passing=is_passing)
+        self.notes = list[str]()
+        self.tables = SparkTables(session, self._call, notes=self.notes, is_passing=is_passing)
         self._kept = intermediates(session, self._call, materialize=materialize, scratch=scratch)
-        self.notes = list(self._kept.notes)
+        self.notes += self._kept.notes
         self._stored = dict[str, Any]()
         self._reads_files = not self._writes_old_days()
         self.can = Abilities(
             fresh_file=False,
-            in_place=False,
+            in_place=True,
+            keeps_versions=True,
             stages_beside=True,
             sorts_in_parts=self._sorts_in_parts(),
             # Sail does tasks of Python in the threads of one process, of which one runs at a time.
             workers=None if self._call.is_sail else SparkWorkers(session, self.notes),
+            # Statistics of a file leave NaN out: where all else is one value, Sail reads that.
+            reads_nan=not self._call.is_sail,
         )
 
     @property

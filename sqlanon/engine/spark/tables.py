@@ -1,11 +1,17 @@
-"""Names of Spark's tables, and how one takes another's place."""
+"""Names of Spark's tables and folders, and how one takes another's place.
+
+Where a format keeps versions, the newest one is read throughout: a view shows it, whatever is
+committed meanwhile.
+"""
 
 from __future__ import annotations
 
 import itertools
+import os
 import uuid
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
@@ -13,33 +19,47 @@ from sqlglot.errors import ParseError, TokenError
 
 from sqlanon.arguments import kind_of
 from sqlanon.engine.spark.calls import Calls
+from sqlanon.engine.spark.folders import (
+    ATOMIC,
+    FolderDraft,
+    folder,
+    folder_named,
+    format_of,
+    is_folder,
+    newest_version,
+    same,
+)
+from sqlanon.engine.spark.intermediates import Noted
 from sqlanon.engine.spark.stores import is_local, local_path
 from sqlanon.errors import EngineError, MissingTableError, SourceError, VerificationError
 
 _numbers = itertools.count(1)
-ATOMIC = frozenset({"delta", "iceberg"})
-"""Formats of tables that are replaced in one step."""
-_PATHS = frozenset({"parquet", "delta", "iceberg", "orc", "csv", "json"})
 
 
 class SparkTables:
-    """The tables of a session's catalogs.
+    """The tables of a session's catalogs, and folders of data.
 
     Args:
         session: Open.
         calls: Its calls.
+        notes: Where notes go.
         is_passing: Whether its catalog ends with this process, and so would a new table.
     """
 
-    def __init__(self, session: Any, calls: Calls, *, is_passing: bool = False) -> None:
-        self._is_passing = is_passing
+    def __init__(
+        self, session: Any, calls: Calls, *, notes: list[str], is_passing: bool = False
+    ) -> None:
+        self._is_passing, self._notes = is_passing, notes
         self._session, self._call, self._views = session, calls, list[str]()
+        self._shown, self._versions = dict[str, exp.Table](), dict[str, int]()
+        self._drafts, self._noted = dict[str, FolderDraft](), dict[str, Noted]()
 
     def resolve(self, table: object) -> exp.Table:
         """The table that a name, a path or a data frame of the session stands for.
 
         A name is `table`, `schema.table` or `catalog.schema.table`, each part in backticks or not;
         `` format.`path` `` is a folder of data, and so is the path of a folder on this machine.
+        Of what has versions it is the newest one by now.
 
         Raises:
             MissingTableError: There is no such table.
@@ -47,66 +67,112 @@ class SparkTables:
         if isinstance(table, exp.Table):
             return table
         if hasattr(table, "createOrReplaceTempView"):
-            return self._viewed(table)
+            return self._view(table)
         if not isinstance(table, str) or not table:
             what = "the name is empty" if table == "" else f"{kind_of(table)} is not a table"
             raise SourceError(f"{what}; give the name of a table, or a DataFrame of the session")
         if not is_local(table) or local_path(table).is_dir():
-            return self._viewed(self._of_path(table))
+            return self._of_path(table)
         named = _parsed(table)
-        if named.db.lower() in _PATHS and not named.catalog:
-            return self._viewed(self._read(named.db.lower(), named.name))
+        if is_folder(named):
+            return self._folder(named.db.lower(), named.name)
         if not self.exists(named):
             raise MissingTableError(f"there is no table {table!r} that Spark knows")
-        if named.db or self._is_view(named):
+        if self._is_view(named):
             return named
-        current = "SELECT current_catalog(), current_database()"
-        row = self._call(lambda: self._session.sql(current).collect()[0], "name its catalog")
-        return exp.table_(named.name, db=row[1], catalog=row[0], quoted=True)
+        if not named.db:
+            current = "SELECT current_catalog(), current_database()"
+            row = self._call(lambda: self._session.sql(current).collect()[0], "name its catalog")
+            named = exp.table_(named.name, db=row[1], catalog=row[0], quoted=True)
+        return self._pinned(named) or named
 
     def target(self, name: str, source: exp.Table) -> exp.Table:
         """The table that a name for a new table stands for: beside `source` unless it says more.
 
+        It is `source` where the name means that; a path is a folder.
+
         Raises:
-            SourceError: It would be gone with this process.
+            SourceError: It would be gone with this process, or is a folder that cannot be written.
         """
+        original = self._original(source)
+        place = folder_named(name) or self._table_named(name, original)
+        parts = [[part.name for part in each.parts] for each in (place, original)]
+        is_itself = is_folder(place) == is_folder(original) and same(*parts)
+        return source if is_itself else place
+
+    def _table_named(self, name: str, original: exp.Table) -> exp.Table:
         if self._is_passing:
             raise SourceError(
                 "the catalog of a Spark in this process ends with it, and a new table would, too; "
-                "publish to a file with output (--output FILE)"
+                "publish to a folder (--into ./FOLDER), or to a file with output (--output FILE)"
             )
         named = _parsed(name)
-        if named.db or not source.db:
+        if named.db or not original.db or is_folder(original):
             return named
-        return exp.table_(named.name, db=source.db, catalog=source.catalog or None, quoted=True)
+        return exp.table_(named.name, db=original.db, catalog=original.catalog or None, quoted=True)
 
     def beside(self, table: exp.Table) -> exp.Table:
-        """A fresh name in the schema of a table; others write there, too."""
+        """A fresh name in the schema of a table, where others write, too; or beside a folder."""
+        table = self._original(table)
         fresh = f"_sqlanon_{uuid.uuid4().hex[:12]}_{next(_numbers)}"
+        if is_folder(table):
+            kind = "parquet" if self.exists(table) else table.db
+            self._drafts[fresh] = FolderDraft(Path(table.name), kind)
+            self._notes += self._drafts[fresh].notes
+            return exp.table_(fresh, quoted=True)
         return exp.table_(fresh, db=table.db or None, catalog=table.catalog or None, quoted=True)
 
     def portable(self, table: exp.Table) -> exp.Table:
-        """The table by the name that it has everywhere: its own."""
-        return table
+        """The table or folder by the name that it has everywhere."""
+        return self._original(table)
+
+    def write(self, place: exp.Table, text: str) -> None:
+        """Makes a table or draft of a query's rows; a killed run leaves nothing of it for good."""
+        draft = self._drafts.get(place.name)
+        if draft is None:
+            self._note(place)
+            self._run(f"CREATE TABLE {_text(place)} AS {text}")
+            return
+        path = str(draft.path)
+
+        def write() -> None:
+            rows = self._session.sql(text)
+            rows.write.format(draft.kind).save(path)
+            if not draft.is_seen:  # Sail writes no file for no rows
+                draft.fill(rows.toArrow())
+
+        self._call(write, "write a folder")
+        self._view(self._read(folder(draft.kind, path)), place.name)
 
     def exists(self, table: exp.Table) -> bool:
-        """Whether there is a table or view of that name."""
-        text = table.sql("spark", identify=True)
+        """Whether there is a table, view or folder of that name."""
+        if is_folder(table):
+            return os.path.lexists(table.name)
+        text = _text(table)
         found: bool = self._call(
             lambda: self._session.catalog.tableExists(text), "look for a table"
         )
         return found
 
     def is_base_table(self, table: exp.Table) -> bool:
-        """Whether a name is a table's, not a view's."""
-        return self.exists(table) and not self._is_view(table)
+        """Whether a name is a table's or a folder's, not a view's."""
+        table = self._original(table)
+        return self.exists(table) and (is_folder(table) or not self._is_view(table))
 
     def drop(self, table: exp.Table) -> None:
-        """Drops a table that exists."""
-        self._call.drop_table(table.sql("spark", identify=True))
+        """Drops a table or draft that exists."""
+        draft = self._drafts.pop(table.name, None)
+        if draft is not None:
+            draft.discard()
+            return
+        self._call.drop_table(_text(table))
+        if _text(table) in self._noted:
+            self._noted.pop(_text(table)).done()
 
     def close(self) -> None:
-        """Drops the views that were made for paths and data frames."""
+        """Drops drafts, and the views that were made for paths and data frames."""
+        for draft in self._drafts.values():
+            draft.discard()
         while self._views:
             name = self._views.pop()
             self._call(partial(self._session.catalog.dropTempView, name), "drop a view")
@@ -115,25 +181,21 @@ class SparkTables:
         """Gives a table that was written beside a place its name; what stood there is gone.
 
         Raises:
-            VerificationError: Where a table cannot be renamed and is copied, what arrives is
-                something else.
+            SourceError: It cannot be replaced, or has changed since it was resolved.
+            VerificationError: Where a table is copied, what arrives is something else.
         """
-        names = [table.sql("spark", identify=True) for table in (written, place)]
-        if not self.exists(place):
+        shown, place = place, self._original(place)
+        if self.exists(place):
+            self.refuse_fixed(place)
+            self._refuse_newer(shown)
+            self._overwrite(written, place)
+        elif written.name in self._drafts:
+            self._drafts[written.name].publish()
+        else:
             try:
-                self._run("ALTER TABLE {} RENAME TO {}".format(*names))
+                self._run(f"ALTER TABLE {_text(written)} RENAME TO {_text(place)}")
             except EngineError:  # an engine without renaming, as Sail is
                 self._copy(written, place)
-            return
-        self.refuse_fixed(place)
-        kind = self._format(place)
-        replacing = "CREATE OR REPLACE TABLE {1} USING {2} AS SELECT * FROM {0}"
-        try:
-            self._run(replacing.format(*names, kind))
-        except EngineError:  # Sail replaces no columns so, but does in a writer's way
-            rows = self._session.table(names[0]).write.format(kind).mode("overwrite")
-            writer = rows.option("overwriteSchema", "true")
-            self._call(lambda: writer.saveAsTable(names[1]), "publish a table")
         self.drop(written)
 
     def refuse_fixed(self, place: exp.Table) -> None:
@@ -142,26 +204,41 @@ class SparkTables:
         Raises:
             SourceError: A crash in between would leave neither the old one nor the new one.
         """
+        place = self._original(place)
         if self._format(place) not in ATOMIC:
             raise SourceError(
-                f"table {place.name!r} cannot be replaced in one step, as Delta and Iceberg tables "
-                "can; drop it first, or publish under another name"
+                f"{'folder' if is_folder(place) else 'table'} {place.name!r} cannot be replaced in "
+                "one step, as Delta and Iceberg tables can; drop it first, or publish under "
+                "another name"
+            )
+
+    def _overwrite(self, written: exp.Table, place: exp.Table) -> None:
+        """Commits the rows of a table as the next version of another, with their columns.
+
+        By a writer, not CREATE OR REPLACE, by which Sail keeps the old types and loses values.
+        """
+        kind = self._format(place)
+        copied = self._session.table(_text(written)).write.format(kind).mode("overwrite")
+        writer, arrived = copied.option("overwriteSchema", "true"), place
+        if is_folder(place):
+            self._call(partial(writer.save, place.name), "publish a folder")
+            arrived = self._view(self._read(place))
+        else:
+            self._call(partial(writer.saveAsTable, _text(place)), "publish a table")
+        if self._differ(written, arrived):
+            raise VerificationError(
+                "the version committed is not the one checked; the one before is in its history"
             )
 
     def _copy(self, written: exp.Table, place: exp.Table) -> None:
-        one, other = (table.sql("spark", identify=True) for table in (written, place))
-        columns = self._call(lambda: self._session.table(one).columns, "read a table")
-        keys = ", ".join(exp.to_identifier(name, quoted=True).sql("spark") for name in columns)
+        """Writes a table anew under another name, which is gone after a failure or a kill."""
+        self._note(place)
+        keys = ", ".join(map(_quoted, self._columns(written)))
         # Without a limit, however high, such an engine leaves the order out.
-        rows = f"SELECT * FROM {one} ORDER BY {keys} LIMIT {2**63 - 1}"
-        counts = f"SELECT (SELECT count(*) FROM {one}) - (SELECT count(*) FROM {other})"
-        lost = f"SELECT count(*) FROM (SELECT * FROM {one} EXCEPT ALL SELECT * FROM {other})"
-        compared = lambda: [  # noqa: E731
-            self._session.sql(text).collect()[0][0] for text in (counts, lost)
-        ]
+        rows = f"SELECT * FROM {_text(written)} ORDER BY {keys} LIMIT {2**63 - 1}"
         try:
-            self._run(f"CREATE TABLE {other} AS {rows}")
-            if any(self._call(compared, "compare tables")):
+            self._run(f"CREATE TABLE {_text(place)} AS {rows}")
+            if self._differ(written, place):
                 raise VerificationError(
                     "the table written is not the one checked; nothing is published"
                 )
@@ -169,49 +246,127 @@ class SparkTables:
             with suppress(EngineError):
                 self.drop(place)
             raise
-        self.drop(written)
+        self._noted.pop(_text(place)).done()
+
+    def _differ(self, one: exp.Table, other: exp.Table) -> bool:
+        """Whether two tables hold other rows; of maps, which are not compared, no value counts."""
+        first, second = map(_text, (one, other))
+        count = f"SELECT (SELECT count(*) FROM {first}) - (SELECT count(*) FROM {second})"
+        rows = f"SELECT {', '.join(map(_quoted, self._columns(one, compared=True)))} FROM"
+        lost = f"SELECT count(*) FROM ({rows} {first} EXCEPT ALL {rows} {second})"
+        asked = lambda: [  # noqa: E731
+            self._session.sql(text).collect()[0][0] for text in (count, lost)
+        ]
+        return any(self._call(asked, "compare tables"))
+
+    def _columns(self, table: exp.Table, *, compared: bool = False) -> list[str]:
+        fields = self._call(lambda: self._session.table(_text(table)).schema.fields, "read a table")
+        kinds = {each.name: each.dataType.simpleString() for each in fields}
+        return [name for name, kind in kinds.items() if not (compared and "map<" in kind)]
+
+    def _note(self, table: exp.Table) -> None:
+        """Writes down that a table is made, so that the next run drops it if this one is killed."""
+        self._noted[_text(table)] = Noted(self._session, self._call, _text(table))
 
     def _run(self, text: str) -> None:
         self._call(lambda: self._session.sql(text).toArrow(), "publish a table")
 
     def _format(self, table: exp.Table) -> str:
         """The format of a table, in small letters."""
-        text = f"DESCRIBE EXTENDED {table.sql('spark', identify=True)}"
+        return table.db.lower() if is_folder(table) else self._told(table, "Provider").lower()
+
+    def _told(self, table: exp.Table, word: str) -> str:
+        """What the catalog tells of a table under a word."""
+        text = f"DESCRIBE EXTENDED {_text(table)}"
         rows = self._call(lambda: self._session.sql(text).collect(), "describe a table")
-        return next((str(row[1]).lower() for row in rows if row[0] == "Provider"), "")
+        return next((str(row[1]) for row in rows if row[0] == word), "")
 
     def _is_view(self, table: exp.Table) -> bool:
-        text = table.sql("spark", identify=True)
-        found = self._call(lambda: self._session.catalog.getTable(text), "describe a table")
+        found = self._call(lambda: self._session.catalog.getTable(_text(table)), "describe a table")
         return bool(found.isTemporary) or "VIEW" in str(found.tableType).upper()
 
-    def _of_path(self, path: str) -> Any:
+    def _original(self, table: exp.Table) -> exp.Table:
+        """The table or folder that a view of ours shows, else the table itself."""
+        return self._shown.get(table.name, table) if not table.db else table
+
+    def _newest(self, table: exp.Table) -> int | None:
+        """The newest version of a table or folder; None where it has none, or tells none."""
+        kind = self._format(table)
+        if kind not in ATOMIC:
+            return None
+        if is_folder(table) and is_local(table.name):
+            return newest_version(kind, Path(table.name))
+        with suppress(EngineError, SourceError):
+            text = f"DESCRIBE HISTORY {_text(table)} LIMIT 1"
+            rows = self._call(lambda: self._session.sql(text).toArrow(), "tell its history")
+            return int(rows["version"][0].as_py())
+        place = "" if is_folder(table) else self._told(table, "Location")
+        return newest_version(kind, local_path(place)) if place and is_local(place) else None
+
+    def _refuse_newer(self, shown: exp.Table) -> None:
+        """Refuses to replace a table that has another version than a view of ours shows."""
+        version = self._versions.get(shown.name)
+        if version is not None and self._newest(self._original(shown)) != version:
+            raise SourceError(
+                "the table changed while it was read, which its replacement would lose; nothing "
+                "is published, so make a new plan"
+            )
+
+    def _pinned(self, table: exp.Table) -> exp.Table | None:
+        """A view of the newest version of a table; None where it has none."""
+        version = self._newest(table)
+        if version is None:
+            return None
+        text = f"SELECT * FROM {_text(table)} VERSION AS OF {version}"
+        frame = self._call(lambda: self._session.sql(text), "read a version of a table")
+        view = self._view(frame)
+        self._shown[view.name], self._versions[view.name] = table, version
+        return view
+
+    def _of_path(self, path: str) -> exp.Table:
         """The rows of a folder of data: of Delta, else of Iceberg, else of Parquet files."""
         if is_local(path):
-            folder = local_path(path).resolve()
-            marks = {"_delta_log": "delta", "metadata": "iceberg"}
-            kinds = [kind for mark, kind in marks.items() if (folder / mark).is_dir()]
-            return self._read([*kinds, "parquet"][0], str(folder))
+            place = local_path(path).resolve()
+            return self._folder(format_of(place), str(place))
         for kind in ("delta", "iceberg"):
             with suppress(EngineError, SourceError):
-                return self._read(kind, path)
-        return self._read("parquet", path)
+                return self._folder(kind, path)
+        return self._folder("parquet", path)
 
-    def _read(self, kind: str, path: str) -> Any:
-        """The rows of a path, of which the columns are known: what fails does so here."""
+    def _folder(self, kind: str, path: str) -> exp.Table:
+        """The rows of a folder of a format."""
+        found = folder(kind, path)
+        view = self._pinned(found)
+        if view is None:
+            view = self._view(self._read(found))
+            self._shown[view.name] = found
+        return view
+
+    def _read(self, found: exp.Table) -> Any:
+        """The rows of a folder, of which the columns are known: what fails does so here."""
 
         def read() -> Any:
-            frame = self._session.read.format(kind).load(path)
+            frame = self._session.read.format(found.db).load(found.name)
             assert frame.schema.fields
             return frame
 
         return self._call(read, "read a folder of data")
 
-    def _viewed(self, frame: Any) -> exp.Table:
-        name = f"_sqlanon_frame_{next(_numbers)}"
+    def _view(self, frame: Any, name: str | None = None) -> exp.Table:
+        """A data frame under a name, until the end."""
+        name = name or f"_sqlanon_frame_{next(_numbers)}"
         self._views.append(name)
         self._call(lambda: frame.createOrReplaceTempView(name), "read a DataFrame")
         return exp.table_(name, quoted=True)
+
+
+def _text(table: exp.Table) -> str:
+    """A table's name as Spark reads it."""
+    return table.sql("spark", identify=True)
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("spark")
 
 
 def _parsed(name: str) -> exp.Table:

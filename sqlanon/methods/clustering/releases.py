@@ -150,11 +150,31 @@ class Releases:
         return all(own.satisfies(each) for each in members(Clustering(label, clusters.nodes)))
 
     def settled(self, clusters: Clustering) -> Clustering:
-        """The clusters, with what they left out in the nearest of them where that must be.
+        """The clusters as classes, with what they left out in the nearest where that must be.
 
         Raises:
-            UnsatisfiableError: Those that no cluster may hold are no class that may be kept.
+            UnsatisfiableError: Those that no cluster may hold are no class that may be kept, or
+                all clusters together are no class.
         """
+        return self._as_classes(self._settled(self._as_classes(clusters)))
+
+    def _as_classes(self, clusters: Clustering) -> Clustering:
+        """The classes that clusters are published as, merged on where one of them fails.
+
+        What two clusters satisfy their union may not: of persons, who may be in both, and where a
+        distance is scaled. Each time clusters are merged or records left out, so this ends.
+        """
+        demand = self.whole.demand
+        while not (demand is None or demand.union_closed):
+            records, own = self.placed(clusters)
+            placed = Clustering(renumbered(clusters.label[records]), clusters.nodes)
+            classes = placed.as_classes(own)
+            if len(classes.nodes) == len(placed.nodes):
+                break
+            clusters = self.all_of(mend(own, classes).label, records)
+        return clusters
+
+    def _settled(self, clusters: Clustering) -> Clustering:
         if self.holds(clusters):
             return clusters
         without = self._without_more(clusters)

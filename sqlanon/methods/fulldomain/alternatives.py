@@ -281,6 +281,11 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
     may still be too uneven for entropy and recursive diversity.
     """
     policy, engine = problem.policy, problem.sets.engine
+    records = problem.subject.records
+    if any(records < model.k for model in policy.of_subsets):
+        return False
+    if not all(model.holds({records: 1}) for model in policy.of_sizes):
+        return False
     for demand in policy.demands:
         model = demand.model
         if model.relative or model.superset_monotone:

@@ -209,7 +209,8 @@ def _good_node(problem: FullDomainProblem, seed: int, deadline: Deadline) -> Nod
         return None
     try:
         with sets.engine.limited(deadline):
-            held = held_combinations(sets.engine, subject, encoded=sets.encoded, k=problem.policy.k)
+            k = problem.policy.by_class.k  # models of all classes surely hold by it
+            held = held_combinations(sets.engine, subject, encoded=sets.encoded, k=k)
     except TimeLimitError:
         return None
     rows = HeldRows(
@@ -217,7 +218,7 @@ def _good_node(problem: FullDomainProblem, seed: int, deadline: Deadline) -> Nod
         held.sizes,
         [tree.nodes for tree in subject.trees],
         () if problem.costs is None else problem.costs.costs,
-        problem.policy.k,
+        k,
         held.demands(),
     )
     return good_node(problem.lattice, rows, seed=seed, deadline=deadline)
@@ -263,7 +264,7 @@ def _decided(
         raise unsatisfiable(problem, outcome)
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     engine, lattice, checks = problem.sets.engine, problem.lattice, outcome.checks
-    suppressed, rounds = problem.settled(outcome.best)
+    suppressed, rounds, smallest = problem.settled(outcome.best)
     options.tell("measuring: loss and classes of the best recoding")
     # Where tables are kept for the next search, those of the release are not among them.
     with nullcontext() if options.shared.stored is None else engine.workspace():
@@ -327,7 +328,9 @@ def _decided(
             *_unfinished(outcome, options),
         ),
     )
-    return Decided(FullDomain(node), report, encoded_at, searched_at, rounds=rounds)
+    return Decided(
+        FullDomain(node), report, encoded_at, searched_at, rounds=rounds, smallest=smallest
+    )
 
 
 def _alternatives(

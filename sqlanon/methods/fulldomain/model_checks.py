@@ -43,15 +43,30 @@ fail delta-presence may become more: of at most 1/2, 1 of 1 fails and 1 of 2 doe
 
 Models that are not closed under union prove nothing about other nodes, and of those that count
 persons only k and distinct l do.
+
+Models of all classes together fail no class by itself, so it is said which are suppressed:
+
+- Of class sizes (`SizeModel`): those smaller than m, as if m were k, for the least m from k on by
+  which what is left satisfies all models. Larger m only count where that is within the limit. The
+  rule knows neither ties nor an order. Nodes below may suppress fewer or more classes by it, but no
+  fewer records than `fewest_left_out` says of the classes of k records and more.
+- Of subsets of columns: those with a combination that fewer than k of the records left share, in
+  turn until none has. What is left is the greatest set of classes that satisfies it, so no node
+  below suppresses fewer records (see `SubsetAnonymity`).
+
+Where no record has to be suppressed for any of them, none has to be above.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import accumulate
+from functools import reduce
+from itertools import accumulate, combinations
+from operator import or_
 from typing import Any
 
 from sqlglot import exp
@@ -75,8 +90,11 @@ from sqlanon.policy.privacy import (
     ByForm,
     LDiversity,
     PopulationModel,
+    SizeModel,
+    SubsetAnonymity,
     TCloseness,
     ValueModel,
+    least_size,
 )
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
@@ -87,6 +105,7 @@ from sqlanon.query.classes.frequency import (
     Selected,
     added_up,
     class_rows,
+    class_sizes,
     with_nodes,
 )
 from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
@@ -140,11 +159,13 @@ class Settled:
         found: The suppressed classes.
         rounds: How often suppression was looked at: 1 where the first look was enough.
         suppressed: A temporary table with their words.
+        smallest: The least size of a class that is not suppressed for its size [records].
     """
 
     found: ViolationCounts
     rounds: int
     suppressed: exp.Table
+    smallest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +181,8 @@ class SuppressionScope:
         keeping: Whether suppressed records are published without their quasi-identifiers, so that
             the reference of t-closeness is that of the whole table whatever is suppressed.
         population: What is asked of classes beside those of the population.
+        sizes: Models of the sizes of all classes.
+        subsets: Models of combinations of some columns.
     """
 
     details: Details
@@ -169,6 +192,8 @@ class SuppressionScope:
     allowance: int
     keeping: bool
     population: tuple[PopulationModel, ...] = ()
+    sizes: tuple[SizeModel, ...] = ()
+    subsets: tuple[SubsetAnonymity, ...] = ()
 
     @property
     def keys(self) -> list[str]:
@@ -187,6 +212,8 @@ class SuppressionScope:
     @property
     def superset_monotone(self) -> bool:
         """Whether classes that satisfy all models still do with any records added."""
+        if self.sizes or self.subsets:
+            return False  # these are no models of a class
         return all(model.superset_monotone for model in [*self._models, *self.population])
 
     @property
@@ -198,6 +225,11 @@ class SuppressionScope:
     def moving(self) -> bool:
         """Whether what is suppressed changes what the models refer to."""
         return not self.keeping and any(model.relative for model in self._models)
+
+    @property
+    def is_of_sizes(self) -> bool:
+        """Whether no model looks at values or persons."""
+        return not (self._models or self.details.entity)
 
     @property
     def _models(self) -> list[ValueModel]:
@@ -374,6 +406,11 @@ _REQUIRED: ByForm[Required] = ByForm(
 )
 
 
+def _records(sizes: Mapping[int, int]) -> int:
+    """The records in classes of these sizes."""
+    return sum(size * classes for size, classes in sizes.items())
+
+
 def _whole(records: Sql) -> Sql:
     """The least whole number of records, not below 0; rounding never makes it one too many."""
     return expression(
@@ -383,6 +420,8 @@ def _whole(records: Sql) -> Sql:
     )
 
 
+COMBINED_AT_ONCE = 8_000_000
+"""Classes times sets of columns that are combined at a time, as far as one set allows."""
 COSTS = (4, 7)  # where costs stand in a row of `added_up`
 
 
@@ -406,6 +445,7 @@ class Violations:
     scope: SuppressionScope
     squares: bool
     _prepared: Prepared = field(default_factory=dict)
+    _prepared_sizes: Prepared = field(default_factory=dict)
 
     def count(self, batch: Batch) -> list[ViolationCounts]:
         """The violations of several nodes, in the order given, by the whole table's reference."""
@@ -414,32 +454,104 @@ class Violations:
         return [found.get(number, NOTHING) for number in range(len(batch.nodes))]
 
     def settle(self, batch: Batch) -> Settled:
-        """The fixpoint of a node's suppression, counted from the node's own set."""
+        """The fixpoint of a node's suppression, counted from the node's own set.
+
+        With models of class sizes, that of the least size by which what is left satisfies them, or
+        of the first one by which too much is suppressed.
+        """
         assert [batch.source.node] == list(batch.nodes)
-        classes = self._classes(batch, batch.masks)
-        gone = self.sets.engine.materialize(
-            "suppressed", self._failing(classes, self._asked(), k=self.scope.k)
-        )
+        scope, smallest = self.scope, self.scope.k
+        while True:
+            settled = self._fixpoint(batch, self._asked(), k=smallest)
+            if not scope.sizes or settled.found.records > scope.allowance:
+                return settled
+            left = self._left_sizes(batch, settled.suppressed)
+            least = least_size(scope.sizes, left, k=smallest)
+            if least == smallest:
+                return settled
+            # What else is suppressed may depend on the size, so that none may be passed over.
+            smallest = min(left) + 1 if scope.moving or scope.subsets else least
+
+    def of_subsets(self, batch: Batch) -> int:
+        """Records that no node below can publish for models of subsets of columns, and k."""
+        alone = Violations(self.sets, replace(self.scope, population=()), self.squares)
+        return alone._fixpoint(batch, [], k=self.scope.k).found.records
+
+    def sizes(self, batch: Batch) -> list[dict[int, int]]:
+        """How many classes of each size several nodes have, in the order given."""
+        unpriced = replace(batch, source=replace(batch.source, prices=None))
+
+        def query(masks: Sequence[Masks] | None) -> Sql:
+            return class_sizes(self._rows_of(batch), self.scope.words, masks=masks)
+
+        found: list[dict[int, int]] = [{} for _ in batch.nodes]
+        for number, size, classes in self.sets.rows(unpriced, self._prepared_sizes, query):
+            found[number][size] = classes
+        return found
+
+    def _fixpoint(self, batch: Batch, asked: Sequence[_Asked], *, k: int) -> Settled:
+        """What is suppressed of a node for what is asked, with a least class size, in turn."""
+        classes, scope = self._classes(batch, batch.masks), self.scope
+        gone = self._suppressed(self._failing(classes, asked, k=k))
+        gone = self._with_rare(batch, gone, left=classes.details)
         found, rounds = self._found(batch, gone), 1
-        while self.scope.moving and 0 < found.records <= self.scope.allowance:
-            grown = self.sets.engine.materialize(
-                "suppressed",
-                expression(
-                    "SELECT * FROM {{ gone }} UNION ALL {{ newly }}",
-                    gone=gone,
-                    newly=self._newly(classes, gone),
-                ),
+        is_moving = scope.moving and bool(asked)
+        while (is_moving or scope.subsets) and 0 < found.records <= scope.allowance:
+            grown = gone
+            left = self.sets.engine.materialize(
+                "left", violations.without(classes.details, gone, keys=scope.keys)
             )
+            if is_moving:
+                grown = self._suppressed(gone, self._newly(classes, left))
+            grown = self._with_rare(batch, grown, left=left)
             again = self._found(batch, grown)
             if again.classes == found.classes:
                 break
             gone, found, rounds = grown, again, rounds + 1
-        return Settled(found, rounds, gone)
+        return Settled(found, rounds, gone, k)
+
+    def _suppressed(self, *parts: Fragment) -> exp.Table:
+        """A table of suppressed classes, from rows of which none is in two parts."""
+        query = expression(
+            "{% for part in parts %}{% if not loop.first %} UNION ALL {% endif %}"
+            "SELECT * FROM {{ part }} AS part{% endfor %}",
+            parts=parts,
+        )
+        return self.sets.engine.materialize("suppressed", query)
+
+    def _with_rare(self, batch: Batch, gone: exp.Table, *, left: exp.Table) -> exp.Table:
+        """Suppressed classes with those, among some, that have a rare combination of columns."""
+        [node], keys = batch.nodes, self.scope.keys
+        for model in self.scope.subsets:
+            columns = [batch.layout.column_masks(own, at) for own, at in enumerate(node)]
+            masks = [
+                tuple(reduce(or_, words) for words in zip(*own, strict=True))
+                for own in combinations(columns, model.subsets)
+            ]
+            step = max(1, COMBINED_AT_ONCE // max(batch.source.rows, 1))
+            for start in range(0, len(masks), step):
+                rare = violations.rare(left, masks[start : start + step], k=model.k)
+                gone = self._suppressed(gone, violations.without(rare, gone, keys=keys))
+        return gone
+
+    def _left_sizes(self, batch: Batch, gone: exp.Table) -> dict[int, int]:
+        """How many classes of each size of a node are not suppressed."""
+        rows = violations.without(self._rows_of(batch), gone, keys=self.scope.keys)
+        left = self.sets.engine.materialize("left", rows)
+        query = class_sizes(left, self.scope.words, masks=batch.masks)
+        return {size: classes for _, size, classes in self.sets.engine.rows(query)}
 
     def is_published(self, settled: Settled, batch: Batch) -> bool:
         """Whether the suppressed records may be published as one class without their cells."""
         if not settled.found.records:
             return True
+        if any(settled.found.records < model.k for model in self.scope.subsets):
+            return False
+        if self.scope.sizes:
+            sizes = Counter(self._left_sizes(batch, settled.suppressed))
+            sizes[settled.found.records] += 1
+            if not all(model.holds(sizes) for model in self.scope.sizes):
+                return False
         classes = self._classes(batch, [(0,) * self.scope.words])
         inside = violations.within(classes.details, settled.suppressed, keys=self.scope.keys)
         together = replace(classes, details=self.sets.engine.materialize("together", inside))
@@ -458,9 +570,13 @@ class Violations:
 
     def _classes(self, batch: Batch, masks: Sequence[Masks] | None = None) -> _Classes:
         """Classes counted from a batch's set: of nodes by their bits, or by parameters."""
+        rows = self._rows_of(batch)
+        return _Classes(rows, self.scope.words, masks, batch.source.presence)
+
+    def _rows_of(self, batch: Batch) -> exp.Table:
+        """The rows that classes are counted from: details, where there are any."""
         source = batch.source
-        assert source.details is not None
-        return _Classes(source.details, self.scope.words, masks, source.presence)
+        return source.table if source.details is None else source.details
 
     def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
         words, parts = self.scope.words, []
@@ -515,11 +631,8 @@ class Violations:
             if attribute.models
         ]
 
-    def _newly(self, classes: _Classes, gone: exp.Table) -> Sql:
+    def _newly(self, classes: _Classes, left: exp.Table) -> Sql:
         """Classes that fail a relative model by the distribution of what is not suppressed."""
-        left = self.sets.engine.materialize(
-            "left", violations.without(classes.details, gone, keys=self.scope.keys)
-        )
         asked = []
         for attribute in self.scope.details.attributes:
             close = [model for model in attribute.models if model.relative]
@@ -627,6 +740,49 @@ class ModelChecks:
 
     def ask(self, nodes: Sequence[Node]) -> list[Check]:
         """Checks of nodes, in the order given."""
+        checks, scope = self._of_classes(nodes), self.violations.scope
+        open_ended = [check for check in checks if check.fewest_below <= scope.allowance]
+        if not (scope.sizes or scope.subsets) or not open_ended:
+            return checks
+        histograms: dict[Node, dict[int, int]] = {}
+        if scope.sizes:
+            for batch in self.sizes.sets.batches([check.node for check in open_ended]):
+                found = self.violations.sizes(batch)
+                histograms |= dict(zip(batch.nodes, found, strict=True))
+        together = {
+            check.node: self._of_all(check, histograms.get(check.node, {})) for check in open_ended
+        }
+        return [together.get(check.node, check) for check in checks]
+
+    def _of_all(self, check: Check, sizes: Mapping[int, int]) -> Check:
+        """A check of single classes with what models of all classes together add to it."""
+        scope = self.violations.scope
+        required, suppressed = check.fewest_below, check.suppressed
+        large = {size: classes for size, classes in sizes.items() if size >= scope.k}
+        small = _records(sizes) - _records(large)
+        for model in scope.sizes:
+            required = max(required, small + model.fewest_left_out(large))
+        if scope.subsets:
+            with self.sizes.sets.engine.workspace():
+                own = self.sizes.sets.own_batch(check.node)
+                required = max(required, self.violations.of_subsets(own))
+        if scope.sizes and not scope.subsets and scope.is_of_sizes:
+            least = least_size(scope.sizes, sizes, k=scope.k)
+            suppressed = _records({size: n for size, n in sizes.items() if size < least})
+        suppressed = max(suppressed, required)
+        if scope.keeping and suppressed:
+            suppressed = max(suppressed, scope.k)  # fewer make no class of their own
+        none = not required and check.most == 0
+        return replace(
+            check,
+            suppressed=suppressed,
+            required=required,
+            most=0 if none else scope.records,
+            settled=check.settled and none,
+        )
+
+    def _of_classes(self, nodes: Sequence[Node]) -> list[Check]:
+        """Checks of nodes by the models of single classes, in the order given."""
         sets, scope = self.sizes.sets, self.violations.scope
         sets.prepare(nodes)
         if not self.looks_at_classes and sets.held[0].scanned <= LARGE:

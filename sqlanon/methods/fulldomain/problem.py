@@ -52,15 +52,16 @@ class FullDomainProblem:
     costs: CellCosts | None
     known: dict[Node, Check] = field(default_factory=dict)
 
-    def settled(self, check: Check) -> tuple[exp.Table | None, int]:
-        """The words of the classes that a node suppresses, and the rounds up to the fixpoint.
+    def settled(self, check: Check) -> tuple[exp.Table | None, int, int]:
+        """The words of the classes that a node suppresses, and how they follow from the table.
 
-        None where they are those smaller than k.
+        None where they are those smaller than k; the rounds up to the fixpoint; and the least size
+        of a class that is published.
         """
         if self.models is None or not check.suppressed:
-            return None, 1
+            return None, 1, self.policy.k
         _, settled = self.models.settlement(check.node)
-        return settled.suppressed, settled.rounds
+        return settled.suppressed, settled.rounds, settled.smallest
 
 
 def problem_of(
@@ -150,19 +151,24 @@ def _model_checks(
     sizes: SizeChecks, policy: Policy, *, records: int, looks_at_classes: bool
 ) -> ModelChecks | None:
     encoded = sizes.sets.encoded
-    if encoded.details is None or not (policy.demands or policy.entity or policy.population_models):
+    beyond_classes = policy.of_sizes or policy.of_subsets or policy.population_models
+    if not (policy.demands or policy.entity or beyond_classes):
         return None
     # k alone needs none of these.
     from sqlanon.methods.fulldomain.model_checks import ModelChecks, SuppressionScope, Violations
+    from sqlanon.microdata.sensitive import Details
 
+    details = encoded.details or Details(encoded.table, (), entity=False, rows=encoded.rows)
     scope = SuppressionScope(
-        encoded.details,
+        details,
         encoded.layout.words,
         policy.k,
         records,
         policy.allowance(records),
         policy.suppressed == "keep",
         policy.population_models,
+        policy.of_sizes,
+        policy.of_subsets,
     )
     violations = Violations(sizes.sets, scope, sizes.objective.squares)
     return ModelChecks(sizes, violations, looks_at_classes)

@@ -122,7 +122,8 @@ class GainCounter:
                 relief += part * baseline * Fraction(min(allowance, records), records)
         # Rounding adds less than `UNSURE` to what no class at all exceeds.
         most = math.ceil(highest) + UNSURE if highest else 0
-        only_k = not (policy.demands or policy.entity or policy.population_models)
+        others = policy.of_sizes or policy.of_subsets or policy.population_models
+        only_k = not (policy.demands or policy.entity or others)
         return cls(engine, encoded, policy.k, only_k, attributes, most, math.ceil(relief))
 
     def count(self, sets: FrequencySets, batch: Batch) -> list[Gains]:

@@ -166,6 +166,19 @@ def class_counts(
     return with_nodes(query, words) if masks is None else query
 
 
+def class_sizes(source: exp.Table, words: int, *, masks: Sequence[Masks] | None = None) -> Sql:
+    """How many classes of each size the nodes have: rows of NUMBER, size and classes.
+
+    With `masks`, the query has no parameters.
+    """
+    query = expression(
+        "SELECT number, class_size, CAST(COUNT(*) AS BIGINT) FROM {{ classes }} AS classes"
+        " GROUP BY number, class_size",
+        classes=class_rows(source, words, selected=Selected({CLASS_SIZE: "size"}), masks=masks),
+    )
+    return with_nodes(query, words) if masks is None else query
+
+
 def small_classes(
     source: exp.Table, words: int, *, k: int, prices: Prices, masks: Sequence[Masks] | None = None
 ) -> Sql:

@@ -42,6 +42,28 @@ def size_histogram(source: exp.Table, quasi_identifiers: Sequence[str]) -> Sql:
     )
 
 
+def combinations(source: exp.Table, columns: Sequence[str]) -> Sql:
+    """The distinct combinations of columns: `key_0`, `key_1`, ... and their records, `size`."""
+    return render(
+        "assess/sized_classes",
+        source=source,
+        columns=names(columns),
+        entity=None,
+        size=name("size"),
+    )
+
+
+def fewest_sharing(combined: exp.Table, sets: Sequence[Sequence[int]]) -> Sql:
+    """The fewest records that share a combination of some columns, in one row.
+
+    Args:
+        combined: Rows of `combinations`.
+        sets: Sets of columns by their numbers.
+    """
+    columns = [names(f"key_{place}" for place in own) for own in sets]
+    return render("privacy/fewest_sharing", rows=combined, sets=columns)
+
+
 def distinct_values(source: exp.Table, columns: Sequence[str]) -> Sql:
     """Records of a table, and distinct values per column, in one row; NULL is none."""
     return expression(

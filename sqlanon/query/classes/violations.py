@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 from sqlanon.query.encoding.encode import word
@@ -82,6 +83,62 @@ def failing(figures: Sql, keys: Keys, *, conditions: Sequence[Fragment]) -> Sql:
 def merged(parts: Sequence[Sql], keys: Keys) -> Sql:
     """One row per class that any of several relations of violations holds."""
     return render("classes/merged", parts=parts, keys=names(keys))
+
+
+def rare(rows: Fragment, masks: Sequence[Sequence[int]], *, k: int) -> Sql:
+    """Classes of a node with a combination of some columns that fewer than k records share.
+
+    Rows of the number 0, the words, `class_size` and REQUIRED, which is 0.
+
+    Args:
+        rows: Rows of the words and SIZE.
+        masks: Per set of columns the bits of every word that tell its combinations apart.
+        k: Fewest records that share a combination.
+    """
+    parts = [
+        expression("classes.word_{{ w }} & sets.mask_{{ w }}", w=w) for w in range(len(masks[0]))
+    ]
+    return render(
+        "classes/rare",
+        rows=rows,
+        keys=names(words(len(masks[0]))),
+        sets=[(number, *own) for number, own in enumerate(masks)],
+        parts=parts,
+        nullable=False,
+        k=k,
+        node=True,
+    )
+
+
+def rare_among(rows: Fragment, keys: Keys, *, subsets: int, k: int) -> Sql:
+    """Classes with a combination of so many keys that fewer than k records share.
+
+    Where there are fewer keys, of all of them. The keys are published values, of which those that
+    are the same for all are left out: a combination with them is one of fewer keys.
+    """
+    chosen = combinations(range(len(keys)), min(subsets, len(keys)))
+    sets = [
+        (number, *(int(place in own) for place in range(len(keys))))
+        for number, own in enumerate(chosen)
+    ]
+    parts = [
+        expression(
+            "CASE WHEN sets.mask_{{ place }} = 1 THEN classes.{{ key }} END",
+            place=place,
+            key=name(key),
+        )
+        for place, key in enumerate(keys)
+    ]
+    return render(
+        "classes/rare",
+        rows=rows,
+        keys=names(keys),
+        sets=sets,
+        parts=parts,
+        nullable=True,
+        k=k,
+        node=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -346,6 +346,17 @@ def spelling_counts(
     )
 
 
+def nan_cells(table: exp.Table, columns: Sequence[str]) -> Sql:
+    """How many cells of each of some columns are NaN."""
+    return expression(
+        "SELECT {% for column in columns %}{% if not loop.first %}, {% endif %}"
+        "CAST(COUNT(CASE WHEN {{ column }} = CAST('nan' AS DOUBLE) THEN 1 END) AS BIGINT)"
+        "{% endfor %} FROM {{ table }}",
+        columns=names(columns),
+        table=table,
+    )
+
+
 _REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
 
 

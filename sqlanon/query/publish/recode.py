@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -32,6 +32,8 @@ class Publication:
             which are suppressed; None where these are dropped.
         ordered: Whether the rows are sorted.
         population: The people that suppression looks at; None where it looks at none.
+        carried: Columns that are published once more, as they are: their names there, and what
+            they are called in the source.
     """
 
     source: exp.Table
@@ -42,6 +44,12 @@ class Publication:
     label: str | None = None
     ordered: bool = True
     population: exp.Table | None = None
+    carried: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def carried_cells(self) -> list[Cell]:
+        """The columns that are published once more."""
+        return [(name(new), column(own, "record"), None, None) for new, own in self.carried.items()]
 
     @property
     def sorted_by(self) -> list[Sql]:

@@ -75,7 +75,7 @@ def cells(publication: Publication, recodes: Mapping[str, Recode], *, is_kept: b
             result.append((name(own), text, gone, label))
         else:
             result.append((name(own), as_published(column(own, "record"), cast), None, None))
-    return result
+    return result + publication.carried_cells
 
 
 def assigned(recoding: Clusters, *, every: bool = False) -> Sql:

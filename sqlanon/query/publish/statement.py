@@ -10,6 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.errors import PolicyError
+from sqlanon.policy.roles import ClassMean
 from sqlanon.query.classes.violations import ENTITY, value_of
 from sqlanon.query.encoding.encode import VALUE
 from sqlanon.query.publish.recode import (
@@ -21,11 +22,20 @@ from sqlanon.query.publish.recode import (
     label,
     recode_by_map,
 )
-from sqlanon.query.publish.runs import clusters, regions
+from sqlanon.query.publish.runs import clusters, free, regions
 from sqlanon.query.syntax import column
 from sqlanon.recoding import Clusters, FullDomain, Recoding, ValueMap
 from sqlanon.regions import Regions
-from sqlanon.sqltext import Fragment, Sql, Statement, expression, name, names, render, value
+from sqlanon.sqltext import (
+    Fragment,
+    Sql,
+    Statement,
+    expression,
+    name,
+    names,
+    render,
+    value,
+)
 
 MOST_PLACES = 4096
 """Labels of a column that records are sorted by the place of: a list is copied time and again."""
@@ -34,15 +44,63 @@ _SUPPRESSED = expression("small.required IS NOT NULL")
 _GONE, _KNOWN = 0, 1  # places count from 1
 
 
-def published_rows(recoding: Recoding, publication: Publication) -> Statement:
+def published_rows(
+    recoding: Recoding,
+    publication: Publication,
+    *,
+    means: Mapping[str, ClassMean] = MappingProxyType({}),
+    least: int = 2,
+) -> Statement:
     """The rows to publish.
+
+    Args:
+        recoding: What becomes of the quasi-identifiers.
+        publication: What is published of which table.
+        means: Columns of numbers of which a figure of each class stands in place of the label.
+        least: Fewest numbers of a class of which one is published [records].
 
     Raises:
         PolicyError: No statement carries out such a recoding.
     """
     if recoding.kind not in STATEMENTS:
         raise PolicyError(f"no statement carries out a recoding of kind {recoding.kind!r}")
-    return STATEMENTS[recoding.kind](recoding, publication)
+    if not means:
+        return STATEMENTS[recoding.kind](recoding, publication)
+    keys = list(publication.hierarchies)
+    every = dict.fromkeys([*publication.columns, *keys])
+    numbers = {own: free(f"sqlanon_number_{place}", every) for place, own in enumerate(means)}
+    labelled = replace(
+        publication,
+        columns={own: publication.columns.get(own) for own in every},
+        carried={new: own for own, new in numbers.items()},
+        few=(),
+        ordered=False,
+    )
+    return render(
+        "publish/class_means",
+        rows=STATEMENTS[recoding.kind](recoding, labelled),
+        columns=[
+            (name(own), *_figure(means[own], numbers[own]))
+            if own in means
+            else (name(own), None, None, None, None, None)
+            for own in publication.columns
+        ],
+        keys=[column(key, "labelled") for key in keys],
+        least=least,
+        sorted_by=publication.sorted_by,
+    )
+
+
+def _figure(mean: ClassMean, number: str) -> tuple[Sql, exp.DataType, bool, Sql, exp.DataType]:
+    """What a figure of classes is made of: three places more than it has itself."""
+    kind = f"DECIMAL(18, {mean.places})" if mean.places else "BIGINT"
+    return (
+        name(number),
+        exp.DataType.build(f"DECIMAL(38, {mean.places + 3})"),
+        mean.figure == "median",
+        value(float(mean.rounded_to)),
+        exp.DataType.build(kind),
+    )
 
 
 def _of_node(recoding: FullDomain, publication: Publication) -> Sql:
@@ -77,6 +135,7 @@ def _by_value(
         kept = _kept(publication) if own in recodes else None
         text = every[own].published(cast, as_text=kept is not None)
         cells.append((name(own), text, _SUPPRESSED, kept))
+    cells += publication.carried_cells
     return _records(
         recodes, publication, every=every, cells=cells, order=publication.sorted_by, people=people
     )

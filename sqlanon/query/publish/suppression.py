@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.policy.privacy import PopulationModel, ValueModel
+from sqlanon.policy.privacy import PopulationModel, SubsetAnonymity, ValueModel
 from sqlanon.query.classes import violations
 from sqlanon.query.privacy import models, population
 from sqlanon.query.privacy.figures import (
@@ -55,13 +55,14 @@ class SuppressionQuery:
     """The models whose violation suppresses a class, and the fate of its records.
 
     Args:
-        k: Smallest class size allowed [records, or persons].
+        k: The least size of a class that is not suppressed for it [records, or persons].
         attributes: What is asked of the sensitive attributes.
         sensitive: The columns of these.
         entity: The column that says whose record it is.
         rounds: How often suppression is looked at.
         label: What replaces the quasi-identifiers of suppressed records; None drops them.
         population: What is asked of classes beside those of a population.
+        subsets: What is asked of combinations of some quasi-identifiers.
     """
 
     k: int
@@ -71,6 +72,7 @@ class SuppressionQuery:
     rounds: int = 1
     label: str | None = None
     population: tuple[PopulationModel, ...] = ()
+    subsets: tuple[SubsetAnonymity, ...] = ()
 
     def steps(self, keys: Sequence[str]) -> list[tuple[str, Sql]]:
         """Named queries, each from those before; the last one has a row per suppressed class.
@@ -87,18 +89,27 @@ class SuppressionQuery:
             beside = violations.beside(rows, table(POPULATION), keys)
             fails = list(map(population.violates, self.population))
             parts.append(violations.failing(beside, keys, conditions=fails))
+        parts += self._rare(rows, keys)
         references, failing = self._failing(rows, keys, number=1)
         steps = [*references, (_suppressed(1), violations.merged([*parts, *failing], keys))]
         for number in range(2, self.rounds + 1):
             gone, left = table(_suppressed(number - 1)), f"sqlanon_left_{number}"
             known = expression("SELECT * FROM {{ gone }}", gone=gone)
             references, failing = self._failing(table(left), keys, number=number)
+            failing += self._rare(table(left), keys)
             steps += [
                 (left, violations.without(rows, gone, keys=keys, nullable=True)),
                 *references,
                 (_suppressed(number), violations.merged([known, *failing], keys)),
             ]
         return steps
+
+    def _rare(self, rows: exp.Table, keys: Sequence[str]) -> list[Sql]:
+        """The classes that have a rare combination of some quasi-identifiers."""
+        return [
+            violations.rare_among(rows, keys, subsets=model.subsets, k=model.k)
+            for model in self.subsets
+        ]
 
     def _failing(
         self, rows: exp.Table, keys: Sequence[str], *, number: int

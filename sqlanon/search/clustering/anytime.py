@@ -67,7 +67,7 @@ def improved(
     """
     if not turns:
         return refine(problem, clusters, passes=passes, seed=seed, bounds=prices)
-    deadline, met = problem.deadline, ClosuresMet()
+    deadline, met = problem.deadline, ClosuresMet(problem.taxonomies)
     before = deadline.left()
     best = refine(problem, clusters, passes=FIRST_SHARE * passes, seed=seed, bounds=prices, met=met)
     a_pass = (before - deadline.left()) / (FIRST_SHARE * passes) if deadline.is_limited else 0.0

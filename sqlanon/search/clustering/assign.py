@@ -137,11 +137,10 @@ def assign_rest(problem: ClusteringProblem, label: Numbers) -> Clustering:
             cluster = int(np.where(problem.forbids(dearer[place]), NEVER_NEAR, added).argmin())
             label[record] = cluster
             sizes[cluster] += 1
-            joined = join(problem, nodes[[cluster]], other=leaves[place])
-            if (joined[0] != nodes[cluster]).any():
-                nodes[cluster], costs[cluster] = joined[0], dearer[place, cluster]
-                later = leaves[place + 1 :]
-                dearer[place + 1 :, cluster] = _joined_costs(problem, joined, leaves=later)[:, 0]
+            if _extend(problem, nodes[cluster], leaves[place]):
+                costs[cluster] = dearer[place, cluster]
+                later = _joined_costs(problem, nodes[[cluster]], leaves=leaves[place + 1 :])
+                dearer[place + 1 :, cluster] = later[:, 0]
     return mend(problem, Clustering.of(problem, label))
 
 
@@ -168,6 +167,17 @@ def _joined_costs(problem: ClusteringProblem, nodes: Numbers, *, leaves: Numbers
         if problem.highest:  # so that no sum of such costs is too large
             np.minimum(total, problem.suppressed + 1, out=total)
     return total
+
+
+def _extend(problem: ClusteringProblem, node: Numbers, leaves: Numbers) -> bool:
+    """Makes a node tuple hold a record; whether it did not before."""
+    grows = False
+    for column, (taxonomy, leaf) in enumerate(zip(problem.taxonomies, leaves, strict=True)):
+        own = node[column]
+        if not taxonomy.low[own] <= leaf <= taxonomy.high[own]:
+            node[column] = taxonomy.join(own, leaf)
+            grows = True
+    return grows
 
 
 def join(problem: ClusteringProblem, nodes: Numbers, *, other: Numbers) -> Numbers:

@@ -194,8 +194,13 @@ class BitMaps:
 
 def counted(bits: Words, axis: int = -1) -> Numbers:
     """Number of bits set, over the words along an axis."""
-    counts: Numbers = np.bitwise_count(bits).sum(axis=axis, dtype=np.int64)
-    return counts
+    counts = np.bitwise_count(bits)
+    found: Numbers
+    if bits.shape[axis] == 1:  # the sum of one word takes longer than its count
+        found = counts.take(0, axis=axis).astype(np.int64)
+    else:
+        found = counts.sum(axis=axis, dtype=np.int64)
+    return found
 
 
 def flags(bits: Words, records: int) -> Flags:

@@ -202,17 +202,28 @@ class Joins:
         found = joins.nodes.take(joins.row[first] + joins.place[second])
         return np.where(first == second, first, found) if joins.is_of_parents else found
 
-    def keys(self, column: int, first: Numbers, *, second: Numbers) -> Words:
-        """The addend of a column in the keys of the closures of pairs of leaves."""
+    def keys(self, column: int, leaves: Numbers, *, first: Numbers, second: Numbers) -> Words:
+        """The addend of a column in the keys of the closures of pairs of leaves.
+
+        Args:
+            column: The column.
+            leaves: Leaf numbers, shape `(..., places)`.
+            first: The place of one leaf of each pair.
+            second: The place of the other one.
+        """
         joins, table = self._joins[column], self._keys[column]
         if joins is None or table is None:
-            keys: Words = self.of(column, first, second=second).astype(np.uint64)
+            one, other = leaves.take(first, axis=-1), leaves.take(second, axis=-1)
+            keys: Words = self.of(column, one, second=other).astype(np.uint64)
             keys *= self._odd[column]
             return keys
-        keys = table.take(joins.row[first] + joins.place[second])
+        pairs = joins.row[leaves].take(first, axis=-1)
+        pairs += joins.place[leaves].take(second, axis=-1)
+        keys = table.take(pairs)
         if joins.is_of_parents:
-            same = first == second
-            keys[same] = first[same].astype(np.uint64) * self._odd[column]
+            one = leaves.take(first, axis=-1)
+            same = one == leaves.take(second, axis=-1)
+            keys[same] = one[same].astype(np.uint64) * self._odd[column]
         return keys
 
     def keys_of(self, nodes: Numbers) -> Words:

@@ -47,6 +47,7 @@ from sqlanon.search.clustering.price_proof import (
     WholePass,
     exact_sum,
     leaving_most,
+    sorted_pairs,
 )
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, column_bounds
 
@@ -91,10 +92,11 @@ class NearTight:
     def dearest(self, price: Reals, *, counts: Numbers, k: int) -> Numbers:
         """Per closure the rows of its dearest records; the number of rows where it has no more."""
         owner, width = self.owner, 2 * k + SPARE_MEMBERS
+        by_price = np.argsort(-price, kind="stable")
         place = np.empty(len(price), np.int64)
-        place[np.argsort(-price, kind="stable")] = np.arange(len(price))
-        order = np.argsort(self.closure * len(price) + place[self.rows[owner]])
-        closure, row = self.closure[order], self.rows[owner[order]]
+        place[by_price] = np.arange(len(price))
+        closure, dear = sorted_pairs(self.closure, place[self.rows[owner]], below=len(price))
+        row = by_price[dear]
         copies = np.minimum(counts[row], k)
         slot = np.cumsum(copies) - copies
         slot -= slot[np.searchsorted(closure, np.arange(len(self.cost)))][closure]

@@ -111,7 +111,7 @@ def _pair_closures(
     leaves = np.ascontiguousarray(pools.leaves.transpose(2, 0, 1))
     keys = np.zeros((len(pools.records), len(first)), np.uint64)
     for column, own in enumerate(leaves):
-        keys += joins.keys(column, own.take(first, axis=1), second=own.take(second, axis=1))
+        keys += joins.keys(column, own, first=first, second=second)
     keys <<= np.uint64(PAIR_BITS)
     keys |= np.arange(len(first), dtype=np.uint64)
     keys.sort(axis=1)
@@ -138,13 +138,16 @@ def _members(problem: ClusteringProblem, pools: Pools, *, pool: Numbers, nodes: 
     """The places that boxes hold, shape `(boxes, words)`."""
     owner, place = np.nonzero(pools.records >= 0)
     bit = np.uint64(1) << (place % WORD).astype(np.uint64)
+    count, words = len(pools.records), pools.words
     bits: Words | None = None
     for column, taxonomy in enumerate(problem.taxonomies):
-        leaves = pools.leaves[owner, place, column]
-        maps = np.zeros((len(pools.records), len(taxonomy.cost), pools.words), np.uint64)
+        leaves, size = pools.leaves[owner, place, column], len(taxonomy.cost)
+        maps = np.zeros((count * size, words), np.uint64)
+        # A single index is what numpy has a fast loop for.
         for level in taxonomy.ancestors:
-            np.bitwise_or.at(maps, (owner, level[leaves], place // WORD), bit)
-        held = maps[pool, nodes[:, column]]
+            word = (owner * size + level[leaves]) * words + place // WORD
+            np.bitwise_or.at(maps.reshape(-1), word, bit)
+        held = maps.take(pool * size + nodes[:, column], axis=0)
         bits = held if bits is None else bits & held
     assert bits is not None
     return bits
@@ -206,7 +209,7 @@ def try_all(
         if box % BOXES_BETWEEN_LOOKS == 0:
             run.give_up(box, now)
         run.open(box)
-    run.unite_rest(started, price)
+    run.unite_rest(started, now, price)
     loss, partner = np.full(boxes.cost.shape, NO_LOSS), np.zeros(boxes.cost.shape, np.int64)
     opened = np.zeros((*boxes.cost.shape, boxes.cost.shape[1]), np.bool_)
     left = np.zeros(boxes.cost.shape, np.int64)
@@ -237,8 +240,9 @@ class _Run:
         self.partner = trial.copy()
         self.opened = np.zeros((len(self._cost), len(pool)), np.bool_)
         self.left_out = np.zeros(len(pool), np.int64)
-        self._active = np.arange(len(pool))
-        self._view = self._left
+        # What the box that was opened last took.
+        self._last = np.zeros_like(self._left)
+        self._look_at(np.arange(len(pool)))
 
     def give_up(self, box: int, now: Numbers) -> None:
         """Goes on with the trials that have records left and may still come to less."""
@@ -250,61 +254,66 @@ class _Run:
         hopeless = (size > 0) & (self.loss + rest >= now[self._pool])
         self.loss[hopeless] = NO_LOSS
         self._left[:, hopeless] = 0
-        self._active = np.flatnonzero(self._left.any(axis=0))
-        self._view = self._left[:, self._active]
+        self._look_at(np.flatnonzero(self._left.any(axis=0)))
+
+    def _look_at(self, active: Numbers) -> None:
+        """Goes on with these trials."""
+        self._active, self._view = active, self._left[:, active]
+        self._active_pool, self._active_trial = self._pool[active], self._trial[active]
 
     def open(self, box: int) -> None:
         """Opens a box where k records are left of it; the forced one takes what is left of it."""
-        pool = self._pool[self._active]
-        taken = self._view & self._bits[box][:, pool]
+        taken = self._bits[box].take(self._active_pool, axis=1)
+        taken &= self._view
         size = counted(taken, axis=0)
         enough = size >= self._k
-        enough |= self._trial[self._active] == box
+        enough |= self._active_trial == box
         chosen = np.flatnonzero(enough)
         trials = self._active[chosen]
         self._view[:, chosen] ^= taken[:, chosen]
-        self.loss[trials] += size[chosen] * self._cost[box, pool[chosen]]
+        self.loss[trials] += size[chosen] * self._cost[box, self._active_pool[chosen]]
         self.opened[box, trials] = True
         self.partner[trials] = box
+        self._last[:, trials] = taken[:, chosen]
 
-    def unite_rest(self, forced: Words, price: int | None) -> None:
+    def unite_rest(self, forced: Words, now: Numbers, price: int | None) -> None:
         """Unites what remains with the records of the box that was opened last, or leaves it out.
+
+        The cheapest box that holds them all comes no sooner than the one opened last, which was the
+        cheapest that held k of them, unless that was forced. Trials are given up that lose as much
+        as now.
 
         Args:
             forced: What the forced box took at first, shape `(trials, words)`.
+            now: What each pool loses now [units].
             price: What a record costs that is left out [units]; None where none may be.
         """
         self._left[:, self._active] = self._view
         self.opened[self._trial, np.arange(len(self._trial))] = True
         rest = np.flatnonzero(self._left.any(axis=0))
         pool, partner = self._pool[rest], self.partner[rest]
-        held = self._held_last(rest, forced[rest].T)
+        own = partner == self._trial[rest]
+        held = self._last[:, rest] | np.where(own, forced[rest].T, np.uint64(0))
         need = held | self._left[:, rest]
-        cost = np.full(len(rest), NO_LOSS)
-        for box in reversed(range(len(self._cost))):
-            fits = ~(need & ~self._bits[box][:, pool]).any(axis=0)
-            cost[fits] = self._cost[box, pool][fits]
-        found = cost < NO_LOSS
-        loss = self.loss[rest] - self._cost[partner, pool] * counted(held, axis=0)
-        loss += np.where(found, cost, 0) * counted(need, axis=0)
-        united = np.where(found, loss, NO_LOSS)
+        size, most = counted(need, axis=0), now[pool]
+        others = self.loss[rest] - self._cost[partner, pool] * counted(held, axis=0)
+        united = np.full(len(rest), NO_LOSS)
+        first = np.where(own, 0, partner)
+        waiting = np.flatnonzero(others + self._cost[first, pool] * size < most)
+        for box in range(int(first[waiting].min(initial=len(self._cost))), len(self._cost)):
+            total = others[waiting] + self._cost[box, pool[waiting]] * size[waiting]
+            lacking = need[:, waiting] & ~self._bits[box].take(pool[waiting], axis=1)
+            fits = ~lacking.any(axis=0)
+            united[waiting[fits]] = total[fits]
+            waiting = waiting[~fits & (total < most[waiting])]
+            if not len(waiting):
+                break
         if price is not None:
-            size = counted(self._left[:, rest], axis=0)
-            out = self.loss[rest] + size * price
-            self.left_out[rest] = np.where(out < united, size, 0)
+            left = counted(self._left[:, rest], axis=0)
+            out = self.loss[rest] + left * price
+            self.left_out[rest] = np.where(out < united, left, 0)
             united = np.minimum(out, united)
         self.loss[rest] = united
-
-    def _held_last(self, rest: Numbers, forced: Words) -> Words:
-        """The places that the last box of some trials took."""
-        pool, partner = self._pool[rest], self.partner[rest]
-        own = partner == self._trial[rest]
-        gone = np.where(own, np.uint64(0), forced)
-        for box in range(int(partner.max(initial=0))):
-            other = self.opened[box, rest] & (box < partner)
-            gone |= np.where(other, self._bits[box][:, pool], np.uint64(0))
-        held: Words = self._bits[partner, :, pool].T & ~gone
-        return np.where(own, held | forced, held)
 
 
 def replay(pools: Pools, boxes: Boxes, *, trials: Trials, chosen: Numbers) -> Numbers:

@@ -237,8 +237,9 @@ class WholePass:
         turns, members = np.argsort(-most, kind="stable"), 0
         none = np.zeros(0, np.int64)
         looked = [(none, none, none, none)]
-        dear = np.empty(len(price), np.int64)
-        dear[np.argsort(-price, kind="stable")] = np.arange(len(price))
+        by_price = np.argsort(-price, kind="stable")
+        place = np.empty(len(price), np.int64)
+        place[by_price] = np.arange(len(price))
         for start in range(0, len(turns), CLOSURES_AT_ONCE):
             self._problem.deadline.check()
             some = turns[start : start + CLOSURES_AT_ONCE]
@@ -255,8 +256,8 @@ class WholePass:
             kept = asks[closure]
             closure, at = (np.cumsum(asks) - 1)[closure[kept]], near[some][asks]
             held, row = _members(closure, word[kept], bits[kept])
-            order = np.argsort(held * len(price) + dear[row])
-            held, row = held[order], row[order]
+            held, dear = sorted_pairs(held, place[row], below=len(price))
+            row = by_price[dear]
             cost = self._candidates.cost[at] * (parts * self._problem.k)
             excess = _excess(
                 held, cost, price=price[row], counts=self._alike.counts[row], k=self._problem.k
@@ -364,6 +365,17 @@ class WholePass:
             if last == words:
                 return
             first, last = last, min(last * TIMES_LONGER, words)
+
+
+def sorted_pairs(first: Numbers, second: Numbers, *, below: int) -> tuple[Numbers, Numbers]:
+    """Pairs by the first and then by the second number, which is less than so much.
+
+    Numbers are sorted several times as fast as the places of such.
+    """
+    bits = below.bit_length()
+    key = first << bits | second
+    key.sort()
+    return key >> bits, key & ((1 << bits) - 1)
 
 
 def _members(closure: Numbers, word: Numbers, bits: Words) -> tuple[Numbers, Numbers]:

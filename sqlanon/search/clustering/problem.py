@@ -231,13 +231,17 @@ class Clustering:
         label = renumbered(label)
         nodes = closures(problem, label)
         if problem.demand is None or problem.demand.union_closed:
-            _, same = np.unique(nodes, axis=0, return_inverse=True)
-            within = label >= 0
-            label = label.copy()
-            label[within] = same.ravel()[label[within]]
-            label = renumbered(label)
-            nodes = closures(problem, label)
+            return cls(label, nodes).as_classes(problem)
         return cls(label, nodes)
+
+    def as_classes(self, problem: ClusteringProblem) -> Clustering:
+        """The classes of the published table: clusters with one closure are one."""
+        _, same = np.unique(self.nodes, axis=0, return_inverse=True)
+        within = self.label >= 0
+        label = self.label.copy()
+        label[within] = same.ravel()[label[within]]
+        label = renumbered(label)
+        return Clustering(label, closures(problem, label))
 
     @property
     def sizes(self) -> Numbers:

@@ -25,6 +25,7 @@ column.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,6 +59,7 @@ from sqlanon.search.clustering.problem import (
     runs,
     set_closures,
 )
+from sqlanon.search.clustering.taxonomy import Taxonomy
 
 
 def parts_of_k(problem: ClusteringProblem, clusters: Clustering) -> Numbers:
@@ -111,6 +113,9 @@ GROW_BELOW, SHRINK_ABOVE = 24, 48
 """Boxes per pool below which pools become larger, and above which smaller again."""
 UNIFORM_SHARE = 0.1
 """Pools that start at any cluster, for each that starts by what records cost."""
+SAMPLED_CLUSTERS, SAMPLED_NEAR = 256, 3
+"""Clusters by a sample of which the near ones are told from most others, and how many of the sample
+are nearer than what is looked at."""
 OVERHEAD_RECORDS = 100
 """Time that a pool takes beside that of its records [records]."""
 MIXED_SHARE = 2 / 3
@@ -131,13 +136,14 @@ MAX_WAITING = 2**18
 class ClosuresMet:
     """The closures of at least k records that the pools of a search had for boxes, each once."""
 
-    def __init__(self) -> None:
+    def __init__(self, taxonomies: Sequence[Taxonomy]) -> None:
+        self.joins = Joins(taxonomies)
         self._keys: list[Words] = []
         self._nodes: list[NDArray[np.int32]] = []
 
-    def add(self, nodes: Numbers, joins: Joins) -> None:
+    def add(self, nodes: Numbers) -> None:
         """Remembers node tuples, shape `(boxes, columns)`."""
-        self._keys.append(joins.keys_of(nodes))
+        self._keys.append(self.joins.keys_of(nodes))
         self._nodes.append(nodes.astype(np.int32))
         if sum(map(len, self._keys[1:])) > MAX_WAITING:
             self._unite()
@@ -206,7 +212,7 @@ class _Refinement:
         self._problem, self._met = problem, met
         self._least = np.zeros(problem.records, np.int64) if bounds is None else bounds
         self._random = np.random.default_rng(seed)
-        self._joins = Joins(problem.taxonomies)
+        self._joins = Joins(problem.taxonomies) if met is None else met.joins
         self._first = self._most = 3 + max(5, POOL_RECORDS // problem.k)
         self._label = self.best_label = parts_of_k(problem, clusters)
         self._renumber(closures(problem, self._label))
@@ -262,7 +268,7 @@ class _Refinement:
         sized = replace(self._problem, k=least) if least > self._problem.k else self._problem
         boxes = boxes_of(sized, pools, joins=self._joins, random=self._random)
         if self._met is not None:
-            self._met.add(boxes.nodes, self._joins)
+            self._met.add(boxes.nodes)
         a_pool = float((boxes.cost < NO_LOSS).sum(axis=1).mean())
         if a_pool < GROW_BELOW:
             self._most = max(self._most, min(self._most + 1, MAX_POOL_CLUSTERS))
@@ -389,12 +395,19 @@ class _Refinement:
         near = self._joins.costs(self._nodes[seeds], self._nodes)
         near -= self._random.random((len(seeds), 1), np.float32) * self._cost.astype(np.float32)
         near *= 1 + np.float32(0.2) * self._random.random(near.shape, np.float32)
+        few = near[:, :: max(1, count // SAMPLED_CLUSTERS)]
+        place = min(SAMPLED_NEAR, few.shape[1] - 1)
         chosen = []
-        for seed, row in zip(seeds, near, strict=True):
+        for seed, row, most in zip(
+            seeds, near, np.partition(few, place, axis=1)[:, place], strict=True
+        ):
             if not np.isfinite(row[seed]):
                 continue
             row[seed] = -np.inf
-            pool = np.argpartition(row, size - 1)[:size]
+            pool = np.flatnonzero(row <= most)
+            if len(pool) < size:
+                pool = np.arange(count)
+            pool = pool[np.argpartition(row[pool], size - 1)[:size]]
             if not np.isfinite(row[pool]).sum() >= size - 1:
                 continue
             near[:, pool] = np.inf

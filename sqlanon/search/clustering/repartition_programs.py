@@ -162,7 +162,7 @@ def _pair_closures(joins: Joins, leaves: Numbers, *, random: np.random.Generator
     keys = np.zeros(len(first), np.uint64)
     for column in columns:
         own = leaves[:, column]
-        keys += joins.keys(column, own[first], second=own[second])
+        keys += joins.keys(column, own, first=first, second=second)
     _, chosen = np.unique(keys, return_index=True)
     first, second = first[chosen], second[chosen]
     nodes = [joins.of(j, leaves[first, j], second=leaves[second, j]) for j in columns]

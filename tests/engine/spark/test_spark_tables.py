@@ -125,7 +125,8 @@ def test_a_delta_table_is_replaced_in_one_step_with_its_columns(remote, made):
     remote.tables.refuse_fixed(place)
     written = published(remote)
     remote.tables.replace(written, place)
-    assert rows(remote, place) == [{"y": "*"}]
+    assert rows(remote, place) == [{"x": 1}]  # the version that was resolved
+    assert rows(remote, remote.tables.portable(place)) == [{"y": "*"}]
     assert not remote.tables.exists(written)
 
 

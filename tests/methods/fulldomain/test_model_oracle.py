@@ -10,7 +10,7 @@ from databases import empty_database
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import Case, brute_force
-from strategies import cases
+from strategies import cases, whole_cases
 
 import sqlanon
 from sqlanon import (
@@ -60,6 +60,14 @@ def agrees(case, best):
 @settings(max_examples=30, **SLOW)
 @given(cases())
 def test_anonymize_equals_brute_force_under_every_model(case):
+    best = brute_force(case)
+    event(f"rounds: {best.released.rounds}" if best.released else "unsatisfiable")
+    agrees(case, best)
+
+
+@settings(max_examples=60, **SLOW)
+@given(whole_cases())
+def test_anonymize_equals_brute_force_under_models_of_all_classes(case):
     best = brute_force(case)
     event(f"rounds: {best.released.rounds}" if best.released else "unsatisfiable")
     agrees(case, best)
@@ -117,7 +125,7 @@ def test_what_suppression_brings_about_is_suppressed_within_the_limit(model, eno
 
 @pytest.mark.slow
 @settings(max_examples=18, **SLOW)
-@given(cases())
+@given(st.one_of(cases(), whole_cases()))
 def test_minimal_nodes_equal_brute_force_under_every_model(case):
     """Minimal are the lowest nodes that suppress no more than the limit; all of them are found."""
     best = brute_force(replace(case, suppressed="drop"))

@@ -25,7 +25,6 @@ from sqlanon.deadline import Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.clustering import refinement
 from sqlanon.search.clustering.anytime import improved
-from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import dual_bound
 from sqlanon.search.clustering.mondrian import cut_clusters
@@ -140,7 +139,8 @@ def test_whenever_the_time_is_over_clusters_are_valid_and_lose_no_more():
 @FEW
 @given(problems(most=14), st.integers(0, 3))
 def test_closures_met_are_closures_of_k_records_each_once(problem, seed):
-    met, every = ClosuresMet(), {nodes for nodes, _ in itemsets(problem)}
+    met = ClosuresMet(problem.taxonomies)
+    every = {nodes for nodes, _ in itemsets(problem)}
     start = Clustering.of(problem, np.zeros(problem.records, np.int64))
     refine(problem, start, passes=8, seed=seed, met=met)
     if len(met):
@@ -160,7 +160,7 @@ def test_the_boxes_of_small_tables_are_all_closures_of_two_records_and_unions(wa
         for other in range(first)
         if len(held_by(problem, nodes := closure_of(problem, [first, other]))) >= 2
     }
-    met = ClosuresMet()
+    met = ClosuresMet(problem.taxonomies)
     refine(problem, cut_clusters(problem), passes=60, met=met)
     assert set(map(tuple, met.candidates(problem).nodes.tolist())) >= pairs
 
@@ -168,10 +168,10 @@ def test_the_boxes_of_small_tables_are_all_closures_of_two_records_and_unions(wa
 @FEW
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=30))
 def test_what_is_met_again_is_kept_once(drawn):
-    problem, met = problem_of([("a", "x"), ("b", "y")] * 2, 2), ClosuresMet()
-    joins = Joins(problem.taxonomies)
+    problem = problem_of([("a", "x"), ("b", "y")] * 2, 2)
+    met = ClosuresMet(problem.taxonomies)
     for start in range(0, len(drawn), 4):
-        met.add(np.array(drawn[start : start + 4]), joins)
+        met.add(np.array(drawn[start : start + 4]))
     candidates = met.candidates(problem)
     assert sorted(map(tuple, candidates.nodes.tolist())) == sorted(set(drawn))
     assert set(candidates.support.tolist()) == {problem.k}

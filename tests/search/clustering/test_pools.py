@@ -30,9 +30,10 @@ def test_closures_and_their_costs_are_those_of_the_taxonomies(most, problem):
         low, high = np.minimum(first, second), np.maximum(first, second)
         found = joins.of(column, first, second=second)
         assert found.tolist() == taxonomy.closure(low, high).tolist()
-    columns = list(enumerate(zip(problem.leaves.T, problem.leaves[::-1].T, strict=True)))
-    joined = [joins.of(column, one, second=other) for column, (one, other) in columns]
-    keys = sum(joins.keys(column, one, second=other) for column, (one, other) in columns)
+    first, second = np.arange(problem.records), np.arange(problem.records)[::-1]
+    columns = list(enumerate(problem.leaves.T))
+    joined = [joins.of(column, own[first], second=own[second]) for column, own in columns]
+    keys = sum(joins.keys(column, own, first=first, second=second) for column, own in columns)
     assert keys.tolist() == joins.keys_of(np.stack(joined, axis=1)).tolist()
     sizes = [len(taxonomy.cost) for taxonomy in problem.taxonomies]
     nodes = np.stack([each.ravel() for each in np.indices(sizes)], axis=1)

@@ -1,0 +1,79 @@
+"""Weights: individual risk of a sample, and risk of its households."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.engine.base import Engine
+from sqlanon.errors import PolicyError, SourceError
+from sqlanon.policy.policy import Policy
+from sqlanon.query.assess import weights
+from sqlanon.query.classes.table_classes import most_records
+from sqlanon.reports.weights import HouseholdRisk, WeightedRisk
+from sqlanon.wording import counted
+
+MAX_WEIGHT = 1e12
+"""Most people that a record can stand for: more than there are, and few enough to add up."""
+
+
+def weighted_risk(
+    engine: Engine, table: exp.Table, *, policy: Policy, threshold: float
+) -> WeightedRisk | None:
+    """Individual risk by the policy's weight, and by its household; None where it has neither.
+
+    The temporary table of its classes stays until the engine's workspace ends.
+
+    Args:
+        engine: Where the table is.
+        table: The sample, of one record or more.
+        policy: Its quasi-identifiers, weight and household.
+        threshold: Risk above which a record counts as at risk, in (0, 1].
+
+    Raises:
+        PolicyError: A person has several records.
+        SourceError: Records without a weight or household, or with a weight below 1.
+    """
+    weight, household = policy.weight, policy.household
+    if weight is None and household is None:
+        return None
+    if policy.entity is not None and engine.rows(most_records(table, policy.entity))[0][0] > 1:
+        raise PolicyError(
+            f"persons have several records (entity {policy.entity!r}), and a weight says how many "
+            "people one record stands for, so that they would count several times; leave weight "
+            "and household out, or give a table of one record for each person"
+        )
+    _refuse_faults(engine, table, weight=weight, household=household)
+    names = list(policy.attributes)
+    query = weights.weighted_classes(table, names, weight=weight)
+    classes = engine.materialize("weighted", query)
+    query = weights.individual_figures(classes, threshold=threshold)
+    [(records, people, expected, highest, at_risk)] = engine.rows(query)
+    households = None
+    if household is not None:
+        by = weights.household_figures(
+            table, names, household=household, classes=classes, threshold=threshold
+        )
+        households = HouseholdRisk(*engine.rows(by)[0])
+    return WeightedRisk(weight, records, people, expected, highest, at_risk, households)
+
+
+def _refuse_faults(
+    engine: Engine, table: exp.Table, *, weight: str | None, household: str | None
+) -> None:
+    query = weights.weight_faults(table, weight=weight, household=household, most=MAX_WEIGHT)
+    [(missing, wrong, homeless)] = engine.rows(query)
+    faults = [
+        f"{which} column {name!r} has {counted(records, 'record')} {what}"
+        for which, name, records, what in (
+            ("weight", weight, missing, "without a value (NULL)"),
+            ("weight", weight, wrong, f"whose value is no number from 1 to {MAX_WEIGHT:,.0f}"),
+            ("household", household, homeless, "without a value (NULL)"),
+        )
+        if records
+    ]
+    if faults:
+        raise SourceError(
+            f"{'; '.join(faults)}; a weight says how many people a record stands for, itself among "
+            "them: leave such records out, give weights that are not scaled, or name another "
+            "column (--weight-column, --household)"
+        )

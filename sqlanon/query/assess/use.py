@@ -1,0 +1,121 @@
+"""Use: what tables and figures of a release say beside those of its original."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.query.encoding.encode import ATTRIBUTE, values_of
+from sqlanon.query.syntax import column
+from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
+
+CELL, CELLS = "cell", "cells"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A column that tables count by.
+
+    Args:
+        name: The column.
+        kind: Its type in the original, where its labels stand for cells; None where it is
+            published as it is, so that its texts are its cells.
+        number: Its attribute among leaves and labels.
+    """
+
+    name: str
+    kind: exp.DataType | None = None
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTables:
+    """A release and its original.
+
+    Args:
+        original: The original.
+        records: Its records.
+        released: The release.
+        published: Its records that are not suppressed.
+        leaves: Rows of ATTRIBUTE, LEAF (a value as text) and CELL, its number.
+        stands: Rows of ATTRIBUTE, LABEL, CELL, one for each that the label stands for, and CELLS,
+            how many these are.
+        suppressed: The label of suppressed records; None where none is there.
+        judged: The columns that all have it then.
+    """
+
+    original: exp.Table
+    records: int
+    released: exp.Table
+    published: int
+    leaves: exp.Table
+    stands: exp.Table
+    suppressed: str | None
+    judged: Sequence[str]
+
+
+def table_error(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
+    """Errors of the table by columns: share covered, sum of differences, mean relative one."""
+    return render(
+        "assess/table_error",
+        original=compared.original,
+        records=compared.records,
+        released=compared.released,
+        columns=[_holes(compared, each, place=place) for place, each in enumerate(columns)],
+        spread=_spread(compared, columns),
+        suppressed=None if compared.suppressed is None else value(compared.suppressed),
+        judged=names(compared.judged),
+    )
+
+
+def number_figures(
+    source: exp.Table,
+    own: str,
+    *,
+    shares: Sequence[float],
+    suppressed: str | None = None,
+    judged: Sequence[str] = (),
+) -> Sql:
+    """The mean of a column's finite numbers, then their quantiles; NULL where there are none."""
+    return render(
+        "assess/number_figures",
+        source=source,
+        column=name(own),
+        shares=list(map(value, shares)),
+        greatest=value(sys.float_info.max),
+        suppressed=None if suppressed is None else value(suppressed),
+        judged=names(judged),
+    )
+
+
+def _holes(
+    compared: ComparedTables, own: Counted, *, place: int
+) -> tuple[Sql, Fragment, Fragment | None, Sql | None, Sql]:
+    if own.kind is None:
+        cell = expression("CAST(source.{{ column }} AS VARCHAR)", column=name(own.name))
+        return name(own.name), cell, None, None, expression("held.cell_{{ place }}", place=place)
+    number = own.number
+    values = values_of(compared.leaves, own.kind, carried=[CELL])
+    return (
+        name(own.name),
+        expression("values_{{ place }}.cell", place=place),
+        values.where(column(ATTRIBUTE).eq(number), copy=False),
+        expression(
+            "SELECT label, cell, cells FROM {{ stands }} WHERE attribute = {{ number }}",
+            stands=compared.stands,
+            number=number,
+        ),
+        expression("stands_{{ place }}.label", place=place),
+    )
+
+
+def _spread(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
+    return expression(
+        "CAST(labelled.size AS DOUBLE){% for place in places %}"
+        " / stands_{{ place }}.cells{% endfor %} / {{ published }}",
+        places=[place for place, each in enumerate(columns) if each.kind is not None],
+        published=compared.published,
+    )

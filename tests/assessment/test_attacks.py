@@ -1,0 +1,191 @@
+"""Attacks on a release: against brute force on random small tables, with and without a control."""
+
+from collections import Counter
+from fractions import Fraction
+from math import sqrt
+
+import pytest
+from databases import empty_database
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon.errors import SourceError
+from sqlanon.reports.attacks import Rate
+
+# Two levels below the top, and a column that is kept or suppressed.
+ROWS = {
+    "age": [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")],
+    "sex": [("x", "*"), ("y", "*"), ("z", "*")],
+}
+POLICY = Policy(
+    {name: Hierarchy.from_rows(rows) for name, rows in ROWS.items()},
+    sensitive=["ill"],
+    models=[KAnonymity(1)],
+)
+RECORDS = st.tuples(
+    st.sampled_from("abcd"), st.sampled_from("xyz"), st.sampled_from(["flu", "none", None])
+)
+NO_CONTROL = None
+
+
+def stands_for(column, label, value):
+    return any(path[0] == value and label in path for path in ROWS[column])
+
+
+@st.composite
+def releases(draw):
+    """Originals, labels for some of their records (local recoding), and a control."""
+    original = draw(st.lists(RECORDS, min_size=1, max_size=12))
+    released = []
+    for record in original:
+        if draw(st.booleans()) or draw(st.booleans()):
+            labels = [
+                draw(st.sampled_from(next(path for path in ROWS[name] if path[0] == value)))
+                for name, value in zip(ROWS, record, strict=False)
+            ]
+            released.append((*labels, record[2]))
+    control = draw(st.one_of(st.none(), st.lists(RECORDS, min_size=1, max_size=6)))
+    return original, released, control
+
+
+def brute_force(records, released, *, originals):
+    """Records, singled out ones, and expected links and right guesses, of one table."""
+    shown = [row for row in released if row[:2] != ("*", "*")]
+    if not shown and len(released) == originals:
+        shown = released  # which is generalized to the top, and suppresses nobody
+
+    def matching(record, columns):
+        return [
+            row
+            for row in shown
+            if all(stands_for(name, row[at], record[at]) for at, name in columns)
+        ]
+
+    every = list(enumerate(ROWS))
+    alone, links, right, plain = 0, Fraction(), Fraction(), Fraction()
+    for record in records:
+        whole, one, other = (matching(record, each) for each in (every, every[:1], every[1:]))
+        alone += len(whole) == 1
+        if whole:
+            links += Fraction(len(whole), len(one) * len(other))
+        right += chance(record[2], whole or shown)
+        plain += chance(record[2], shown)
+    return len(records), alone, links, right, plain
+
+
+def chance(value, rows):
+    counts = Counter(row[2] for row in rows)
+    top = [each for each, count in counts.items() if count == max(counts.values())]
+    return Fraction(value in top, len(top)) if top else Fraction()
+
+
+def attacks(original, released, control=NO_CONTROL, policy=POLICY):
+    with empty_database() as connection:
+        for name, rows in (("t", original), ("r", released), ("c", control or [])):
+            connection.execute(f"CREATE TABLE {name} (age VARCHAR, sex VARCHAR, ill VARCHAR)")
+            if rows:
+                connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", rows)
+        named = {} if control is None else {"control": "c"}
+        found = sqlanon.measure(connection, "r", policy, table="t", **named)
+        return found.to_dict()["attacks"], found
+
+
+@settings(max_examples=120, deadline=None)
+@given(releases())
+def test_attacks_equal_brute_force(given_tables):
+    original, released, control = given_tables
+    try:
+        found, _ = attacks(original, released, control)
+    except SourceError as error:
+        # Labels of several records may stand for more than the original has there.
+        if "the original has there" not in str(error):
+            raise
+        return
+    for which, records in (("original", original), ("control", control)):
+        figures = {
+            "singling_out": found["singling_out"][which],
+            "linkability": found["linkability"][which],
+            "ill": found["inference"]["ill"][which],
+        }
+        if records is None:
+            assert set(figures.values()) == {None}
+            continue
+        n, alone, links, right, plain = brute_force(records, released, originals=len(original))
+        assert {each["records"] for each in figures.values()} == {n}
+        assert figures["singling_out"]["successes"] == alone
+        assert figures["linkability"]["successes"] == pytest.approx(float(links), abs=1e-12)
+        assert figures["ill"]["successes"] == pytest.approx(float(right), abs=1e-12)
+        if which == "original":
+            baseline = found["inference"]["ill"]["baseline"]
+            assert baseline == pytest.approx(float(plain / n), abs=1e-12)
+
+
+def test_a_k_anonymous_release_singles_nobody_out():
+    original = [("a", "x", "flu"), ("b", "x", "none"), ("c", "y", "flu"), ("d", "y", "flu")]
+    released = [("ab", "x", ill) for *_, ill in original[:2]]
+    released += [("cd", "y", ill) for *_, ill in original[2:]]
+    found, report = attacks(original, released)
+    assert found["singling_out"]["original"]["successes"] == 0
+    # Each half leads to the same two records, of which both attackers take one at random.
+    assert found["linkability"]["original"]["share"] == 0.5
+    # flu or none by chance for the first two, and flu for the others; flu alone without a look.
+    assert found["inference"]["ill"]["original"]["share"] == 0.75
+    assert found["inference"]["ill"]["baseline"] == 0.75
+    assert found["singling_out"]["control"] is found["singling_out"]["risk"] is None
+    assert "singling out" in report.to_text()
+
+
+def test_risk_is_what_succeeds_beyond_the_control():
+    original = [("a", "x", "flu")] * 3 + [("c", "y", "none")]
+    control = [("a", "x", "flu"), ("c", "z", "flu")]
+    found, report = attacks(original, original, control)
+    attack = found["singling_out"]
+    assert (attack["original"]["share"], attack["control"]["share"]) == (0.25, 0)
+    assert attack["risk"] == 0.25
+    inference = found["inference"]["ill"]
+    assert (inference["original"]["share"], inference["control"]["share"]) == (1, 1)
+    assert inference["risk"] is None
+    low, high = attack["risk_interval"]
+    assert low == 0
+    assert high == attack["original"]["interval"][1]
+    assert "25%" in report.to_text()
+
+
+@pytest.mark.parametrize(("successes", "records"), [(0, 7), (3, 10), (10, 10), (40, 1000)])
+@pytest.mark.every_row
+def test_an_interval_holds_the_shares_that_the_observed_one_does_not_refute(successes, records):
+    # Wilson's: the shares from which the observed one is 1.96 standard deviations away at most.
+    share = successes / records
+    for end in Rate(successes, records).interval:
+        if 0 < end < 1:
+            distance = abs(end - share) / sqrt(end * (1 - end) / records)
+            assert distance == pytest.approx(1.959963984540054)
+
+
+def test_a_control_that_cannot_be_compared_is_refused():
+    with empty_database() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'a' AS age, 'x' AS sex, 'flu' AS ill")
+        for query, fault in (
+            ("SELECT 'a' AS age, 'x' AS sex", "the control has no column 'ill'"),
+            ("SELECT 1 AS age, 'x' AS sex, 'flu' AS ill", "has 'age' as another type"),
+            ("FROM t WHERE age = 'none'", "the control is empty"),
+        ):
+            connection.execute(f"CREATE OR REPLACE TABLE c AS {query}")
+            with pytest.raises(SourceError, match=fault):
+                sqlanon.measure(connection, "t", POLICY, table="t", control="c")
+
+
+def test_attacks_that_take_too_long_are_not_run_in_part(monkeypatch):
+    monkeypatch.setattr("sqlanon.assessment.attacks.MAX_PAIRS", 1)
+    original = [("a", "x", "flu"), ("b", "x", "none")]
+    found, report = attacks(original, [("a", "x", "flu"), ("ab", "x", "none")])
+    assert found is None
+    assert any("no attack was run" in note for note in report.notes)
+
+
+def test_measures_asked_for_by_name_come_without_attacks():
+    with empty_database() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'a' AS age, 'x' AS sex, 'flu' AS ill")
+        assert sqlanon.measure(connection, "t", POLICY, table="t", losses=["lm"]).attacks is None

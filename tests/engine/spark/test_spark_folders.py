@@ -1,0 +1,227 @@
+"""Releases as folders and as versions: whole or not at all, of one state of their source."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import duckdb
+import pytest
+from spark_kind import IS_SAIL, KIND
+
+import sqlanon
+from sqlanon.errors import SourceError, StalePlanError
+from sqlanon.publishing import apply
+
+pytestmark = pytest.mark.every_row
+on_sail = pytest.mark.skipif(not IS_SAIL, reason="a few are enough in Java")
+needs_delta = pytest.mark.skipif(not IS_SAIL, reason="Delta is not among the jars of Spark")
+POLICY = {"k": 3, "quasi_identifiers": {"age": "intervals:5,10,20", "sex": {}}, "keep": ["ill"]}
+PEOPLE = """
+    SELECT CAST(id % 40 AS INT) AS `age`, IF(id % 3 = 0, 'f', 'm') AS `sex`,
+           concat('ill ', id % 7) AS `ill`
+    FROM range({})
+"""
+
+
+@pytest.fixture
+def source(session, tmp_path):
+    """Makes a folder of 200 people, in which nothing else lies."""
+
+    def make(kind="parquet"):
+        session.sql(PEOPLE.format(200)).write.format(kind).save(str(tmp_path / "people"))
+        return str(tmp_path / "people")
+
+    return make
+
+
+def more(session, path, kind="parquet"):
+    """Ten people come."""
+    session.sql(PEOPLE.format(10)).write.format(kind).mode("append").save(path)
+
+
+def read(session, path, kind="parquet", **said):
+    rows = session.read.format(kind).options(**said).load(str(path)).toArrow().to_pylist()
+    return sorted(tuple(row.values()) for row in rows)
+
+
+def expected():
+    """What DuckDB releases of the 200 people."""
+    with duckdb.connect() as connection:
+        connection.execute("""
+            CREATE TABLE people AS
+            SELECT i % 40 AS age, if(i % 3 = 0, 'f', 'm') AS sex, 'ill ' || i % 7 AS ill
+            FROM range(200) AS numbers (i)
+        """)
+        sqlanon.anonymize(connection, POLICY, table="people", into="out")
+        return sorted(connection.sql("FROM out").fetchall())
+
+
+def inside(folder):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+@pytest.mark.parametrize("kind", ["parquet", pytest.param("delta", marks=needs_delta)])
+def test_a_release_is_a_folder_of_what_duckdb_releases(session, source, tmp_path, kind):
+    path, place = source(), tmp_path / "out"
+    into = str(place) if kind == "parquet" else f"{kind}.`{place}`"
+    report = sqlanon.anonymize(session, POLICY, table=path, into=into)
+    assert (read(session, place, kind), report.output) == (expected(), into)
+    assert inside(tmp_path) == ["out", "people"]
+    (tmp_path / "usual").mkdir()
+    assert place.stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@on_sail
+def test_a_folder_of_no_records_has_columns(session, source, tmp_path):
+    raw = {"age": {"max_level": 0}, "sex": {"max_level": 0}}
+    policy = {**POLICY, "quasi_identifiers": raw, "suppression_limit": 1}
+    sqlanon.anonymize(session, policy, table=source(), into=str(tmp_path / "out"))
+    rows = session.read.parquet(str(tmp_path / "out")).toArrow()
+    assert (rows.num_rows, rows.column_names) == (0, ["age", "sex", "ill"])
+
+
+@on_sail
+@pytest.mark.parametrize(
+    ("into", "reason"),
+    [
+        ("{}/people", "the original itself"),
+        ("{}/taken", "exists already"),
+        ("{}/none/out", "there is no folder"),
+        ("orc.`{}/out`", "as Parquet or Delta, not as orc"),
+        ("iceberg.`{}/out`", "as Parquet or Delta, not as iceberg"),
+        ("s3://bucket/out", "name a table whose files lie there"),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused_before_any_work(session, source, tmp_path, into, reason):
+    path = source()
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(SourceError, match=reason):
+        sqlanon.anonymize(session, POLICY, table=path, into=into.format(tmp_path))
+    assert inside(tmp_path) == ["people", "taken"]
+
+
+@on_sail
+def test_a_folder_of_files_is_not_replaced(session, source, tmp_path):
+    path, how = source(), {"into": str(tmp_path / "out")}
+    sqlanon.anonymize(session, POLICY, table=path, **how)
+    for again in (how | {"overwrite": True}, {"in_place": True}):
+        with pytest.raises(SourceError, match="cannot be replaced in one step"):
+            sqlanon.anonymize(session, POLICY, table=path, **again)
+    assert inside(tmp_path) == ["out", "people"]
+
+
+@on_sail
+def test_nothing_is_left_beside_a_folder_where_the_check_fails(
+    session, source, tmp_path, monkeypatch
+):
+    def fail(*_, **__):
+        raise sqlanon.VerificationError("no")
+
+    path = source()
+    monkeypatch.setattr(apply, "_verified", fail)
+    with pytest.raises(sqlanon.VerificationError):
+        sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "out"))
+    assert inside(tmp_path) == ["people"]
+
+
+@needs_delta
+def test_a_folder_that_has_versions_is_replaced_with_its_columns(session, source, tmp_path):
+    path, place = source(), tmp_path / "out"
+    session.sql("SELECT 7 AS `x`").write.format("delta").save(str(place))
+    sqlanon.anonymize(session, POLICY, table=path, into=str(place), overwrite=True)
+    assert read(session, place, "delta") == expected()
+    assert read(session, place, "delta", versionAsOf=0) == [(7,)]
+
+
+@needs_delta
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_a_folder_that_has_versions_is_replaced_in_place(session, source, tmp_path, kind):
+    path = source(kind)
+    report = sqlanon.anonymize(session, POLICY, table=path, in_place=True)
+    assert read(session, path, kind) == expected()
+    assert any("history keeps the original" in note for note in report.notes)
+    assert inside(tmp_path) == ["people"]
+
+
+@needs_delta
+def test_a_table_that_has_versions_is_replaced_in_place(session):
+    session.sql(PEOPLE.format(200)).write.format("delta").saveAsTable("versions")
+    assert sqlanon.plan(session, POLICY, table="versions").table.endswith(".`versions`")
+    sqlanon.anonymize(session, POLICY, table="versions", in_place=True)
+    rows = session.table("versions").toArrow().to_pylist()
+    session.sql("DROP TABLE versions").collect()
+    assert sorted(tuple(row.values()) for row in rows) == expected()
+
+
+@needs_delta
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_one_version_is_read_throughout(session, source, tmp_path, kind):
+    path, place = source(kind), tmp_path / "out"
+    how = {"table": path, "confirm": lambda _: more(session, path, kind)}
+    sqlanon.anonymize(session, POLICY, into=str(place), **how)
+    assert read(session, place) == expected()
+    with pytest.raises(SourceError, match="changed while it was read"):
+        sqlanon.anonymize(session, POLICY, in_place=True, **how)
+    assert len(read(session, path, kind)) == 200 + 2 * 10
+
+
+@on_sail
+def test_files_that_change_between_two_scans_are_noticed(session, source, tmp_path):
+    path = source()
+
+    def change(_):
+        for file in Path(path).glob("*.parquet"):
+            text = f"COPY (SELECT * REPLACE ('none' AS ill) FROM '{file}') TO '{file}.new'"
+            duckdb.connect().execute(text + " (FORMAT parquet)")
+            Path(f"{file}.new").replace(file)
+
+    with pytest.raises(StalePlanError):
+        sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "out"), confirm=change)
+    assert inside(tmp_path) == ["people"]
+
+
+KILLED = """
+    import os, signal, sys
+    from pyspark.sql.connect.session import SparkSession
+    import sqlanon
+    from sqlanon.engine.spark.tables import SparkTables
+
+    point, address, table, into = sys.argv[1:]
+    setattr(SparkTables, point, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    session = SparkSession.builder.remote(address).create()
+    sqlanon.anonymize(session, {policy}, table=table, into=into)
+"""
+
+
+def killed(session, *, at, table, into):
+    """A run on the same server that is killed where it calls a method of its tables."""
+    address = f"sc://{session.client._builder.endpoint}"
+    program = textwrap.dedent(KILLED).replace("{policy}", repr(POLICY))
+    command = [sys.executable, "-W", "ignore", "-c", program, at, address, table, into]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+@on_sail
+@pytest.mark.parametrize(("at", "left"), [("replace", []), ("close", ["out"])])
+def test_a_killed_run_leaves_a_whole_folder_or_none_after_the_next(
+    session, source, tmp_path, at, left
+):
+    path = source()
+    killed(session, at=at, table=path, into=str(tmp_path / "out"))
+    sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "next"))
+    assert inside(tmp_path) == sorted([*left, "next", "people"])
+    assert all(read(session, tmp_path / name) == expected() for name in [*left, "next"])
+
+
+@pytest.mark.skipif(KIND != "connect", reason="Sail's catalog is of one session alone")
+@pytest.mark.parametrize(("at", "left"), [("replace", []), ("close", ["released"])])
+def test_a_killed_run_leaves_a_whole_table_or_none_after_the_next(session, source, at, left):
+    path = source()
+    killed(session, at=at, table=path, into="released")
+    sqlanon.check(session, POLICY, table=path)
+    names = [each.name for each in session.catalog.listTables()]
+    session.sql("DROP TABLE IF EXISTS released").collect()
+    assert names == left

@@ -1,0 +1,191 @@
+"""Queries of attacks and of individual risk, and what DuckDB answers."""
+
+from __future__ import annotations
+
+import math
+
+from snapshots import Snapshot
+
+from sqlanon.query.assess import attacks, weights
+from sqlanon.query.syntax import table
+
+UNFIT = {"DECIMAL", "HUGEINT"}
+TABLES = """
+CREATE TABLE classes (label_0 VARCHAR, label_1 VARCHAR, class_size BIGINT, small BOOLEAN);
+INSERT INTO classes VALUES
+    ('30-39', 'f', 2, FALSE), ('31', 'f', 1, FALSE), (NULL, 'm', 3, FALSE), ('*', '*', 9, TRUE);
+
+CREATE TABLE read (attribute BIGINT, label VARCHAR, place BIGINT);
+INSERT INTO read VALUES (0, '30-39', 0), (0, '31', 1), (0, NULL, 2), (1, 'f', 0), (1, 'm', 1);
+
+CREATE TABLE placed (
+    label_0 VARCHAR, place_0 BIGINT, label_1 VARCHAR, place_1 BIGINT, class_size BIGINT,
+    half BIGINT, whole BIGINT
+);
+INSERT INTO placed VALUES
+    ('30-39', 0, 'f', 0, 2, 1, 1), ('31', 1, 'f', 0, 1, 2, 2), (NULL, 2, 'm', 1, 3, 3, 3);
+
+-- Values 31, 35 and NULL of two bits, and two of the bit above.
+CREATE TABLE encoded (word_0 BIGINT, size BIGINT);
+INSERT INTO encoded VALUES (0, 1), (1, 2), (2, 3), (4, 1);
+
+CREATE TABLE covers (attribute BIGINT, word_0 BIGINT, place BIGINT);
+INSERT INTO covers VALUES
+    (0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 2, 2), (1, 0, 0), (1, 4, 1);
+
+CREATE TABLE empty AS SELECT word_0, CAST(0 AS BIGINT) AS node FROM encoded;
+CREATE TABLE begun (word_0 BIGINT, node BIGINT);
+INSERT INTO begun VALUES (0, 1), (0, 2), (1, 1), (2, 3), (4, 1), (4, 2);
+CREATE TABLE pairs (word_0 BIGINT, node BIGINT);
+INSERT INTO pairs VALUES (0, 1), (0, 2), (1, 1);
+
+CREATE TABLE targets (word_0 BIGINT, value VARCHAR, sqlanon_which INTEGER, size BIGINT);
+INSERT INTO targets VALUES (0, 'flu', 0, 1), (1, 'flu', 0, 2), (2, NULL, 0, 3), (1, 'gout', 1, 4);
+
+CREATE TABLE matching (word_0 BIGINT, records BIGINT, lead BIGINT);
+INSERT INTO matching VALUES (0, 1, -1), (1, 2, 1);
+CREATE TABLE one (word_0 BIGINT, records BIGINT, lead BIGINT);
+INSERT INTO one VALUES (0, 2, 1), (1, 2, 1);
+CREATE TABLE other (word_0 BIGINT, records BIGINT, lead BIGINT);
+INSERT INTO other VALUES (0, 3, 1);
+
+CREATE TABLE ills (label_0 VARCHAR, label_1 VARCHAR, value VARCHAR, size BIGINT);
+INSERT INTO ills VALUES ('31', 'f', 'flu', 1), (NULL, 'm', NULL, 2), (NULL, 'm', NULL, 1);
+
+CREATE TABLE held (node BIGINT, value VARCHAR, records BIGINT);
+INSERT INTO held VALUES (1, 'flu', 1), (1, 'gout', 1), (2, 'gout', 1), (3, NULL, 2);
+CREATE TABLE led (lead BIGINT, node BIGINT);
+INSERT INTO led VALUES (1, 1), (-1, 1), (-1, 2);
+CREATE TABLE guesses (lead BIGINT, value VARCHAR, guesses BIGINT);
+INSERT INTO guesses VALUES (1, 'flu', 2), (1, 'gout', 2), (-1, 'gout', 1);
+CREATE TABLE plain (lead BIGINT, value VARCHAR, guesses BIGINT);
+INSERT INTO plain VALUES (0, NULL, 2), (0, 'gout', 2);
+
+CREATE TABLE sample (age INTEGER, sex VARCHAR, w VARCHAR, home VARCHAR);
+INSERT INTO sample VALUES
+    (31, 'f', '2.5', 'a'), (31, 'f', '1.5', 'b'), (NULL, 'm', '1', 'a'), (45, 'f', '4', 'b');
+
+CREATE TABLE faulty (w VARCHAR, home VARCHAR);
+INSERT INTO faulty VALUES (NULL, 'a'), ('0.5', NULL), ('many', 'a'), ('1', 'a'), ('200', NULL);
+
+CREATE TABLE weighted (key_0 INTEGER, key_1 VARCHAR, class_size BIGINT, people DOUBLE);
+INSERT INTO weighted VALUES (31, 'f', 2, 4), (NULL, 'm', 1, 1), (45, 'f', 1, 4);
+"""
+CLASSES, READ, PLACED, ENCODED, COVERS, PAIRS, TARGETS, MATCHING, HELD, LED, WEIGHTED, SAMPLE = map(
+    table,
+    (
+        *("classes", "read", "placed", "encoded", "covers", "pairs", "targets", "matching"),
+        *("held", "led", "weighted", "sample"),
+    ),
+)
+TWO, FOUR = 1 - math.log(2), math.log(4) / 3
+"""Individual risk of two records of four people, and of one of four."""
+
+SNAPSHOTS = [
+    Snapshot(
+        "placed_classes",
+        attacks.placed_classes(CLASSES, READ, columns=2, prefixes={"half": [0], "whole": [0, 1]}),
+        [
+            ("30-39", 0, "f", 0, 2, 1, 1),
+            ("31", 1, "f", 0, 1, 2, 2),
+            (None, 2, "m", 1, 3, 3, 3),
+        ],
+    ),
+    Snapshot("beginnings", attacks.beginnings(ENCODED, [3]), [(0, 0), (1, 0), (2, 0)]),
+    Snapshot(
+        "reached from the start",
+        attacks.reached(
+            table("empty"),
+            COVERS,
+            classes=PLACED,
+            columns={0: [3]},
+            parent=attacks.START,
+            own="half",
+        ),
+        [(0, 1), (0, 2), (1, 1), (2, 3), (4, 1), (4, 2)],
+    ),
+    Snapshot(
+        "reached by a column more, and one without bits",
+        attacks.reached(
+            table("begun"), COVERS, classes=PLACED, columns={1: [4]}, parent="half", own="whole"
+        ),
+        [(0, 1), (0, 2), (1, 1)],
+    ),
+    Snapshot(
+        "reached without bits",
+        attacks.reached(
+            table("begun"), COVERS, classes=PLACED, columns={1: [0]}, parent="half", own="whole"
+        ),
+        [(0, 1), (0, 2), (1, 1), (2, 3), (4, 1), (4, 2)],
+    ),
+    Snapshot(
+        "matching",
+        attacks.matching(PAIRS, PLACED, words=1, own="whole"),
+        [(0, 3, -1), (1, 2, 1)],
+    ),
+    Snapshot(
+        "figures of halves",
+        attacks.figures(
+            TARGETS, words=1, whole=MATCHING, halves=(table("one"), table("other")), masks=[0]
+        ),
+        [(0, 6, 1, 1 / 6 + 4 / 6), (1, 4, 0, 8 / 6)],
+    ),
+    Snapshot(
+        "figures of one column",
+        attacks.figures(TARGETS, words=1, whole=MATCHING, halves=None, masks=[0]),
+        [(0, 6, 1, None), (1, 4, 0, None)],
+    ),
+    Snapshot("of_original", attacks.of_original(table("other")), [(0, 3, 1, 0)]),
+    Snapshot(
+        "class_values",
+        attacks.class_values(table("ills"), PLACED, columns=2, own="whole"),
+        [(2, "flu", 1), (3, None, 3)],
+    ),
+    Snapshot("led", attacks.led(PAIRS, MATCHING, words=1), [(-1, 1), (-1, 2), (1, 1)]),
+    Snapshot("led_values", attacks.led_values(LED, HELD), [(5,)]),
+    Snapshot(
+        "guesses of leads",
+        attacks.guesses(HELD, LED),
+        [(1, "flu", 2), (1, "gout", 2), (-1, "gout", 1)],
+    ),
+    Snapshot("guesses of all", attacks.guesses(HELD), [(0, None, 2), (0, "gout", 2)]),
+    Snapshot(
+        "inferred",
+        attacks.inferred(
+            TARGETS, words=1, matching=MATCHING, guesses=table("guesses"), plain=table("plain")
+        ),
+        [(0, 6, 0 + 1.0 + 1.5, 1.5), (1, 4, 2.0, 2.0)],
+    ),
+    Snapshot(
+        "both",
+        attacks.both(SAMPLE, SAMPLE, columns=["sex"]),
+        [(sex, which) for sex in "ffmf" for which in (0, 1)],
+    ),
+    Snapshot(
+        "weight_faults",
+        weights.weight_faults(table("faulty"), weight="w", household="home", most=100.0),
+        [(1, 3, 2)],
+    ),
+    Snapshot(
+        "weighted_classes",
+        weights.weighted_classes(SAMPLE, ["age", "sex"], weight="w"),
+        [(31, "f", 2, 4.0), (None, "m", 1, 1.0), (45, "f", 1, 4.0)],
+    ),
+    Snapshot(
+        "weighted_classes without a weight",
+        weights.weighted_classes(SAMPLE, ["sex"], weight=None),
+        [("f", 3, 3.0), ("m", 1, 1.0)],
+    ),
+    Snapshot(
+        "individual_figures",
+        weights.individual_figures(WEIGHTED, threshold=0.4),
+        [(4, 9.0, 2 * TWO + 1 + FOUR, 1.0, 2)],
+    ),
+    Snapshot(
+        "household_figures",
+        weights.household_figures(
+            SAMPLE, ["age", "sex"], household="home", classes=WEIGHTED, threshold=0.99
+        ),
+        [(2, 2 + 2 * (1 - (1 - TWO) * (1 - FOUR)), 1.0, 2)],
+    ),
+]
