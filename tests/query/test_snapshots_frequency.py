@@ -53,14 +53,14 @@ SNAPSHOTS = [
     Snapshot(
         "minimal_uniques",
         # The second record is unique by a part of the first set already.
-        risk.minimal_uniques(CODES, [(3, 7, 0), (2, 7, 0)], known=table("minimal")),
-        [(3, 1, 0), (2, 1, 0), (2, 6, 1)],
+        risk.minimal_uniques(CODES, [(3, 2, 7, 0), (2, 1, 7, 0)], known=table("minimal")),
+        [(3, 2, 1, 0), (2, 1, 1, 0), (2, 1, 6, 1)],
     ),
     Snapshot("no_uniques", risk.no_uniques(2), []),
     Snapshot(
         "joined",
-        risk.joined(table("minimal"), expression("SELECT 2, 6, 1")),
-        [(1, 6, 1), (2, 6, 1)],
+        risk.joined(table("minimal"), expression("SELECT 2, 1, 6, 1")),
+        [(1, 1, 6, 1), (2, 1, 6, 1)],
     ),
     Snapshot("sizes_of_sets", risk.sizes_of_sets(table("minimal")), [(1, 1)]),
     Snapshot(
