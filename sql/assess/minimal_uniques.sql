@@ -2,8 +2,8 @@
 -- set, a bit for each, how many these are, and the words of the record.
 --
 -- Holes: source (the frequency set of all columns), sets (per set its columns, how many these are,
--- and per word the bits that tell its classes apart), words (names of the words), known (a table of what was found by
--- smaller sets).
+-- and per word the bits that tell its classes apart), words (names of the words), known (a table of
+-- what was found by smaller sets).
 SELECT
   alone.held,
   alone.members,

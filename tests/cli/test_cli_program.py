@@ -93,7 +93,10 @@ def test_help_groups_options_by_purpose(run):
         "Resources",
     ]
     shares = ["--alpha", "--beta-likeness", "--delta-disclosure"]
-    assert found["Privacy models"] == ["--k", "--l", "--t", *shares, "--nulls", "--order"]
+    assert found["Privacy models"] == [
+        "--k", "--average-risk", "--share-at-risk", "--k-subsets",
+        "--l", "--t", *shares, "--nulls", "--order",
+    ]  # fmt: skip
     assert found["Suppression"] == ["--suppression-limit", "--suppressed", "--suppressed-label"]
     assert found["Method"] == ["--method", "--loss", "--time-limit"]
     assert found["Only with incognito"] == ["--minimal-nodes", "--alternatives"]
