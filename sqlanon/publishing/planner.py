@@ -238,10 +238,9 @@ def refuse_subsets(policy: Policy, method: Method) -> None:
     """Refuses models of subsets of columns, by a `PolicyError`, where a method cannot keep them."""
     if policy.of_subsets and method is not DEFAULT:
         raise PolicyError(
-            f"{policy.of_subsets[0].describe()} counts a combination in all classes, and "
-            f"{method.name} publishes records of one class at other levels than those of another, "
-            f"so that a count may fall where classes are joined; use --method {DEFAULT.name}, or "
-            "ask for k of all quasi-identifiers (--k without --k-subsets), which implies it"
+            f"{policy.of_subsets[0].describe()} counts a combination in all classes together, and "
+            f"{method.name} judges each class by itself; use --method {DEFAULT.name}, or ask for k "
+            "of all quasi-identifiers (--k without --k-subsets), which implies it"
         )
 
 
