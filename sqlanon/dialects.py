@@ -557,13 +557,13 @@ _EXECUTED = """
     ARRAY Abs Add Alias And ApproxDistinct Array AtTimeZone BIGINT BOOLEAN Between BitwiseAnd
     BitwiseAndAgg BitwiseOr BitwiseOrAgg BitwiseXorAgg Boolean CTE Case Cast Ceil Coalesce Column
     ConcatWs Count Create DATE DECIMAL DOUBLE DPipe DataTypeParam DenseRank Distinct Div Drop EQ
-    Exists Exp Explode Extract FLOAT Floor From GT GTE Greatest Group GroupConcat HASH Having INT
-    INT128 Identifier If In IntDiv Is Join LT LTE Lead Least Left Length Like Limit Literal Ln
-    Lower Max Min Mod Mul NEQ Neg Not Null NullSafeEQ Nullif Offset Or Order Ordered PRINTF Pad
-    Paren RegexpLike RegexpReplace Repeat Round RowNumber SHA2 SIGNBIT SMALLINT Select Split
-    SplitPart Star Sub Subquery Sum TEXT TIMESTAMPNTZ TIMESTAMPTZ TINYINT Table TableAlias Trim
-    TryCast Tuple UBIGINT UINT USMALLINT UTINYINT Union VARCHAR Values Var Where Window WindowSpec
-    With
+    Exists Exp Explode Extract FLOAT Floor From GT GTE Greatest Group GroupConcat GroupingSets HASH
+    Having INT INT128 Identifier If In IntDiv Is Join LT LTE Lead Least Left Length Like Limit
+    Literal Ln Lower Max Min Mod Mul NEQ Neg Not Null NullSafeEQ Nullif Offset Or Order Ordered
+    PRINTF Pad Paren RegexpLike RegexpReplace Repeat Round RowNumber SHA2 SIGNBIT SMALLINT Select
+    Split SplitPart Star Sub Subquery Sum TEXT TIMESTAMPNTZ TIMESTAMPTZ TINYINT Table TableAlias
+    Trim TryCast Tuple UBIGINT UINT USMALLINT UTINYINT Union VARCHAR Values Var Where Window
+    WindowSpec With
 """
 """The kinds of expression that tests execute on all of them: a test holds that they do."""
 PHRASINGS: Mapping[str, Phrasing] = {

@@ -18,7 +18,7 @@ _NARROW = "–—…→≥≤·"
 """Signs of reports beyond Latin letters."""
 NOISE = 1e-12
 """Figures below it are what sums and logarithms of floating point leave of a zero."""
-NoteCode = Literal["undemanded", "disclosed", "page unwritten"]
+NoteCode = Literal["bound", "undemanded", "disclosed", "page unwritten"]
 HOLDS, FAILS = "holds", "does NOT hold"
 """What is said of a model, after its name."""
 HOLDS_MARK, FAILS_MARK, OPEN_MARK = "✓", "✗", "?"
@@ -35,8 +35,8 @@ class Note(str):
     Args:
         text: The note.
         code: `undemanded`: no model asks for a sensitive column; `disclosed`: classes tell values
-            of one; `page unwritten`: a release has been published without its report. None of a
-            note that nobody asks for.
+            of one; `bound`: what is proven of the loss; `page unwritten`: a release has been
+            published without its report. None of a note that nobody asks for.
     """
 
     __slots__ = ("code",)

@@ -111,8 +111,12 @@ def cases(draw):
 
 @st.composite
 def whole_cases(draw):
-    """Such tables, with one or two models of all classes together beside none to two others."""
+    """Such tables of up to 28 records, with one or two models of all classes together.
+
+    Beside these are none to two others.
+    """
     case, whole = draw(cases()), draw(st.lists(OF_ALL, min_size=1, max_size=2))
+    again = draw(st.lists(st.sampled_from(case.records), max_size=14))
     width = len(case.trees)
     whole = [
         SubsetAnonymity(min(each.subsets, width), each.k) if hasattr(each, "subsets") else each
@@ -120,7 +124,9 @@ def whole_cases(draw):
     ]
     others = draw(st.sampled_from([[], [], case.models]))
     k = draw(st.sampled_from([1, 1, case.k]))
-    return replace(case, whole=tuple(whole), models=others, persons=False, k=k)
+    limit = draw(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9]))
+    own = replace(case, whole=tuple(whole), models=others, persons=False, k=k, limit=limit)
+    return replace(own, records=[*case.records, *again])
 
 
 @st.composite

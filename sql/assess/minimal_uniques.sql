@@ -1,17 +1,19 @@
 -- Records that are unique by some sets of columns and by no smaller set within: the columns of the
--- set, a bit for each, and the words of the record.
+-- set, a bit for each, how many these are, and the words of the record.
 --
--- Holes: source (the frequency set of all columns), sets (per set its columns and per word the bits
--- that tell its classes apart), words (names of the words), known (a table of what was found by
--- smaller sets).
+-- Holes: source (the frequency set of all columns), sets (per set its columns, how many these are,
+-- and per word the bits that tell its classes apart), words (names of the words), known (a table of
+-- what was found by smaller sets).
 SELECT
   alone.held,
+  alone.members,
   {% for word in words %}
   alone.{{ word }},
   {% endfor %}
 FROM (
   SELECT
     sets.held,
+    sets.members,
     {% for word in words %}
     MIN(source.{{ word }}) AS {{ word }},
     {% endfor %}
@@ -21,9 +23,10 @@ FROM (
       {% for own in sets %}
       {% if not loop.first %}, {% endif %}({{ listed(own) }})
       {% endfor %}
-  ) AS sets(held{% for word in words %}, mask_{{ loop.index0 }}{% endfor %})
+  ) AS sets(held, members{% for word in words %}, mask_{{ loop.index0 }}{% endfor %})
   GROUP BY
-    sets.held
+    sets.held,
+    sets.members
     {% for word in words %}
     , source.{{ word }} & sets.mask_{{ loop.index0 }}
     {% endfor %}

@@ -35,7 +35,7 @@ def special_uniques(engine: Engine, coded: SubsetCodes, *, largest: int) -> Spec
     known = engine.materialize("minimal", risk.no_uniques(coded.words))
     step = 1 + MAX_GROUPS // max(coded.rows, 1)
     for _, alike in groupby(subsets_up_to(len(coded.names), largest), key=int.bit_count):
-        sets, found = [(own, *coded.masks(own)) for own in alike], known
+        sets, found = [(own, own.bit_count(), *coded.masks(own)) for own in alike], known
         for start in range(0, len(sets), step):
             query = risk.minimal_uniques(coded.table, sets[start : start + step], known=known)
             found = engine.materialize("minimal", risk.joined(found, query))

@@ -56,7 +56,7 @@ from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import LatticeSearch
 from sqlanon.sqltext import DIALECT
-from sqlanon.wording import key, listed
+from sqlanon.wording import is_about, key, listed
 
 NodeSearch = Callable[[Deadline], tuple[Node, float] | None]
 """Finds the best full-domain node that is found quickly and its loss, until a deadline."""
@@ -275,10 +275,9 @@ def refuse_subsets(policy: Policy, method: Method) -> None:
     """Refuses models of subsets of columns, by a `PolicyError`, where a method cannot keep them."""
     if policy.of_subsets and method is not DEFAULT:
         raise PolicyError(
-            f"{policy.of_subsets[0].describe()} counts a combination in all classes, and "
-            f"{method.name} publishes records of one class at other levels than those of another, "
-            f"so that a count may fall where classes are joined; use --method {DEFAULT.name}, or "
-            "ask for k of all quasi-identifiers (--k without --k-subsets), which implies it"
+            f"{policy.of_subsets[0].describe()} counts a combination in all classes together, and "
+            f"{method.name} judges each class by itself; use --method {DEFAULT.name}, or ask for k "
+            "of all quasi-identifiers (--k without --k-subsets), which implies it"
         )
 
 
@@ -367,17 +366,17 @@ def _of_classes(
     found = _decided(engine, subject, policy=by_class, options=options)
     report = found.report
     names = listed([model.describe() for model in policy.of_sizes])
+    hold = "holds" if len(policy.of_sizes) == 1 else "hold"
     note = (
-        f"{options.method.name} gives every class {by_class.k:,} records, by which {names} surely "
-        f"hold{'s' if len(policy.of_sizes) == 1 else ''}; --method {DEFAULT.name} also publishes "
-        "smaller classes where they do"
+        f"{options.method.name} gives each class {by_class.k:,} records or more, by which {names} "
+        f"surely {hold}; --method {DEFAULT.name} also publishes smaller classes where they do"
     )
     report = replace(
         report,
         lower_bound=None,
         models=model_results(policy, report.statistics),
         search=replace(report.search, proven=False),
-        notes=(*report.notes, note),
+        notes=(*(each for each in report.notes if not is_about(each, "bound")), note),
     )
     return replace(found, report=report, smallest=found.smallest or by_class.k)
 

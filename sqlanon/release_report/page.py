@@ -12,7 +12,7 @@ from sqlanon.errors import SourceError
 from sqlanon.loss.cells import CELL_MEASURES
 from sqlanon.pictures import refuse_target
 from sqlanon.policy.policy import ASIDE
-from sqlanon.policy.privacy import figure_of
+from sqlanon.policy.privacy import TABLE_FAMILIES, figure_of
 from sqlanon.release_report.figures import (
     LabelGroup,
     MethodFacts,
@@ -494,8 +494,11 @@ def model_text(model: ModelResult) -> str:
     >>> model_text(ModelResult("k-anonymity", 5, 5, holds=True))
     'k-anonymity by all quasi-identifiers: every class has at least k members'
     """
-    about = "by all quasi-identifiers" if model.column is None else f"of {model.column}"
-    return f"{model.model} {about}: {figure_of(model.model).meaning}"
+    said, about = figure_of(model.model), f" of {model.column}"
+    if model.column is None:
+        is_of_table = any(said is family.reported for family in TABLE_FAMILIES.values())
+        about = "" if is_of_table else " by all quasi-identifiers"
+    return f"{model.model}{about}: {said.meaning}"
 
 
 def _label(label: str | None, several: int = 1) -> str:

@@ -194,7 +194,10 @@ def test_files_of_a_policy_are_relative_to_it_and_those_of_options_to_the_folder
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("kk = 5", r"unknown key in the policy: kk \(did you mean k\?\); known are k, l, .*, loss"),
+        (
+            "kk = 5",
+            r"unknown key in the policy: kk \(did you mean k\?\); known are k, .*, loss",
+        ),
         ("k = 0", "k is 0"),
         ("[sensitive]\njob = { l = 0 }", "sensitive column 'job': l of distinct l-diversity is 0"),
         ("method = 3", "method must be a text in quotes"),

@@ -22,6 +22,8 @@ from sqlanon import (
     Policy,
     QuasiIdentifier,
     Sensitive,
+    ShareAtRisk,
+    SubsetAnonymity,
     TCloseness,
 )
 from sqlanon.dialects import translated
@@ -190,6 +192,8 @@ CASES = [
     Case("entity", "plain", policy(AGE_SEX, KAnonymity(3), LDiversity(2), entity="person",
                                    sensitive=["diagnosis"])),
     Case("rounds", "wards", of_wards(TCloseness(0.25))),
+    Case("of all classes", "plain", policy(PLAIN, ShareAtRisk(0.3, 0.1))),
+    Case("k of subsets", "plain", policy(PLAIN, SubsetAnonymity(2, 2))),
     Case("ordered", "wards", of_wards(LDiversity(1.8, "entropy"), TCloseness(0.2, "ordered"))),
     Case("hierarchical", "wards", of_wards(LDiversity(2, "recursive", 1.5),
                                            TCloseness(0.4, "hierarchical"))),

@@ -1,11 +1,13 @@
 """Frequency sets: every query, and what DuckDB answers."""
 
-from snapshots import CODES, Snapshot
+from snapshots import CODES, PEOPLE, Snapshot
 from sqlglot import exp
 
-from sqlanon.query.classes import frequency
+from sqlanon.query.assess import risk
+from sqlanon.query.classes import frequency, table_classes
 from sqlanon.query.classes.frequency import Prices, Selected
 from sqlanon.query.syntax import table
+from sqlanon.sqltext import expression
 
 JOINED = Prices({0: [0]}, tables={0: table("prices")})
 
@@ -21,6 +23,50 @@ SNAPSHOTS = [
         "class_counts of two nodes by their masks",
         frequency.class_counts(CODES, 2, k=2, masks=[[3, 1], [4, 0]]),
         [(0, 4, 2, 2), (1, 2, 0, 0)],
+    ),
+    Snapshot(
+        "class_sizes side by side",
+        frequency.class_sizes(CODES, 2, masks=[[3, 1], [4, 0]]),
+        [(0, 1, 2), (0, 2, 1), (0, 4, 1), (1, 3, 1), (1, 5, 1)],
+    ),
+    Snapshot(
+        "class_sizes",
+        frequency.class_sizes(CODES, 2),
+        [(0, 1, 2), (0, 2, 1), (0, 4, 1), (1, 3, 1), (1, 5, 1)],
+        parameters=([0, 1], [3, 4], [1, 0]),
+    ),
+    Snapshot(
+        "combinations",
+        table_classes.combinations(PEOPLE, ["sex", "zip"]),
+        [("f", "10115", 1), ("f", "10117", 2), ("m", "20095", 1), (None, "20095", 1)],
+    ),
+    Snapshot(
+        "fewest_sharing",
+        table_classes.fewest_sharing(table("combined"), [[0], [0, 1]]),
+        [(1,)],
+    ),
+    Snapshot(
+        "fewest_sharing by one column",
+        table_classes.fewest_sharing(table("combined"), [[0]]),
+        [(2,)],
+    ),
+    Snapshot(
+        "minimal_uniques",
+        # The second record is unique by a part of the first set already.
+        risk.minimal_uniques(CODES, [(3, 2, 7, 0), (2, 1, 7, 0)], known=table("minimal")),
+        [(3, 2, 1, 0), (2, 1, 1, 0), (2, 1, 6, 1)],
+    ),
+    Snapshot("no_uniques", risk.no_uniques(2), []),
+    Snapshot(
+        "joined",
+        risk.joined(table("minimal"), expression("SELECT 2, 1, 6, 1")),
+        [(1, 1, 6, 1), (2, 1, 6, 1)],
+    ),
+    Snapshot("sizes_of_sets", risk.sizes_of_sets(table("minimal")), [(1, 1)]),
+    Snapshot(
+        "sets_of_records",
+        risk.sets_of_records(table("minimal"), 2, largest=2),
+        [(1, 0, 1)],
     ),
     Snapshot(
         "class_counts with squares",

@@ -1,10 +1,11 @@
 """Which classes the published statement suppresses, and what DuckDB answers."""
 
 import pytest
+from databases import empty_database
 from snapshots import Snapshot, text
 from sqlglot import parse_one
 
-from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.policy.privacy import LDiversity, SubsetAnonymity, TCloseness
 from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute, SuppressionQuery
 from sqlanon.sqltext import expression, name
@@ -63,6 +64,21 @@ def test_persons_count_once_for_each_value(connection):
     attribute = asked(LDiversity(2, "recursive", 2.5), persons=True)
     query = statement(SuppressionQuery(1, (attribute,), entity="person"), KEYS)
     assert connection.execute(text(query)).fetchall() == []
+
+
+def test_combinations_become_rare_by_what_is_left():
+    """Of the second column 1 goes at once; then "a" has too few records left."""
+    subsets = (SubsetAnonymity(1, 2),)
+    with empty_database() as connection:
+        connection.execute(
+            "CREATE TABLE details AS FROM (VALUES ('a', 1, 1), ('a', 2, 1), ('b', 2, 2),"
+            " (NULL, 2, 2)) AS v(key_0, key_1, size)"
+        )
+        for rounds, wanted in ((1, {1}), (2, {1, 2}), (3, {1, 2})):
+            suppression = SuppressionQuery(1, rounds=rounds, subsets=subsets)
+            query = text(statement(suppression, ["key_0", "key_1"]))
+            rows = {row[:2] for row in connection.execute(query).fetchall()}
+            assert rows == {("a", second) for second in wanted}
 
 
 def test_each_round_refers_to_what_the_round_before_has_left():

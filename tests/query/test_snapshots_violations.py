@@ -1,6 +1,6 @@
 """Violations: every query, and what DuckDB answers."""
 
-from snapshots import DETAILS, GONE, Snapshot
+from snapshots import CODES, DETAILS, GONE, Snapshot
 from sqlglot import exp
 
 from sqlanon.query.classes import violations
@@ -42,6 +42,18 @@ SNAPSHOTS = [
             conditions=[column("distinct_values") < 2, column("largest") > 4],
         ),
         [(5, 0), (6, 0)],
+    ),
+    Snapshot(
+        "rare",
+        # By the first set 1 has three records, by the second (4, 1).
+        violations.rare(CODES, [(3, 0), (4, 1)], k=4),
+        [(0, 1, 0, 1, 0), (0, 5, 1, 2, 0), (0, 6, 1, 1, 0)],
+    ),
+    Snapshot(
+        "rare_among",
+        # Four records have the first value of either key, five the second.
+        violations.rare_among(DETAILS, KEYS, subsets=1, k=5),
+        [(1, 0, 0)],
     ),
     Snapshot(
         "merged",

@@ -73,7 +73,7 @@ from sqlanon.search.clustering.mondrian import (
 )
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.privacy import Demands, ValueDemand
-from sqlanon.wording import counted, key
+from sqlanon.wording import Note, counted, key
 
 BATCH = 500_000
 """Rows that are cut in memory at once."""
@@ -506,7 +506,8 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
 def _notes(found: Closed, *, proven: bool) -> Iterator[str]:
     """What a reader should know of the search."""
     if not proven:
-        yield "the bound adds up those of single columns; `sqlanon bound` may prove more"
+        text = "the bound adds up those of single columns; `sqlanon bound` may prove more"
+        yield Note(text, "bound")
     if found.lost:
         yield (
             f"{counted(found.lost, 'record')} in classes that fail even at the highest levels "

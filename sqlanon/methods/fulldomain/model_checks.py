@@ -47,8 +47,8 @@ persons only k and distinct l do.
 Models of all classes together fail no class by itself, so it is said which are suppressed:
 
 - Of class sizes (`SizeModel`): those smaller than m, as if m were k, for the least m from k on by
-  which what is left satisfies all models. Larger m only count where that is within the limit. The
-  rule knows neither ties nor an order. Nodes below may suppress fewer or more classes by it, but no
+  which what is left satisfies all models, or more is suppressed than the limit allows. The rule
+  knows neither ties nor an order. Nodes below may suppress fewer or more classes by it, but no
   fewer records than `fewest_left_out` says of the classes of k records and more.
 - Of subsets of columns: those with a combination that fewer than k of the records left share, in
   turn until none has. What is left is the greatest set of classes that satisfies it, so no node

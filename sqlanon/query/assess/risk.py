@@ -86,27 +86,27 @@ def subset_counts(source: exp.Table, masks: Sequence[Masks], *, person: str | No
     return render("assess/risk_figures", classes=classes, persons=person is not None)
 
 
-HELD = "held"
+HELD, MEMBERS = "held", "members"
 
 
 def no_uniques(words: int) -> Sql:
-    """No row of HELD and the words: what is known before any set was counted."""
+    """No row of HELD, MEMBERS and the words: what is known before any set was counted."""
     return expression(
         "SELECT {% for own in cells %}{% if not loop.first %}, {% endif %}CAST(0 AS BIGINT)"
         " AS {{ own }}{% endfor %} WHERE 1 = 0",
-        cells=names([HELD, *keys_of(words)]),
+        cells=names([HELD, MEMBERS, *keys_of(words)]),
     )
 
 
 def minimal_uniques(source: exp.Table, sets: Sequence[Sequence[int]], *, known: exp.Table) -> Sql:
-    """Records that are unique by sets of columns and by none within: HELD and the words.
+    """Records that are unique by sets of columns and by none within: HELD, MEMBERS and the words.
 
     Args:
         source: The frequency set.
-        sets: Per set its columns, a bit for each, and its masks of the words.
+        sets: Per set its columns, a bit for each, how many these are, and its masks of the words.
         known: What was found by all smaller sets.
     """
-    words = names(keys_of(len(sets[0]) - 1))
+    words = names(keys_of(len(sets[0]) - 2))
     return render("assess/minimal_uniques", source=source, sets=sets, words=words, known=known)
 
 
@@ -127,7 +127,7 @@ def sets_of_records(minimal: exp.Table, words: int, *, largest: int) -> Sql:
     """How many records have so many minimal sets of 1, 2, ... columns: these numbers, records."""
     return expression(
         "SELECT {{ sizes }}, CAST(COUNT(*) AS BIGINT) FROM ("
-        "SELECT {% for size in numbers %}CAST(COUNT(CASE WHEN BIT_COUNT(held) = {{ size }}"
+        "SELECT {% for size in numbers %}CAST(COUNT(CASE WHEN members = {{ size }}"
         " THEN 1 END) AS BIGINT) AS size_{{ size }}, {% endfor %}FROM {{ minimal }}"
         " GROUP BY {{ words }}) AS records GROUP BY {{ sizes }}",
         sizes=listed(names(f"size_{size}" for size in range(1, largest + 1))),
