@@ -16,7 +16,7 @@ from sqlanon.assessment.release import Published
 from sqlanon.engine.base import by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import Words
-from sqlanon.microdata.encoding import coded
+from sqlanon.microdata.encoding import JOINED, coded
 from sqlanon.query.assess import attacks as queries
 from sqlanon.query.assess import release
 from sqlanon.query.encoding.encode import ATTRIBUTE, VALUE, Carried, word
@@ -92,8 +92,7 @@ class _Matches:
         self.words = published.encoded.layout.words
         columns = len(published.subject.names)
         middle = (columns + 1) // 2
-        self._ends = [self._batches(range(middle)), self._batches(range(middle, columns))]
-        one, other = self._ends
+        one, other = self._batches(range(middle)), self._batches(range(middle, columns))
         prefixes = dict(_prefixes([*one, *other], "whole"))
         own = dict(_prefixes(other, "half"))
         read, self._covers = self._places()
@@ -102,6 +101,7 @@ class _Matches:
         )
         self.classes = self.engine.materialize("placed", query)
         named = list(prefixes)
+        self._class = named[-1]
         every = self.masks(range(columns))
         pairs, first = self._reach(every, one, [queries.START, *named])
         self.halves = None
@@ -112,7 +112,6 @@ class _Matches:
             self.halves = first, second
         else:
             self.pairs, self.whole = pairs, first
-        self._class = named[-1]
 
     def masks(self, columns: Sequence[int]) -> Words:
         """The bits of some columns, per word."""
@@ -127,7 +126,7 @@ class _Matches:
         for number in columns:
             labels = self.published.labels[number]
             is_plain = labels.nodes.disjoint(labels.records)
-            if is_plain and is_open:
+            if is_plain and is_open and len(batches[-1]) < JOINED:
                 batches[-1].append(number)
             else:
                 batches.append([number])
@@ -193,7 +192,8 @@ class _Matches:
                     "each column, or name fewer quasi-identifiers"
                 )
         own = prefixes[len(batches)]
-        query = queries.matching(pairs, self.classes, words=self.words, own=own)
+        is_led = own == self._class
+        query = queries.matching(pairs, self.classes, words=self.words, own=own, is_led=is_led)
         return pairs, engine.materialize("matching", query)
 
     def targets(self, has_control: bool, value: str | None = None) -> exp.Table:

@@ -125,8 +125,13 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "matching",
-        attacks.matching(PAIRS, PLACED, words=1, own="whole"),
+        attacks.matching(PAIRS, PLACED, words=1, own="whole", is_led=True),
         [(0, 3, -1), (1, 2, 1)],
+    ),
+    Snapshot(
+        "matching of a half",
+        attacks.matching(PAIRS, PLACED, words=1, own="half", is_led=False),
+        [(0, 3), (1, 2)],
     ),
     Snapshot(
         "figures of halves",
