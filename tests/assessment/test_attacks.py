@@ -171,10 +171,12 @@ def test_a_control_that_cannot_be_compared_is_refused():
             ("SELECT 'a' AS age, 'x' AS sex", "the control has no column 'ill'"),
             ("SELECT 1 AS age, 'x' AS sex, 'flu' AS ill", "has 'age' as another type"),
             ("FROM t WHERE age = 'none'", "the control is empty"),
+            ("SELECT 'e' AS age, 'x' AS sex, 'flu' AS ill", "misses 1 value that 1 record holds"),
         ):
             connection.execute(f"CREATE OR REPLACE TABLE c AS {query}")
-            with pytest.raises(SourceError, match=fault):
-                sqlanon.measure(connection, "t", POLICY, table="t", control="c")
+            for judge in (sqlanon.measure, sqlanon.report):
+                with pytest.raises(SourceError, match=fault):
+                    judge(connection, "t", POLICY, table="t", control="c")
 
 
 def test_attacks_that_take_too_long_are_not_run_in_part(monkeypatch):
