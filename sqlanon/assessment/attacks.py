@@ -90,6 +90,8 @@ class _Matches:
     def __init__(self, published: Published) -> None:
         self.engine, self.published = published.engine, published
         self.words = published.encoded.layout.words
+        # Where no labels overlap, a combination reaches one class at most.
+        self.most = max(MAX_PAIRS, published.encoded.rows)
         columns = len(published.subject.names)
         middle = (columns + 1) // 2
         one, other = self._batches(range(middle)), self._batches(range(middle, columns))
@@ -185,10 +187,10 @@ class _Matches:
                 own=prefixes[number + 1],
             )
             pairs, rows = engine.materialize_counted("pairs", query)
-            if rows > MAX_PAIRS:
+            if rows > self.most:
                 raise TooManyPairsError(
                     "labels overlap, and combinations of values match too many classes to attack "
-                    f"each ({rows:,} of at most {MAX_PAIRS:,}); attack a release of one level for "
+                    f"each ({rows:,} of at most {self.most:,}); attack a release of one level for "
                     "each column, or name fewer quasi-identifiers"
                 )
         own = prefixes[len(batches)]
@@ -236,25 +238,18 @@ class _Matches:
             query = queries.class_values(values, self.classes, columns=len(names), own=self._class)
             held = engine.materialize("held", query)
             [(work,)] = engine.rows(queries.led_values(led, held))
-            if work > MAX_PAIRS:
+            if work > self.most:
                 yield name, None
                 continue
             guesses = engine.materialize("guesses", queries.guesses(held, led))
             plain = engine.materialize("plain", queries.guesses(held))
-            rows = sorted(
-                engine.rows(
-                    queries.inferred(
-                        targets,
-                        words=self.words,
-                        matching=self.whole,
-                        guesses=guesses,
-                        plain=plain,
-                    )
-                )
+            query = queries.inferred(
+                targets, words=self.words, matching=self.whole, guesses=guesses, plain=plain
             )
-            if rows and rows[0][1]:
-                baseline = rows[0][3] / rows[0][1]
-                yield name, _attack([(n, right) for _, n, right, _ in rows], baseline)
+            rows = sorted(engine.rows(query))
+            if rows and rows[0][0] == 0:  # else no record of the original has a value
+                (_, records, _, plainly), *_ = rows
+                yield name, _attack([(n, right) for _, n, right, _ in rows], plainly / records)
 
 
 def _prefixes(batches: Sequence[Sequence[int]], name: str) -> Iterator[tuple[str, list[int]]]:
