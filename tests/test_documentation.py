@@ -163,7 +163,7 @@ DOCUMENTS = {
         "risk few.duckdb people --policy kept.toml",
         "risk few.duckdb people --qi age,sex --population people.parquet",
         "risk few.duckdb people --qi age,sex --every-subset --population-size 1000 "
-        "--weight-column household_size --household postcode",
+        "--weight-column household_size --household person_id",
     ],
     "result": [
         "plan few.duckdb people --qi age,sex,postcode --hierarchy age=intervals:5,10 --k 9 "

@@ -3,8 +3,7 @@
 -- its members being found: 1 minus the product of 1 - r over the risks r of its records.
 --
 -- Holes: source (a table), household (its column of them), pairs (its quasi-identifiers, and what
--- they are called in classes), classes (a query of individual_risk that carries these keys),
--- threshold.
+-- they are called in the risks), risks (individual_risk), threshold.
 SELECT
   CAST(COUNT(*) AS BIGINT),
   {{ real_sum("records * risk") }},
@@ -20,10 +19,10 @@ FROM (
       ELSE 1 - EXP({{ real_sum("CASE WHEN individual_risk < 1 THEN LN(1 - individual_risk) END") }})
     END AS risk
   FROM {{ source }} AS source
-  JOIN {{ classes }} AS classes
+  JOIN {{ risks }} AS risks
     ON TRUE
     {% for column, key in pairs %}
-    AND source.{{ column }} IS NOT DISTINCT FROM classes.{{ key }}
+    AND source.{{ column }} IS NOT DISTINCT FROM risks.{{ key }}
     {% endfor %}
   GROUP BY source.{{ household }}
 ) AS households

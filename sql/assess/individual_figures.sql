@@ -1,7 +1,7 @@
 -- One row: records, people by their weights, the sum of the individual risks of the records, the
 -- highest one, and records whose risk is above a threshold.
 --
--- Holes: classes (a query of individual_risk), threshold.
+-- Holes: risks (individual_risk), threshold.
 SELECT
   {{ total("class_size") }},
   {{ real_sum("people") }},
@@ -10,7 +10,7 @@ SELECT
   {{ total("CASE WHEN individual_risk > threshold THEN class_size END") }}
 FROM (
   SELECT
-    classes.*,
+    risks.*,
     {{ threshold }} AS threshold
-  FROM {{ classes }} AS classes
+  FROM {{ risks }} AS risks
 ) AS classes

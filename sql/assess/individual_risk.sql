@@ -5,44 +5,56 @@
 -- Up to p = 1/2 and within so many sizes it is the finite sum
 --   x (1/(f-1) - x (1/(f-2) - ... - x ln(1/p))), x = p / (1 - p),
 -- else 2F1(1, 1; f + 1; 1 - p) / people, by so many steps of the continued fraction of Gauss that
--- it is as exact as doubles are.
+-- it is as exact as doubles are. Both are worked out from the inside, a step each; not every engine
+-- reads expressions within so many others.
 --
--- Holes: classes (rows of class_size, people, and what is carried), carried (columns), sizes (of
--- the finite sum, from 1 on), largest (of these), steps (factor, shift, low and high of each).
+-- Holes: classes (rows of class_size, people, and what is carried), carried (columns), largest (the
+-- last size of the finite sum), steps (per step from the last to the first what it and that before
+-- it are called, its number, and factor, shift and low of the fraction), first (the last of these).
+WITH
+{% for own, before, number, factor, shift, low in steps %}
+{% if loop.first %}
+{{ before }} AS (
+  SELECT
+    {% for column in carried %}
+    {{ column }},
+    {% endfor %}
+    class_size,
+    people,
+    CAST(class_size AS DOUBLE) AS size,
+    CAST(1 AS DOUBLE) AS fraction,
+    CAST(0 AS DOUBLE) AS total
+  FROM {{ classes }} AS classes
+)
+{% endif %}
+, {{ own }} AS (
+  SELECT
+    {% for column in carried %}
+    {{ column }},
+    {% endfor %}
+    class_size,
+    people,
+    size,
+    1 - (1 - size / people) * {{ factor }} * (size + {{ shift }})
+      / (size + {{ low }}) / (size + {{ number }}) / fraction AS fraction,
+    CASE
+      WHEN size = {{ number }} THEN LN(people / size)
+      WHEN size > {{ number }}
+      THEN 1 / (size - {{ number }}) - size / NULLIF(people - size, 0) * total
+      ELSE 0
+    END AS total
+  FROM {{ before }}
+)
+{% endfor %}
 SELECT
   {% for column in carried %}
-  classes.{{ column }},
+  {{ column }},
   {% endfor %}
   class_size,
   people,
   CASE
     WHEN 2 * size > people OR size > {{ largest }}
-    THEN 1 / people / (
-      {% for factor, shift, low, high in steps %}
-      1 - (1 - size / people) * {{ factor }} * (size + {{ shift }})
-        / (size + {{ low }}) / (size + {{ high }}) / (
-      {% endfor %}
-      1
-      {% for step in steps %}
-      )
-      {% endfor %}
-    )
-    ELSE size / (people - size) * (
-      {% for own in sizes %}
-      CASE
-        WHEN size = {{ own }}
-        THEN LN(people / size)
-        ELSE 1 / (size - {{ own }}) - size / (people - size) * (
-      {% endfor %}
-      0
-      {% for own in sizes %}
-      ) END
-      {% endfor %}
-    )
+    THEN 1 / people / fraction
+    ELSE size / (people - size) * total
   END AS individual_risk
-FROM (
-  SELECT
-    *,
-    CAST(class_size AS DOUBLE) AS size
-  FROM {{ classes }} AS classes
-) AS classes
+FROM {{ first }}

@@ -1,18 +1,20 @@
 -- The released records that match an original combination: its words, their number (records), and
--- a number that all combinations with the same single class share, and no others (lead).
+-- if asked for a number that combinations with the same single class share, and no others (lead).
 --
 -- Holes: pairs (reached), words (their names), classes (placed_classes), own (what the prefixes of
--- the pairs are called).
+-- the pairs are called), is_led (whether lead is asked for).
 SELECT
   {% for word in words %}
   pairs.{{ word }},
   {% endfor %}
   {{ total("sizes.records") }} AS records,
+  {% if is_led %}
   CASE
     WHEN COUNT(*) = 1
     THEN MIN(pairs.node)
     ELSE -CAST(ROW_NUMBER() OVER (ORDER BY {{ listed(words) }}) AS BIGINT)
-  END AS lead
+  END AS lead,
+  {% endif %}
 FROM {{ pairs }} AS pairs
 JOIN (
   SELECT

@@ -16,7 +16,7 @@ from sqlanon.assessment.release import Published
 from sqlanon.engine.base import by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import Words
-from sqlanon.microdata.encoding import coded
+from sqlanon.microdata.encoding import JOINED, coded
 from sqlanon.query.assess import attacks as queries
 from sqlanon.query.assess import release
 from sqlanon.query.encoding.encode import ATTRIBUTE, VALUE, Carried, word
@@ -90,10 +90,11 @@ class _Matches:
     def __init__(self, published: Published) -> None:
         self.engine, self.published = published.engine, published
         self.words = published.encoded.layout.words
+        # Where no labels overlap, a combination reaches one class at most.
+        self.most = max(MAX_PAIRS, published.encoded.rows)
         columns = len(published.subject.names)
         middle = (columns + 1) // 2
-        self._ends = [self._batches(range(middle)), self._batches(range(middle, columns))]
-        one, other = self._ends
+        one, other = self._batches(range(middle)), self._batches(range(middle, columns))
         prefixes = dict(_prefixes([*one, *other], "whole"))
         own = dict(_prefixes(other, "half"))
         read, self._covers = self._places()
@@ -102,6 +103,7 @@ class _Matches:
         )
         self.classes = self.engine.materialize("placed", query)
         named = list(prefixes)
+        self._class = named[-1]
         every = self.masks(range(columns))
         pairs, first = self._reach(every, one, [queries.START, *named])
         self.halves = None
@@ -112,7 +114,6 @@ class _Matches:
             self.halves = first, second
         else:
             self.pairs, self.whole = pairs, first
-        self._class = named[-1]
 
     def masks(self, columns: Sequence[int]) -> Words:
         """The bits of some columns, per word."""
@@ -127,7 +128,7 @@ class _Matches:
         for number in columns:
             labels = self.published.labels[number]
             is_plain = labels.nodes.disjoint(labels.records)
-            if is_plain and is_open:
+            if is_plain and is_open and len(batches[-1]) < JOINED:
                 batches[-1].append(number)
             else:
                 batches.append([number])
@@ -186,14 +187,15 @@ class _Matches:
                 own=prefixes[number + 1],
             )
             pairs, rows = engine.materialize_counted("pairs", query)
-            if rows > MAX_PAIRS:
+            if rows > self.most:
                 raise TooManyPairsError(
                     "labels overlap, and combinations of values match too many classes to attack "
-                    f"each ({rows:,} of at most {MAX_PAIRS:,}); attack a release of one level for "
+                    f"each ({rows:,} of at most {self.most:,}); attack a release of one level for "
                     "each column, or name fewer quasi-identifiers"
                 )
         own = prefixes[len(batches)]
-        query = queries.matching(pairs, self.classes, words=self.words, own=own)
+        is_led = own == self._class
+        query = queries.matching(pairs, self.classes, words=self.words, own=own, is_led=is_led)
         return pairs, engine.materialize("matching", query)
 
     def targets(self, has_control: bool, value: str | None = None) -> exp.Table:
@@ -236,25 +238,18 @@ class _Matches:
             query = queries.class_values(values, self.classes, columns=len(names), own=self._class)
             held = engine.materialize("held", query)
             [(work,)] = engine.rows(queries.led_values(led, held))
-            if work > MAX_PAIRS:
+            if work > self.most:
                 yield name, None
                 continue
             guesses = engine.materialize("guesses", queries.guesses(held, led))
             plain = engine.materialize("plain", queries.guesses(held))
-            rows = sorted(
-                engine.rows(
-                    queries.inferred(
-                        targets,
-                        words=self.words,
-                        matching=self.whole,
-                        guesses=guesses,
-                        plain=plain,
-                    )
-                )
+            query = queries.inferred(
+                targets, words=self.words, matching=self.whole, guesses=guesses, plain=plain
             )
-            if rows and rows[0][1]:
-                baseline = rows[0][3] / rows[0][1]
-                yield name, _attack([(n, right) for _, n, right, _ in rows], baseline)
+            rows = sorted(engine.rows(query))
+            if rows and rows[0][0] == 0:  # else no record of the original has a value
+                (_, records, _, plainly), *_ = rows
+                yield name, _attack([(n, right) for _, n, right, _ in rows], plainly / records)
 
 
 def _prefixes(batches: Sequence[Sequence[int]], name: str) -> Iterator[tuple[str, list[int]]]:

@@ -15,7 +15,7 @@ from sqlanon.assessment.release import Published, read_published, released_class
 from sqlanon.assessment.use import use_of
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
-from sqlanon.errors import PolicyError, SourceError
+from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.loss.cells import LEVEL_MEASURES, VALUE_MEASURES
 from sqlanon.loss.measures import (
     grouped_text,
@@ -184,6 +184,10 @@ class ReadRelease:
     attack_notes: tuple[str, ...] = ()
 
 
+class ControlError(SourceError):
+    """Records that were not released cannot be attacked as the original's can."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attacked:
     """That attacks are run on a release.
@@ -286,10 +290,13 @@ def _attacks(
         _refuse_unlike(engine, subject, control=control, sensitive=sensitive)
         columns, released = [*subject.names, *sensitive], published.released
         query = queries.both(subject.table, control, columns=columns)
-        both = bind(engine, engine.materialize("attacked", query), policy=policy)
-        both, _ = regrouped(engine, both, released.classes)
-        encoded = encode_subject(engine, both, policy)
-        published = read_published(engine, both, encoded=encoded, released=released)
+        try:
+            both = bind(engine, engine.materialize("attacked", query), policy=policy)
+            both, _ = regrouped(engine, both, released.classes)
+            encoded = encode_subject(engine, both, policy)
+            published = read_published(engine, both, encoded=encoded, released=released)
+        except (HierarchyError, PolicyError, SourceError) as error:
+            raise ControlError(f"the original with the control: {error}") from None
     try:
         found = run_attacks(published, sensitive=sensitive, has_control=control is not None)
     except TooManyPairsError as error:
@@ -308,19 +315,19 @@ def _refuse_unlike(
     names = [*subject.names, *sensitive]
     missing = [repr(name) for name in names if name not in others]
     if missing:
-        raise SourceError(
+        raise ControlError(
             f"the control has no column {', '.join(missing)}; it needs every quasi-identifier and "
             "sensitive column of the release, as the original has them"
         )
     unlike = [repr(name) for name in names if family(own[name]) != family(others[name])]
     if unlike:
-        raise SourceError(
+        raise ControlError(
             f"the control has {', '.join(unlike)} as another type than the original; "
             "cast them alike"
         )
     refuse_unsuited(engine, control, columns={name: others[name] for name in subject.names})
     if not engine.rows(rows_of(control))[0][0]:
-        raise SourceError("the control is empty; give records that were not released")
+        raise ControlError("the control is empty; give records that were not released")
 
 
 def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:

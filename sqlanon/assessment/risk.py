@@ -303,10 +303,7 @@ def uncounted(
         "sensitive": policy.sensitive,
         "dropped": dropped,
         "entity": [] if policy.entity in dropped else [policy.entity],
-        "weight": [] if policy.weight in dropped else [policy.weight],
-        "household": [] if policy.household in dropped else [policy.household],
     }
-    roles["kept"] = [name for name in roles["kept"] if name not in policy.aside]
     return {role: [name for name in columns if name in names] for role, names in roles.items()}
 
 

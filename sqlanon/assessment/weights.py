@@ -46,12 +46,14 @@ def weighted_risk(
     names = list(policy.attributes)
     query = weights.weighted_classes(table, names, weight=weight)
     classes = engine.materialize("weighted", query)
-    query = weights.individual_figures(classes, threshold=threshold)
+    query = weights.individual_risk(classes, len(names))
+    risks = engine.materialize("risks", query)
+    query = weights.individual_figures(risks, threshold=threshold)
     [(records, people, expected, highest, at_risk)] = engine.rows(query)
     households = None
     if household is not None:
         by = weights.household_figures(
-            table, names, household=household, classes=classes, threshold=threshold
+            table, names, household=household, risks=risks, threshold=threshold
         )
         households = HouseholdRisk(*engine.rows(by)[0])
     return WeightedRisk(weight, records, people, expected, highest, at_risk, households)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import check_table, of_records, table_results
-from sqlanon.assessment.measure import Attacked, ReadRelease, read_release
+from sqlanon.assessment.measure import Attacked, ControlError, ReadRelease, read_release
 from sqlanon.assessment.persons import person_notes
 from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifying_sets
 from sqlanon.assessment.subsets import DEFAULT_SETS
@@ -516,5 +516,7 @@ def _read(
     try:
         found = read_release(engine, original, table=table, policy=policy, attacked=attacked)
         return found, ""
+    except ControlError:
+        raise
     except (HierarchyError, PolicyError, SourceError) as error:
         return None, str(error)

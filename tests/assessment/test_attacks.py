@@ -1,6 +1,7 @@
 """Attacks on a release: against brute force on random small tables, with and without a control."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Policy
+from sqlanon import Hierarchy, KAnonymity, Policy, Sensitive
 from sqlanon.errors import SourceError
 from sqlanon.reports.attacks import Rate
 
@@ -47,10 +48,10 @@ def releases(draw):
             ]
             released.append((*labels, record[2]))
     control = draw(st.one_of(st.none(), st.lists(RECORDS, min_size=1, max_size=6)))
-    return original, released, control
+    return original, released, control, draw(st.sampled_from(["value", "none"]))
 
 
-def brute_force(records, released, *, originals):
+def brute_force(records, released, *, originals, nulls):
     """Records, singled out ones, and expected links and right guesses, of one table."""
     shown = [row for row in released if row[:2] != ("*", "*")]
     if not shown and len(released) == originals:
@@ -63,6 +64,9 @@ def brute_force(records, released, *, originals):
             if all(stands_for(name, row[at], record[at]) for at, name in columns)
         ]
 
+    def told(row):
+        return nulls == "value" or row[2] is not None
+
     every = list(enumerate(ROWS))
     alone, links, right, plain = 0, Fraction(), Fraction(), Fraction()
     for record in records:
@@ -70,9 +74,10 @@ def brute_force(records, released, *, originals):
         alone += len(whole) == 1
         if whole:
             links += Fraction(len(whole), len(one) * len(other))
-        right += chance(record[2], whole or shown)
-        plain += chance(record[2], shown)
-    return len(records), alone, links, right, plain
+        if told(record):
+            right += chance(record[2], list(filter(told, whole)) or list(filter(told, shown)))
+            plain += chance(record[2], list(filter(told, shown)))
+    return len(records), alone, links, sum(map(told, records)), right, plain
 
 
 def chance(value, rows):
@@ -95,31 +100,33 @@ def attacks(original, released, control=NO_CONTROL, policy=POLICY):
 @settings(max_examples=120, deadline=None)
 @given(releases())
 def test_attacks_equal_brute_force(given_tables):
-    original, released, control = given_tables
+    original, released, control, nulls = given_tables
+    policy = replace(POLICY, sensitive={"ill": Sensitive(nulls=nulls)})
     try:
-        found, _ = attacks(original, released, control)
+        found, _ = attacks(original, released, control, policy)
     except SourceError as error:
         # Labels of several records may stand for more than the original has there.
         if "the original has there" not in str(error):
             raise
         return
     for which, records in (("original", original), ("control", control)):
-        figures = {
-            "singling_out": found["singling_out"][which],
-            "linkability": found["linkability"][which],
-            "ill": found["inference"]["ill"][which],
-        }
+        alone, linked = (found[name][which] for name in ("singling_out", "linkability"))
+        inferred = found["inference"].get("ill", {which: None})
         if records is None:
-            assert set(figures.values()) == {None}
+            assert alone is linked is inferred[which] is None
             continue
-        n, alone, links, right, plain = brute_force(records, released, originals=len(original))
-        assert {each["records"] for each in figures.values()} == {n}
-        assert figures["singling_out"]["successes"] == alone
-        assert figures["linkability"]["successes"] == pytest.approx(float(links), abs=1e-12)
-        assert figures["ill"]["successes"] == pytest.approx(float(right), abs=1e-12)
+        n, single, links, valued, right, plain = brute_force(
+            records, released, originals=len(original), nulls=nulls
+        )
+        assert (alone["records"], alone["successes"]) == (n, single)
+        assert (linked["records"], linked["successes"]) == (n, pytest.approx(float(links)))
+        if inferred[which] is None:
+            assert valued == 0 or "ill" not in found["inference"]
+            continue
+        assert inferred[which]["records"] == valued
+        assert inferred[which]["successes"] == pytest.approx(float(right), abs=1e-12)
         if which == "original":
-            baseline = found["inference"]["ill"]["baseline"]
-            assert baseline == pytest.approx(float(plain / n), abs=1e-12)
+            assert inferred["baseline"] == pytest.approx(float(plain / valued), abs=1e-12)
 
 
 def test_a_k_anonymous_release_singles_nobody_out():
@@ -171,10 +178,12 @@ def test_a_control_that_cannot_be_compared_is_refused():
             ("SELECT 'a' AS age, 'x' AS sex", "the control has no column 'ill'"),
             ("SELECT 1 AS age, 'x' AS sex, 'flu' AS ill", "has 'age' as another type"),
             ("FROM t WHERE age = 'none'", "the control is empty"),
+            ("SELECT 'e' AS age, 'x' AS sex, 'flu' AS ill", "misses 1 value that 1 record holds"),
         ):
             connection.execute(f"CREATE OR REPLACE TABLE c AS {query}")
-            with pytest.raises(SourceError, match=fault):
-                sqlanon.measure(connection, "t", POLICY, table="t", control="c")
+            for judge in (sqlanon.measure, sqlanon.report):
+                with pytest.raises(SourceError, match=fault):
+                    judge(connection, "t", POLICY, table="t", control="c")
 
 
 def test_attacks_that_take_too_long_are_not_run_in_part(monkeypatch):

@@ -70,6 +70,11 @@ INSERT INTO faulty VALUES (NULL, 'a'), ('0.5', NULL), ('many', 'a'), ('1', 'a'),
 
 CREATE TABLE weighted (key_0 INTEGER, key_1 VARCHAR, class_size BIGINT, people DOUBLE);
 INSERT INTO weighted VALUES (31, 'f', 2, 4), (NULL, 'm', 1, 1), (45, 'f', 1, 4);
+
+CREATE TABLE risks AS
+    SELECT *, CASE class_size * people WHEN 8 THEN 0.25 WHEN 4 THEN 0.5 ELSE 1 END::DOUBLE
+        AS individual_risk
+    FROM weighted;
 """
 CLASSES, READ, PLACED, ENCODED, COVERS, PAIRS, TARGETS, MATCHING, HELD, LED, WEIGHTED, SAMPLE = map(
     table,
@@ -120,8 +125,13 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "matching",
-        attacks.matching(PAIRS, PLACED, words=1, own="whole"),
+        attacks.matching(PAIRS, PLACED, words=1, own="whole", is_led=True),
         [(0, 3, -1), (1, 2, 1)],
+    ),
+    Snapshot(
+        "matching of a half",
+        attacks.matching(PAIRS, PLACED, words=1, own="half", is_led=False),
+        [(0, 3), (1, 2)],
     ),
     Snapshot(
         "figures of halves",
@@ -177,15 +187,20 @@ SNAPSHOTS = [
         [("f", 3, 3.0), ("m", 1, 1.0)],
     ),
     Snapshot(
+        "individual_risk",
+        weights.individual_risk(WEIGHTED, 2),
+        [(31, "f", 2, 4.0, TWO), (None, "m", 1, 1.0, 1.0), (45, "f", 1, 4.0, FOUR)],
+    ),
+    Snapshot(
         "individual_figures",
-        weights.individual_figures(WEIGHTED, threshold=0.4),
-        [(4, 9.0, 2 * TWO + 1 + FOUR, 1.0, 2)],
+        weights.individual_figures(table("risks"), threshold=0.3),
+        [(4, 9.0, 2.0, 1.0, 2)],
     ),
     Snapshot(
         "household_figures",
         weights.household_figures(
-            SAMPLE, ["age", "sex"], household="home", classes=WEIGHTED, threshold=0.99
+            SAMPLE, ["age", "sex"], household="home", risks=table("risks"), threshold=0.99
         ),
-        [(2, 2 + 2 * (1 - (1 - TWO) * (1 - FOUR)), 1.0, 2)],
+        [(2, 2 + 2 * (1 - 0.75 * 0.5), 1.0, 2)],
     ),
 ]

@@ -87,10 +87,15 @@ def reached(
     )
 
 
-def matching(pairs: exp.Table, classes: exp.Table, *, words: int, own: str) -> Sql:
-    """Released records that match each combination (`records`), and its `lead`, by its words."""
+def matching(pairs: exp.Table, classes: exp.Table, *, words: int, own: str, is_led: bool) -> Sql:
+    """Released records that match each combination, by its words; with its `lead` if asked for."""
     return render(
-        "attack/matching", pairs=pairs, words=_words(words), classes=classes, own=name(own)
+        "attack/matching",
+        pairs=pairs,
+        words=_words(words),
+        classes=classes,
+        own=name(own),
+        is_led=is_led,
     )
 
 

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
 
-SIZES, STEPS = 20, 18
-"""Sizes of the finite sum, and steps of the continued fraction beyond: within 1e-13 of the risk."""
+STEPS = 20
+"""Sizes of the finite sum, and steps of the continued fraction: within 1e-13 of the risk."""
 
 
 def _number(weight: str | None) -> Fragment:
@@ -44,42 +44,13 @@ def weighted_classes(source: exp.Table, columns: Sequence[str], *, weight: str |
     return render(
         "assess/weighted_classes",
         source=source,
-        keys=list(zip(names(columns), _keys(columns), strict=True)),
+        keys=list(zip(names(columns), _keys(len(columns)), strict=True)),
         weight=_number(weight),
     )
 
 
-def individual_figures(classes: exp.Table, *, threshold: float) -> Sql:
-    """Figures of `weighted_classes` in one row: see the query."""
-    return render(
-        "assess/individual_figures",
-        classes=individual_risk(classes),
-        threshold=value(float(threshold)),
-    )
-
-
-def household_figures(
-    source: exp.Table,
-    columns: Sequence[str],
-    *,
-    household: str,
-    classes: exp.Table,
-    threshold: float,
-) -> Sql:
-    """Figures of households in one row, by the `weighted_classes` of the same columns."""
-    keys = _keys(columns)
-    return render(
-        "assess/household_figures",
-        source=source,
-        household=name(household),
-        pairs=list(zip(names(columns), keys, strict=True)),
-        classes=individual_risk(classes, keys),
-        threshold=value(float(threshold)),
-    )
-
-
-def individual_risk(classes: exp.Table, carried: Sequence[Fragment] = ()) -> Sql:
-    """`weighted_classes` with the individual risk of the records of each.
+def individual_risk(classes: exp.Table, columns: int) -> Sql:
+    """`weighted_classes` of so many columns with the individual risk of the records of each.
 
     r = E[1 / F | f] = p integral over y from 0 to 1 of y^(f-1) / (p + (1 - p) y), p = f / people:
     given f, F is negative binomial, P(F = j) = C(j-1, f-1) p^f (1-p)^(j-f) for j >= f.
@@ -91,15 +62,45 @@ def individual_risk(classes: exp.Table, carried: Sequence[Fragment] = ()) -> Sql
     return render(
         "assess/individual_risk",
         classes=classes,
-        carried=carried,
-        sizes=range(1, SIZES + 1),
-        largest=SIZES,
+        carried=_keys(columns),
+        largest=STEPS,
         steps=[
-            ((step + 1) // 2, step // 2 - (step + 1) % 2, step - 1, step)
-            for step in range(1, STEPS + 1)
+            (
+                *names([f"step_{step}", f"step_{step + 1}"]),
+                step,
+                (step + 1) // 2,
+                step // 2 - (step + 1) % 2,
+                step - 1,
+            )
+            for step in range(STEPS, 0, -1)
         ],
+        first=name("step_1"),
     )
 
 
-def _keys(columns: Sequence[str]) -> list[Sql]:
-    return names(f"key_{place}" for place in range(len(columns)))
+def individual_figures(risks: exp.Table, *, threshold: float) -> Sql:
+    """Figures of a table of `individual_risk` in one row: see the query."""
+    return render("assess/individual_figures", risks=risks, threshold=value(float(threshold)))
+
+
+def household_figures(
+    source: exp.Table,
+    columns: Sequence[str],
+    *,
+    household: str,
+    risks: exp.Table,
+    threshold: float,
+) -> Sql:
+    """Figures of households in one row, by the `individual_risk` of classes of the same columns."""
+    return render(
+        "assess/household_figures",
+        source=source,
+        household=name(household),
+        pairs=list(zip(names(columns), _keys(len(columns)), strict=True)),
+        risks=risks,
+        threshold=value(float(threshold)),
+    )
+
+
+def _keys(columns: int) -> list[Sql]:
+    return names(f"key_{place}" for place in range(columns))
