@@ -177,7 +177,7 @@ def _columns(option: str, metavar: str) -> Completer:
     """Columns of the source; with what follows a column where an option takes more."""
 
     def words(context: typer.Context) -> Words:
-        ends = "=" if "=" in metavar else ""
+        ends = "=" if "=" in metavar and "[=" not in metavar else ""
         kinds = _kinds(option) if metavar.startswith("[") else []
         return [*kinds, *((f"{name}{ends}", "") for name in _columns_of(context))]
 

@@ -61,6 +61,8 @@ def completed(run, folder, monkeypatch):
         ("sqlanon check people.duckdb places --qi ", ["zip_code"]),
         ("sqlanon check people.csv --qi age,", ["age,sex", "age,zip_code"]),
         ("sqlanon plan people.csv --weight a", ["age="]),
+        ("sqlanon plan people.csv --class-mean a", ["age"]),
+        ("sqlanon lint people.csv --profile h", ["hipaa-safe-harbor"]),
         ("sqlanon measure people.csv people.csv --class-attribute s", ["sex"]),
         ("sqlanon measure people.duckdb pe", ["people"]),
         ("sqlanon report people.duckdb people --released pl", ["places"]),

@@ -138,6 +138,16 @@ def test_the_column_of_a_value_ends_at_the_last_fitting_sign():
     assert policy.attributes["c=d"].hierarchy == Hierarchy.intervals(5, origin=1)
 
 
+def test_class_means_are_of_a_column_alone_or_of_one_with_a_figure():
+    policy = made(columns=["a", "a=b"], qi=["a", "a=b"], class_mean=["a=b", "a=median:0.5"])
+    assert {name: own.class_mean for name, own in policy.attributes.items()} == {
+        "a": "median:0.5",
+        "a=b": "mean",
+    }
+    with pytest.raises(PolicyError, match="'c' is not a quasi-identifier"):
+        made(columns=["a"], qi=["a"], class_mean=["c"])
+
+
 def test_mistakes_in_options_are_reported_at_once():
     with pytest.raises(PolicyError) as caught:
         made(

@@ -18,7 +18,14 @@ from sqlglot import exp
 import sqlanon
 from sqlanon import LDiversity, TCloseness
 from sqlanon.demo import census
-from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonError, StalePlanError
+from sqlanon.errors import (
+    EngineError,
+    MissingTableError,
+    PolicyError,
+    SourceError,
+    SqlanonError,
+    StalePlanError,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.every_row]
 POLICY = {
@@ -425,6 +432,9 @@ def test_options_of_other_sources_are_refused(database, tmp_path):
     for wrong in ({"delimiter": ";"}, {"engine": None, "remote": "sc://nowhere"}):
         with pytest.raises(SourceError, match="leave"):
             sqlanon.check(database.source, POLICY, table="people", **wrong)
+    means = {**POLICY, "quasi_identifiers": {"age": {"intervals": [5], "class_mean": "mean"}}}
+    with pytest.raises(PolicyError, match="no test has compared means there"):
+        sqlanon.plan(database.source, means, table="people")
     (tmp_path / "a.csv").write_text("age,zip,sex\n1,2,3\n")
     with pytest.raises(SourceError, match="local_rows is of a database elsewhere"):
         sqlanon.check(tmp_path / "a.csv", POLICY, local_rows=0)

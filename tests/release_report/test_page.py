@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import sys
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -108,6 +109,14 @@ def test_hostile_values_are_text(page):
     assert any("(empty text)" in text for text in read.texts)
     assert "x" * 200 not in page
     assert "rare" not in page
+
+
+@pytest.mark.slow
+def test_errors_of_use_are_told_in_whole_percent(page):
+    table = page.partition("<caption>Errors of tables")[2].partition("</table>")[0]
+    rows = [Page(row).texts for row in re.findall("<tr>.*</tr>", table)[1:]]
+    assert [row[0] for row in rows[:3]] == ["a<b>", 'c&"d', "ill"]
+    assert all(share.removesuffix("%").isdecimal() for _, *shares in rows for share in shares)
 
 
 @pytest.mark.slow
