@@ -181,6 +181,10 @@ DOCUMENTS = {
         "--into first",
         "anonymize few.duckdb people --qi age,sex --k 2 --sensitive diagnosis --others drop "
         "--into again --against first",
+        "plan few.duckdb people --qi sex --k 2 --others drop --method incognito --save sex.json",
+        "apply few.duckdb sex.json --into sexes",
+        "apply few.duckdb sex.json --to people --released sexes --into more "
+        "--manifest more.manifest.json",
     ],
     "lint": ["lint people.parquet --policy kept.toml --against few.duckdb --against-table people"],
     "sweep": [
@@ -253,7 +257,8 @@ def test_every_key_of_a_document_is_in_the_reference_and_the_other_way_round(
         document = json.loads(capsys.readouterr().out)
         assert shape == "error" or "error" not in document, (line, document.get("error"))
         found.look(document, shape)
-    found.look(json.loads(Path("out.manifest.json").read_text("utf-8")), "manifest")
+    for name in ("out", "more"):
+        found.look(json.loads(Path(f"{name}.manifest.json").read_text("utf-8")), "manifest")
     assert found.faults == []
     bases = {base for shape in known.values() for base in shape.like}
     described = {(name, key) for name, shape in known.items() for key in shape.keys}

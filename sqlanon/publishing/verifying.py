@@ -185,10 +185,10 @@ def verify(
 
 
 def _refuse_number(known: Manifest, count: int) -> None:
-    """Refuses earlier releases of which a manifest tells nothing, or other ones.
+    """Refuses earlier releases that are not as many as a manifest tells of.
 
     Raises:
-        PolicyError: There are as many of them as of none.
+        PolicyError: There are more or fewer of them than it tells of.
     """
     wanted = 0 if known.together is None else len(known.together.releases)
     if count != wanted:
