@@ -130,7 +130,7 @@ def well_known(name, folder):
 def test_methods_find_what_they_find_in_duckdb(database, method):
     if database.name == "spark" and method != "mondrian":
         pytest.skip(SLOW)
-    table = people(200)
+    table = people(20 if method == "scheme" else 200)  # for more its search takes long anywhere
     database.load(table)
     how = {"table": "people", "method": method}
     how |= {"patterns": "all"} if method == "pattern-greedy" else {}
@@ -393,7 +393,7 @@ def test_a_taken_place_is_replaced_in_one_step_or_refused_before_any_work(databa
     else:
         with pytest.raises(SourceError, match="cannot be replaced in one step"):
             sqlanon.anonymize(database.source, POLICY, **again)
-    with pytest.raises(SourceError, match="not replaced in place"):
+    with pytest.raises(SourceError, match=r"not replaced in place|is a view or a file"):
         sqlanon.anonymize(database.source, POLICY, table="people", in_place=True)
     assert database.tables() == {"out"}
 
