@@ -15,9 +15,8 @@ QUICK = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
 }
-"""Settings of a Spark in Java for small tables, whose plans are neither changed nor compiled."""
+"""Settings of a Spark in Java for small tables, whose plans need no change while they run."""
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of its Java: what runs for a minute is compiled for longer than better code saves."""
 
