@@ -6,7 +6,7 @@ Each row is a program of its own: seconds by the clock of `plan` and of `apply -
 check of what was written, processor seconds of both, and their ratios to DuckDB's of the same run;
 those of the processor tell more where others work beside. Seconds and memory are of all processes
 of the program, Spark's among them. DuckDB reads the same files and writes a table, the others write
-a folder. The JVM has a heap of 4 GB; `--memory-limit` bounds DuckDB, the embedded one, too.
+a folder. The JVM has a heap of 4 GB, Sail as much, and `--memory-limit` bounds every DuckDB.
 """
 
 import argparse
@@ -43,7 +43,10 @@ def work(engine, folder, cores, given):
         into = "published" if engine == "duckdb" else str(folder / "published")
         report = sqlanon.apply(source, plan, table=table, into=into, **given)
         ended, done = processor(os.getpid()), time.perf_counter()
-    found = [report.loss["lm"], report.suppressed_records, *report.levels.values()]
+        found = [report.loss["lm"], report.suppressed_records, *report.levels.values()]
+        written = "published" if engine == "duckdb" else f"'{into}/*.parquet'"
+        asked = f"SELECT count(*), sum(hash(CAST(r AS VARCHAR))::HUGEINT)::VARCHAR FROM {written} r"
+        found += (source if engine == "duckdb" else duckdb).sql(asked).fetchall()[0]
     taken = [planned - started, done - planned, between - began, ended - between]
     print(json.dumps([*taken, *found]))
 
@@ -65,6 +68,8 @@ def session(engine, folder, cores, memory):
 
         where = "sail" if engine == "sail" else f"local[{cores}]"
         os.environ["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)
+        os.environ["SAIL_RUNTIME__MEMORY_POOL__TYPE"] = "greedy"
+        os.environ["SAIL_RUNTIME__MEMORY_POOL__GREEDY__MAX_SIZE"] = str(4 * 2**30)
         config = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": str(2 * cores)}
         config["spark.sql.warehouse.dir"] = str(folder / "warehouse")
         os.chdir(folder)

@@ -389,7 +389,10 @@ class TargetOptions:
     """Target of a publication: a table, the original or a file."""
 
     panel: ClassVar[str] = TARGET
-    into: str | None = option("TABLE", "Publish as a new table beside the original.")
+    into: str | None = option(
+        "TABLE",
+        "Publish as a new table beside the original; of Spark also as a folder: ./FOLDER.",
+    )
     in_place: bool = switch("Replace the original, after asking.")
     yes: bool = switch("With --in-place: do not ask.")
     output: Path | None = option(

@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 from databases import quoted, tables_of
-from servers import postgres_folder
+from servers import JAVA, QUICK, postgres_folder
 from sqlglot import exp
 
 from sqlanon.dialects import rewritten
@@ -257,15 +257,12 @@ def _spark():
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     builder = sql.SparkSession.builder.master("local[1]")
     settings = {
+        **QUICK,
         "spark.sql.warehouse.dir": folder,
         "spark.sql.shuffle.partitions": "1",
-        "spark.ui.enabled": "false",
-        "spark.sql.adaptive.enabled": "false",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.log.level": "OFF",
-        # What runs for a minute is compiled for longer than the better code saves.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": JAVA,
     }
     for key, value in settings.items():
         builder = builder.config(key, value)

@@ -10,6 +10,16 @@ from pathlib import Path
 
 import pytest
 
+QUICK = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""Settings of a Spark in Java for small tables, whose plans need no change while they run."""
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of its Java: what runs for a minute is compiled for longer than better code saves."""
+
 
 @contextlib.contextmanager
 def postgres_folder():

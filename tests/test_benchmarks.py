@@ -54,6 +54,7 @@ SMALLEST = [
     "patterns.py table --k 2",
     "patterns.py exact --rows 20 --time-limit 5",
     "patterns.py models --rows 20 --time-limit 5",
+    "peers.py --records 200 --k 3",
     "risk.py --max-columns 1 --runs 1",
     "schemes.py direction --schemes ghs --k 5",
     "schemes.py columns --schemes bhs --columns 2",
@@ -62,7 +63,7 @@ SMALLEST = [
     "schemes.py prunings --schemes ghs --k 5",
 ]
 
-GENERATED = ("check.py", "scale.py", "limits.py", "crashes.py", "fuzzing.py")
+GENERATED = ("check.py", "scale.py", "limits.py", "crashes.py", "fuzzing.py", "peers.py")
 """Benchmarks of tables that they make up: they need no public data."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from servers import postgres_folder
+from servers import JAVA, QUICK, postgres_folder
 
 # All sessions of Spark in a process share one context, so its tests run in a process of their own.
 IS_CLASSIC = os.environ.get("SQLANON_SPARK") == "classic"
@@ -144,14 +144,12 @@ def opened(name):
         if not hasattr(sql.SparkSession.builder, "master") or not _has_jars():
             pytest.skip("pyspark is not installed with its own Spark")
         settings = {
+            **QUICK,
             "spark.sql.warehouse.dir": folder,
             "spark.sql.shuffle.partitions": "2",
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.log.level": "OFF",
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "spark.driver.extraJavaOptions": JAVA,
         }
         builder = sql.SparkSession.builder.master("local[2]")
         for key, value in settings.items():

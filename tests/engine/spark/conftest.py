@@ -6,6 +6,7 @@ import sys
 import warnings
 
 import pytest
+from servers import JAVA
 from spark_kind import IS_SAIL, KIND, SETTINGS
 
 from sqlanon.engine.spark.calls import Calls
@@ -42,6 +43,7 @@ def on_java(home, patch):
     if shutil.which("java") is None:
         pytest.skip("there is no Java")
     patch.setenv("PYSPARK_PYTHON", sys.executable)
+    patch.setenv("JDK_JAVA_OPTIONS", JAVA)
     patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     builder = sql.SparkSession.builder
     builder = builder.remote("local[2]") if KIND == "connect" else builder.master("local[2]")

@@ -2,12 +2,12 @@
 
 import os
 
+from servers import QUICK
+
 KIND = os.environ.get("SQLANON_SPARK", "sail")
 IS_SAIL = KIND == "sail"
 SETTINGS = {
-    "spark.ui.enabled": "false",
+    **QUICK,
     "spark.sql.shuffle.partitions": "2",
-    "spark.log.level": "OFF",
     "spark.sql.session.timeZone": "Europe/Berlin",
-    "spark.ui.showConsoleProgress": "false",
 }

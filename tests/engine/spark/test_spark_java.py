@@ -1,16 +1,22 @@
 """The tests of this folder on Spark itself, through Spark Connect.
 
-What is published by a classic session is tested with the other engines.
+What is published by a classic session is tested with the other engines; what a cluster does that
+loses a machine, here.
 """
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
+import duckdb
 import pytest
-from spark_kind import KIND
+from spark_kind import KIND, SETTINGS
+
+import sqlanon
 
 pytestmark = pytest.mark.every_row
 
@@ -34,3 +40,75 @@ def test_java_everything_holds(kind, tests, tmp_path):
         timeout=1200,
     )
     assert done.returncode == 0, done.stdout
+
+
+POLICY = {"k": 3, "quasi_identifiers": {"age": "intervals:5,10,20", "sex": {}}}
+PEOPLE = """
+    CREATE TABLE people AS
+    SELECT i * 7 % 40 AS age, if(i % 3 = 0, 'f', 'm') AS sex FROM range(300) AS numbers (i)
+"""
+KILLED = """
+    import json, os, signal, subprocess, sys, threading, time
+    import pyspark
+    from pyspark.sql import SparkSession
+    import sqlanon
+
+    os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
+    builder = SparkSession.builder.master("local-cluster[2,1,512]")
+    for name, value in {settings}.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    ended = list()
+
+    def executors():
+        listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout
+        mark = f"--app-id {session.sparkContext.applicationId}"
+        return [int(line.split()[0]) for line in listed.splitlines() if mark in line]
+
+    def kill():
+        while not any(session.sparkContext.statusTracker().getActiveStageIds()):
+            time.sleep(0.01)
+        ended.append(executors()[0])
+        os.kill(ended[-1], signal.SIGKILL)
+
+    def kill_in_a_while(*_):
+        threading.Thread(target=kill, daemon=True).start()
+
+    kill_in_a_while()
+    report = sqlanon.anonymize(
+        session, {policy}, table="./people", into="./out", confirm=kill_in_a_while
+    )
+    print(json.dumps([len(set(ended)), dict(report.levels)]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(KIND != "sail", reason="runs a Spark of its own")
+def test_a_killed_executor_changes_nothing(tmp_path):
+    """Neither while the table is counted nor while it is published."""
+    pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java")
+    connection = duckdb.connect()
+    connection.execute(PEOPLE)
+    (tmp_path / "people").mkdir()
+    for part in range(2):
+        rows = f"SELECT * FROM people WHERE age % 2 = {part}"
+        connection.execute(f"COPY ({rows}) TO '{tmp_path}/people/{part}.parquet'")
+    expected = sqlanon.anonymize(connection, POLICY, table="people", into="out")
+    settings = {**SETTINGS, "spark.executor.memory": "512m"}
+    settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    program = textwrap.dedent(KILLED).replace("{settings}", repr(settings))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program.replace("{policy}", repr(POLICY))],
+        cwd=tmp_path,
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [2, dict(expected.levels)]
+    released = connection.sql(f"FROM '{tmp_path}/out/*.parquet' ORDER BY ALL").fetchall()
+    assert released == connection.sql("FROM out ORDER BY ALL").fetchall()
