@@ -113,4 +113,6 @@ def test_checking_and_measuring_tell_what_they_do(people):
     lines = []
     sqlanon.check(people, POLICY, table="people", progress=lines.append)
     sqlanon.measure(people, "people", POLICY, table="people", progress=lines.append)
-    assert [line.phase for line in lines] == ["checking", "reading", "measuring"]
+    assert [line.phase for line in lines] == [
+        "checking", "reading", "measuring", "attacking",
+    ]  # fmt: skip

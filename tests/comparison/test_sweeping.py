@@ -215,7 +215,9 @@ def test_where_every_point_is_refused_the_first_reason_is_the_error(people):
 @pytest.mark.every_row
 @pytest.mark.parametrize("key", VARIED)
 def test_every_figure_can_be_varied_and_goes_before_what_a_column_says(key):
-    value = {"k": 7, "l": "entropy:3", "suppression_limit": 0.5}.get(key, "0.25")
+    values = {"k": 7, "l": "entropy:3", "suppression_limit": 0.5}
+    values |= {"share_at_risk": "0.25:0.1", "k_subsets": "1:2"}
+    value = values.get(key, "0.25")
     own = Sensitive(models=(LDiversity(5), TCloseness(0.9)))
     changed = variation(key, value).policy(replace(POLICY, sensitive={"job": own}))
     assert variation(key, value).label == str(value)
@@ -224,5 +226,7 @@ def test_every_figure_can_be_varied_and_goes_before_what_a_column_says(key):
     elif key == "suppression_limit":
         assert changed.suppression_limit == 0.5
     else:
-        [model] = [each.model for each in changed.demands if each.model.family == key]
-        assert model.threshold == (3 if key == "l" else 0.25)
+        asked = [*(each.model for each in changed.demands), *changed.of_sizes, *changed.of_subsets]
+        [model] = [each for each in asked if each.family == key]
+        expected = {"l": 3, "share_at_risk": 0.1, "k_subsets": 2}.get(key, 0.25)
+        assert model.threshold == expected
