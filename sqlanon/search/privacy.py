@@ -497,6 +497,8 @@ def worst_alone(demand: ValueDemand) -> float:
     one is for most models.
     """
     values = len(demand.table)
+    if not values:
+        return 1.0
     chosen = [int(demand.table.argmin()), int(demand.table.argmax()), 0, values - 1]
     counts = np.zeros((len(chosen), demand.width), np.int64)
     counts[:, values:] = 1

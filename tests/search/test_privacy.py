@@ -171,3 +171,4 @@ def test_the_unit_is_what_a_cluster_of_the_rarest_value_lacks():
 
 def test_a_model_that_one_value_satisfies_has_the_unit_one():
     assert worst_alone(demand(LDiversity(1), [3, 3])) == 1.0
+    assert worst_alone(demand(LDiversity(1), [])) == 1.0  # no value counts
