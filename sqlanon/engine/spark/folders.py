@@ -119,10 +119,10 @@ class FolderDraft:
         return any(self.path.rglob("*.parquet"))
 
     def fill(self, rows: pyarrow.Table) -> None:
-        """Writes rows as a file, if Spark would write here at all.
+        """Writes a file of no rows, for which Sail writes none.
 
         Raises:
-            SourceError: It wrote elsewhere.
+            SourceError: There are rows, so Spark wrote them elsewhere.
         """
         from pyarrow import parquet
 

@@ -139,7 +139,7 @@ class SparkTables:
             rows = self._session.sql(text)
             rows.write.format(draft.kind).save(path)
             if not draft.is_seen:  # Sail writes no file for no rows
-                draft.fill(rows.toArrow())
+                draft.fill(rows.limit(1).toArrow())
 
         self._call(write, "write a folder")
         self._view(self._read(folder(draft.kind, path)), place.name)

@@ -11,6 +11,7 @@ import pytest
 from spark_kind import IS_SAIL, KIND
 
 import sqlanon
+from sqlanon.engine.spark.folders import FolderDraft
 from sqlanon.errors import SourceError, StalePlanError
 from sqlanon.publishing import apply
 
@@ -88,12 +89,12 @@ def test_the_files_of_a_folder_say_nothing_of_the_order_of_the_original(session,
 
 
 @on_sail
-def test_a_folder_of_no_records_has_columns(session, source, tmp_path):
-    raw = {"age": {"max_level": 0}, "sex": {"max_level": 0}}
-    policy = {**POLICY, "quasi_identifiers": raw, "suppression_limit": 1}
-    sqlanon.anonymize(session, policy, table=source(), into=str(tmp_path / "out"))
-    rows = session.read.parquet(str(tmp_path / "out")).toArrow()
-    assert (rows.num_rows, rows.column_names) == (0, ["age", "sex", "ill"])
+def test_a_folder_that_spark_writes_elsewhere_is_refused(session, source, tmp_path, monkeypatch):
+    path = source()
+    monkeypatch.setattr(FolderDraft, "is_seen", False)
+    with pytest.raises(SourceError, match="writes nothing that this machine sees"):
+        sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "out"))
+    assert inside(tmp_path) == ["people"]
 
 
 @on_sail

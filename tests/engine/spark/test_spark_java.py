@@ -14,6 +14,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from servers import JAVA
 from spark_kind import KIND, SETTINGS
 
 import sqlanon
@@ -102,7 +103,7 @@ def test_a_killed_executor_changes_nothing(tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program.replace("{policy}", repr(POLICY))],
         cwd=tmp_path,
-        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": JAVA},
         capture_output=True,
         text=True,
         check=False,
