@@ -167,10 +167,9 @@ def test_a_weight_is_one_column_of_no_other_role():
     assert Policy.from_dict(policy.to_dict()) == policy
 
 
-def test_a_report_tells_weights_of_the_original_and_where_it_can_of_the_release(tmp_path):
-    policy = Policy(
-        {"age": Hierarchy.suppression()}, models=[KAnonymity(2)], weight="w", household="home"
-    )
+@pytest.mark.parametrize("aside", [{"household": "home"}, {"drop": ["home"]}])
+def test_a_report_tells_weights_of_the_original_and_where_it_can_of_the_release(aside, tmp_path):
+    policy = Policy({"age": Hierarchy.suppression()}, models=[KAnonymity(2)], weight="w", **aside)
     rows = "SELECT 'a' AS age, range AS w, range % 3 AS home FROM range(1, 9)"
     with empty_database() as connection:
         connection.execute(f"CREATE TABLE t AS {rows}")
@@ -182,6 +181,7 @@ def test_a_report_tells_weights_of_the_original_and_where_it_can_of_the_release(
     assert document["release"]["weights"] is None
     assert document["attacks"]["singling_out"]["control"]["share"] == 0
     assert "The release holds no weights" in report.html
+    assert ("Household risk" in report.html) == ("household" in aside)
     text = page.read_text()
     assert text.count(">36<") == 2
     assert "The release holds no weights" not in text
