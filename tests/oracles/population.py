@@ -11,7 +11,16 @@ from fractions import Fraction
 from databases import empty_database, insert
 
 import sqlanon
-from sqlanon import DeltaPresence, Hierarchy, KAnonymity, KMap, LDiversity, Policy
+from sqlanon import (
+    AverageRisk,
+    DeltaPresence,
+    Hierarchy,
+    KAnonymity,
+    KMap,
+    LDiversity,
+    Policy,
+    ShareAtRisk,
+)
 from sqlanon.errors import PolicyError, UnsatisfiableError
 
 WIDTH = 3
@@ -124,6 +133,9 @@ def drawn(draw):
     models = draw.choice([[KMap(draw.randint(1, 6))], [shares], [KMap(draw.randint(1, 4)), shares]])
     models += [KAnonymity(draw.randint(1, 3))] if draw.random() < 0.4 else []
     models += [LDiversity(2, draw.choice(["distinct", "entropy"]))] if draw.random() < 0.3 else []
+    if draw.random() < 0.4:
+        risk, share = draw.choice([0.2, 0.25, 0.4, 0.5]), draw.choice([0, 0.1, 0.3])
+        models.append(draw.choice([AverageRisk(risk), ShareAtRisk(risk, share)]))
     keeps = shares not in models and draw.random() < 0.3
     ill = [draw.choice(["flu", "cold"]) for _ in chosen]
     suppressed = "keep" if keeps else "drop"
@@ -158,6 +170,23 @@ def faults(case, released, *, kept=0):
         elif isinstance(model, KAnonymity):
             sizes = [*classes.values(), *([kept] if kept else [])]
             yield from [model for size in sizes if size < model.k]
+    if is_risky(case, [*classes.values(), *([kept] if kept else [])]):
+        yield "sizes"
+
+
+def is_risky(case, sizes):
+    """Whether classes of these sizes violate a model of all classes together."""
+    for model in case.models:
+        if isinstance(model, AverageRisk):
+            bad, most = len(sizes), model.risk
+        elif isinstance(model, ShareAtRisk):
+            risk = Fraction(str(model.risk))
+            bad, most = sum(size for size in sizes if Fraction(1, size) > risk), model.share
+        else:
+            continue
+        if bad > Fraction(str(most)) * sum(sizes):
+            return True
+    return False
 
 
 def labels_of(case, values, levels):
@@ -183,6 +212,8 @@ def outcome(case, levels):
         if isinstance(model, DeltaPresence):
             share = Fraction(len(ills), people)
             return not Fraction(str(model.least)) <= share <= Fraction(str(model.most))
+        if not isinstance(model, LDiversity):
+            return False
         counts = Counter(ills).values()
         return len(counts) < 2 or (model.kind == "entropy" and len({*counts}) != 1)
 
@@ -191,13 +222,20 @@ def outcome(case, levels):
         for labels, ills in classes.items()
         if any(fails(model, ills, everybody[labels]) for model in case.models)
     }
-    lost = [ill for labels in gone for ill in classes[labels]]
     left = Counter({own: len(ills) for own, ills in classes.items() if own not in gone})
+    while is_risky(case, left.values()):
+        smallest = min(left.values())
+        gone |= {own for own, size in left.items() if size == smallest}
+        left = Counter({own: size for own, size in left.items() if size > smallest})
+    lost = [ill for labels in gone for ill in classes[labels]]
     keeps = case.suppressed == "keep"
     if len(lost) > Fraction(str(case.limit)) * len(case.records) or not (left or keeps):
         return None
-    if keeps and lost and any(fails(model, lost, len(case.people)) for model in case.models):
-        return None
+    if keeps and lost:
+        if any(fails(model, lost, len(case.people)) for model in case.models):
+            return None
+        if is_risky(case, [*left.values(), len(lost)]):
+            return None
     for model in case.models:
         if isinstance(model, DeltaPresence) and model.least:
             least = Fraction(str(model.least))

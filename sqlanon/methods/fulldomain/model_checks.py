@@ -228,8 +228,8 @@ class SuppressionScope:
 
     @property
     def is_of_sizes(self) -> bool:
-        """Whether no model looks at values or persons."""
-        return not (self._models or self.details.entity)
+        """Whether no model looks at values, persons or a population."""
+        return not (self._models or self.details.entity or self.population)
 
     @property
     def _models(self) -> list[ValueModel]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles.population import Case, drawn, faults, hold_to_brute_force
 
 import sqlanon
-from sqlanon import DeltaPresence, KAnonymity, KMap, LDiversity
+from sqlanon import AverageRisk, DeltaPresence, KAnonymity, KMap, LDiversity, ShareAtRisk
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.registry import METHODS
 
@@ -44,6 +44,13 @@ def test_a_class_of_one_record_is_fine_where_enough_people_share_its_values():
 @pytest.mark.parametrize(("limit", "found"), [(0.0, (2, 0)), (0.5, (0, 1))])
 def test_classes_of_too_few_people_are_suppressed_within_the_limit(limit, found):
     assert level([1, 1, 1, 3, 3], [0, 3], KMap(3), limit=limit) == found
+
+
+@pytest.mark.parametrize("model", [AverageRisk(0.1), ShareAtRisk(0.2, 0.05)])
+def test_who_has_too_few_people_counts_in_no_risk(model):
+    people = [1, *[2] * 5, *[3] * 20]
+    chosen = [0, 1, *range(6, 26)]
+    assert level(people, chosen, KMap(5), model, limit=0.05) == (0, 1)
 
 
 def test_k_is_asked_beside_k_map():
