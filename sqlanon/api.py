@@ -459,6 +459,11 @@ def _earlier(
     Raises:
         PolicyError: Class means are published, of which no hierarchy says what they cover.
     """
+    if against and policy.population_models:
+        raise PolicyError(
+            "candidates beside earlier releases (--against) are counted among records, and models "
+            "of a population are of its people; leave against out"
+        )
     if against and policy.class_means:
         raise PolicyError(
             "candidates beside earlier releases (--against) are counted by what labels cover, and "

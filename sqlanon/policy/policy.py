@@ -363,7 +363,7 @@ class Policy:
                 "(--entity) out, of a table with one record a person"
             )
         shares = any(isinstance(model, DeltaPresence) for model in models)
-        if shares and self.suppressed == "keep" and self.suppression_limit:
+        if shares and self.suppressed == "keep":
             faults.append(
                 f"{named} bounds shares of classes of the population, and records that are kept "
                 "without their quasi-identifiers may be of any class; leave them out with "

@@ -161,7 +161,7 @@ class AverageRisk:
     Raises:
         PolicyError: The risk is out of range.
 
-    Source: El Emam and Dankar 2008, "Protecting privacy using k-anonymity".
+    Source: Dankar and El Emam 2010, "A method for evaluating marketer re-identification risk".
     """
 
     family: ClassVar[str] = "average_risk"

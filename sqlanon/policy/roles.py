@@ -56,6 +56,14 @@ class ClassMean:
         exponent = self.rounded_to.as_tuple().exponent
         return max(0, -exponent) if isinstance(exponent, int) else 0
 
+    @property
+    def most(self) -> Decimal:
+        """Numbers from here on have figures that are not exact, or fit no cell.
+
+        A double holds 10^15 steps apart, and a cell is a decimal of 18 digits.
+        """
+        return min(10**15 * self.rounded_to, Decimal(10) ** (18 - self.places))
+
 
 @dataclass(frozen=True, slots=True)
 class QuasiIdentifier:

@@ -35,7 +35,7 @@ def policy_notes(policy: Policy) -> list[str]:
             "k (--k) bounds the risk of every one"
         )
     for model in policy.of_subsets:
-        if model.k > policy.k:
+        if policy.k == 1 and model.subsets < len(policy.attributes):
             notes.append(
                 f"{model.describe()} protects from who knows so many of them; by all "
                 "quasi-identifiers together records may be unique"

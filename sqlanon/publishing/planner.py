@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from decimal import Decimal
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -48,6 +49,7 @@ from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan, planned_population
 from sqlanon.query.encoding.encode import confused, fingerprint
 from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
+from sqlanon.query.syntax import column
 from sqlanon.query.text import type_name
 from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.check import model_results
@@ -55,8 +57,8 @@ from sqlanon.reports.document import Provenance
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import LatticeSearch
-from sqlanon.sqltext import DIALECT
-from sqlanon.wording import is_about, key, listed
+from sqlanon.sqltext import DIALECT, Sql, expression, value
+from sqlanon.wording import counted, is_about, key, listed
 
 NodeSearch = Callable[[Deadline], tuple[Node, float] | None]
 """Finds the best full-domain node that is found quickly and its loss, until a deadline."""
@@ -241,12 +243,29 @@ def _refuse_means(engine: Engine, subject: Subject, *, policy: Policy) -> None:
                 f"{name!r} is {type_name(kind)}: say what its means are rounded to, such as "
                 f"--class-mean {name}={mean.figure}:0.1"
             )
-        if engine.dialect != DIALECT:
+        elif engine.dialect != DIALECT:
             faults.append(
                 f"{name!r} is a table's of {engine.dialect}, and no test has compared means there"
             )
+        elif large := engine.rows(_too_large(subject.table, name, most=mean.most))[0][0]:
+            faults.append(
+                f"{name!r} has {counted(large, 'value')}, infinite ones included, whose size is "
+                f"{mean.most:,.0f} or more, for which no {mean.figure} rounded to "
+                f"{mean.rounded_to:f} is exact; round to a larger step, or leave class_mean out"
+            )
     if faults:
         raise PolicyError(f"class_mean (--class-mean): {'; '.join(faults)}")
+
+
+def _too_large(table: exp.Table, own: str, *, most: Decimal) -> Sql:
+    """How many values of a column, or their negatives, are so large; NULL and NaN are not."""
+    return expression(
+        "SELECT COUNT(*) FROM {{ table }} AS record WHERE NOT ISNAN({{ number }}) "
+        "AND ABS({{ number }}) >= {{ most }}",
+        table=table,
+        number=expression("CAST({{ own }} AS DOUBLE)", own=column(own, "record")),
+        most=value(float(most)),
+    )
 
 
 def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:

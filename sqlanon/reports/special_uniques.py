@@ -39,8 +39,8 @@ class SpecialUniques:
 
     Source: Elliot, Manning and Ford 2002, "A computational algorithm for handling the special
         uniques problem"; Manning, Haglin and Keane 2008, "A recursive search algorithm for
-        statistical disclosure assessment". Scores and contributions are those of sdcMicro's
-        `suda2`.
+        statistical disclosure assessment". With all sets of three columns or more and without
+        NULL, scores and contributions are those of sdcMicro's `suda2`.
     """
 
     columns: tuple[str, ...]

@@ -40,8 +40,8 @@ OLDEST = 89
 """The greatest age that is told [years]."""
 MOST_VALUES = 100_000
 """Values of a column that are read, at most; no code, year or age that is allowed has as many."""
-FLAG_VALUES = 2
-"""Values up to which a column that is named like an identifier says whether there is one."""
+_FLAGS = frozenset(["yes", "no", "true", "false", "y", "n", "t", "f", "0", "1"])
+"""Values of a column that is named like an identifier and says whether there is one."""
 _DOCUMENT = toml_document("sqlanon.suggestion", "safe_harbor.toml")
 SMALL_ZIP3 = frozenset(_DOCUMENT["zip3"]["small"])
 """Three-digit ZIP codes of areas of 20,000 people or fewer."""
@@ -54,7 +54,7 @@ _ZIP_PLUS = r"^[0-9]{5}-[0-9]{4}$"
 _DAY = r"^[0-9]{4}-(Q[1-4]|W?[0-9]{2})([-T ].*)?$"
 """A month, a quarter, a week, a day or a moment, as labels write them."""
 _AGE, _EVENT = CONCEPTS["age"], CONCEPTS["event"]
-_DIGITS = re.compile(r"[0-9]")
+_DIGITS, _NUMBER = re.compile(r"[0-9]"), re.compile(r"[0-9]+")
 _YEARS = (1800, 2100)  # between which numbers are years
 UNJUDGED = (
     f"{_DOCUMENT['rule']} also asks what no program can judge: (ii) whether you know that what is "
@@ -90,9 +90,9 @@ def safe_harbor_findings(
             continue
         rows = engine.rows(distinct_values(table, name).limit(MOST_VALUES))
         texts = [str(value) for (value,) in rows if value is not None and str(value) != suppressed]
+        if not rows or (texts and not _FLAGS.issuperset(map(str.lower, texts))):
+            yield from _by_name(name, concept)
         if texts:
-            if concept not in _NAMED or len(texts) > FLAG_VALUES:
-                yield from _by_name(name, concept)
             yield from _by_values(name, concept, form, texts)
             if form is Form.TEXT:
                 yield from _by_shape(engine, table, name, concept)
@@ -159,10 +159,12 @@ def _is_old(text: str) -> bool:
 
     >>> [_is_old(label) for label in ("90", "91", "80-99", "80-89", ">=90", "[85, 90)", "90+")]
     [False, True, True, False, False, False, False]
+    >>> [_is_old(label) for label in ("91+", "95 years", "88 years", "unknown")]
+    [True, True, False, False]
     """
     read = NumberRange.of_interval(text)
     if read is None:
-        return False
+        return any(int(number) > OLDEST + 1 for number in _NUMBER.findall(text))
     above = Decimal(OLDEST + 1)
     if read.high is not None:
         return Decimal(read.high) > above or (
@@ -185,8 +187,10 @@ def _is_no_year(text: str) -> bool:
 
     >>> [_is_no_year(label) for label in ("1990", "<=1936", "1990-1999", "1990-05", "5")]
     [False, False, False, True, True]
+    >>> [_is_no_year(label) for label in ("1990s", "(1990, 2000]")]
+    [False, False]
     """
-    found = re.fullmatch(r"(?:[<>]=?|\[)?([0-9]{4})(?:[^0-9]+[0-9]{4}\)?)?", text)
+    found = re.fullmatch(r"(?:[<>]=?|[\[(])?([0-9]{4})(?:s|[^0-9]+[0-9]{4}[\])]?)?", text)
     return found is None or not _YEARS[0] <= int(found[1]) <= _YEARS[1]
 
 
@@ -224,7 +228,8 @@ def drafted(column: ColumnSuggestion, profile: ColumnProfile) -> ColumnSuggestio
     """What is suggested for a column, as Safe Harbor allows it at most."""
     concept = concept_of(column.name)
     rule = "Safe Harbor (45 CFR 164.514(b)(2)(i))"
-    if not profile.present or (concept in _NAMED and profile.distinct <= FLAG_VALUES):
+    says_whether = profile.form is Form.BOOLEAN or profile.distinct == 2
+    if not profile.present or (concept in _NAMED and says_whether):
         return column
     if concept in _NAMED:
         if column.role is Role.IDENTIFIER:
@@ -244,10 +249,21 @@ def drafted(column: ColumnSuggestion, profile: ColumnProfile) -> ColumnSuggestio
             l=None,
             min_level=1,
         )
+    if concept in (_AGE, BIRTH) and profile.form is not Form.BOOLEAN:
+        reason = f"{rule} allows ages up to 89 and years of birth (C): put them into numbers"
+        return _left_out(column, Role.DROP, reason)
     if profile.form is Form.INSTANT or profile.looks_like("day") or profile.looks_like("month"):
         reason = f"{rule} removes dates but for years (C): put years into a column of their own"
         return _left_out(column, Role.DROP, reason)
     return column
+
+
+def _are_years(profile: ColumnProfile) -> bool:
+    """Whether a column has whole numbers, and its outer quantiles are years."""
+    numbers = profile.numbers
+    if numbers is None or not profile.is_whole:
+        return False
+    return _YEARS[0] <= numbers.quantiles[0] <= numbers.quantiles[-1] <= _YEARS[1]
 
 
 def _left_out(column: ColumnSuggestion, role: Role, reason: str) -> ColumnSuggestion:
@@ -262,12 +278,12 @@ def _hierarchy(concept: Concept | None, profile: ColumnProfile) -> tuple[Hierarc
         area = f"CASE WHEN LEFT({text}, 3) IN ({small}) THEN '000' ELSE LEFT({text}, 3) END"
         allowed = "three digits of a ZIP code, and 000 where 20,000 people live or fewer (B)"
         return Hierarchy.expressions(area), allowed
-    if concept is BIRTH and profile.form is Form.DATE:
-        last = datetime.now(UTC).year - OLDEST - 1
-        year = (
-            f"CASE WHEN YEAR(value) <= {last} THEN '<={last}' ELSE CAST(YEAR(value) AS VARCHAR) END"
-        )
-        return Hierarchy.expressions(year), "years of birth, those of 90 and older as one (C)"
+    if concept is BIRTH and (profile.form is Form.DATE or _are_years(profile)):
+        last, year = datetime.now(UTC).year - OLDEST - 1, "value"
+        if profile.form is Form.DATE:
+            year = "YEAR(value)"
+        label = f"CASE WHEN {year} <= {last} THEN '<={last}' ELSE CAST({year} AS VARCHAR) END"
+        return Hierarchy.expressions(label), "years of birth, those of 90 and older as one (C)"
     if profile.form is Form.DATE:
         return Hierarchy.dates("year", "decade"), "years (C)"
     if concept is _AGE and profile.form is Form.NUMBER:

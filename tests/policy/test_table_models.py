@@ -11,6 +11,7 @@ from sqlanon import AverageRisk, KAnonymity, Policy, ShareAtRisk, SubsetAnonymit
 from sqlanon.errors import PolicyError
 from sqlanon.policy.privacy import TABLE_FAMILIES, figure_of, least_size, strictest
 from sqlanon.policy.varied import variation
+from sqlanon.policy.warnings import policy_notes
 from sqlanon.reports.check import ModelResult
 
 histograms = st.dictionaries(st.integers(1, 9), st.integers(1, 3), min_size=1, max_size=5)
@@ -131,3 +132,12 @@ def test_figures_can_be_swept():
     assert subsets.models == (SubsetAnonymity(2, 3),)
     assert variation("k-subsets", "1").policy(subsets).models == (SubsetAnonymity(1, 3),)
     assert variation("share_at_risk", "0.2:0.01").label == "0.2:0.01"
+
+
+@pytest.mark.parametrize(
+    ("k", "subsets", "is_said"), [(None, "1:2", True), (2, "1:5", False), (None, "2:2", False)]
+)
+def test_a_note_says_where_records_may_be_unique(k, subsets, is_said):
+    document = {"k_subsets": subsets, "quasi_identifiers": {"a": {}, "b": {}}}
+    policy = Policy.from_dict(document | ({} if k is None else {"k": k}))
+    assert any("may be unique" in note for note in policy_notes(policy)) == is_said

@@ -173,6 +173,23 @@ def test_what_has_no_mean_is_refused(text, kind, why):
         planned(connection)
 
 
+@pytest.mark.parametrize(
+    ("values", "kind", "mean", "count"),
+    [
+        ("1e40, 3e40, 5, 6", "DOUBLE", "mean:1", 2),
+        ("'-inf', 1, 3, 'nan', NULL", "DOUBLE", "mean:1", 1),
+        ("9007199254740993", "BIGINT", "median", 1),
+        ("2147483647, 5", "INTEGER", "mean:0.000000001", 1),
+    ],
+)
+def test_numbers_too_large_for_an_exact_figure_are_refused(values, kind, mean, count):
+    with empty_database() as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT unnest([{values}]::{kind}[]) AS v")
+        policy = {"k": 2, "quasi_identifiers": {"v": {"class_mean": mean}}}
+        with pytest.raises(PolicyError, match=f"'v' has {count} value"):
+            sqlanon.plan(connection, policy, table="t")
+
+
 def test_means_of_persons_and_beside_kept_suppressed_records_are_refused():
     with pytest.raises(PolicyError, match="a person of many records"):
         policy_of("mean", entity="who")

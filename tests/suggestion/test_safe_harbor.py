@@ -122,7 +122,9 @@ def test_each_identifier_is_found_by_its_values(value, says):
         ("[30, 89, 90][1 + i % 3] AS age", 0),
         ("['80-89', '>=90', '90'][1 + i % 3] AS age", 0),
         ("['80-99', '[85, 95)', '91'][1 + i % 3] AS age", 3),
+        ("['91+', '95 years', '88 years', '90+'][1 + i % 4] AS age", 2),
         ("1900 AS birth_year", 1),
+        ("['1990s', '(1990, 2000]'][1 + i % 2] AS birth_year", 0),
         ("['<=1900', '1990', '1990-1999'][1 + i % 3] AS birth_year", 0),
         ("['1900-1909', '1990-05', '1990-05-01'][1 + i % 3] AS date_of_birth", 3),
         ("2024 AS admission_date", 0),
@@ -168,6 +170,36 @@ def test_what_is_drafted_and_published_is_allowed():
     ]
     assert zips <= {"*", "000", "021", "100", "941"}
     assert len(zips) > 1
+
+
+@pytest.mark.parametrize("limit", [0, 1, 50])
+def test_identifiers_are_found_by_name_however_few_values_they_have(limit):
+    with empty_database() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT '1' || '234567' AS phone, 7 AS mrn, 'no' AS has_email, "
+            f"CAST(NULL AS VARCHAR) AS fax FROM range({limit})"
+        )
+        found = sqlanon.lint(connection, table="t", profile=PROFILE).findings
+        named = {each.column for each in found if each.id == "safe-harbor-identifier"}
+        assert named == ({"phone", "mrn"} if limit else {"phone", "mrn", "has_email", "fax"})
+
+
+def test_years_of_birth_are_drafted_as_years_and_ages_that_are_texts_left_out():
+    with empty_database() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT 1900 + i % 110 AS birth_year, i % 99 || ' years' AS age, "
+            "20 + i % 40 AS size FROM range(300) AS numbers (i)"
+        )
+        draft = sqlanon.suggest(connection, table="t", profile=PROFILE)
+        roles = {each.name: each.role.value for each in draft.columns}
+        years = draft.policy.attributes["birth_year"].hierarchy
+        connection.execute(
+            f"CREATE TABLE r AS SELECT {years.rule.texts[0]} AS birth_year FROM "
+            "(SELECT birth_year AS value FROM t)"
+        )
+        found = sqlanon.lint(connection, table="r", profile=PROFILE).findings
+    assert roles["age"] == "drop"
+    assert [each.id for each in found if each.column == "birth_year"] == []
 
 
 def test_a_profile_that_is_not_known_is_refused():

@@ -192,12 +192,16 @@ def test_ctrl_c_ends_a_statement_within_a_second(people, remote, ask):
         "ship": lambda: remote.ship("sent", rows),
     }
     main = threading.main_thread().ident
+    interrupts = threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT))
+
+    def wait():
+        interrupts.start()  # before this is awaited it would end the run of the tests
+        waits[ask]()
+
     with remote.transaction():
+        started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            # Here, since outside it would end the run of the tests.
-            threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT)).start()
-            started = time.monotonic()
-            waits[ask]()
+            wait()
         assert time.monotonic() - started < 1.7
         assert count(remote) == "10"
 

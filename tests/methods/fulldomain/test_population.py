@@ -128,3 +128,16 @@ def test_auto_takes_the_method_that_can():
     one = case([1, 1, 2, 2], [0, 2], KMap(2))
     report = sqlanon.plan(one.connection(), one.policy, table="people", method="auto").report
     assert report.notes[0] == "auto chose incognito: it alone takes 2-map"
+
+
+def test_earlier_releases_are_not_compared_by_people():
+    one = case([1, 1, 2, 2], [0, 2], KMap(2))
+    connection = one.connection()
+    sqlanon.anonymize(connection, one.policy, table="people", into="first")
+    with pytest.raises(PolicyError, match="models of a population are of its people"):
+        sqlanon.anonymize(connection, one.policy, table="people", into="other", against=["first"])
+
+
+def test_kept_records_are_in_no_class_of_shares():
+    with pytest.raises(PolicyError, match="may be of any class"):
+        _ = case([1, 1, 2], [0, 2], DeltaPresence(0.5, 0.9), suppressed="keep").policy
