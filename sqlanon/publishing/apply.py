@@ -289,6 +289,7 @@ def _staged(
         with files.fresh_file(engine, file, table=source) as staged:
             engine.tables.write(staged, plan.rows(source))
             yield _Staged(staged, {})
+        embedded(engine).opened.forget(file)
         return
     if engine.can.stages_beside and target.output is None:
         place = source if target.into is None else engine.tables.target(target.into, source)

@@ -26,7 +26,7 @@ from sqlanon.policy.privacy import KAnonymity
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.policy.warnings import policy_notes, role_notes
 from sqlanon.publishing.apply import changed_columns, publish
-from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.plan import Plan, planned_population
 from sqlanon.publishing.planner import STEERING_LOSS, make_plan
 from sqlanon.publishing.settings import options_of
 from sqlanon.publishing.target import Target
@@ -172,7 +172,8 @@ def frozen_plan(
         search=SearchFigures(),
         notes=(*policy_notes(policy), *role_notes(policy, list(found.columns))),
     )
-    return replace(found, policy=policy, recoding=plan.recoding, report=report)
+    people = planned_population(engine, policy)
+    return replace(found, policy=policy, recoding=plan.recoding, report=report, population=people)
 
 
 def _without_models(policy: Policy) -> Policy:

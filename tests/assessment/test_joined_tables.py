@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 from databases import empty_database, insert
@@ -10,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import AlphaAnonymity, KAnonymity, LDiversity, Policy
+from sqlanon import (
+    AlphaAnonymity,
+    AverageRisk,
+    KAnonymity,
+    LDiversity,
+    Policy,
+    SubsetAnonymity,
+)
 from sqlanon.errors import PolicyError, SourceError
 
 ASKED = Policy(["age", "zip"], sensitive=["ill"], models=[KAnonymity(2), LDiversity(2)])
@@ -90,6 +98,13 @@ def test_tables_without_a_common_record_are_no_join():
 def test_columns_of_a_join_are_those_of_both_tables(on, message):
     with published() as connection, pytest.raises(PolicyError, match=message):
         joined(connection, on=on)
+
+
+@pytest.mark.parametrize("model", [AverageRisk(0.5), SubsetAnonymity(1, 2)])
+def test_models_of_all_classes_are_refused_of_a_join_with_the_reason(model):
+    asked = replace(ASKED, models=[model])
+    with published() as connection, pytest.raises(PolicyError, match="have several partners"):
+        joined(connection, policy=asked)
 
 
 def test_columns_need_a_table_to_join():

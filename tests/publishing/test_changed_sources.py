@@ -13,7 +13,7 @@ import pytest
 from pyarrow import feather
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
+from sqlanon import Hierarchy, KAnonymity, KMap, LDiversity, Policy
 from sqlanon.engine.open import open_source, second_table
 from sqlanon.errors import HierarchyError, SourceError, StalePlanError
 
@@ -337,3 +337,19 @@ def test_other_rows_of_a_view_are_told_wherever_they_are_noticed(view):
     for command in (sqlanon.risk, sqlanon.plan):
         with pytest.raises(sqlanon.SqlanonError, match=f"^{UNSTEADY}$"):
             command(connection, policy, table="t")
+
+
+@pytest.mark.parametrize("beside", ["population", "against"])
+def test_a_file_beside_a_database_may_be_read_while_its_place_is_taken(tmp_path, beside):
+    path, people = tmp_path / "people.duckdb", tmp_path / "all.parquet"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people AS SELECT i % 2 AS age FROM range(8) AS t(i)")
+        connection.execute(f"COPY people TO '{people}'")
+    is_compared = beside == "population"
+    policy = Policy(
+        {"age": Hierarchy.suppression()},
+        models=[KMap(2) if is_compared else KAnonymity(2)],
+        population=str(people) if is_compared else None,
+    )
+    against = [] if is_compared else [people]
+    assert sqlanon.anonymize(path, policy, in_place=True, against=against).holds

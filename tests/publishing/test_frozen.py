@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
-from sqlanon.errors import HierarchyError, PolicyError, SourceError
+from sqlanon import DeltaPresence, Hierarchy, KAnonymity, LDiversity, Policy
+from sqlanon.errors import HierarchyError, PolicyError, SourceError, VerificationError
 
 AGES, SEXES = (20, 23, 31, 34, 38), ("f", "m")
 
@@ -308,3 +308,19 @@ def test_a_frame_of_other_records_gives_a_frame(connection):
     made = sqlanon.apply(frame, plan, to=batch)
     assert isinstance(made, pandas.DataFrame)
     assert len(made) == len(batch)
+
+
+def test_a_batch_and_what_was_released_have_a_share_of_the_population_together(
+    connection, tmp_path
+):
+    everybody = [(age, sex, ill) for age in AGES for sex in SEXES for ill in "abcdefgh"]
+    fill(connection, "everybody", everybody)
+    one = [(age, sex, "a") for age in AGES for sex in SEXES]
+    shares = DeltaPresence(0, 0.25)
+    plan = saved(connection, tmp_path, shares, rows=one, population="everybody")
+    sqlanon.apply(connection, plan, into="first")
+    fill(connection, "batch", one)
+    done = sqlanon.apply(connection, plan, to="batch", released=["first"], into="second")
+    assert [result.value for result in done.models] == [0.25, 0.25]
+    with pytest.raises(VerificationError, match="together with what was released"):
+        sqlanon.apply(connection, plan, to="batch", released=["first", "second"], into="third")

@@ -192,6 +192,11 @@ class OpenedFiles:
         self._held.remove(file)
         file.close()
 
+    def forget(self, path: Path) -> None:
+        """Ends `hold` of a file, links resolved, in whose place sqlanon has put another."""
+        for file in [one for one in self._held if one.path == path]:
+            self.let_go(file)
+
     def release(self) -> None:
         """Lets go of every file."""
         while self._held:
