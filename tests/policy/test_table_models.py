@@ -1,5 +1,6 @@
 """Models of all classes together: their forms, figures, bounds, and what a policy refuses."""
 
+from dataclasses import fields
 from fractions import Fraction
 from itertools import product
 
@@ -118,7 +119,7 @@ def test_every_family_says_what_it_asks_and_found(model):
     said = figure_of(model.describe())
     assert said is TABLE_FAMILIES[model.family].reported
     result = ModelResult(model.describe(), model.threshold, 0.25, holds=True)
-    assert f"{model.threshold}" in result.verdict()
+    assert all(f"{getattr(model, each.name)}" in result.verdict() for each in fields(model))
     assert "0.25" in result.found()
 
 
