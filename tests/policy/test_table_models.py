@@ -131,4 +131,7 @@ def test_figures_can_be_swept():
     subsets = variation("k-subsets", "2").policy(policy)
     assert subsets.models == (SubsetAnonymity(2, 3),)
     assert variation("k-subsets", "1").policy(subsets).models == (SubsetAnonymity(1, 3),)
+    assert variation("k", 12).policy(subsets).models == (SubsetAnonymity(2, 12),)
+    both = Policy(["a", "b"], models=[KAnonymity(2), SubsetAnonymity(2, 5)])
+    assert variation("k", 4).policy(both).models == (KAnonymity(4), SubsetAnonymity(2, 5))
     assert variation("share_at_risk", "0.2:0.01").label == "0.2:0.01"
