@@ -15,7 +15,7 @@ FROM (
     {{ threshold }} AS threshold,
     CASE
       WHEN MAX(individual_risk) >= 1
-      THEN 1
+      THEN CAST(1 AS DOUBLE)
       ELSE 1 - EXP({{ real_sum("CASE WHEN individual_risk < 1 THEN LN(1 - individual_risk) END") }})
     END AS risk
   FROM {{ source }} AS source

@@ -148,7 +148,8 @@ def measure_release(
         policy=policy,
         class_attribute=class_attribute,
         losses=losses,
-        attacked=Attacked(control) if control is not None or not losses else None,
+        control=control,
+        is_attacked=control is not None or not losses,
     )
     loss = measured(found.release)
     return MeasureReport(
@@ -188,17 +189,6 @@ class ControlError(SourceError):
     """Records that were not released cannot be attacked as the original's can."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attacked:
-    """That attacks are run on a release.
-
-    Args:
-        control: Records of the same population that were not released; None without any.
-    """
-
-    control: exp.Table | None = None
-
-
 def read_release(
     engine: Engine,
     original: exp.Table,
@@ -207,11 +197,12 @@ def read_release(
     policy: Policy,
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
-    attacked: Attacked | None = None,
+    control: exp.Table | None = None,
+    is_attacked: bool = True,
 ) -> ReadRelease:
     """Counts a released table beside its original; arguments and errors as `measure_release`.
 
-    With `attacked`, attacks are run on it; what keeps them from that is a note.
+    Where it `is_attacked`, what keeps attacks from it is a note.
     """
     refuse_inapplicable(
         losses, sensitive=bool(policy.sensitive), class_attribute=class_attribute is not None
@@ -253,9 +244,9 @@ def read_release(
             None if class_attribute is None else published.majority(class_attribute),
         )
         attacks, missed = None, list[str]()
-        if attacked is not None:
+        if is_attacked:
             attacks, missed = _attacks(
-                engine, published, policy=plain, control=attacked.control, sensitive=sensitive
+                engine, published, policy=plain, control=control, sensitive=sensitive
             )
         use = None
         if not losses:

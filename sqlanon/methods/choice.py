@@ -199,7 +199,9 @@ def _many(at: Situation) -> str:
 
 def _coverable(at: Situation) -> str:
     records = counted(at.subject.records, "record")
-    return f"recoding record by record loses least, and a cover of {records} proves how little"
+    least = "recoding record by record loses least"
+    # A bound for the k by which models of all classes hold is none for these.
+    return least if at.policy.of_sizes else f"{least}, and a cover of {records} proves how little"
 
 
 HELD = ChoiceRule("anytime", _held)
@@ -258,7 +260,8 @@ def _note(chosen: Choice) -> str:
 
 def _proving(at: Situation) -> str:
     """What proves a near bound, and how long that takes."""
-    if COVER.method in at.candidates and at.holds(RECORD_BYTES, BLOCK_RECORDS):
+    provable = COVER.method in at.candidates and not at.policy.of_sizes
+    if provable and at.holds(RECORD_BYTES, BLOCK_RECORDS):
         return f"`--method {COVER.method}` takes about {_rounded(at.cover_seconds)} for one"
     return "`sqlanon bound` may prove one"
 

@@ -119,10 +119,10 @@ class Method:
         if policy.population_models and self.recoding != "full-domain":
             asked = " and ".join(model.describe() for model in policy.population_models)
             raise PolicyError(
-                f"{self.name} does not take {asked}: it puts records, or values, together by what "
-                "they add up to, and the people who have the labels of two groups in common are "
-                f"more than those of both; ask for {DEFAULT.name} (--method {DEFAULT.name}), which "
-                "counts the population anew at every choice of levels"
+                f"{self.name} does not take {asked}: it counts the records that it puts together, "
+                "and not the people of the population whom their labels hold, who may be more than "
+                f"those of the groups it joins; ask for {DEFAULT.name} (--method {DEFAULT.name}), "
+                "which counts the population anew at every choice of levels"
             )
 
     def check_loss(self, name: str) -> None:

@@ -956,8 +956,7 @@ class Figure:
         meaning: What such a model asks of classes, in a few words.
         text: What is said of a finite one, which takes the place of `{}`.
         unbounded: What is said of an infinite one; empty where there is none.
-        asked: What is said of the threshold, which takes the place of `{}`; empty for the name of
-            the model beside it.
+        asked: What is said between the name of the model and its threshold.
     """
 
     names: str = "*"
@@ -1124,7 +1123,7 @@ TABLE_FAMILIES: Mapping[str, TableFamily] = {
             "average risk*",
             "the mean risk of the published records, which is classes over records",
             "a mean risk of {}",
-            asked="average risk of at most {}",
+            asked="of at most ",
         ),
     ),
     "share_at_risk": TableFamily(
@@ -1136,7 +1135,7 @@ TABLE_FAMILIES: Mapping[str, TableFamily] = {
             "share at risk above *",
             "how many of the published records may be in smaller classes",
             "a share of {}",
-            asked="share at risk of at most {}",
+            asked="of at most ",
         ),
     ),
     "k_subsets": TableFamily(

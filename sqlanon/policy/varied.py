@@ -13,6 +13,7 @@ from sqlanon.policy.privacy import (
     FAMILIES,
     TABLE_FAMILIES,
     KAnonymity,
+    SubsetAnonymity,
     ValueModel,
 )
 from sqlanon.policy.toml import model_of, models_of, table_form
@@ -48,6 +49,10 @@ def _k(value: object) -> Variation:
 
     def changed(policy: Policy) -> Policy:
         kept = [each for each in policy.models if not isinstance(each, KAnonymity)]
+        if policy.of_subsets and len(kept) == len(policy.models):  # k is asked of subsets alone
+            others = [each for each in kept if not isinstance(each, SubsetAnonymity)]
+            subsets = [replace(each, k=model.k) for each in policy.of_subsets]
+            return replace(policy, models=(*others, *subsets))
         return replace(policy, models=(*kept, model))
 
     return Variation("k", number, f"{number}", changed)

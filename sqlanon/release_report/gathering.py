@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import check_table, of_records, table_results
-from sqlanon.assessment.measure import Attacked, ControlError, ReadRelease, read_release
+from sqlanon.assessment.measure import ControlError, ReadRelease, read_release
 from sqlanon.assessment.persons import person_notes
 from sqlanon.assessment.risk import IDENTIFYING, RiskOptions, assess, identifying_sets
 from sqlanon.assessment.subsets import DEFAULT_SETS
@@ -228,9 +228,8 @@ def gather(
             population=options.population,
         ).population
     tell("measuring what is lost")
-    attacked = Attacked(options.control)
     read, missing = _read(
-        engine, original, table=released, policy=policy, count=count, attacked=attacked
+        engine, original, table=released, policy=policy, count=count, control=options.control
     )
     losses = {} if read is None else measured(read.release)
     published = policy.published(list(dict.fromkeys([*engine.columns(original), *columns])))
@@ -502,7 +501,7 @@ def _read(
     table: exp.Table,
     policy: Policy,
     count: int,
-    attacked: Attacked,
+    control: exp.Table | None,
 ) -> tuple[ReadRelease | None, str]:
     """The release read with the hierarchies, or why it cannot be."""
     if not count:
@@ -514,7 +513,7 @@ def _read(
             "errors of tables, means and quartiles)"
         )
     try:
-        found = read_release(engine, original, table=table, policy=policy, attacked=attacked)
+        found = read_release(engine, original, table=table, policy=policy, control=control)
         return found, ""
     except ControlError:
         raise

@@ -52,8 +52,7 @@ class ModelResult:
         """For a reader: the model, and whether it holds."""
         what = self.model
         if self.column is None:
-            asked = figure_of(self.model).asked
-            what = asked.format(self.threshold) if asked else f"{self.model} {self.threshold:,}"
+            what = f"{what} {figure_of(self.model).asked}{self.threshold:,}"
         whose = "" if self.column is None else f" of {self.column!r}"
         return f"{what}{whose} {HOLDS if self.holds else FAILS}"
 

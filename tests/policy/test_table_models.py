@@ -1,5 +1,6 @@
 """Models of all classes together: their forms, figures, bounds, and what a policy refuses."""
 
+from dataclasses import fields
 from fractions import Fraction
 from itertools import product
 
@@ -119,7 +120,7 @@ def test_every_family_says_what_it_asks_and_found(model):
     said = figure_of(model.describe())
     assert said is TABLE_FAMILIES[model.family].reported
     result = ModelResult(model.describe(), model.threshold, 0.25, holds=True)
-    assert f"{model.threshold}" in result.verdict()
+    assert all(f"{getattr(model, each.name)}" in result.verdict() for each in fields(model))
     assert "0.25" in result.found()
 
 
@@ -131,6 +132,9 @@ def test_figures_can_be_swept():
     subsets = variation("k-subsets", "2").policy(policy)
     assert subsets.models == (SubsetAnonymity(2, 3),)
     assert variation("k-subsets", "1").policy(subsets).models == (SubsetAnonymity(1, 3),)
+    assert variation("k", 12).policy(subsets).models == (SubsetAnonymity(2, 12),)
+    both = Policy(["a", "b"], models=[KAnonymity(2), SubsetAnonymity(2, 5)])
+    assert variation("k", 4).policy(both).models == (KAnonymity(4), SubsetAnonymity(2, 5))
     assert variation("share_at_risk", "0.2:0.01").label == "0.2:0.01"
 
 

@@ -75,6 +75,8 @@ CREATE TABLE risks AS
     SELECT *, CASE class_size * people WHEN 8 THEN 0.25 WHEN 4 THEN 0.5 ELSE 1 END::DOUBLE
         AS individual_risk
     FROM weighted;
+
+CREATE TABLE likely AS SELECT sex AS key_0, 0.25::DOUBLE AS individual_risk FROM sample GROUP BY sex;
 """
 CLASSES, READ, PLACED, ENCODED, COVERS, PAIRS, TARGETS, MATCHING, HELD, LED, WEIGHTED, SAMPLE = map(
     table,
@@ -202,5 +204,12 @@ SNAPSHOTS = [
             SAMPLE, ["age", "sex"], household="home", risks=table("risks"), threshold=0.99
         ),
         [(2, 2 + 2 * (1 - 0.75 * 0.5), 1.0, 2)],
+    ),
+    Snapshot(
+        "household_figures without a certain risk",
+        weights.household_figures(
+            SAMPLE, ["sex"], household="sex", risks=table("likely"), threshold=0.3
+        ),
+        [(2, 3 * (1 - 0.75**3) + 0.25, 1 - 0.75**3, 3)],
     ),
 ]
