@@ -15,6 +15,7 @@ def test_a_population_is_for_models_where_these_are_asked_for(run, tmp_path):
     assert "--population is for --k-map and --delta-presence" in refused.err
     risk = run("risk", table, "--qi", "age", "--population", register, "--k-map", 2, "--json")
     assert risk.document["population"]["sampling_fraction"] == 0.6
+    assert "--k-map and --delta-presence change nothing here" in risk.err
     judged = run("check", table, *words[1:5], "--k-map", 2, "--population", register)
     assert (judged.code, "k-map 2 does NOT hold: the table has 1" in judged.out) == (1, True)
 
