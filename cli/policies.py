@@ -96,6 +96,11 @@ class PolicyMaker:
     def __post_init__(self) -> None:
         document = policy_document(self.options.policy)
         object.__setattr__(self, "document", document)
+        if not self.judges and given(self.options, *POPULATION_FAMILIES):
+            note(
+                "--k-map and --delta-presence change nothing here, and a population is read as "
+                "generalized like the table; ask check for these models"
+            )
         quasi = document.get("quasi_identifiers")
         is_read = self.reads_hierarchies or self.asks_population
         if isinstance(quasi, Mapping) and not is_read:

@@ -68,7 +68,10 @@ def check_table(engine: Engine, table: exp.Table, *, policy: Policy) -> CheckRep
         notes += [*policy_notes(policy), *found.notes(unit)]
         notes += _spelling_notes(engine, table, policy=policy)
         alone = found.statistics.unique if policy.entity is None else None
-        kept = judged_columns(engine, table, policy=asked, alone=alone)
+        # A weight or a household that the table has was not left out of it.
+        there = {*filter(None, (policy.weight, policy.household))} - {*asked.keep}
+        judged = replace(asked, keep=(*asked.keep, *sorted(there)))
+        kept = judged_columns(engine, table, policy=judged, alone=alone)
         notes += [] if kept is None else kept.notes()
     return CheckReport(
         statistics=found.statistics,

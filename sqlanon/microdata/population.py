@@ -7,7 +7,7 @@ long as they are open, the engine knows them by `opened.population`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,7 +47,11 @@ def with_population(engine: Engine, policy: Policy, *, how: TextReading) -> Iter
         return replace(known, left_out=left_out)
 
     opened = opened_population(engine, policy.population, how=replace(how, use=use))
-    with opened as population:
+    with ExitStack() as stack:
+        try:
+            population = stack.enter_context(opened)
+        except SourceError as error:
+            raise SourceError(f"the population: {error}") from None
         assert population is not None, "a policy with such models has one"
         here.opened.populations.append(population)
         try:

@@ -87,10 +87,24 @@ def planned_population(engine: Engine, policy: Policy) -> PlannedPopulation | No
     kinds = engine.columns(table)
     seen = {name: kinds[name] for name in kinds if name in policy.attributes}
     [(records, digest)] = engine.rows(fingerprint(table, seen))
-    named, path = engine.tables.portable(table), Path(str(policy.population))
-    if table.catalog == "temp" and is_file(path):
+    named, path = engine.tables.portable(table), _file_of(table, policy)
+    if path is not None:
         named = exp.Table(this=exp.to_identifier(path.name.partition(".")[0], quoted=True))
     return PlannedPopulation(named.sql(engine.dialect, identify=True), records, digest, table)
+
+
+def placed(policy: Policy, people: PlannedPopulation | None) -> Policy:
+    """The policy with the whole path of its population's file, which is found from any folder."""
+    if people is None or people.opened is None:
+        return policy
+    path = _file_of(people.opened, policy)
+    return policy if path is None else replace(policy, population=str(path.absolute()))
+
+
+def _file_of(population: exp.Table, policy: Policy) -> Path | None:
+    """The file that an open population was read from; None where it is a table."""
+    path = Path(str(policy.population))
+    return path if population.catalog == "temp" and is_file(path) else None
 
 
 READERS: Mapping[str, Callable[[Any], Recoding]] = {

@@ -46,7 +46,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
-from sqlanon.publishing.plan import Fingerprint, Plan, planned_population
+from sqlanon.publishing.plan import Fingerprint, Plan, placed, planned_population
 from sqlanon.query.encoding.encode import confused, fingerprint
 from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
 from sqlanon.query.syntax import column
@@ -145,7 +145,7 @@ def make_plan(
         engine.opened.refuse_changed()
         _refuse_unsteady(engine, subject, policy=policy, known=known)
         plan = Plan(
-            policy=policy.with_attributes(subject.attributes),
+            policy=placed(policy, people).with_attributes(subject.attributes),
             table=engine.tables.portable(table).sql(engine.dialect, identify=True),
             columns=subject.columns,
             dialect=engine.dialect,

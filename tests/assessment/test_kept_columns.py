@@ -203,3 +203,11 @@ def test_the_plan_that_is_shown_before_a_table_is_replaced_tells_them():
     target = {"in_place": True, "confirm": lambda plan: shown.extend(plan.report.notes)}
     sqlanon.anonymize(DATABASE, KEEPING, table="t", **target)
     assert any("kept column 'mail' has 600" in note for note in shown)
+
+
+def test_a_weight_and_a_household_that_a_table_has_are_judged():
+    fill([("1", "q", "5", "h1", "c"), ("2", "q", "7", "h2", "c")])
+    policy = Policy(["q"], weight="a", household="b", keep=["c"], drop=["who"])
+    found = sqlanon.check(DATABASE, policy, table="t").kept_columns
+    assert [one.name for one in found.columns] == ["a", "b", "c"]
+    assert found.weight == "a"

@@ -15,5 +15,25 @@ def test_a_population_is_for_models_where_these_are_asked_for(run, tmp_path):
     assert "--population is for --k-map and --delta-presence" in refused.err
     risk = run("risk", table, "--qi", "age", "--population", register, "--k-map", 2, "--json")
     assert risk.document["population"]["sampling_fraction"] == 0.6
+    assert "--k-map and --delta-presence change nothing here" in risk.err
     judged = run("check", table, *words[1:5], "--k-map", 2, "--population", register)
     assert (judged.code, "k-map 2 does NOT hold: the table has 1" in judged.out) == (1, True)
+
+
+def test_a_saved_plan_finds_the_file_of_its_population_from_any_folder(
+    run, refused, tmp_path, monkeypatch
+):
+    (tmp_path / "register.csv").write_text("age\n21\n22\n31\n32\n")
+    (tmp_path / "table.csv").write_text("age\n21\n31\n")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    words = ("--qi", "age", "--hierarchy", "age=intervals:10", "--k-map", 2)
+    words = (*words, "--population", "register.csv", "--save", "plan.json")
+    assert run("plan", "table.csv", *words).code == 0
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    apply = ("apply", tmp_path / "table.csv", tmp_path / "plan.json", "--output", "out.csv")
+    assert run(*apply).code == 0
+    (tmp_path / "register.csv").unlink()
+    line = refused(*apply, "--overwrite")
+    assert "the population: there is no table" in line
+    assert "--table" not in line
