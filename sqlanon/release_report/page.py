@@ -264,7 +264,10 @@ class PageViews:
         before, after = self.found.before, self.found.after
         highest = f"at most {percent(before.statistics.highest_risk)}"
         if self.found.population is None:
+            people = [each.value for each in after.models if each.model == "k-map" and each.value]
             other = f"at most {percent(after.statistics.highest_risk)}"
+            if people:
+                other = percent(1 / people[0])
             yield ["journalist risk, highest", highest, other]
             matched = [f"at most {percent(side.statistics.mean_risk)}" for side in (before, after)]
             yield ["marketer risk", *matched]

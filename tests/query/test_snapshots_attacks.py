@@ -76,7 +76,8 @@ CREATE TABLE risks AS
         AS individual_risk
     FROM weighted;
 
-CREATE TABLE likely AS SELECT sex AS key_0, 0.25::DOUBLE AS individual_risk FROM sample GROUP BY sex;
+CREATE TABLE likely AS
+    SELECT DISTINCT sex AS key_0, 0.25::DOUBLE AS individual_risk FROM sample;
 """
 CLASSES, READ, PLACED, ENCODED, COVERS, PAIRS, TARGETS, MATCHING, HELD, LED, WEIGHTED, SAMPLE = map(
     table,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy
+from sqlanon import Hierarchy, KAnonymity, KMap, LDiversity, Plan, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.engine.open import open_source
 from sqlanon.errors import PolicyError, TimeLimitError
@@ -309,6 +309,10 @@ def test_a_population_gives_journalist_risk():
     table([(1, "f", "x")] * 8, connection=connection, name="everybody")
     report = reported(connection, policy(), "people", population="everybody")
     assert report.to_dict()["population"]["journalist_max"] == 1 / 8
+    asked = replace(policy(), models=[KMap(2)], population="everybody")
+    page = reported(connection, asked, "people").html
+    assert "12.5%" in page
+    assert "it needs a population" not in page
 
 
 @pytest.mark.slow
