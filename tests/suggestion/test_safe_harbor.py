@@ -170,6 +170,18 @@ def test_what_is_drafted_and_published_is_allowed():
     assert len(zips) > 1
 
 
+@pytest.mark.parametrize(
+    ("zips", "areas"), [([902, 36, 21], {"902", "000", "021"}), ([902, 3601], {"009", "000"})]
+)
+def test_numbers_are_areas_where_none_has_four_digits(zips, areas):
+    with empty_database() as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT {zips}[1 + i % {len(zips)}] AS zip, i FROM range(90) r(i)")
+        draft = sqlanon.suggest(connection, table="t", profile=PROFILE)
+        policy = sqlanon.Policy({"zip": draft.policy.quasi_identifiers["zip"]}, drop=["i"], models=[sqlanon.KAnonymity(2)])
+        sqlanon.anonymize(connection, policy, table="t", into="released")
+        assert {zip for (zip,) in connection.execute("FROM (SELECT zip FROM released)").fetchall()} == areas
+
+
 def test_a_profile_that_is_not_known_is_refused():
     with empty_database() as connection:
         connection.execute(PATIENTS)
