@@ -174,7 +174,7 @@ class ReadRelease:
         use: Errors of its tables, means and quantiles; None where single measures are wanted.
         notes: What a reader should know besides.
         attacks: What attacks on it find; None where they were not run.
-        attack_notes: Those of the notes that say what was not attacked.
+        missed_notes: Those of the notes that say what was not measured or attacked.
     """
 
     release: Release
@@ -182,7 +182,7 @@ class ReadRelease:
     use: ReleaseUse | None
     notes: tuple[str, ...]
     attacks: Attacks | None = None
-    attack_notes: tuple[str, ...] = ()
+    missed_notes: tuple[str, ...] = ()
 
 
 class ControlError(SourceError):
@@ -251,14 +251,14 @@ def read_release(
         use = None
         if not losses:
             use = use_of(published, types, beside=list(sensitive), means=means)
-    notes = [*_notes(release, sensitive=bool(sensitive)), *missed]
-    if use is not None:
-        notes += use.notes
     if means:
-        notes.append(
+        missed.append(
             f"class means of {', '.join(map(repr, means))} stand for no node of a hierarchy: "
             "measures and classes are by the other quasi-identifiers alone"
         )
+    notes = [*_notes(release, sensitive=bool(sensitive)), *missed]
+    if use is not None:
+        notes += use.notes
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
     if left_out:
         names = ", ".join(map(repr, left_out))

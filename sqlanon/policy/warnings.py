@@ -65,9 +65,10 @@ def _means(policy: Policy) -> Iterator[str]:
         names = listed(list(map(repr, policy.class_means)))
         yield (
             f"class means of {names} tell more than labels: an extreme value moves the mean of its "
-            "class (a median less), a class of equal values publishes that value, and who knows "
-            "all records of a class but one works the last one out, as far as rounding allows; "
-            "measures of loss are those of the labels"
+            "class, the median of an odd number of records is one record's own value, a class of "
+            "equal values publishes that value, and who knows all records of a class but one works "
+            "the last one out, each as far as rounding allows; measures of loss are those of the "
+            "labels"
         )
 
 

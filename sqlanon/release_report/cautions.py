@@ -38,7 +38,8 @@ def cautions(found: Gathered, *, holds: bool) -> tuple[Finding, ...]:
 
 def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Finding]:
     """What of the policy does not hold."""
-    if found.loss.missing and found.released:
+    labelled = found.policy.attributes.keys() - found.policy.class_means.keys()
+    if found.loss.missing and found.released and labelled:
         yield Finding(
             "labels-unread",
             "error",

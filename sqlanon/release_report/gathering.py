@@ -262,7 +262,7 @@ def gather(
         notes=(
             *person_notes(engine, original, policy=policy),
             *(() if check is None else check.notes),
-            *(() if read is None else read.attack_notes),
+            *(() if read is None else read.missed_notes),
         ),
         seconds=time.monotonic() - started,
         attacks=None if read is None else read.attacks,
@@ -506,12 +506,6 @@ def _read(
     """The release read with the hierarchies, or why it cannot be."""
     if not count:
         return None, "the released table has no record"
-    if policy.class_means:
-        names = ", ".join(map(repr, policy.class_means))
-        return None, (
-            f"class means of {names} stand for no node of a hierarchy (sqlanon measure tells the "
-            "errors of tables, means and quartiles)"
-        )
     try:
         found = read_release(engine, original, table=table, policy=policy, control=control)
         return found, ""

@@ -1,7 +1,7 @@
 """Safe Harbor: identifiers that the HIPAA Privacy Rule has removed, in a release and in a draft.
 
-A column is judged by the concept of its name and by its published values, all of them. What the
-rule asks beside its list of identifiers is told, not judged: whether the holder knows of a way to
+A column is judged by the concept of its name and by its published values, up to
+MOST_VALUES of them. What the rule asks beside its list of identifiers is told, not judged: whether the holder knows of a way to
 identify somebody, what free text says, and whether a code is derived from a person.
 
 Source: 45 CFR 164.514(b)(2); HHS 2012, which has the ZIP codes.
@@ -273,7 +273,9 @@ def _left_out(column: ColumnSuggestion, role: Role, reason: str) -> ColumnSugges
 def _hierarchy(concept: Concept | None, profile: ColumnProfile) -> tuple[Hierarchy, str] | None:
     """How a column of dates, ages or ZIP codes may be published at most, and what that is."""
     if concept is POSTCODE and (profile.is_whole or profile.form is Form.TEXT):
-        text = "value" if profile.form is Form.TEXT else "LPAD(CAST(value AS VARCHAR), 5, '0')"
+        width = 3 if profile.lengths[2] <= 3 else 5  # of numbers, whose first zeros are lost
+        padded = f"LPAD(CAST(value AS VARCHAR), {width}, '0')"
+        text = "value" if profile.form is Form.TEXT else padded
         small = ", ".join(f"'{area}'" for area in sorted(SMALL_ZIP3))
         area = f"CASE WHEN LEFT({text}, 3) IN ({small}) THEN '000' ELSE LEFT({text}, 3) END"
         allowed = "three digits of a ZIP code, and 000 where 20,000 people live or fewer (B)"

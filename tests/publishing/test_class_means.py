@@ -210,3 +210,20 @@ def test_models_of_sensitive_values_hold_of_classes_by_their_means():
         ).fetchone()[0]
     assert report.holds
     assert least >= 2
+
+
+def test_a_report_measures_class_means_as_measure_does():
+    with people() as connection:
+        policy = policy_of("mean", suppression_limit=1.0)
+        sqlanon.anonymize(connection, policy, table="people", into="released")
+        measured = sqlanon.measure(connection, "released", policy, table="people")
+        report = sqlanon.report(connection, "released", policy, table="people", effort="none")
+        age = QuasiIdentifier(AGES, class_mean="mean")
+        alone = Policy({"age": age}, drop=["sex", "number"], models=[KAnonymity(K)])
+        sqlanon.anonymize(connection, alone, table="people", into="alone")
+        unmeasured = sqlanon.report(connection, "alone", alone, table="people", effort="none")
+    told = report.to_dict()["loss"]
+    assert told["not_measured"] is None
+    assert measured.loss.items() <= told.items()
+    assert any("by the other quasi-identifiers alone" in note for note in report.other_notes)
+    assert "labels-unread" not in {each.id for each in (*report.cautions, *unmeasured.cautions)}
