@@ -199,7 +199,8 @@ def interrupts(arguments, folder, draw):
             result, after = begun(folder, place, target), draw.uniform(0, seconds)
             code, lasted = ended(start(place, target), after=after, by=signal.SIGINT)
             stood = standing(result)
-            is_whole = stood == release if code == 0 else stood in (None, "original")
+            # One that comes once the release has its place leaves it there, whole.
+            is_whole = stood == release or (code != 0 and stood in (None, "original"))
             clean = not litter(place, "people.duckdb", result.name)
             took.append(lasted)
             over = code == 0 and lasted < GRACE

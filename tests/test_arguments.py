@@ -97,7 +97,7 @@ def test_every_keyword_of_a_source_and_a_search_has_a_kind():
 def test_every_keyword_of_a_function_has_a_kind(name):
     function = getattr(sqlanon, name)
     unknown = {*keywords(name)} - {*arguments.kinds_of(function.__annotations__), *KINDS}
-    assert unknown <= {"table", "population", "patterns", "join", "to"}
+    assert unknown <= {"table", "population", "control", "patterns", "join", "to"}
 
 
 @pytest.mark.parametrize("value", WRONG)

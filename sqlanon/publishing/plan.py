@@ -481,7 +481,7 @@ class Plan(SelfShown):
             enumerated=tuple(document["enumerated"]),
             recoding=recoding,
             rounds=document["rounds"],
-            smallest=document["smallest"],
+            smallest=max(document["smallest"], policy.k),
             few=tuple(document["few"]),
             report=replace(report, provenance=made_of, notes=notes),
             fingerprint=None if fingerprint is None else tuple(fingerprint),

@@ -1,8 +1,9 @@
 """Safe Harbor: identifiers that the HIPAA Privacy Rule has removed, in a release and in a draft.
 
-A column is judged by the concept of its name and by its published values, up to
-MOST_VALUES of them. What the rule asks beside its list of identifiers is told, not judged: whether the holder knows of a way to
-identify somebody, what free text says, and whether a code is derived from a person.
+A column is judged by the concept of its name and by its published values, up to MOST_VALUES of
+them. What the rule asks beside its list of identifiers is told, not judged: whether the holder
+knows of a way to identify somebody, what free text says, and whether a code is derived from a
+person.
 
 Source: 45 CFR 164.514(b)(2); HHS 2012, which has the ZIP codes.
 """

@@ -157,7 +157,10 @@ def test_charts_show_a_line_for_each_value_of_the_other_figure(swept, tmp_path):
     ("over", "message"),
     [
         ({}, "nothing is swept"),
-        ({"kk": [2]}, "'kk' is not a figure of a policy that can be swept; those are k, l, t,"),
+        (
+            {"kk": [2]},
+            "'kk' is not a figure of a policy that can be swept; those are k, average_risk,",
+        ),
         ({"k": []}, "k has no list of values"),
         ({"k": "2"}, "k has no list of values"),
         ({"k": [2, 2]}, "k is swept over 2 twice"),

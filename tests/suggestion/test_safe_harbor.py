@@ -207,18 +207,13 @@ def test_years_of_birth_are_drafted_as_years_and_ages_that_are_texts_left_out():
 )
 def test_numbers_are_areas_where_none_has_four_digits(zips, areas):
     with empty_database() as connection:
-        connection.execute(
-            f"CREATE TABLE t AS SELECT {zips}[1 + i % {len(zips)}] AS zip, i FROM range(90) r(i)"
-        )
+        connection.execute(f"CREATE TABLE t AS SELECT UNNEST({zips}) AS zip, i FROM range(30) r(i)")
         draft = sqlanon.suggest(connection, table="t", profile=PROFILE)
-        policy = sqlanon.Policy(
-            {"zip": draft.policy.quasi_identifiers["zip"]},
-            drop=["i"],
-            models=[sqlanon.KAnonymity(2)],
-        )
+        attributes = {"zip": draft.policy.quasi_identifiers["zip"]}
+        policy = sqlanon.Policy(attributes, drop=["i"], models=[sqlanon.KAnonymity(2)])
         sqlanon.anonymize(connection, policy, table="t", into="released")
-        rows = connection.execute("SELECT zip FROM released").fetchall()
-    assert {zip for (zip,) in rows} == areas
+        released = connection.execute("SELECT DISTINCT zip FROM released").fetchall()
+    assert {zip for (zip,) in released} == areas
 
 
 def test_a_profile_that_is_not_known_is_refused():
