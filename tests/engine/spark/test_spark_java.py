@@ -67,9 +67,11 @@ KILLED = """
         return [int(line.split()[0]) for line in listed.splitlines() if mark in line]
 
     def kill():
-        while not any(session.sparkContext.statusTracker().getActiveStageIds()):
+        tracker, running = session.sparkContext.statusTracker(), list()
+        while not running:  # a stage may wait for executors
             time.sleep(0.01)
-        ended.append(executors()[0])
+            running = executors() if any(tracker.getActiveStageIds()) else list()
+        ended.append(running[0])
         os.kill(ended[-1], signal.SIGKILL)
 
     def kill_in_a_while(*_):
