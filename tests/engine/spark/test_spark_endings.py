@@ -14,8 +14,8 @@ from sqlanon.engine.spark.remote import SparkRemote
 from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonError, TimeLimitError
 
 pytestmark = pytest.mark.every_row
-# Of a minute: what Spark went on with would keep later tests waiting.
-ENDLESS = "SELECT count(*) AS n FROM range(0, 5000000000) WHERE hash(id) % 1000003 = 7"
+# Of many seconds: a slow Spark may go on with what was told to end while it was planned.
+ENDLESS = "SELECT count(*) AS n FROM range(0, 2000000000) WHERE hash(id) % 1000003 = 7"
 SECRET = "Wagner77"
 
 
@@ -65,7 +65,7 @@ def test_ctrl_c_ends_a_query_in_spark_too(session):
 def test_what_was_told_to_end_writes_nothing_after_its_place_is_cleared(session, tmp_path):
     remote = SparkRemote(session, scratch=str(tmp_path))
     with remote.limited(Deadline.after(2)), pytest.raises(TimeLimitError):
-        remote.store("endless", "SELECT id FROM range(0, 5000000000)", most=0)
+        remote.store("endless", "SELECT id FROM range(0, 100000000)", most=0)
     remote.close()
     time.sleep(0.5)
     assert list(tmp_path.iterdir()) == []
@@ -78,7 +78,7 @@ def test_a_limit_ends_no_other_query_of_the_session(session):
     thread.start()
     with calls.limited(Deadline.after(0.3)), pytest.raises(TimeLimitError):
         calls(Seen(session), "count")
-    thread.join(60)
+    thread.join(300)
     assert len(other) == 1
 
 

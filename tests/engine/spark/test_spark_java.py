@@ -67,19 +67,29 @@ KILLED = """
         return [int(line.split()[0]) for line in listed.splitlines() if mark in line]
 
     def kill():
-        tracker, running = session.sparkContext.statusTracker(), list()
-        while not running:  # a stage may wait for executors
+        running = list()
+        while not running:
             time.sleep(0.01)
-            running = executors() if any(tracker.getActiveStageIds()) else list()
+            running = executors()
         ended.append(running[0])
         os.kill(ended[-1], signal.SIGKILL)
 
-    def kill_in_a_while(*_):
-        threading.Thread(target=kill, daemon=True).start()
+    def kill_while_counting():
+        tracker = session.sparkContext.statusTracker()
+        while not any(tracker.getActiveStageIds()):  # a stage may wait for executors
+            time.sleep(0.01)
+        kill()
 
-    kill_in_a_while()
+    counting = threading.Thread(target=kill_while_counting, daemon=True)
+    counting.start()
+
+    def kill_before_publishing(*_):
+        # The driver does not know yet that its next tasks go to a dead process.
+        counting.join()
+        kill()
+
     report = sqlanon.anonymize(
-        session, {policy}, table="./people", into="./out", confirm=kill_in_a_while
+        session, {policy}, table="./people", into="./out", confirm=kill_before_publishing
     )
     print(json.dumps([len(set(ended)), dict(report.levels)]))
 """
