@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import WORD_BITS, Field, field_masks, packed
-from sqlanon.microdata.tables import change_fault
+from sqlanon.microdata.tables import change_fault, refuse_unsteady
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.table_classes import Coding, coded_rows
@@ -159,6 +159,7 @@ def _refuse_changed(
     missed = engine.rows(table_classes.without_code(*coded))[0][0]
     if missed or records != engine.rows(rows_of(table))[0][0]:
         raise SourceError(change_fault(engine, table, otherwise=CHANGED))
+    refuse_unsteady(engine, table)
 
 
 def members(subset: Subset) -> list[int]:

@@ -15,7 +15,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.syntax import is_same
-from sqlanon.sqltext import Statement
+from sqlanon.sqltext import DIALECT, Statement
 
 
 def place_of(
@@ -86,6 +86,26 @@ def change_fault(engine: Engine, table: exp.Table, *, otherwise: str) -> str:
         otherwise: What to say unless it is a view that gives other rows each time.
     """
     return _UNSTEADY if _is_unsteady(engine, table) else otherwise
+
+
+def refuse_unsteady(engine: Engine, table: exp.Table) -> None:
+    """Refuses a view that gives other rows each time, also where they are as many by chance.
+
+    Raises:
+        SourceError: It does.
+    """
+    if is_reread(engine, table) and _is_unsteady(engine, table):
+        raise SourceError(_UNSTEADY)
+
+
+def is_reread(engine: Engine, table: exp.Table) -> bool:
+    """Whether a table is a view whose rows may be read once more to learn whether they stay.
+
+    Files of data, temporary views here, are held while they are read, and elsewhere another reading
+    may take as long as all the rest: publishing looks again.
+    """
+    is_held = engine.dialect != DIALECT or table.catalog == "temp"
+    return not is_held and not engine.tables.is_base_table(table)
 
 
 def _is_unsteady(engine: Engine, table: exp.Table) -> bool:

@@ -41,7 +41,7 @@ from sqlanon.methods.registry import (
     owners_of,
 )
 from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_nan, refuse_unstored
-from sqlanon.microdata.tables import change_fault
+from sqlanon.microdata.tables import change_fault, is_reread
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
@@ -340,16 +340,13 @@ def _read(
 def _refuse_unsteady(
     engine: Engine, subject: Subject, *, policy: Policy, known: Fingerprint
 ) -> None:
-    """Refuses a view that gives other rows each time, also where they are as many by chance.
-
-    A plan is figures of one table. Files of data, temporary views here, are held while they are
-    read, and elsewhere another reading may take as long as all the rest: publishing looks again.
+    """Refuses a view that gives other rows each time: a plan is figures of one table.
 
     Raises:
         StalePlanError: Its rows are others than when they were read first.
     """
     table = subject.table
-    if engine.dialect != DIALECT or table.catalog == "temp" or engine.tables.is_base_table(table):
+    if not is_reread(engine, table):
         return
     columns = engine.columns(table)
     seen = {name: columns[name] for name in policy.seen(list(columns))}
