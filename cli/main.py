@@ -145,13 +145,9 @@ def status(arguments: Sequence[str] | None = None) -> int:
             answer(program())
     except typer.Exit as leave:
         return leave.exit_code
-    except (KeyboardInterrupt, typer.Abort) as interrupt:
-        notes = getattr(interrupt, "__notes__", [])
-        for line in [*notes, "interrupted"]:
-            complain(line)
-        return _failed(
-            words, "Interrupted", message="; ".join(notes) or "interrupted", code=INTERRUPTED
-        )
+    except (KeyboardInterrupt, typer.Abort):
+        complain("interrupted")
+        return _failed(words, "Interrupted", message="interrupted", code=INTERRUPTED)
     except OutputError as error:
         complain(f"error: {error}")
         return error.exit_code
