@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from shlex import quote
 from typing import Literal, Self
 
 SLACK = 2
@@ -47,6 +48,15 @@ class Note(str):
         note = super().__new__(cls, text)
         note.code = code
         return note
+
+
+def shell_word(text: str) -> str:
+    r"""A text as a word of a command line, on one line: for advice that names a column.
+
+    >>> print(shell_word("age"), shell_word("home town"), shell_word("a\nb"))
+    age 'home town' $'a\nb'
+    """
+    return quote(text) if text.isprintable() else f"${text!r}"
 
 
 def is_about(note: str, *codes: NoteCode) -> bool:

@@ -35,7 +35,7 @@ from sqlanon.reports.check import (
     model_results,
 )
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.wording import Note, alike, counted
+from sqlanon.wording import Note, alike, counted, shell_word
 
 # The entity of a published table is missing rightly, beside names as like it as patient_age (0.76).
 MISSPELT = 0.85
@@ -325,7 +325,8 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
     if entity is not None and entity not in columns and entity not in policy.keep:
         published = replace(published, entity=None)
         meant = "".join(
-            f"; if {name!r} says whose record each is, name it as entity (--entity {name})"
+            f"; if {name!r} says whose record each is, name it as entity "
+            f"(--entity {shell_word(name)})"
             for name in alike(entity, columns, likeness=MISSPELT)
         )
         notes.append(f"the table has no column {entity!r}: records are counted, not persons{meant}")

@@ -24,7 +24,7 @@ from sqlanon.query.assess.profile import (
 from sqlanon.query.encoding.encode import VALUE
 from sqlanon.query.syntax import rows_of
 from sqlanon.sqlglot_version import type_id
-from sqlanon.wording import figure, listed
+from sqlanon.wording import figure, listed, shell_word
 
 REPEATED = 1.25
 """Mean records of a value from which values repeat [records]."""
@@ -207,7 +207,7 @@ def _note(policy: Policy, persons: Sequence[_Repeated], *, settled: Sequence[str
     instead = " instead of quasi-identifier" if first.name in policy.attributes else ""
     return (
         f"{listed(has)}{agreeing}: k counts records, so a class may be one person; if {which} says "
-        f"whose record each is, name it as entity (--entity {entity}){instead}"
+        f"whose record each is, name it as entity (--entity {shell_word(entity)}){instead}"
     )
 
 

@@ -20,7 +20,7 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
 from sqlanon.query.text import TEXT, is_nested
 from sqlanon.sqlglot_version import type_id
-from sqlanon.wording import counted, listed
+from sqlanon.wording import counted, listed, shell_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +392,7 @@ def listing(column: str) -> str:
     """The way to see the values that a hierarchy misses, for a message that must not name them."""
     return (
         "list them with `sqlanon hierarchy check SOURCE TABLE --hierarchy "
-        f"{column}=FILE --show-values`"
+        f"{shell_word(column)}=FILE --show-values`"
     )
 
 

@@ -25,7 +25,7 @@ from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute
 from sqlanon.query.text import is_nested
 from sqlanon.sqltext import Fragment
-from sqlanon.wording import counted
+from sqlanon.wording import counted, shell_word
 
 ORDERED_TYPES = (
     exp.DataType.NUMERIC_TYPES
@@ -205,7 +205,7 @@ def _refuse_flat(name: str, models: Sequence[ValueModel]) -> None:
     if needy:
         raise PolicyError(
             f"{_named(needy)} needs a hierarchy of sensitive column {name!r}; give one "
-            f"with Sensitive(hierarchy=...) (--hierarchy {name}=FILE)"
+            f"with Sensitive(hierarchy=...) (--hierarchy {shell_word(name)}=FILE)"
         )
 
 
@@ -222,8 +222,8 @@ def _refuse_unordered(name: str, models: Sequence[ValueModel], *, is_enumeration
             f"{_named(needy)} needs an order of sensitive column {name!r}, {why}; write its "
             f"values, the lowest first: in Python sensitive={{{name!r}: Sensitive(order=['A', 'B', "
             f"...])}}, in policy.toml {name!r} = {{ order = ['A', 'B', ...] }} below [sensitive], "
-            f"as option --order {name}=A,B,...; or give a hierarchy, whose leaves are in order "
-            f"(--hierarchy {name}=FILE)"
+            f"as option --order {shell_word(name)}=A,B,...; or give a hierarchy, whose leaves are "
+            f"in order (--hierarchy {shell_word(name)}=FILE)"
         )
 
 
@@ -248,9 +248,9 @@ def _refuse_unfit(
     adding = (
         f"add what is missing; {listing(name)}"
         if attribute.hierarchy is not None
-        else f"name every value of the column (order = [...], --order {name}=A,B,...); list them "
-        f"with `sqlanon hierarchy make SOURCE TABLE --column {name} --hierarchy suppress --output "
-        "FILE`"
+        else f"name every value of the column (order = [...], --order {shell_word(name)}=A,B,...); "
+        f"list them with `sqlanon hierarchy make SOURCE TABLE --column {shell_word(name)} "
+        "--hierarchy suppress --output FILE`"
     )
     missing, records = engine.rows(encode.uncovered(table, name, leaves=order))[0]
     if missing:

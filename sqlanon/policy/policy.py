@@ -40,7 +40,7 @@ from sqlanon.policy.toml import (
     sensitive_form,
     texts,
 )
-from sqlanon.wording import counted, did_you_mean, many
+from sqlanon.wording import counted, did_you_mean, many, shell_word
 
 Others = Literal["keep", "drop"]
 _DIGITS = 4
@@ -403,7 +403,7 @@ class Policy:
             raise PolicyError(
                 f"entity column {self.entity!r} is kept, and who has it joins all records of a "
                 "person, which together single the person out; leave it out of keep (--keep) and "
-                f"drop it with --drop {self.entity} or --identifier {self.entity}"
+                f"drop it with --drop or --identifier {shell_word(self.entity)}"
             )
 
     def refuse_unused_label(self) -> None:

@@ -58,7 +58,7 @@ from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import LatticeSearch
 from sqlanon.sqltext import DIALECT, Sql, expression, value
-from sqlanon.wording import counted, is_about, key, listed
+from sqlanon.wording import counted, is_about, key, listed, shell_word
 
 NodeSearch = Callable[[Deadline], tuple[Node, float] | None]
 """Finds the best full-domain node that is found quickly and its loss, until a deadline."""
@@ -241,7 +241,7 @@ def _refuse_means(engine: Engine, subject: Subject, *, policy: Policy) -> None:
         elif mean.step is None and not kind.is_type(*exp.DataType.INTEGER_TYPES):
             faults.append(
                 f"{name!r} is {type_name(kind)}: say what its means are rounded to, such as "
-                f"--class-mean {name}={mean.figure}:0.1"
+                f"--class-mean {shell_word(name)}={mean.figure}:0.1"
             )
         elif engine.dialect != DIALECT:
             faults.append(

@@ -14,7 +14,17 @@ from sqlanon.reports.document import Provenance, rounded, size_line
 from sqlanon.reports.findings import Finding, finding_page
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable
-from sqlanon.wording import FAILS, FAILS_MARK, HOLDS, HOLDS_MARK, counted, figure, part_of, percent
+from sqlanon.wording import (
+    FAILS,
+    FAILS_MARK,
+    HOLDS,
+    HOLDS_MARK,
+    counted,
+    figure,
+    part_of,
+    percent,
+    shell_word,
+)
 
 OF_TRAJECTORIES = " of trajectories"
 """What follows the name of a model that is asked of persons by all their records."""
@@ -200,7 +210,7 @@ class Trajectories:
             f"{self.entity!r} is in the table and joins the records of a person, so persons are "
             "counted by all their records together, too (trajectories); every other figure is "
             f"about single records, which is all that can be known once {self.entity!r} is dropped "
-            f"(--drop {self.entity} when the table is published)"
+            f"(--drop {shell_word(self.entity)} when the table is published)"
         ]
 
 

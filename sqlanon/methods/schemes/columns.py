@@ -27,7 +27,7 @@ from sqlanon.recoding import ColumnMap, Group
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, UnsuitedOrderError
 from sqlanon.search.lattice.schemes.problem import SchemeProblem, classes_of
-from sqlanon.wording import counted, listed
+from sqlanon.wording import counted, listed, shell_word
 
 _Type = exp.DataType.Type
 MOST_SIBLINGS = 256
@@ -98,7 +98,7 @@ class SchemeColumn:
 
     def _narrower(self, scheme: str) -> str:
         """The way out for a column whose scheme may merge too many values."""
-        name, (low, high) = self.name, self.bounds
+        name, (low, high) = shell_word(self.name), self.bounds
         if self.attribute.hierarchy.kind == "suppression":
             own = "" if scheme in GUIDED else " and use gsps or ghs"
             return (
@@ -145,13 +145,15 @@ def scheme_columns(subject: Subject, choice: SchemeChoice) -> tuple[SchemeColumn
             if name in own and scheme in GUIDED and attribute.hierarchy.kind == "suppression":
                 raise PolicyError(
                     f"scheme {scheme} of column {name!r} follows a hierarchy, and the column has "
-                    f"none; give one (--hierarchy {name}=SPEC), or use {_WITHOUT_HIERARCHY[scheme]}"
+                    f"none; give one (--hierarchy {shell_word(name)}=SPEC), or use "
+                    f"{_WITHOUT_HIERARCHY[scheme]}"
                 )
             order = _order(attribute, tree, is_number=is_number)
             if scheme in ORDERED and order is None and not _has_order(subject, name):
                 raise PolicyError(
                     f"scheme {scheme} of column {name!r} needs an order of its values; name it "
-                    f"with order (--order {name}=A,B,...), or use {_WITHOUT_ORDER[scheme]}"
+                    f"with order (--order {shell_word(name)}=A,B,...), or use "
+                    f"{_WITHOUT_ORDER[scheme]}"
                 )
         except PolicyError as error:
             faults.append(str(error))

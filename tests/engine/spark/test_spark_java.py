@@ -75,8 +75,9 @@ KILLED = """
         os.kill(ended[-1], signal.SIGKILL)
 
     def kill_while_counting():
-        tracker = session.sparkContext.statusTracker()
-        while not any(tracker.getActiveStageIds()):  # a stage may wait for executors
+        tracker, end = session.sparkContext.statusTracker(), time.monotonic() + 20
+        # All stages may be over between two looks.
+        while not any(tracker.getActiveStageIds()) and time.monotonic() < end:
             time.sleep(0.01)
         kill()
 
