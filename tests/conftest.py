@@ -14,7 +14,7 @@ ROWS = 1  # of a parametrized test is not slow
 # Files of long tests, which come first: at the end one process would work on them alone.
 LONG = (
     *("test_benchmarks.py", "test_documentation.py", "test_dialects.py", "test_whole_policy.py"),
-    "test_fuzzing.py",
+    *("test_fuzzing.py", "test_spark_java.py"),
 )
 
 
