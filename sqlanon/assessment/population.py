@@ -21,7 +21,7 @@ from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject, refuse_crowded
 from sqlanon.microdata.population import population_of
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import AT_LEAST, AT_MOST, DeltaPresence, KMap
+from sqlanon.policy.population import AT_LEAST, AT_MOST, DeltaPresence, KMap
 from sqlanon.policy.toml import blaming
 from sqlanon.query.assess import population, release
 from sqlanon.query.encoding import encode

@@ -14,7 +14,7 @@ from sqlanon.hierarchy.declaration import Hierarchy, Path, Tree, grown
 from sqlanon.hierarchy.rules import level_names
 from sqlanon.microdata.population import population_of
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import DeltaPresence, KMap
+from sqlanon.policy.population import DeltaPresence, KMap
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels

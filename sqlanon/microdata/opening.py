@@ -109,8 +109,8 @@ def reading(
 
 
 def _beside_population(source: OpenedSource, policy: Policy) -> AbstractContextManager[None]:
-    """The population that the policy's models ask for, open for as long as it lasts."""
-    if not policy.population_models:
+    """The population of a policy, for models of its own or of a sweep, for as long as it lasts."""
+    if policy.population is None:
         return nullcontext()
     how = beside(source, policy, is_alike=True)
     return with_population(source.engine, policy, how=how)

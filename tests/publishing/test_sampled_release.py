@@ -257,8 +257,8 @@ def test_a_policy_reads_back_as_it_was_written(tmp_path):
     [
         ({"k_map": 0}, "k of k-map is 0"),
         ({"k_map": 1.5}, "k of k-map is 1.5"),
-        ({"delta_presence": "0.5"}, "must have the form 0.1:0.5"),
-        ({"delta_presence": {"least": 0.5}}, "must be a table such as"),
+        ({"delta_presence": "0.5"}, "lacks most; it has the form LEAST:MOST, such as 0.1:0.5"),
+        ({"delta_presence": {"most": 0.5}}, "delta_presence lacks least"),
         ({"delta_presence": "0.5:0.1"}, "the second above 0 and not below the first"),
         ({"delta_presence": "0:0"}, "the second above 0"),
         ({"delta_presence": "0:2"}, "shares between 0 and 1"),
