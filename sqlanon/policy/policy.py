@@ -226,6 +226,16 @@ class Policy:
         return tuple(model for model in self.models if isinstance(model, SubsetAnonymity))
 
     @property
+    def of_labels(self) -> tuple[PopulationModel | SubsetAnonymity, ...]:
+        """The models that look beyond a class, at whom else its labels, or some of them, hold."""
+        return (*self.population_models, *self.of_subsets)
+
+    @property
+    def beyond_k(self) -> bool:
+        """Whether more is asked of classes than k records: another model, or k persons."""
+        return bool(self.demands or self.entity or self.of_sizes or self.of_labels)
+
+    @property
     def by_class(self) -> Policy:
         """A policy that asks of single classes what makes models of all their sizes hold.
 
@@ -301,7 +311,7 @@ class Policy:
                     f"class_mean of {name!r} is a number, which {self.suppressed_label!r} is not; "
                     "leave suppressed records out (suppressed = 'drop'), or class_mean"
                 )
-            for model in (*self.population_models, *self.of_subsets):
+            for model in self.of_labels:
                 yield (
                     f"class_mean of {name!r} is a number of one class, and {model.describe()} "
                     "compares labels that classes share; leave one of both out"
