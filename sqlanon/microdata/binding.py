@@ -190,7 +190,7 @@ def comparable(
     population: exp.Table,
     *,
     types: Mapping[str, exp.DataType],
-    way_out: str = "cast them alike",
+    way_out: str = "cast them alike, in a database or in Parquet files",
 ) -> dict[str, exp.DataType]:
     """The columns of a population and their types, the quasi-identifiers as the table has them.
 

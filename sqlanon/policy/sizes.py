@@ -96,7 +96,8 @@ class AverageRisk(Comparable):
     members; A and B as one class make it 2 of 11, which is more.
 
     Args:
-        risk: Greatest mean risk allowed, between 0 and 1.
+        risk: Greatest mean risk allowed, between 0 and 1, by its decimals as they are written: 1/3
+            is 0.3333333333333333, which classes of three exceed; 0.334 allows them.
 
     Raises:
         PolicyError: The risk is out of range.

@@ -116,6 +116,12 @@ def test_the_strictest_of_each_family_stay_beside_k():
     )  # fmt: skip
 
 
+def test_a_mean_risk_is_bound_by_the_decimals_that_are_written():
+    assert not AverageRisk(1 / 3).holds({3: 5})
+    assert AverageRisk(0.334).holds({3: 5})
+    assert AverageRisk(1 / 3).sufficient_k == 4
+
+
 @pytest.mark.parametrize("model", [AverageRisk(0.1), ShareAtRisk(0.2, 0.1), SubsetAnonymity(2, 5)])
 def test_every_family_says_what_it_asks_and_found(model):
     said = figure_of(model.describe())

@@ -110,7 +110,9 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
     kinds: dict[str, Sequence[Kind]] = dict.fromkeys(use.read(layout.columns), ())
     for name in use.kept(layout.columns):
         decimals = layout.decimals.get(name)
-        kinds[name] = csv_kinds(how.form, decimals, exact=use.is_exact(name))
+        kinds[name] = csv_kinds(
+            how.form, decimals, exact=use.is_exact(name), like=use.types.get(name)
+        )
     loaded = home(engine, table, names=layout.columns, use=use)
     with _native(engine, layout) as (readable, encoding):
         types = dict.fromkeys(layout.columns, "VARCHAR")
