@@ -125,9 +125,6 @@ class _OfValues(Comparable):
         """Says where every class satisfies it; None where no threshold is void for every table."""
         return None
 
-    def _names(self) -> list[str]:
-        return [each.name for each in fields(self)]  # type: ignore[arg-type]  # all are dataclasses
-
 
 @dataclass(frozen=True, slots=True)
 class LDiversity(_OfValues):

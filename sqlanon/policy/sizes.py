@@ -26,10 +26,12 @@ class Comparable:
 
     def implies(self, other: object) -> bool:
         """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        if type(other) is not type(self):
-            return False
-        names = [each.name for each in fields(self)]  # type: ignore[arg-type]  # all are dataclasses
-        return all(self._asks_as_much(name, getattr(other, name)) for name in names)
+        return type(other) is type(self) and all(
+            self._asks_as_much(name, getattr(other, name)) for name in self._names()
+        )
+
+    def _names(self) -> list[str]:
+        return [each.name for each in fields(self)]  # type: ignore[arg-type]  # all are dataclasses
 
     def _asks_as_much(self, name: str, other: Any) -> bool:
         own = getattr(self, name)
