@@ -174,14 +174,13 @@ def csv_kinds(
         form: What is said of how the file is written.
         decimals: Digits behind the point that the first rows have in common.
         exact: Whether the texts count, not the values alone.
-        like: The type of a column that it is compared with, which comes first then; that one's
-            text is text here.
+        like: The type of a column that it is compared with, which comes first then.
     """
     numbers = [Kind("BIGINT", exact), Kind("DOUBLE", exact, decimals=decimals)]
     if exact and decimals and decimals <= _MOST_DECIMALS:
         numbers.append(Kind(f"DECIMAL(18, {decimals})", exact))
     kinds = [*dates_as_given(form, exact=exact), *numbers, *_dates_of_iso(exact=exact)]
-    return [] if like == "TEXT" else sorted(kinds, key=lambda kind: kind.type != like)
+    return sorted(kinds, key=lambda kind: kind.type != like)
 
 
 def json_kinds(form: TextFormat, *, exact: bool) -> list[Kind]:
