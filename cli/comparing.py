@@ -162,7 +162,7 @@ def sweep(
     _refuse_single(wanted, written)
     over = swept_values(swept.sweep)
     charts = _tried_charts(swept.chart, overwrite=swept.overwrite)
-    how, maker = search_and_policy(wanted, run)
+    how, maker = search_and_policy(wanted, run, varies=over)
     report = reported(sqlanon.sweep, given, maker, run=run, over=over, **how)
     _show_drawn(run, report, command="sweep", charts=charts, overwrite=swept.overwrite)
 

@@ -238,7 +238,7 @@ else:
         ],
         frozen=True,
         namespace={
-            "__doc__": "Models of all classes together, and of sensitive columns.",
+            "__doc__": "Models of all classes, of a population and of sensitive columns.",
             "panel": MODELS,
         },
     )
@@ -298,18 +298,6 @@ class PolicyOptions:
             "k-anonymity: the smallest class allowed. A class is all records with the same "
             "quasi-identifiers as published."
         ),
-        panel=MODELS,
-    )
-    k_map: int | None = option(
-        "K",
-        "k-map: how many people of the population have the labels of a class at least. A class may "
-        "then have a single record.",
-        panel=MODELS,
-    )
-    delta_presence: str | None = option(
-        "LEAST:MOST",
-        "delta-presence: the least and the greatest share of every class of the population that is "
-        "published, such as 0:0.5.",
         panel=MODELS,
     )
     population: str | None = option(

@@ -11,7 +11,8 @@ from typing import Any
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.policy.policy import SETTINGS, Policy
-from sqlanon.policy.privacy import FAMILIES, POPULATION_FAMILIES, TABLE_FAMILIES
+from sqlanon.policy.population import POPULATION_FAMILIES
+from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 from sqlanon.policy.toml import (
     COLUMN_KEYS,
     SENSITIVE_KEYS,
@@ -79,6 +80,7 @@ class PolicyMaker:
             generalizes a population.
         compares: Whether a population is for risk where no model asks for it.
         judges: Whether models of a population are asked at all.
+        varies: Figures of the policy that take values of their own later.
         document: The policy file.
 
     Raises:
@@ -91,15 +93,16 @@ class PolicyMaker:
     reads_hierarchies: bool = True
     compares: bool = False
     judges: bool = True
+    varies: Iterable[str] = ()
     document: Document = field(init=False)
 
     def __post_init__(self) -> None:
         document = policy_document(self.options.policy)
         object.__setattr__(self, "document", document)
-        if not self.judges and given(self.options, *POPULATION_FAMILIES):
+        if not self.judges and self._of_population:
             note(
-                "--k-map and --delta-presence change nothing here, and a population is read as "
-                "generalized like the table; ask check for these models"
+                "k_map and delta_presence (--k-map, --delta-presence) change nothing here; ask "
+                "check for these models, or the command that publishes"
             )
         quasi = document.get("quasi_identifiers")
         is_read = self.reads_hierarchies or self.asks_population
@@ -114,7 +117,7 @@ class PolicyMaker:
             HierarchyError: A hierarchy that cannot be read.
             SourceError: A hierarchy file that cannot be read.
         """
-        left_out = () if self.judges else POPULATION_FAMILIES
+        left_out = () if self.judges else (*POPULATION_FAMILIES, "population")
         kept = {key: own for key, own in self.document.items() if key not in left_out}
         document = {**kept, **self._figures()}
         document |= self._roles(document, columns)
@@ -133,29 +136,35 @@ class PolicyMaker:
     @property
     def asks_population(self) -> bool:
         """Whether a model compares classes with a population, so that hierarchies are needed."""
-        asked = given(self.options, *POPULATION_FAMILIES)
-        named = asked or self.document.keys() & {*POPULATION_FAMILIES}
-        return self.judges and bool(named)
+        return self.judges and self._of_population
+
+    @property
+    def _of_population(self) -> bool:
+        named = {key.strip().replace("-", "_") for key in (*self.document, *self.varies)}
+        return bool(self._asked(POPULATION_FAMILIES) or named & {*POPULATION_FAMILIES})
 
     @property
     def compared(self) -> dict[str, str]:
         """The population that risk is of, where no model asks for it, as the library takes it."""
         return {} if self.asks_population else given(self.options, "population")
 
+    def _asked(self, families: Iterable[str]) -> Document:
+        """The models of some families that options ask for."""
+        return {key: own for key in families if (own := getattr(self.options.models, key))}
+
     def _figures(self) -> Document:
         figures = given(self.options, "k", "entity", "household", "suppression_limit")
         if self.options.weight_column is not None:
             figures["weight"] = self.options.weight_column
         if self.asks_population:
-            figures |= given(self.options, *POPULATION_FAMILIES, "population")
-        elif self.options.population is not None and not self.compares:
+            figures |= given(self.options, "population")
+        elif self.options.population is not None and not (self.compares or self._of_population):
             raise PolicyError(
                 "--population is for --k-map and --delta-presence, and neither is asked for; give "
                 "one of them, or leave it out"
             )
-        figures |= {
-            key: own for key in TABLE_FAMILIES if (own := getattr(self.options.models, key))
-        }
+        left_out = () if self.judges else POPULATION_FAMILIES
+        figures |= self._asked(key for key in TABLE_FAMILIES if key not in left_out)
         return figures | given(self.publishing, "others", "suppressed", "suppressed_label")
 
     def _roles(self, document: Document, columns: Columns) -> Document:

@@ -124,7 +124,7 @@ def lint(*, linted: LintOptions, policy: PolicyOptions, run: RunOptions) -> None
     report = reported(
         sqlanon.lint,
         linted,
-        PolicyMaker(policy, reads_hierarchies=False),
+        PolicyMaker(policy, reads_hierarchies=False, judges=False),
         run=run,
         against=linted.against,
         against_table=linted.against_table,

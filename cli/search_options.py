@@ -144,8 +144,8 @@ def _asked(search: Any, names: Iterable[str]) -> dict[str, Any]:
 
 
 def search_and_policy(
-    wanted: Wanted, run: RunOptions, *, complete: bool = False
+    wanted: Wanted, run: RunOptions, *, complete: bool = False, varies: Iterable[str] = ()
 ) -> tuple[dict[str, Any], PolicyMaker]:
     """Settings of the search and the maker of the policy, from one reading of the file."""
-    maker = PolicyMaker(wanted.policy, wanted.publishing, complete)
+    maker = PolicyMaker(wanted.policy, wanted.publishing, complete, varies=varies)
     return search_settings(maker.document, wanted.search) | {"seed": run.seed}, maker

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import errno
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -32,6 +37,24 @@ def plain(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, Real):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
+
+
+def plain_numbers(made: DataclassInstance) -> None:
+    """Makes numbers of other libraries, such as numpy, Python's own in fields of a dataclass."""
+    for each in fields(made):
+        object.__setattr__(made, each.name, plain(getattr(made, each.name)))
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a finite number."""
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number of at least 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _is_path(value: object) -> bool:

@@ -268,6 +268,11 @@ def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def short(number: float) -> str:
+    """A number for people: no more digits than were meant."""
+    return str(number) if isinstance(number, int) else f"{number:.12g}"
+
+
 def shown(value: str | None) -> str:
     """A value or label for a reader."""
     return "NULL" if value is None else value

@@ -27,7 +27,7 @@ from sqlanon.loss.release import Column, Release
 from sqlanon.microdata.binding import Subject, bind, column_types, family, refuse_unsuited
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.policy.policy import ASIDE, Policy
-from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.query.assess import attacks as queries
 from sqlanon.query.syntax import rows_of

@@ -21,7 +21,7 @@ from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject, refuse_crowded
 from sqlanon.microdata.population import population_of
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import AT_LEAST, AT_MOST, DeltaPresence, KMap
+from sqlanon.policy.population import AT_LEAST, AT_MOST, DeltaPresence, KMap
 from sqlanon.policy.toml import blaming
 from sqlanon.query.assess import population, release
 from sqlanon.query.encoding import encode
@@ -60,6 +60,17 @@ def population_results(
         query = release.table_classes(table, subject.names, suppressed=label)
         classes = engine.materialize("classes", query)
         read_labels = _read(engine, subject, classes=classes, policy=policy)
+        strange = [
+            repr(name)
+            for name, own in zip(subject.names, read_labels, strict=True)
+            if own.number and not own.places
+        ]
+        if strange:
+            engine.opened.notes.append(
+                f"no label of column {', '.join(strange)} is that of anybody in the population; "
+                "name the hierarchies by which the table was generalized (--policy, --hierarchy), "
+                "and give the population as it was before that"
+            )
         if shares:
             _refuse_nested(subject, read_labels)
         conditions = [part for m in shares for part in (below(m.least), above(m.most))]

@@ -414,7 +414,8 @@ def _population_risk(
     if faults:
         raise SourceError(
             f"the population does not hold everybody of the table: {'; '.join(faults)}; give "
-            "the population that they were drawn from, generalized as the table is"
+            "the population that they were drawn from, generalized as the table is; or ask check "
+            "for k-map (--k-map), which generalizes it by the policy's hierarchies"
         )
     return PopulationRisk(found, threshold)
 

@@ -62,7 +62,7 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import opened_for, told
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.sizes import KAnonymity
 from sqlanon.policy.varied import LIMIT, Variation, variation
 from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
@@ -72,6 +72,8 @@ class Use:
         equal_alone: Columns of frames of which no more counts than which values are equal.
         as_is: Columns that are to be published as they are, and so must come back.
         dated: Columns that must be dates.
+        types: Types of columns of another table that these are compared with, which columns of a
+            text file get where they can: 12345 is text where that table has 04103.
         counted: Columns left out of which is counted how often a value repeats: where a file is
             loaded, hashes with a key that nobody keeps.
     """
@@ -82,6 +84,7 @@ class Use:
     as_is: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
     dated: frozenset[str] = frozenset()
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def kept(self, names: Sequence[str]) -> list[str]:
         """The columns that are loaded."""

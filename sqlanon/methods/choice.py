@@ -136,11 +136,6 @@ def _provable(at: Situation) -> str:
     return f"for {records} and {_given_patterns(at)} the least loss can be proven"
 
 
-def _combined(at: Situation) -> str:
-    """Models that count combinations in all classes, which other methods cannot keep."""
-    return "".join(f"it alone keeps {model.describe()}" for model in at.policy.of_subsets[:1])
-
-
 def _ordered(at: Situation) -> str:
     names = [repr(name) for name, own in at.policy.attributes.items() if own.order is not None]
     return f"the order of {listed(names)} is for its schemes" if names else ""
@@ -150,8 +145,8 @@ def _only(at: Situation) -> str:
     return "no other method takes these options and this loss" if len(at.candidates) == 1 else ""
 
 
-def _of_population(at: Situation) -> str:
-    models = [model.describe() for model in at.policy.population_models]
+def _of_labels(at: Situation) -> str:
+    models = [model.describe() for model in at.policy.of_labels]
     return f"it alone takes {listed(models)}" if models else ""
 
 
@@ -207,8 +202,7 @@ def _coverable(at: Situation) -> str:
 HELD = ChoiceRule("anytime", _held)
 COVER = ChoiceRule("direct-cover", _coverable)
 RULES = (
-    ChoiceRule("incognito", _of_population),
-    ChoiceRule("incognito", _combined),
+    ChoiceRule("incognito", _of_labels),
     ChoiceRule("pattern-exact", _provable),
     ChoiceRule("pattern-greedy", _given_patterns),
     ChoiceRule("scheme", _ordered),

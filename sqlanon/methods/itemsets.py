@@ -30,7 +30,7 @@ from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.microdata.tables import place_of, try_place, written_beside
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import ProgressLine
 from sqlanon.query import itemsets
 from sqlanon.query.encoding.encode import ATTRIBUTE, word

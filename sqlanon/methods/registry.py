@@ -114,15 +114,15 @@ class Method:
         """Whether the method has an option."""
         return self.takes_all or option in described(self.options)
 
-    def refuse_population(self, policy: Policy) -> None:
-        """Refuses models of a population where it does not find them, by a `PolicyError`."""
-        if policy.population_models and self.recoding != "full-domain":
-            asked = " and ".join(model.describe() for model in policy.population_models)
+    def refuse_models(self, policy: Policy) -> None:
+        """Refuses models that look beyond classes where it does not, by a `PolicyError`."""
+        if policy.of_labels and self is not DEFAULT:
+            asked = " and ".join(model.describe() for model in policy.of_labels)
             raise PolicyError(
-                f"{self.name} does not take {asked}: it counts the records that it puts together, "
-                "and not the people of the population whom their labels hold, who may be more than "
-                f"those of the groups it joins; ask for {DEFAULT.name} (--method {DEFAULT.name}), "
-                "which counts the population anew at every choice of levels"
+                f"{self.name} does not take {asked}: it judges each class by the records that it "
+                "puts together, and not by whom else their labels hold; ask for "
+                f"{DEFAULT.name} (--method {DEFAULT.name}), which counts all of these anew at "
+                "every choice of levels"
             )
 
     def check_loss(self, name: str) -> None:

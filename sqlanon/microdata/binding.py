@@ -14,7 +14,7 @@ from sqlanon.hierarchy.declaration import Hierarchy, Path, Tree, grown
 from sqlanon.hierarchy.rules import level_names
 from sqlanon.microdata.population import population_of
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import DeltaPresence, KMap
+from sqlanon.policy.population import DeltaPresence, KMap
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
@@ -190,7 +190,7 @@ def comparable(
     population: exp.Table,
     *,
     types: Mapping[str, exp.DataType],
-    way_out: str = "cast them alike",
+    way_out: str = "cast them alike, in a database or in Parquet files",
 ) -> dict[str, exp.DataType]:
     """The columns of a population and their types, the quasi-identifiers as the table has them.
 

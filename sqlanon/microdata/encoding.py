@@ -17,7 +17,7 @@ from sqlanon.hierarchy.tree import node_counts
 from sqlanon.microdata.binding import Subject, column_types, listing, named
 from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import DeltaPresence
+from sqlanon.policy.population import DeltaPresence
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of

@@ -17,6 +17,7 @@ from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.population import with_population
 from sqlanon.policy.policy import Policy
+from sqlanon.query.text import type_name
 from sqlanon.reports.document import R
 
 Policies = Policy | Callable[[Sequence[str]], Policy]
@@ -103,16 +104,18 @@ def reading(
         return Use(left_out, by_value, frozenset(alone), counted=counted)
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
-        with _blamed(source), _beside_population(source, made[0]):
+        with _blamed(source), _beside_population(source, made[0], has_labels=True):
             yield source, made[0]
         source.engine.opened.refuse_changed()
 
 
-def _beside_population(source: OpenedSource, policy: Policy) -> AbstractContextManager[None]:
-    """The population that the policy's models ask for, open for as long as it lasts."""
-    if not policy.population_models:
+def _beside_population(
+    source: OpenedSource, policy: Policy, *, has_labels: bool = False
+) -> AbstractContextManager[None]:
+    """The population of a policy, for models of its own or of a sweep, for as long as it lasts."""
+    if policy.population is None:
         return nullcontext()
-    how = beside(source, policy, is_alike=True)
+    how = beside(source, policy, is_alike=True, has_labels=has_labels)
     return with_population(source.engine, policy, how=how)
 
 
@@ -147,13 +150,16 @@ def _blamed(source: OpenedSource) -> Iterator[None]:
         raise
 
 
-def beside(source: OpenedSource, policy: Policy, *, is_alike: bool = False) -> TextReading:
+def beside(
+    source: OpenedSource, policy: Policy, *, is_alike: bool = False, has_labels: bool = False
+) -> TextReading:
     """How a file of data is read that is compared with a source, so that equal values stay equal.
 
     Args:
         source: What it is compared with.
         policy: What the source was opened for.
         is_alike: Whether a text file is written as the source is; a release need not be.
+        has_labels: Whether the source may have labels in place of such values.
     """
     types = column_types(source.engine, source.table)
     # How a DOUBLE was written is known no more, so 1.5 and 1.50 must be one value there.
@@ -161,6 +167,9 @@ def beside(source: OpenedSource, policy: Policy, *, is_alike: bool = False) -> T
     use = Use(by_value=policy.by_value() | numbers)
     if not is_alike:
         return TextReading(use=lambda _: use)
+    # A label is text, whatever its column was before.
+    alike = [name for name in types if not (has_labels and name in policy.by_value())]
+    use = replace(use, types={name: type_name(types[name]) for name in alike})
     return TextReading(source.form, lambda _: use, is_shared=True)
 
 

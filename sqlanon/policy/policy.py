@@ -9,25 +9,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlanon.arguments import path_of
+from sqlanon.arguments import path_of, plain_numbers
 from sqlanon.errors import PolicyError, ReleaseError
 from sqlanon.hierarchy.declaration import Hierarchy
+from sqlanon.policy.population import DeltaPresence, PopulationModel
 from sqlanon.policy.privacy import (
     FAMILIES,
-    POPULATION_FAMILIES,
     TABLE_FAMILIES,
-    DeltaPresence,
-    KAnonymity,
     Model,
-    PopulationModel,
-    SizeModel,
-    SubsetAnonymity,
-    TableModel,
     ValueModel,
-    plain_numbers,
     strictest,
 )
 from sqlanon.policy.roles import ClassMean, Demand, QuasiIdentifier, Sensitive, all_of
+from sqlanon.policy.sizes import ClassModel, KAnonymity, SizeModel, SubsetAnonymity
 from sqlanon.policy.toml import (
     blaming,
     entries,
@@ -232,6 +226,16 @@ class Policy:
         return tuple(model for model in self.models if isinstance(model, SubsetAnonymity))
 
     @property
+    def of_labels(self) -> tuple[PopulationModel | SubsetAnonymity, ...]:
+        """The models that look beyond a class, at whom else its labels, or some of them, hold."""
+        return (*self.population_models, *self.of_subsets)
+
+    @property
+    def beyond_k(self) -> bool:
+        """Whether more is asked of classes than k records: another model, or k persons."""
+        return bool(self.demands or self.entity or self.of_sizes or self.of_labels)
+
+    @property
     def by_class(self) -> Policy:
         """A policy that asks of single classes what makes models of all their sizes hold.
 
@@ -307,7 +311,7 @@ class Policy:
                     f"class_mean of {name!r} is a number, which {self.suppressed_label!r} is not; "
                     "leave suppressed records out (suppressed = 'drop'), or class_mean"
                 )
-            for model in (*self.population_models, *self.of_subsets):
+            for model in self.of_labels:
                 yield (
                     f"class_mean of {name!r} is a number of one class, and {model.describe()} "
                     "compares labels that classes share; leave one of both out"
@@ -337,7 +341,7 @@ class Policy:
             for model in self.of_subsets
             if (sets := math.comb(len(self.quasi_identifiers), model.subsets)) > MOST_SUBSETS
         ]
-        whole = [model.family for model in self.models if isinstance(model, TableModel)]
+        whole = [model.family for model in self.models if isinstance(model, ClassModel)]
         if whole and self.entity is not None:
             faults.append(
                 f"{' and '.join(dict.fromkeys(whole))} cannot count persons ({self.entity!r}), who "
@@ -562,7 +566,7 @@ class Policy:
             SourceError: A hierarchy file that cannot be read.
         """
         own = [field.name for field in fields(cls) if field.name != "models"]
-        models = ["k", *TABLE_FAMILIES, *FAMILIES, *POPULATION_FAMILIES]
+        models = ["k", *TABLE_FAMILIES, *FAMILIES]
         refuse_unknown(document, [*models, *own, *SETTINGS, *OF_METHODS], where="the policy")
         options = {key: document[key] for key in own if key in document}
         population = options.get("population")

@@ -24,10 +24,8 @@ A model that bounds the ratios p_v / q_v says the least and the greatest one (`l
 (`BY_RATIO`). The reference q is that of the published table, so that it can be checked alone; the
 papers take the original.
 
-`FAMILIES` says how models are written, asked for and reported; a size of classes, as k-anonymity,
-is no model of values, and neither is a `PopulationModel`, which compares a class with the people of
-the population whose quasi-identifiers are generalized to the same. Some models say of all classes
-together how large they must be (`TABLE_FAMILIES`): no class satisfies or violates them by itself.
+`FAMILIES` says how models are written, asked for and reported, `TABLE_FAMILIES` says it of those
+that look at no values: at sizes of classes (`policy.sizes`), or a population (`policy.population`).
 """
 
 from __future__ import annotations
@@ -36,15 +34,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
-from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar, get_args
+from typing import ClassVar, Generic, Literal, TypeVar, get_args
 
-from sqlanon.arguments import plain
+from sqlanon.arguments import is_number, is_whole, plain_numbers
 from sqlanon.errors import PolicyError
-from sqlanon.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from sqlanon.policy.population import POPULATION_FAMILIES, PopulationModel
+from sqlanon.policy.sizes import (
+    CLASS_FAMILIES,
+    ClassModel,
+    Comparable,
+    Figure,
+    KAnonymity,
+    TableFamily,
+)
+from sqlanon.wording import did_you_mean, short
 
 Form = tuple[str, ...]
 """A family and, where it has several, a kind."""
@@ -72,310 +75,7 @@ def choice_faults(what: str, value: object, *, choices: Sequence[str]) -> list[s
     return [f"{what} is {value!r}; it must be one of {', '.join(choices)}{hint}"]
 
 
-def plain_numbers(made: DataclassInstance) -> None:
-    """Makes numbers of other libraries, such as numpy, Python's own in fields of a dataclass."""
-    for each in fields(made):
-        object.__setattr__(made, each.name, plain(getattr(made, each.name)))
-
-
-def is_number(value: object) -> bool:
-    """Whether it is a finite number."""
-    if isinstance(value, int):
-        return not isinstance(value, bool)
-    return isinstance(value, float) and math.isfinite(value)
-
-
-def is_whole(value: object) -> bool:
-    """Whether it is a whole number of at least 1."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def short(number: float) -> str:
-    """A number for people: no more digits than were meant."""
-    return str(number) if isinstance(number, int) else f"{number:.12g}"
-
-
-@dataclass(frozen=True, slots=True)
-class KAnonymity:
-    """Every record shares its quasi-identifier values with at least k - 1 others.
-
-    Args:
-        k: Smallest class size allowed [records], at least 1; 1 protects nobody.
-
-    Raises:
-        PolicyError: k is no whole number of at least 1.
-
-    Source: Sweeney 2002, "k-anonymity: a model for protecting privacy".
-    """
-
-    family: ClassVar[str] = "k"
-    k: int
-
-    def __post_init__(self) -> None:
-        plain_numbers(self)
-        if not is_whole(self.k):
-            raise PolicyError(f"k is {self.k!r}; it must be a whole number of at least 1")
-
-    def describe(self) -> str:
-        """The model as a report names it."""
-        return "k-anonymity"
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return isinstance(other, KAnonymity) and self.k >= other.k
-
-    @property
-    def superset_monotone(self) -> bool:
-        """Whether a class that satisfies it still does when any records are added: it only grows.
-
-        Persons of an entity column are no fewer either.
-        """
-        return True
-
-    @property
-    def union_closed(self) -> bool:
-        """Whether the union of satisfying classes satisfies it: it is no smaller than either."""
-        return True
-
-
-Histogram = Mapping[int, int]
-"""`{class size: number of classes of that size}` [records, classes]."""
-
-
-@dataclass(frozen=True, slots=True)
-class AverageRisk:
-    """The mean prosecutor risk of the published records is small.
-
-    A record of a class of n records is found with a probability of 1 / n, so the mean over all
-    published records is classes over records.
-
-    Monotone: where classes are joined the records stay and the classes become no more, so a table
-    that satisfies it still does. What is suppressed matters: see `fewest_left_out`.
-
-    Persons are refused. Let A and B hold the same ten persons and C another one: 3 classes of 21
-    members; A and B as one class make it 2 of 11, which is more.
-
-    Args:
-        risk: Greatest mean risk allowed, between 0 and 1.
-
-    Raises:
-        PolicyError: The risk is out of range.
-
-    Source: Dankar and El Emam 2010, "A method for evaluating marketer re-identification risk".
-    """
-
-    family: ClassVar[str] = "average_risk"
-    risk: float
-
-    def __post_init__(self) -> None:
-        plain_numbers(self)
-        if not (is_number(self.risk) and 0 < self.risk < 1):
-            raise PolicyError(f"average_risk is {self.risk!r}; it must be between 0 and 1")
-
-    @property
-    def threshold(self) -> float:
-        """The greatest mean risk allowed."""
-        return self.risk
-
-    @property
-    def sufficient_k(self) -> int:
-        """The class size by which it surely holds: a mean is at most the greatest risk, 1 / k."""
-        return math.ceil(1 / Fraction(str(self.risk)))
-
-    def describe(self) -> str:
-        """The model as a report names it."""
-        return "average risk"
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return isinstance(other, AverageRisk) and self.risk <= other.risk
-
-    def figure(self, sizes: Histogram) -> float:
-        """The mean risk of the records; 0 of none."""
-        records = sum(size * classes for size, classes in sizes.items())
-        return sum(sizes.values()) / records if records else 0.0
-
-    def holds(self, sizes: Histogram) -> bool:
-        """Whether classes of these sizes satisfy it, exactly by the number that was written."""
-        return self._excess(sizes) <= 0
-
-    def fewest_left_out(self, sizes: Histogram) -> int:
-        """Fewest records that have to be left out of these classes, and of all that they unite.
-
-        Let a node below publish classes R that satisfy it. The classes here that hold any of R are
-        no more than R and hold all of its records, so they satisfy it, too, and leave out no more.
-        So nobody below leaves out fewer records than the best choice of classes here does. A class
-        of n records adds 1 - r n to what is too much, (1 - r n) / n = 1 / n - r for each record: it
-        is best to leave out the smallest classes first, and a part of a class counts as a part.
-        """
-        risk, left_out, excess = Fraction(str(self.risk)), Fraction(0), self._excess(sizes)
-        for size in sorted(sizes):
-            if excess <= 0:
-                break
-            classes = min(Fraction(sizes[size]), excess / (1 - risk * size))
-            left_out += classes * size
-            excess -= classes * (1 - risk * size)
-        return math.ceil(left_out)
-
-    def _excess(self, sizes: Histogram) -> Fraction:
-        """By how many classes there are too many for the records."""
-        records = sum(size * classes for size, classes in sizes.items())
-        return sum(sizes.values()) - Fraction(str(self.risk)) * records
-
-
-@dataclass(frozen=True, slots=True)
-class ShareAtRisk:
-    """Few of the published records are at a high risk.
-
-    The records of classes of n records with 1 / n above the risk are at most a share of all.
-
-    Monotone: where classes are joined no record comes into a smaller class, so no more are at risk
-    of as many records. Persons are refused: of twenty who are each in two large classes and one who
-    is alone, 1 of 41 members is at risk, and 1 of 21 where the two classes are joined.
-
-    Args:
-        risk: Risk above which a record counts, between 0 and 1.
-        share: Greatest share of such records allowed, at least 0 and below 1.
-
-    Raises:
-        PolicyError: The risk or the share is out of range.
-
-    Source: El Emam and Dankar 2008, "Protecting privacy using k-anonymity" (risk of a record);
-        ARX calls the figure records at risk.
-    """
-
-    family: ClassVar[str] = "share_at_risk"
-    risk: float
-    share: float
-
-    def __post_init__(self) -> None:
-        plain_numbers(self)
-        faults = []
-        if not (is_number(self.risk) and 0 < self.risk < 1):
-            faults.append(f"risk of share_at_risk is {self.risk!r}; it must be between 0 and 1")
-        if not (is_number(self.share) and 0 <= self.share < 1):
-            faults.append(
-                f"share of share_at_risk is {self.share!r}; it must be at least 0 and below 1"
-            )
-        if faults:
-            raise PolicyError("; ".join(faults))
-
-    @property
-    def threshold(self) -> float:
-        """The greatest share allowed."""
-        return self.share
-
-    @property
-    def sufficient_k(self) -> int:
-        """The class size from which on no record is at risk."""
-        return math.ceil(1 / Fraction(str(self.risk)))
-
-    def describe(self) -> str:
-        """The model as a report names it.
-
-        >>> ShareAtRisk(0.2, 0.01).describe()
-        'share at risk above 0.2'
-        """
-        return f"share at risk above {short(self.risk)}"
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return (
-            isinstance(other, ShareAtRisk) and self.risk <= other.risk and self.share <= other.share
-        )
-
-    def figure(self, sizes: Histogram) -> float:
-        """The share of the records that are at risk; 0 of none."""
-        at_risk, records = self._counts(sizes)
-        return at_risk / records if records else 0.0
-
-    def holds(self, sizes: Histogram) -> bool:
-        """Whether classes of these sizes satisfy it, exactly by the numbers that were written."""
-        at_risk, records = self._counts(sizes)
-        return at_risk <= Fraction(str(self.share)) * records
-
-    def fewest_left_out(self, sizes: Histogram) -> int:
-        """Fewest records that have to be left out of these classes, and of all that they unite.
-
-        Of N records A are at risk here, and no fewer at a node below. Who leaves out x of them
-        leaves A - x at risk at least, which must be at most S (N - x): x >= (A - S N) / (1 - S).
-        """
-        at_risk, records = self._counts(sizes)
-        share = Fraction(str(self.share))
-        return max(math.ceil((at_risk - share * records) / (1 - share)), 0)
-
-    def _counts(self, sizes: Histogram) -> tuple[int, int]:
-        """Records at risk, and all."""
-        pairs = [(size, size * classes) for size, classes in sizes.items()]
-        at_risk = sum(records for size, records in pairs if size < self.sufficient_k)
-        return at_risk, sum(records for _, records in pairs)
-
-
-@dataclass(frozen=True, slots=True)
-class SubsetAnonymity:
-    """Every combination of values of any m quasi-identifiers is shared by k records.
-
-    For wide tables, where k on all columns leaves nothing: it protects against whoever knows no
-    more than m of them. Fewer columns follow, since a combination of fewer is a union of such.
-
-    Monotone, also with suppression: let a node below publish classes R that satisfy it. A
-    combination of a class here that holds any of R is that of a record of R; the k records of R
-    that share that one's combination there share this one here. So these classes satisfy it, and
-    they leave out no more records. For the same reason the union of two sets of classes that
-    satisfy it does, so that there is a greatest one: what is left once classes with a rare
-    combination are suppressed in turn until none has.
-
-    Persons are refused: whose records are counted would be asked for each combination.
-
-    Args:
-        subsets: m, how many quasi-identifiers are combined; at least 1.
-        k: Fewest records that share a combination [records], at least 1.
-
-    Raises:
-        PolicyError: A figure is no whole number of at least 1.
-
-    Source: Terrovitis, Mamoulis and Kalnis 2008, "Privacy-preserving anonymization of set-valued
-        data" (k^m-anonymity), here of the columns of a table.
-    """
-
-    family: ClassVar[str] = "k_subsets"
-    subsets: int
-    k: int
-
-    def __post_init__(self) -> None:
-        plain_numbers(self)
-        faults = [
-            f"{what} of k_subsets is {given!r}; it must be a whole number of at least 1"
-            for what, given in (("the number of columns", self.subsets), ("k", self.k))
-            if not is_whole(given)
-        ]
-        if faults:
-            raise PolicyError("; ".join(faults))
-
-    @property
-    def threshold(self) -> int:
-        """The fewest records that share a combination."""
-        return self.k
-
-    def describe(self) -> str:
-        """The model as a report names it.
-
-        >>> SubsetAnonymity(2, 5).describe()
-        'k-anonymity of every 2 quasi-identifiers'
-        """
-        every = "quasi-identifier" if self.subsets == 1 else f"{self.subsets} quasi-identifiers"
-        return f"k-anonymity of every {every}"
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return (
-            isinstance(other, SubsetAnonymity)
-            and self.subsets >= other.subsets
-            and self.k >= other.k
-        )
-
-
-class _OfValues:
+class _OfValues(Comparable):
     """What models of a sensitive attribute say of themselves, unless they say otherwise.
 
     Their first field is the threshold, the second the kind.
@@ -421,20 +121,9 @@ class _OfValues:
         """
         return False
 
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return (
-            isinstance(other, _OfValues)
-            and self.form == other.form
-            and self.threshold <= other.threshold
-        )
-
     def caution(self, column: str) -> str | None:
         """Says where every class satisfies it; None where no threshold is void for every table."""
         return None
-
-    def _names(self) -> list[str]:
-        return [each.name for each in fields(self)]  # type: ignore[arg-type]  # all are dataclasses
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,6 +154,8 @@ class LDiversity(_OfValues):
     family: ClassVar[str] = "l"
     relative: ClassVar[bool] = False
     holds_without_values: ClassVar[bool] = False
+    # A greater l leaves a shorter tail r_l + ... + r_m, and a smaller c less of it.
+    greater_is_stricter: ClassVar[tuple[str, ...]] = ("l",)
     l: int | float  # noqa: E741
     kind: Kind = "distinct"
     c: float | None = None
@@ -518,18 +209,6 @@ class LDiversity(_OfValues):
         if self.l > 1 or (self.c is not None and self.c <= 1):
             return None
         return f"{self.describe()} does not protect {column!r}: a class may hold a single value"
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind.
-
-        A greater l leaves a shorter tail r_l + ... + r_m, and a smaller c less of it.
-        """
-        return (
-            isinstance(other, LDiversity)
-            and self.kind == other.kind
-            and self.l >= other.l
-            and (self.c or 0) <= (other.c or 0)
-        )
 
     @property
     def superset_monotone(self) -> bool:
@@ -747,7 +426,7 @@ class BetaLikeness(_OfValues):
         """Whether p_v / q_v is at most 1 - ln q_v, too."""
         return self.kind == "enhanced"
 
-    def implies(self, other: Model) -> bool:
+    def implies(self, other: object) -> bool:
         """Whether every table that satisfies this model satisfies the other, of the same kind.
 
         What is enhanced is basic, too.
@@ -819,151 +498,11 @@ class DeltaDisclosure(_OfValues):
         return math.exp(self.delta - TOLERANCE)
 
 
-@dataclass(frozen=True, slots=True)
-class KMap:
-    """Every class has k people or more in the population, generalized alike.
-
-    A class of one record is fine where k people of the population have its generalized values: who
-    looks for a person does not know who is in the table. People added to a class never break it,
-    and a union of classes has the people of both.
-
-    Args:
-        k: Fewest people allowed, at least 1; 1 protects nobody.
-
-    Raises:
-        PolicyError: k is no whole number of at least 1.
-
-    Source: Sweeney 2002, "Achieving k-anonymity privacy protection using generalization and
-        suppression"; El Emam and Dankar 2008, "Protecting privacy using k-anonymity".
-    """
-
-    family: ClassVar[str] = "k_map"
-    superset_monotone: ClassVar[bool] = True
-    forbids_suppression: ClassVar[bool] = False
-    k: int
-
-    def __post_init__(self) -> None:
-        plain_numbers(self)
-        if not is_whole(self.k):
-            raise PolicyError(f"k of k-map is {self.k!r}; it must be a whole number of at least 1")
-
-    def describe(self) -> str:
-        """The model as a message names it."""
-        return f"{self.k}-map"
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return isinstance(other, KMap) and self.k >= other.k
-
-    def caution(self) -> str | None:
-        """Says where every class of a part of the population satisfies it."""
-        return None if self.k > 1 else "k-map of 1 protects nobody: everybody is in the population"
-
-    @property
-    def written(self) -> int:
-        """As a policy file writes it."""
-        return self.k
-
-
-@dataclass(frozen=True, slots=True)
-class DeltaPresence:
-    """Of every class of the population a share between two bounds is published.
-
-    With n records published of the p people whose quasi-identifiers are generalized to the same,
-    least <= n / p <= most, also where n is 0: who knows somebody's quasi-identifiers cannot tell
-    with more certainty than that whether the person is in the table, or is not.
-
-    The share of a union is a mean of those of its classes, weighted by their people, so it is
-    between the bounds where all of these are. Records that are added can break it. A class that is
-    suppressed leaves its people without any record: that satisfies every `most`, and breaks every
-    `least` above 0. With such a one nothing may be suppressed, whatever the limit.
-
-    Args:
-        least: Least share of a class of the population that is published, in [0, 1].
-        most: Greatest one, in (0, 1], not below it.
-
-    Raises:
-        PolicyError: The shares are out of range.
-
-    Source: Nergiz, Atzori and Clifton 2007, "Hiding the presence of individuals from shared
-        databases", definition 2 and theorem 1.
-    """
-
-    family: ClassVar[str] = "delta_presence"
-    superset_monotone: ClassVar[bool] = False
-    least: float
-    most: float
-
-    def __post_init__(self) -> None:
-        plain_numbers(self)
-        known = is_number(self.least) and is_number(self.most)
-        if not (known and 0 <= self.least <= self.most <= 1 and self.most):
-            raise PolicyError(
-                f"delta-presence is from {self.least!r} to {self.most!r}; these must be shares "
-                "between 0 and 1, the second above 0 and not below the first, such as 0.1:0.5"
-            )
-
-    def describe(self) -> str:
-        """The model as a message names it.
-
-        >>> DeltaPresence(0.1, 0.5).describe()
-        '(0.1, 0.5)-presence'
-        """
-        return f"({short(self.least)}, {short(self.most)})-presence"
-
-    def implies(self, other: Model) -> bool:
-        """Whether every table that satisfies this model satisfies the other, of the same kind."""
-        return (
-            isinstance(other, DeltaPresence)
-            and self.least >= other.least
-            and self.most <= other.most
-        )
-
-    def caution(self) -> str | None:
-        """Says where no share can be too great."""
-        if self.most < 1:
-            return None
-        return (
-            "delta-presence up to 1 does not hide who is in the table: all people of a class may be"
-        )
-
-    @property
-    def forbids_suppression(self) -> bool:
-        """Whether no class of records can be left out."""
-        return self.least > 0
-
-    @property
-    def written(self) -> dict[str, float]:
-        """As a policy file writes it."""
-        return {"least": self.least, "most": self.most}
-
-
 ValueModel = LDiversity | TCloseness | AlphaAnonymity | BetaLikeness | DeltaDisclosure
-PopulationModel = KMap | DeltaPresence
-SizeModel = AverageRisk | ShareAtRisk
-TableModel = SizeModel | SubsetAnonymity
-Model = KAnonymity | PopulationModel | TableModel | ValueModel
+TableModel = PopulationModel | ClassModel
+Model = KAnonymity | TableModel | ValueModel
 AnyModel = TypeVar("AnyModel", bound=Model)
 Row = TypeVar("Row")
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """What a report says of the figure that a table has of a model.
-
-    Args:
-        names: The names of such models in reports, `*` standing for any figures.
-        meaning: What such a model asks of classes, in a few words.
-        text: What is said of a finite one, which takes the place of `{}`.
-        unbounded: What is said of an infinite one; empty where there is none.
-        asked: What is said between the name of the model and its threshold.
-    """
-
-    names: str = "*"
-    meaning: str = ""
-    text: str = "{}"
-    unbounded: str = ""
-    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -997,19 +536,8 @@ class Family:
         return [each.name for each in fields(self.build)[1:]]
 
 
+_OF_K = Figure("k-anonymity*", "every class has at least k members")
 _MORE_FREQUENT = "how much more frequent a value may be in a class"
-_CLASS_SIZE = Figure("k-anonymity*", "every class has at least k members")
-AT_LEAST, AT_MOST = "delta-presence at least", "delta-presence at most"
-"""The two results of delta-presence in reports."""
-_OF_POPULATION = (
-    Figure("k-map*", "every class has at least k members in the population"),
-    Figure(f"{AT_LEAST}*", "least share of a class of the population that is in the table"),
-    Figure(f"{AT_MOST}*", "greatest share of a class of the population that is in the table"),
-)
-POPULATION_FAMILIES: Mapping[str, type[PopulationModel]] = {
-    each.family: each for each in (KMap, DeltaPresence)
-}
-"""Models of a population by the key of a policy file."""
 FAMILIES: Mapping[str, Family] = {
     "l": Family(
         "l-diversity",
@@ -1091,64 +619,8 @@ FAMILIES: Mapping[str, Family] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TableFamily:
-    """Models of all classes together that one key of a policy file and one option name.
-
-    Args:
-        build: The class of its models; its fields are what is written, with colons between them.
-        written: What the command line takes.
-        help: What its option asks for.
-        reported: What reports say of the figure.
-    """
-
-    build: type[AverageRisk] | type[ShareAtRisk] | type[SubsetAnonymity]
-    written: str
-    help: str
-    reported: Figure
-
-    @property
-    def keys(self) -> list[str]:
-        """Names of the fields, as a policy file writes them."""
-        return [each.name for each in fields(self.build)]
-
-
-TABLE_FAMILIES: Mapping[str, TableFamily] = {
-    "average_risk": TableFamily(
-        AverageRisk,
-        "0.05",
-        "Average risk: what the mean of 1 / class size over the published records may be at most, "
-        "such as 0.05.",
-        Figure(
-            "average risk*",
-            "the mean risk of the published records, which is classes over records",
-            "a mean risk of {}",
-            asked="of at most ",
-        ),
-    ),
-    "share_at_risk": TableFamily(
-        ShareAtRisk,
-        "RISK:SHARE, such as 0.2:0.01",
-        "Share at risk: which share of the published records may have a risk (1 / class size) "
-        "above another figure, such as 0.2:0.01 for one in a hundred above 0.2.",
-        Figure(
-            "share at risk above *",
-            "how many of the published records may be in smaller classes",
-            "a share of {}",
-            asked="of at most ",
-        ),
-    ),
-    "k_subsets": TableFamily(
-        SubsetAnonymity,
-        "2 or 2:5",
-        "k-anonymity of every M quasi-identifiers in place of all: each combination of their "
-        "values is shared by k records, those of --k, or M:K. For wide tables.",
-        Figure(
-            "k-anonymity of every *",
-            "every combination of values of so many columns is shared by at least k records",
-        ),
-    ),
-}
+TABLE_FAMILIES: Mapping[str, TableFamily] = {**POPULATION_FAMILIES, **CLASS_FAMILIES}
+"""Models of no sensitive values by the key of a policy file."""
 FORMS: tuple[Form, ...] = tuple(
     (key, kind) if kind else (key,)
     for key, family in FAMILIES.items()
@@ -1158,29 +630,10 @@ BY_RATIO = tuple(form for form in FORMS if hasattr(FAMILIES[form[0]].build, "mos
 """Models that bound what the share of a value in a class may be of its share in the table."""
 
 
-def least_size(models: Iterable[SizeModel], sizes: Histogram, *, k: int) -> int:
-    """The least class size m, at least k, such that the classes of m records and more satisfy all.
-
-    It is no more than what any model says to be sufficient: leaving out classes of the smallest
-    size lowers the mean risk and the share at risk, or neither was above the threshold.
-
-    >>> least_size([AverageRisk(0.3)], {1: 4, 2: 1, 8: 2}, k=1)
-    2
-    """
-    left = {size: classes for size, classes in sorted(sizes.items()) if size >= k}
-    for size in list(left):
-        if all(model.holds(left) for model in models):
-            break
-        del left[size]
-        k = size + 1
-    return k
-
-
 def figure_of(model: str) -> Figure:
     """What a report says of the figure of a model, by the name that it has in reports."""
-    tables = [family.reported for family in TABLE_FAMILIES.values()]
-    values = [each for family in FAMILIES.values() for each in family.reported]
-    every = [*tables, _CLASS_SIZE, *_OF_POPULATION, *values]
+    families: list[TableFamily | Family] = [*TABLE_FAMILIES.values(), *FAMILIES.values()]
+    every = [*(each for family in families for each in family.reported), _OF_K]
     return next((each for each in every if fnmatchcase(model, each.names)), Figure())
 
 
@@ -1207,7 +660,7 @@ class ByForm(Generic[Row]):
         return self.rows[model.form]
 
 
-_ORDER = (KAnonymity.family, *POPULATION_FAMILIES, *TABLE_FAMILIES, *FAMILIES)
+_ORDER = (KAnonymity.family, *TABLE_FAMILIES, *FAMILIES)
 
 
 def strictest(models: Iterable[AnyModel]) -> tuple[AnyModel, ...]:

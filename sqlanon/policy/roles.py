@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
+from sqlanon.arguments import is_number, plain_numbers
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.privacy import FAMILIES, ValueModel, is_number, plain_numbers, strictest
+from sqlanon.policy.privacy import FAMILIES, ValueModel, strictest
 from sqlanon.wording import counted, listed
 
 _CLASS_MEAN = re.compile(r"(mean|median)(?::(\d{1,9}(?:\.\d{1,9})?))?")

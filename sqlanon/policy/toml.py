@@ -12,20 +12,9 @@ from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import FORMS, Hierarchy
-from sqlanon.policy.privacy import (
-    FAMILIES,
-    POPULATION_FAMILIES,
-    TABLE_FAMILIES,
-    DeltaPresence,
-    KAnonymity,
-    KMap,
-    Model,
-    PopulationModel,
-    SubsetAnonymity,
-    TableModel,
-    ValueModel,
-)
+from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES, Model, TableModel, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive, all_of
+from sqlanon.policy.sizes import KAnonymity, SubsetAnonymity
 from sqlanon.wording import alike
 
 COLUMN_KEYS = ("weight", "level", "min_level", "max_level", "order", "class_mean")
@@ -136,10 +125,10 @@ def sensitive_form(attribute: Sensitive) -> dict[str, Any]:
 
 
 def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The models of `k`, of a population, of all classes and of all families.
+    """The models of `k` and of all families.
 
-    All but `k` are each in a form of `population_model`, `table_form` or `model_of`, or a list of
-    them. Where `k_subsets` says no k of its own, `k` is asked of subsets alone.
+    All but `k` are each in a form of `table_form` or `model_of`, or a list of them. Where
+    `k_subsets` says no k of its own, `k` is asked of subsets alone.
     """
     k, subsets = document.get("k"), SubsetAnonymity.family
     tables = {key: [table_form(key, f) for f in _each(document, key)] for key in TABLE_FAMILIES}
@@ -152,8 +141,6 @@ def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
     models: list[Model] = [] if k is None or open_ended else [KAnonymity(k)]
     for form in open_ended:
         form["k"] = k
-    for key in POPULATION_FAMILIES:
-        models += [population_model(key, form) for form in _each(document, key)]
     models += [_table_model(key, form) for key, forms in tables.items() for form in forms]
     models += [model_of(key, form) for key in FAMILIES for form in _each(document, key)]
     return tuple(models)
@@ -164,38 +151,8 @@ def _each(document: Mapping[str, Any], key: str) -> Sequence[Any]:
     return forms if isinstance(forms, list | tuple) else [forms]
 
 
-def population_model(key: str, form: object) -> PopulationModel:
-    """The model of a population by its key: k of `k_map`, or both shares of `delta_presence`.
-
-    Raises:
-        PolicyError: Unknown keys, or figures that are missing or out of range.
-
-    >>> population_model("delta_presence", "0.1:0.5")
-    DeltaPresence(least=0.1, most=0.5)
-    """
-    if isinstance(form, str):
-        with blaming(key):
-            return population_model(key, _population_form(key, form))
-    if key == KMap.family:
-        return KMap(form)  # type: ignore[arg-type]  # it looks at what it is given
-    if not (isinstance(form, Mapping) and {"least", "most"} == form.keys()):
-        raise PolicyError(f"{key} must be a table such as {{ least = 0.1, most = 0.5 }}")
-    return DeltaPresence(**form)
-
-
-def _population_form(key: str, text: str) -> object:
-    """What a policy file has for the words of a model of a population, or for its table."""
-    written = inline_table(text)
-    if written is not None or key == KMap.family:
-        return number(text) if written is None else written
-    least, parted, most = text.partition(":")
-    if not parted:
-        raise PolicyError(f"{text!r} must have the form 0.1:0.5")
-    return {"least": number(least), "most": number(most)}
-
-
 def table_form(key: str, form: object) -> dict[str, Any]:
-    """The fields of a model of all classes: a figure, the command line's words, or themselves.
+    """The fields of a model of no values: a figure, the command line's words, or themselves.
 
     Raises:
         PolicyError: Unknown keys, or more figures than the model has.
@@ -205,12 +162,14 @@ def table_form(key: str, form: object) -> dict[str, Any]:
     """
     family = TABLE_FAMILIES[key]
     figures: list[object] = [form]
+    if isinstance(form, str):
+        with blaming(key):
+            written = inline_table(form)
+            figures = [number(part) for part in form.split(":")] if written is None else []
+        form = form if written is None else written
     if isinstance(form, Mapping):
         refuse_unknown(form, family.keys, where=key)
         return dict(form)
-    if isinstance(form, str):
-        with blaming(key):
-            figures = [number(part) for part in form.split(":")]
     if len(figures) > len(family.keys):
         raise PolicyError(f"{key} {form!r} must have the form {family.written}")
     return dict(zip(family.keys, figures, strict=False))
@@ -221,7 +180,8 @@ def _table_model(key: str, form: Mapping[str, Any]) -> TableModel:
     missing = [name for name in family.keys if name not in form]
     if missing:
         raise PolicyError(f"{key} lacks {' and '.join(missing)}; it has the form {family.written}")
-    return family.build(**form)
+    built: TableModel = family.build(**form)
+    return built
 
 
 def model_of(key: str, form: object) -> ValueModel:
@@ -247,8 +207,6 @@ def model_forms(models: Iterable[Model]) -> dict[str, Any]:
     for model in models:
         if isinstance(model, KAnonymity):
             forms["k"] = model.k
-        elif isinstance(model, PopulationModel):
-            forms.setdefault(model.family, []).append(model.written)
         else:
             forms.setdefault(model.family, []).append(_written(model))
     return {

@@ -9,13 +9,8 @@ from typing import Any
 from sqlanon.arguments import is_whole_number, kind_of, plain
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import (
-    FAMILIES,
-    TABLE_FAMILIES,
-    KAnonymity,
-    SubsetAnonymity,
-    ValueModel,
-)
+from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES, ValueModel
+from sqlanon.policy.sizes import KAnonymity, SubsetAnonymity
 from sqlanon.policy.toml import model_of, models_of, table_form
 from sqlanon.wording import did_you_mean
 

@@ -6,15 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlanon.hierarchy.rules import Rows
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import (
-    BOUNDED,
-    FAMILIES,
-    KAnonymity,
-    LDiversity,
-    SizeModel,
-    TCloseness,
-    ValueModel,
-)
+from sqlanon.policy.privacy import BOUNDED, FAMILIES, LDiversity, TCloseness, ValueModel
+from sqlanon.policy.sizes import KAnonymity, SizeModel
 from sqlanon.wording import Note, counted, listed
 
 

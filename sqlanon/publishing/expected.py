@@ -43,8 +43,7 @@ def expected_report(
     of persons where they count.
     """
     policy, report = plan.policy, plan.report
-    asked = policy.demands if tallied is None else policy.sensitive_attributes
-    if not (asked or policy.entity or policy.population_models or policy.of_subsets):
+    if not (policy.beyond_k or (tallied is not None and policy.sensitive_attributes)):
         return report
     with engine.workspace():
         found, rows = expected_results(

@@ -22,8 +22,8 @@ from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.methods.registry import DEFAULT
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity
 from sqlanon.policy.roles import QuasiIdentifier
+from sqlanon.policy.sizes import KAnonymity
 from sqlanon.policy.warnings import policy_notes, role_notes
 from sqlanon.publishing.apply import changed_columns, publish
 from sqlanon.publishing.plan import Plan, planned_population

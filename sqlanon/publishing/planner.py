@@ -35,7 +35,6 @@ from sqlanon.methods.registry import (
     METHODS,
     NODES,
     Decided,
-    Method,
     Options,
     SharedWork,
     owners_of,
@@ -136,7 +135,7 @@ def make_plan(
         taken = time.monotonic() - started
         # To measure what is published takes about half as long as to read what it is made of.
         reserved = (taken / 2, MAX_RESERVED_SHARE / 2)
-        if policy.demands or policy.entity or policy.population_models:
+        if policy.beyond_k:
             reserved = (taken * COUNTS_PER_READING, MAX_RESERVED_SHARE)
         ended = options.deadline.reserving(*reserved)
         with _room(engine, options):
@@ -159,8 +158,8 @@ def make_plan(
             population=people,
         )
         # Where nobody looks at the plan, the published table is judged itself.
-        looks = policy.demands or policy.population_models or policy.of_subsets
-        if decided.tallied is not None or policy.entity or (fingerprinted and looks):
+        looks = policy.entity or (fingerprinted and policy.beyond_k)
+        if decided.tallied is not None or looks:
             from sqlanon.publishing.expected import expected_report  # k alone does not need it
 
             figures = expected_report(engine, plan, table=table, tallied=decided.tallied)
@@ -201,11 +200,9 @@ def _local_notes(
     Cuts from the top tell by how much. They are made where the search took several times as long as
     they do, and by itself; elsewhere a figure would cost more than the plan.
     """
-    if policy.population_models:
+    if policy.of_labels:
         return  # only levels of whole columns satisfy these
     is_whole = options.loss in CELL_LOSSES and not report.is_cut and report.records >= 2 * policy.k
-    if policy.of_subsets:
-        return  # no other method
     loss, search = report.loss.get(key(options.loss), 0.0), report.search
     if options.method is not DEFAULT or not is_whole or not isinstance(search, LatticeSearch):
         return
@@ -278,8 +275,7 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
     policy.refuse_unused_label()
     is_open = options.method is CHOICE
     if not is_open:
-        options.method.refuse_population(policy)
-        refuse_subsets(policy, options.method)
+        options.method.refuse_models(policy)
     settled = list(options.own.candidates.values()) if is_open else [options.own]
     refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
     refuse_without_solver(*(getattr(own, "improve", None) for own in settled))
@@ -288,16 +284,6 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
         sensitive=bool(policy.sensitive_attributes),
         class_attribute=False,  # no loss that steers looks at one
     )
-
-
-def refuse_subsets(policy: Policy, method: Method) -> None:
-    """Refuses models of subsets of columns, by a `PolicyError`, where a method cannot keep them."""
-    if policy.of_subsets and method is not DEFAULT:
-        raise PolicyError(
-            f"{policy.of_subsets[0].describe()} counts a combination in all classes together, and "
-            f"{method.name} judges each class by itself; use --method {DEFAULT.name}, or ask for k "
-            "of all quasi-identifiers (--k without --k-subsets), which implies it"
-        )
 
 
 def refuse_idle_annealing(policy: Policy, *improve: str | None) -> None:
@@ -363,7 +349,7 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
         return _of_classes(engine, subject, policy=policy, options=options)
     choice = import_module(CHOICE.home)  # most plans are by a method asked for by name
     own, chosen = choice.settled(subject, policy, options)
-    refuse_subsets(policy, own.method)
+    own.method.refuse_models(policy)
     found: Decided = choice.told(_of_classes(engine, subject, policy=policy, options=own), chosen)
     return found
 
@@ -565,9 +551,7 @@ def _instead(
     full_domain, asked = import_module(DEFAULT.home), options.loss
     options = options if asked in DEFAULT.losses else replace(options, loss=STEERING_LOSS)
     # Checks by k alone are kept from one search to the next: others begin anew.
-    is_further = known == subject.high or not (
-        policy.demands or policy.entity or policy.population_models
-    )
+    is_further = known == subject.high or not policy.beyond_k
     if options.method is not DEFAULT and is_further:
         further = replace(options, shared=kept)
         with suppress(TimeLimitError), _room(engine, further):

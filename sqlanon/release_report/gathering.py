@@ -31,7 +31,8 @@ from sqlanon.errors import (
 from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity, ValueModel
+from sqlanon.policy.privacy import ValueModel
+from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.classes.table_classes import most_records

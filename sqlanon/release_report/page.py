@@ -499,7 +499,7 @@ def model_text(model: ModelResult) -> str:
     """
     said, about = figure_of(model.model), f" of {model.column}"
     if model.column is None:
-        is_of_table = any(said is family.reported for family in TABLE_FAMILIES.values())
+        is_of_table = any(said in family.reported for family in TABLE_FAMILIES.values())
         about = "" if is_of_table else " by all quasi-identifiers"
     return f"{model.model}{about}: {said.meaning}"
 

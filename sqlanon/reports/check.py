@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity, SizeModel, figure_of
+from sqlanon.policy.privacy import figure_of
+from sqlanon.policy.sizes import KAnonymity, SizeModel
 from sqlanon.reports.document import Provenance, rounded, size_line
 from sqlanon.reports.findings import Finding, finding_page
 from sqlanon.reports.kept import KeptColumns

@@ -21,8 +21,9 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.microdata.inspect import write_paths
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity, LDiversity
+from sqlanon.policy.privacy import LDiversity
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive
+from sqlanon.policy.sizes import KAnonymity
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.syntax import column as column_of
 from sqlanon.reports.document import Provenance, page

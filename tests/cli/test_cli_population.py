@@ -15,9 +15,30 @@ def test_a_population_is_for_models_where_these_are_asked_for(run, tmp_path):
     assert "--population is for --k-map and --delta-presence" in refused.err
     risk = run("risk", table, "--qi", "age", "--population", register, "--k-map", 2, "--json")
     assert risk.document["population"]["sampling_fraction"] == 0.6
-    assert "--k-map and --delta-presence change nothing here" in risk.err
+    assert "(--k-map, --delta-presence) change nothing here" in risk.err
     judged = run("check", table, *words[1:5], "--k-map", 2, "--population", register)
     assert (judged.code, "k-map 2 does NOT hold: the table has 1" in judged.out) == (1, True)
+
+
+def test_lint_tells_that_it_asks_no_models_of_a_population(run, refused, tmp_path):
+    table, policy = tmp_path / "table.csv", tmp_path / "policy.toml"
+    table.write_text("age\n21\n21\n")
+    policy.write_text('k_map = 2\npopulation = "missing.csv"\n[quasi_identifiers]\nage = {}\n')
+    for words in (["--policy", policy], ["--qi", "age", "--k-map", 2, "--population", "x.csv"]):
+        linted = run("lint", table, *words, "--fail-on", "error")
+        assert (linted.code, "change nothing here" in linted.err) == (0, True)
+    assert "neither is asked for" in refused("lint", table, "--qi", "age", "--population", "x.csv")
+
+
+def test_models_of_a_population_are_swept(run, tmp_path):
+    register, table = tmp_path / "register.csv", tmp_path / "table.csv"
+    register.write_text("age\n21\n22\n31\n32\n")
+    table.write_text("age\n21\n31\n")
+    words = (table, "--qi", "age", "--hierarchy", "age=intervals:10", "--population", register)
+    for over, losses in (("k-map=1,2,3", 3), ("delta-presence=0:1,0.5:0.5", 2)):
+        swept = run("plan", *words, "--sweep", over, "--json").document
+        levels = [point["levels"]["age"] for point in swept["points"]]
+        assert levels == [*range(losses)]
 
 
 def test_a_saved_plan_finds_the_file_of_its_population_from_any_folder(

@@ -93,7 +93,7 @@ def test_help_groups_options_by_purpose(run):
         "Resources",
     ]
     shares = ["--alpha", "--beta-likeness", "--delta-disclosure"]
-    classes = ["--k", "--k-map", "--delta-presence", "--population"]
+    classes = ["--k", "--population", "--k-map", "--delta-presence"]
     classes += ["--average-risk", "--share-at-risk", "--k-subsets"]
     assert found["Privacy models"] == [*classes, "--l", "--t", *shares, "--nulls", "--order"]
     assert found["Suppression"] == ["--suppression-limit", "--suppressed", "--suppressed-label"]

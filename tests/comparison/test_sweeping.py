@@ -2,7 +2,7 @@
 
 import random
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import duckdb
 import numpy
@@ -159,7 +159,7 @@ def test_charts_show_a_line_for_each_value_of_the_other_figure(swept, tmp_path):
         ({}, "nothing is swept"),
         (
             {"kk": [2]},
-            "'kk' is not a figure of a policy that can be swept; those are k, average_risk,",
+            "'kk' is not a figure of a policy that can be swept; those are k, k_map,",
         ),
         ({"k": []}, "k has no list of values"),
         ({"k": "2"}, "k has no list of values"),
@@ -220,16 +220,19 @@ def test_where_every_point_is_refused_the_first_reason_is_the_error(people):
 def test_every_figure_can_be_varied_and_goes_before_what_a_column_says(key):
     values = {"k": 7, "l": "entropy:3", "suppression_limit": 0.5}
     values |= {"share_at_risk": "0.25:0.1", "k_subsets": "1:2"}
+    values |= {"k_map": 7, "delta_presence": "0.1:0.25"}
     value = values.get(key, "0.25")
     own = Sensitive(models=(LDiversity(5), TCloseness(0.9)))
-    changed = variation(key, value).policy(replace(POLICY, sensitive={"job": own}))
+    changed = variation(key, value).policy(
+        replace(POLICY, sensitive={"job": own}, population="all")
+    )
     assert variation(key, value).label == str(value)
     if key == "k":
         assert changed.k == 7
     elif key == "suppression_limit":
         assert changed.suppression_limit == 0.5
     else:
-        asked = [*(each.model for each in changed.demands), *changed.of_sizes, *changed.of_subsets]
+        asked = {*(each.model for each in changed.demands), *changed.models}
         [model] = [each for each in asked if each.family == key]
-        expected = {"l": 3, "share_at_risk": 0.1, "k_subsets": 2}.get(key, 0.25)
-        assert model.threshold == expected
+        expected = {"l": 3, "share_at_risk": 0.1, "k_subsets": 2, "k_map": 7}.get(key, 0.25)
+        assert expected in [getattr(model, each.name) for each in fields(model)]

@@ -49,14 +49,12 @@ from sqlanon.methods.registry import AUTO, METHODS
 from sqlanon.policy.privacy import (
     DISTANCES,
     AlphaAnonymity,
-    AverageRisk,
     BetaLikeness,
     DeltaDisclosure,
     LDiversity,
-    ShareAtRisk,
-    SubsetAnonymity,
     TCloseness,
 )
+from sqlanon.policy.sizes import AverageRisk, ShareAtRisk, SubsetAnonymity
 
 ZONES = ("UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu", "Pacific/Chatham")
 NAMES = (

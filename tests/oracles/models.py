@@ -15,14 +15,12 @@ from sqlanon.engine.base import render
 from sqlanon.policy.privacy import (
     DISTANCES,
     AlphaAnonymity,
-    AverageRisk,
     BetaLikeness,
     DeltaDisclosure,
     LDiversity,
-    ShareAtRisk,
-    SubsetAnonymity,
     TCloseness,
 )
+from sqlanon.policy.sizes import AverageRisk, ShareAtRisk, SubsetAnonymity
 from sqlanon.query.privacy import figures
 from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import table

@@ -11,15 +11,8 @@ from oracles.models import DRAWN, SHARES
 
 from sqlanon.assessment import disclosure
 from sqlanon.methods.fulldomain import model_checks
-from sqlanon.policy.privacy import (
-    AT_LEAST,
-    AT_MOST,
-    FAMILIES,
-    FORMS,
-    ByForm,
-    LDiversity,
-    figure_of,
-)
+from sqlanon.policy.population import AT_LEAST, AT_MOST
+from sqlanon.policy.privacy import FAMILIES, FORMS, ByForm, LDiversity, figure_of
 from sqlanon.query.privacy import models
 from sqlanon.reports.check import ModelResult
 from sqlanon.search import patterns, privacy

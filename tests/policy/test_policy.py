@@ -18,11 +18,11 @@ from sqlanon.policy.privacy import (
     AlphaAnonymity,
     BetaLikeness,
     DeltaDisclosure,
-    KAnonymity,
     LDiversity,
     TCloseness,
     strictest,
 )
+from sqlanon.policy.sizes import KAnonymity
 
 FULL = """
 k = 5
@@ -246,8 +246,8 @@ def test_unknown_keys_are_refused_all_at_once():
     message = refusal(Policy.from_dict, {"K": 2, "quasi_identifier": {}, "zzz": 1, "k": 2})
     assert message.startswith(
         "unknown keys in the policy: K (did you mean k?), "
-        "quasi_identifier (did you mean quasi_identifiers?), zzz; known are k, average_risk, "
-        "share_at_risk, k_subsets, l, t, "
+        "quasi_identifier (did you mean quasi_identifiers?), zzz; known are k, k_map, "
+        "delta_presence, average_risk, share_at_risk, k_subsets, l, t, "
     )
     for key in ("method", "loss", "entity", "sensitive", "suppressed_label"):
         assert key in message.partition("known are")[2]

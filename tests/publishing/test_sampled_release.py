@@ -101,7 +101,34 @@ def test_labels_at_several_levels_hold_the_people_of_both(connection):
 
 def test_labels_that_nobody_has_are_of_no_people(connection):
     connection.execute("CREATE TABLE far AS SELECT '90-99' AS age, 'f' AS sex, 'flu' AS ill")
-    assert sqlanon.check(connection, policy(KMap(1)), table="far").models[0].value == 0
+    found = sqlanon.check(connection, policy(KMap(1)), table="far")
+    assert found.models[0].value == 0
+    [told] = [note for note in found.notes if "--hierarchy" in note]
+    assert "no label of column 'age' is that of anybody in the population" in told
+
+
+def test_a_text_file_of_the_population_is_read_by_the_types_of_the_table(connection, tmp_path):
+    connection.execute("CREATE TABLE letters (postcode VARCHAR, born DATE, height DOUBLE)")
+    connection.execute("INSERT INTO letters VALUES ('12345', '2001-02-03', 2), ('12346', NULL, 2)")
+    register = tmp_path / "register.csv"
+    register.write_text("postcode,born,height\n12345,2001-02-03,2\n12346,,2\n12346,,2\n")
+    columns = {
+        "postcode": Hierarchy.prefix(3),
+        "born": Hierarchy.dates("year"),
+        "height": Hierarchy.intervals(1),
+    }
+    found = sqlanon.check(
+        connection, Policy(columns, models=[KMap(2)], population=register), table="letters"
+    )
+    assert found.models[0].value == 1
+    plan = sqlanon.plan(
+        connection, Policy(columns, models=[KMap(1)], population=register), table="letters"
+    )
+    assert [*plan.report.levels.values()] == [0, 0, 0]
+    against = sqlanon.risk(
+        connection, Policy([*columns]), table="letters", population=register
+    ).population
+    assert against.journalist_mean == 0.75
 
 
 def test_a_saved_plan_knows_its_population_and_notices_a_change(connection, tmp_path):
@@ -257,8 +284,8 @@ def test_a_policy_reads_back_as_it_was_written(tmp_path):
     [
         ({"k_map": 0}, "k of k-map is 0"),
         ({"k_map": 1.5}, "k of k-map is 1.5"),
-        ({"delta_presence": "0.5"}, "must have the form 0.1:0.5"),
-        ({"delta_presence": {"least": 0.5}}, "must be a table such as"),
+        ({"delta_presence": "0.5"}, "lacks most; it has the form LEAST:MOST, such as 0.1:0.5"),
+        ({"delta_presence": {"most": 0.5}}, "delta_presence lacks least"),
         ({"delta_presence": "0.5:0.1"}, "the second above 0 and not below the first"),
         ({"delta_presence": "0:0"}, "the second above 0"),
         ({"delta_presence": "0:2"}, "shares between 0 and 1"),

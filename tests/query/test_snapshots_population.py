@@ -2,7 +2,7 @@
 
 from snapshots import Snapshot
 
-from sqlanon.policy.privacy import DeltaPresence, KMap
+from sqlanon.policy.population import DeltaPresence, KMap
 from sqlanon.query.assess import population as assess
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import roll_up

@@ -5,7 +5,8 @@ from databases import empty_database
 from snapshots import Snapshot, text
 from sqlglot import parse_one
 
-from sqlanon.policy.privacy import LDiversity, SubsetAnonymity, TCloseness
+from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.policy.sizes import SubsetAnonymity
 from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute, SuppressionQuery
 from sqlanon.sqltext import expression, name

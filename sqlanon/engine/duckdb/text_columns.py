@@ -165,18 +165,22 @@ class Kind:
         )
 
 
-def csv_kinds(form: TextFormat, decimals: int | None, *, exact: bool) -> list[Kind]:
+def csv_kinds(
+    form: TextFormat, decimals: int | None, *, exact: bool, like: str | None = None
+) -> list[Kind]:
     """The types that a column of a CSV file may get, the first that fits first.
 
     Args:
         form: What is said of how the file is written.
         decimals: Digits behind the point that the first rows have in common.
         exact: Whether the texts count, not the values alone.
+        like: The type of a column that it is compared with, which comes first then.
     """
     numbers = [Kind("BIGINT", exact), Kind("DOUBLE", exact, decimals=decimals)]
     if exact and decimals and decimals <= _MOST_DECIMALS:
         numbers.append(Kind(f"DECIMAL(18, {decimals})", exact))
-    return [*dates_as_given(form, exact=exact), *numbers, *_dates_of_iso(exact=exact)]
+    kinds = [*dates_as_given(form, exact=exact), *numbers, *_dates_of_iso(exact=exact)]
+    return sorted(kinds, key=lambda kind: kind.type != like)
 
 
 def json_kinds(form: TextFormat, *, exact: bool) -> list[Kind]:

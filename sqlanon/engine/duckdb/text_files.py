@@ -110,7 +110,9 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
     kinds: dict[str, Sequence[Kind]] = dict.fromkeys(use.read(layout.columns), ())
     for name in use.kept(layout.columns):
         decimals = layout.decimals.get(name)
-        kinds[name] = csv_kinds(how.form, decimals, exact=use.is_exact(name))
+        kinds[name] = csv_kinds(
+            how.form, decimals, exact=use.is_exact(name), like=use.types.get(name)
+        )
     loaded = home(engine, table, names=layout.columns, use=use)
     with _native(engine, layout) as (readable, encoding):
         types = dict.fromkeys(layout.columns, "VARCHAR")
@@ -119,7 +121,8 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
             return _scan(readable, layout.delimiter, types=types, encoding=encoding, more=more)
 
         scan = scanned({})
-        texts = TextColumns(scan, kinds, how.form.nulls, use.counted)
+        typed = {name: () if use.types.get(name) == "TEXT" else kinds[name] for name in kinds}
+        texts = TextColumns(scan, typed, how.form.nulls, use.counted)
         found = _load(engine, layout, columns=texts, table=loaded, scanned=scanned)
         _refuse_left_out(engine, layout, path=readable, table=loaded, scanned=scanned)
         engine.opened.notes += date_notes(
@@ -128,7 +131,7 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
             path=path,
             form=how.form,
             dated=use.dated,
-            texts=texts,
+            texts=replace(texts, kinds=kinds),
             kinds=found,
             rows=scan,
             left_out=[name for name in layout.columns if name not in use.kept(layout.columns)],

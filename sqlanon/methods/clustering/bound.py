@@ -22,7 +22,7 @@ from sqlanon.methods.registry import SharedWork
 from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.search.clustering.assign import unplaceable

@@ -82,6 +82,7 @@ from sqlanon.methods.fulldomain.frequency_sets import (
 )
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.microdata.sensitive import Details, SensitiveCodes
+from sqlanon.policy.population import PopulationModel
 from sqlanon.policy.privacy import (
     BY_RATIO,
     TOLERANCE,
@@ -89,13 +90,10 @@ from sqlanon.policy.privacy import (
     BetaLikeness,
     ByForm,
     LDiversity,
-    PopulationModel,
-    SizeModel,
-    SubsetAnonymity,
     TCloseness,
     ValueModel,
-    least_size,
 )
+from sqlanon.policy.sizes import SizeModel, SubsetAnonymity, least_size
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
     CLASS_SIZE,

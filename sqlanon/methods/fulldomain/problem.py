@@ -151,8 +151,7 @@ def _model_checks(
     sizes: SizeChecks, policy: Policy, *, records: int, looks_at_classes: bool
 ) -> ModelChecks | None:
     encoded = sizes.sets.encoded
-    beyond_classes = policy.of_sizes or policy.of_subsets or policy.population_models
-    if not (policy.demands or policy.entity or beyond_classes):
+    if not policy.beyond_k:
         return None
     # k alone needs none of these.
     from sqlanon.methods.fulldomain.model_checks import ModelChecks, SuppressionScope, Violations

@@ -122,8 +122,7 @@ class GainCounter:
                 relief += part * baseline * Fraction(min(allowance, records), records)
         # Rounding adds less than `UNSURE` to what no class at all exceeds.
         most = math.ceil(highest) + UNSURE if highest else 0
-        others = policy.of_sizes or policy.of_subsets or policy.population_models
-        only_k = not (policy.demands or policy.entity or others)
+        only_k = not policy.beyond_k
         return cls(engine, encoded, policy.k, only_k, attributes, most, math.ceil(relief))
 
     def count(self, sets: FrequencySets, batch: Batch) -> list[Gains]:

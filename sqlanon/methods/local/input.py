@@ -16,7 +16,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import DistinctCombinations, distinct_combinations
 from sqlanon.microdata.encoding import Encoded, leaf_maps
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.privacy import KAnonymity
+from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sqlanon.policy.privacy import DeltaPresence, KMap, PopulationModel
+from sqlanon.policy.population import DeltaPresence, KMap, PopulationModel
 from sqlanon.sqltext import Sql, expression, value
 
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.policy.privacy import PopulationModel, SubsetAnonymity, ValueModel
+from sqlanon.policy.population import PopulationModel
+from sqlanon.policy.privacy import ValueModel
+from sqlanon.policy.sizes import SubsetAnonymity
 from sqlanon.query.classes import violations
 from sqlanon.query.privacy import models, population
 from sqlanon.query.privacy.figures import (

@@ -19,7 +19,8 @@ from sqlanon.methods.patterns import optimum
 from sqlanon.methods.patterns.optimum import components, optimal, places_of
 from sqlanon.methods.patterns.problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
-from sqlanon.policy.privacy import KAnonymity, LDiversity, TCloseness
+from sqlanon.policy.privacy import LDiversity, TCloseness
+from sqlanon.policy.sizes import KAnonymity
 from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
 
 SEARCH = settings(max_examples=40, deadline=None)
