@@ -24,6 +24,7 @@ from sqlanon.microdata.spellings import spelling_findings
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
+from sqlanon.query.classes.frequency import in_parts
 from sqlanon.query.classes.table_classes import combinations, fewest_sharing, size_histogram
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import (
@@ -246,8 +247,7 @@ def subset_results(
             names = list(policy.attributes)
             combined = engine.materialize("combinations", combinations(table, names))
             sets = list(subsets_of(range(len(names)), model.subsets))
-            step = max(1, GROUPED_AT_ONCE // max(classes, 1))
-            parts = [sets[start : start + step] for start in range(0, len(sets), step)]
+            parts = in_parts(sets, classes, most=GROUPED_AT_ONCE)
             fewest = min(engine.rows(fewest_sharing(combined, part))[0][0] for part in parts)
             name = model.describe()
             results.append(ModelResult(name, model.k, fewest, fewest >= model.k))

@@ -106,6 +106,7 @@ from sqlanon.query.classes.frequency import (
     added_up,
     class_rows,
     class_sizes,
+    in_parts,
     with_nodes,
 )
 from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
@@ -528,9 +529,8 @@ class Violations:
                 tuple(reduce(or_, words) for words in zip(*own, strict=True))
                 for own in combinations(columns, model.subsets)
             ]
-            step = max(1, COMBINED_AT_ONCE // max(batch.source.rows, 1))
-            for start in range(0, len(masks), step):
-                rare = violations.rare(left, masks[start : start + step], k=model.k)
+            for part in in_parts(masks, batch.source.rows, most=COMBINED_AT_ONCE):
+                rare = violations.rare(left, part, k=model.k)
                 gone = self._suppressed(gone, violations.without(rare, gone, keys=keys))
         return gone
 
