@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from snapshots import Snapshot
+from sqlglot import exp
 
 from sqlanon.query.assess import attacks, weights
 from sqlanon.query.syntax import table
@@ -105,6 +106,8 @@ CREATE TABLE likely AS
 TWO, FOUR = 1 - math.log(2), math.log(4) / 3
 """Individual risk of two records of four people, and of one of four."""
 
+TEXT_WEIGHT = weights.number("w", exp.DataType.build("VARCHAR"))
+
 SNAPSHOTS = [
     Snapshot(
         "placed_classes",
@@ -177,17 +180,19 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "weight_faults",
-        weights.weight_faults(table("faulty"), weight="w", household="home", most=100.0),
+        weights.weight_faults(
+            table("faulty"), weight="w", number=TEXT_WEIGHT, household="home", most=100.0
+        ),
         [(1, 3, 2)],
     ),
     Snapshot(
         "weighted_classes",
-        weights.weighted_classes(SAMPLE, ["age", "sex"], weight="w"),
+        weights.weighted_classes(SAMPLE, ["age", "sex"], number=TEXT_WEIGHT),
         [(31, "f", 2, 4.0), (None, "m", 1, 1.0), (45, "f", 1, 4.0)],
     ),
     Snapshot(
         "weighted_classes without a weight",
-        weights.weighted_classes(SAMPLE, ["sex"], weight=None),
+        weights.weighted_classes(SAMPLE, ["sex"], number=weights.number(None)),
         [("f", 3, 3.0), ("m", 1, 1.0)],
     ),
     Snapshot(

@@ -1,7 +1,7 @@
 """Weights: queries of the individual risk of a sample, and of the risk of its households.
 
 `weight` and `household` are columns of the sample, None where there is none: each record then
-stands for itself alone.
+stands for itself alone. `number` is the weight as one, by the function of that name.
 """
 
 from __future__ import annotations
@@ -17,36 +17,37 @@ STEP, POINTS = 0.2, range(-16, 17)
 """Of the integral that individual risk is: with them it is within 1e-10 of the risk."""
 
 
-def _number(weight: str | None) -> Fragment:
-    """A record's weight; NULL where it is no number."""
-    if weight is None:
+def number(weight: str | None, kind: exp.DataType | None = None) -> Fragment:
+    """A record's weight, from a column of some type; NULL where it is no number."""
+    if weight is None or kind is None:
         return value(1.0)
-    return expression(
-        "TRY_CAST(CAST(source.{{ weight }} AS VARCHAR) AS DOUBLE)", weight=name(weight)
-    )
+    is_number = kind.is_type(*exp.DataType.NUMERIC_TYPES)
+    plain = expression("source.{{ weight }}", weight=name(weight))
+    text = expression("CAST({{ plain }} AS VARCHAR)", plain=plain)
+    return expression("TRY_CAST({{ cell }} AS DOUBLE)", cell=plain if is_number else text)
 
 
 def weight_faults(
-    source: exp.Table, *, weight: str | None, household: str | None, most: float
+    source: exp.Table, *, weight: str | None, number: Fragment, household: str | None, most: float
 ) -> Sql:
     """Records without a weight, with one that is none from 1 to `most`, and without a household."""
     columns = (value(1) if each is None else name(each) for each in (weight, household))
     return render(
         "assess/weight_faults",
         source=source,
-        number=_number(weight),
+        number=number,
         most=value(most),
         **dict(zip(("weight", "household"), columns, strict=True)),
     )
 
 
-def weighted_classes(source: exp.Table, columns: Sequence[str], *, weight: str | None) -> Sql:
+def weighted_classes(source: exp.Table, columns: Sequence[str], *, number: Fragment) -> Sql:
     """The classes of a sample: key_0, key_1, ..., class_size, and people, the sum of weights."""
     return render(
         "assess/weighted_classes",
         source=source,
         keys=list(zip(names(columns), _keys(len(columns)), strict=True)),
-        weight=_number(weight),
+        weight=number,
     )
 
 
