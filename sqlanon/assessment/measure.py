@@ -26,7 +26,7 @@ from sqlanon.loss.measures import (
 from sqlanon.loss.release import Column, Release
 from sqlanon.microdata.binding import Subject, bind, column_types, family, refuse_unsuited
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.policy.policy import ASIDE, Policy
+from sqlanon.policy.policy import COUNTING_COLUMNS, Policy
 from sqlanon.policy.privacy import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.query.assess import attacks as queries
@@ -376,7 +376,7 @@ def _plain(policy: Policy) -> Policy:
     """The quasi-identifiers and k: what a release satisfies and which columns it keeps is open."""
     k = [model for model in policy.models if isinstance(model, KAnonymity)]
     roles = ("sensitive", "identifiers", "keep", "drop")
-    nothing: Any = dict.fromkeys(roles, ()) | dict.fromkeys(ASIDE)
+    nothing: Any = dict.fromkeys(roles, ()) | dict.fromkeys(COUNTING_COLUMNS)
     labelled = {n: own for n, own in policy.attributes.items() if own.class_mean is None}
     return replace(policy.with_attributes(labelled), models=k, **nothing)
 

@@ -35,7 +35,7 @@ Tell = Callable[[str], None]
 
 DEFAULT_SETS = 2_000  # sets that the default number of columns keeps within
 MOST_SETS = 200_000  # sets; more are refused
-LISTED = 10  # sets listed of each size
+MAX_LISTED = 10  # sets listed of each size
 
 FEW_ROWS = 60_000  # rows up to which asking once for many sets is faster than asking for fewer
 MAX_GROUPS = 1_000_000  # groups of one aggregation, as far as one set allows
@@ -301,7 +301,7 @@ class SubsetCounter:
         for size in range(1, self.options.largest + 1):
             sets = [one for one in ranked if one.bit_count() == size and self._unique(one)]
             sets.sort(key=lambda one: (-self._unique(one), -self.counts[one].classes, members(one)))
-            chosen += sets[:LISTED]
+            chosen += sets[:MAX_LISTED]
         return chosen
 
     def _unique(self, subset: Subset) -> int:

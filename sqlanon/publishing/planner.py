@@ -367,8 +367,9 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
     choice = import_module(CHOICE.home)  # most plans are by a method asked for by name
     own, chosen = choice.settled(subject, policy, options)
     refuse_subsets(policy, own.method)
-    found: Decided = choice.told(_of_classes(engine, subject, policy=policy, options=own), chosen)
-    return found
+    found = _of_classes(engine, subject, policy=policy, options=own)
+    explained: Decided = choice.explained(found, chosen)
+    return explained
 
 
 def _of_classes(

@@ -218,7 +218,7 @@ class SuppressionScope:
         return all(model.superset_monotone for model in [*self._models, *self.population])
 
     @property
-    def is_whole(self) -> bool:
+    def counts_absent(self) -> bool:
         """Whether classes of the population without any record matter."""
         return any(model.forbids_suppression for model in self.population)
 
@@ -616,7 +616,7 @@ class Violations:
         if k and self.scope.population:
             beside = classes.beside_population(self.scope)
             # Those of the population alone have no other figures.
-            parts = [beside, *parts] if self.scope.is_whole else [*parts, beside]
+            parts = [beside, *parts] if self.scope.counts_absent else [*parts, beside]
         return violations.violating(parts, classes.keys)
 
     def _asked(self) -> list[_Asked]:
@@ -693,7 +693,9 @@ class _Classes:
             (population.violates(m), population.required(m, every=scope.records))
             for m in scope.population
         ]
-        return Figures(violations.compared(rows, self.keys, is_whole=scope.is_whole), conditions)
+        return Figures(
+            violations.compared(rows, self.keys, counts_absent=scope.counts_absent), conditions
+        )
 
     def persons(self) -> Sql:
         """The `persons` of every class."""

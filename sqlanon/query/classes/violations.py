@@ -175,15 +175,15 @@ def violating(parts: Sequence[Figures], keys: Keys) -> Sql:
     )
 
 
-def compared(rows: Fragment, keys: Keys, *, is_whole: bool) -> Sql:
+def compared(rows: Fragment, keys: Keys, *, counts_absent: bool) -> Sql:
     """Classes with their `released` records, PEOPLE of the population, and CLASS_SIZE.
 
     Args:
         rows: Classes with the first two, those of the population alone among them.
         keys: What tells them apart.
-        is_whole: Whether the latter stay; their people then stand for records that are missing.
+        counts_absent: Whether the latter stay; their people then stand for missing records.
     """
-    return render("classes/compared", rows=rows, keys=names(keys), is_whole=is_whole)
+    return render("classes/compared", rows=rows, keys=names(keys), counts_absent=counts_absent)
 
 
 def beside(rows: Fragment, population: Fragment, keys: Keys) -> Sql:
