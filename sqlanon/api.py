@@ -22,7 +22,7 @@ from sqlanon.engine.base import Opening
 from sqlanon.engine.open import OpenedSource, second_table
 from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Call, F, Frame, Source, asked
-from sqlanon.microdata.opening import beside, opened_for, told
+from sqlanon.microdata.opening import beside, opened_for, with_provenance
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.settings import Settings, completed, opening_of, options_of
@@ -76,7 +76,7 @@ def plan(
 
         with opened.engine.transaction(options.deadline):
             found = make_plan(opened.engine, opened.table, resolved, options, finds_persons=True)
-        return replace(found, report=told(opened, found.report, found.policy))
+        return replace(found, report=with_provenance(opened, found.report, found.policy))
 
 
 class _Published(Opening, total=False):
@@ -239,7 +239,7 @@ def apply(
             file=replaced,
             earlier=earlier,
         )
-        return target.result(told(opened, done, plan.policy), with_report=with_report)
+        return target.result(with_provenance(opened, done, plan.policy), with_report=with_report)
 
 
 def _apply_to(
@@ -284,7 +284,7 @@ def _apply_to(
         earlier=earlier,
     )
     policy = replace(plan.policy, suppression_limit=limit or 0.0)
-    return target.result(told(opened, done, policy), with_report=with_report)
+    return target.result(with_provenance(opened, done, policy), with_report=with_report)
 
 
 class _Anonymized(Settings, total=False):
@@ -443,7 +443,7 @@ def anonymize(
                 file=replaced,
                 earlier=earlier,
             )
-        return target.result(told(opened, done, found.policy), with_report=with_report)
+        return target.result(with_provenance(opened, done, found.policy), with_report=with_report)
 
 
 def _earlier(

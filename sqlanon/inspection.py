@@ -22,7 +22,7 @@ from sqlanon.engine.base import Opening
 from sqlanon.engine.open import second_table
 from sqlanon.errors import PolicyError
 from sqlanon.microdata.calls import AnyPolicy, Call, Frame, Source, asked
-from sqlanon.microdata.opening import beside, holding, is_data, reading, told
+from sqlanon.microdata.opening import beside, holding, is_data, reading, with_provenance
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following
 from sqlanon.query.syntax import rows_of
@@ -104,9 +104,9 @@ def check(
                 kept=found.kept_columns,
                 path=opened.path,
             )
-            return told(opened, replace(found, findings=about), resolved)
+            return with_provenance(opened, replace(found, findings=about), resolved)
         notes = person_notes(opened.engine, opened.table, policy=resolved)
-        return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
+        return with_provenance(opened, replace(found, notes=(*found.notes, *notes)), resolved)
 
 
 def _checked_join(
@@ -128,7 +128,7 @@ def _checked_join(
     ):
         names = on(list(opened.engine.columns(opened.table))) if callable(on) else list(on)
         found = check_joined(opened.engine, opened.table, other=other, on=names, policy=resolved)
-        return told(opened, found, resolved)
+        return with_provenance(opened, found, resolved)
 
 
 @checked
@@ -189,7 +189,7 @@ def lint(
                 about = by_severity([*about, *others])
             [(records,)] = engine.rows(rows_of(opened.table))
         made = LintReport(about, records, tuple(notes), time.monotonic() - started)
-        return told(opened, made, resolved)
+        return with_provenance(opened, made, resolved)
 
 
 @checked
@@ -258,7 +258,7 @@ def risk(
             opened.engine, opened.table, policy=resolved, options=options, population=against
         )
         notes = person_notes(opened.engine, opened.table, policy=resolved)
-        return told(opened, replace(found, notes=(*found.notes, *notes)), resolved)
+        return with_provenance(opened, replace(found, notes=(*found.notes, *notes)), resolved)
 
 
 @checked
@@ -322,7 +322,7 @@ def measure(
             losses=losses,
             control=unreleased,
         )
-        return told(opened, found, resolved)
+        return with_provenance(opened, found, resolved)
 
 
 @checked
@@ -369,7 +369,7 @@ def mine(
     ):
         with opened.engine.transaction(deadline), opened.engine.limited(deadline):
             found = list_itemsets(opened.engine, opened.table, policy=resolved, listed=listed)
-        return told(opened, found, resolved)
+        return with_provenance(opened, found, resolved)
 
 
 @checked
@@ -413,4 +413,4 @@ def bound(
     ):
         with opened.engine.transaction(deadline), opened.engine.limited(deadline):
             found = bound_table(opened.engine, opened.table, policy=resolved, wanted=wanted)
-        return told(opened, found, resolved)
+        return with_provenance(opened, found, resolved)

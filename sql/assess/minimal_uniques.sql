@@ -5,14 +5,14 @@
 -- and per word the bits that tell its classes apart), words (names of the words), known (a table of
 -- what was found by smaller sets).
 SELECT
-  alone.held,
+  alone.subset,
   alone.members,
   {% for word in words %}
   alone.{{ word }},
   {% endfor %}
 FROM (
   SELECT
-    sets.held,
+    sets.subset,
     sets.members,
     {% for word in words %}
     MIN(source.{{ word }}) AS {{ word }},
@@ -23,9 +23,9 @@ FROM (
       {% for own in sets %}
       {% if not loop.first %}, {% endif %}({{ listed(own) }})
       {% endfor %}
-  ) AS sets(held, members{% for word in words %}, mask_{{ loop.index0 }}{% endfor %})
+  ) AS sets(subset, members{% for word in words %}, mask_{{ loop.index0 }}{% endfor %})
   GROUP BY
-    sets.held,
+    sets.subset,
     sets.members
     {% for word in words %}
     , source.{{ word }} & sets.mask_{{ loop.index0 }}
@@ -36,5 +36,5 @@ WHERE NOT EXISTS (
   SELECT 1
   FROM {{ known }} AS known
   WHERE {{ equal("known", "alone", words) }}
-    AND (known.held & alone.held) = known.held
+    AND (known.subset & alone.subset) = known.subset
 )

@@ -4,78 +4,64 @@
 --
 -- A label stands for cells; its records are spread over them alike.
 --
--- Holes: original and released (the tables), records and published (how many of each count),
--- columns (per column its name, the cell of a record of the original, the rows of its values and
--- cells or none, the cells of its labels or none, and the label of a cell), spread (the share of a
--- cell that a label gives), suppressed and judged (as is_suppressed takes them; or none).
-WITH held AS (
+-- Holes: original and released (the tables), records (those of the original), columns (per column
+-- its name, the names of its cells and labels, the cell of a record of the original, and the label
+-- of a cell), cells (their names), maps (per column whose cells are numbered its name, and the
+-- relation and rows of its values and cells), stands (of the same columns the number, relation, and
+-- name of the cells), label_cells (attribute, label, cell, and how many cells it has),
+-- spread (the share that a label gives to a cell), suppressed and judged (as is_suppressed takes
+-- them; or none).
+WITH counted AS (
   SELECT
-    {% for column, cell, values, stands, label in columns %}
-    {{ cell }} AS cell_{{ loop.index0 }},
+    {% for column, cell, label, value, stands_for in columns %}
+    {{ value }} AS {{ cell }},
     {% endfor %}
     CAST(COUNT(*) AS BIGINT) AS size
   FROM {{ original }} AS source
-  {% for column, cell, values, stands, label in columns %}
-  {% if values is not None %}
-  JOIN {{ values }} AS values_{{ loop.index0 }}
-    ON source.{{ column }} IS NOT DISTINCT FROM values_{{ loop.index0 }}.value
-  {% endif %}
+  {% for column, map, rows in maps %}
+  JOIN {{ rows }} AS {{ map }}
+    ON source.{{ column }} IS NOT DISTINCT FROM {{ map }}.value
   {% endfor %}
-  GROUP BY
-    {% for column, cell, values, stands, label in columns %}
-    {% if not loop.first %}, {% endif %}{{ cell }}
-    {% endfor %}
+  GROUP BY ALL
 ),
 labelled AS (
   SELECT
-    {% for column, cell, values, stands, label in columns %}
-    CAST(source.{{ column }} AS VARCHAR) AS label_{{ loop.index0 }},
+    {% for column, cell, label, value, stands_for in columns %}
+    CAST(source.{{ column }} AS VARCHAR) AS {{ label }},
     {% endfor %}
     CAST(COUNT(*) AS BIGINT) AS size
   FROM {{ released }} AS source
   {% if suppressed is not None %}
   WHERE NOT ({{ is_suppressed(judged, suppressed) }})
   {% endif %}
-  GROUP BY
-    {% for column, cell, values, stands, label in columns %}
-    {% if not loop.first %}, {% endif %}CAST(source.{{ column }} AS VARCHAR)
-    {% endfor %}
+  GROUP BY ALL
 ),
 expected AS (
   SELECT
-    {% for column, cell, values, stands, label in columns %}
-    held.cell_{{ loop.index0 }},
+    {% for cell in cells %}
+    counted.{{ cell }},
     {% endfor %}
     {{ real_sum(spread) }} AS share
-  FROM held
-  {% for column, cell, values, stands, label in columns %}
-  {% if stands is not None %}
-  JOIN {{ stands }} AS stands_{{ loop.index0 }}
-    ON held.cell_{{ loop.index0 }} = stands_{{ loop.index0 }}.cell
-  {% endif %}
+  FROM counted
+  {% for number, relation, cell in stands %}
+  JOIN {{ label_cells }} AS {{ relation }}
+    ON {{ relation }}.attribute = {{ number }}
+    AND {{ relation }}.cell = counted.{{ cell }}
   {% endfor %}
   JOIN labelled
-    ON
-    {% for column, cell, values, stands, label in columns %}
-    {% if not loop.first %} AND {% endif %}
-    labelled.label_{{ loop.index0 }} IS NOT DISTINCT FROM {{ label }}
+    ON TRUE
+    {% for column, cell, label, value, stands_for in columns %}
+    AND labelled.{{ label }} IS NOT DISTINCT FROM {{ stands_for }}
     {% endfor %}
-  GROUP BY
-    {% for column, cell, values, stands, label in columns %}
-    {% if not loop.first %}, {% endif %}held.cell_{{ loop.index0 }}
-    {% endfor %}
+  GROUP BY ALL
 ),
 compared AS (
   SELECT
-    CAST(held.size AS DOUBLE) / {{ records }} AS before,
+    CAST(counted.size AS DOUBLE) / {{ records }} AS before,
     COALESCE(expected.share, CAST(0 AS DOUBLE)) AS after
-  FROM held
+  FROM counted
   LEFT JOIN expected
-    ON
-    {% for column, cell, values, stands, label in columns %}
-    {% if not loop.first %} AND {% endif %}
-    held.cell_{{ loop.index0 }} IS NOT DISTINCT FROM expected.cell_{{ loop.index0 }}
-    {% endfor %}
+    ON {{ same("counted", "expected", cells) }}
 )
 SELECT
   {{ real_sum("after") }} AS covered,

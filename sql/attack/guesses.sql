@@ -1,35 +1,29 @@
--- The values that an attacker guesses from: the lead, a value that most of the released records
--- which it leads to have, and how many values are so.
+-- The values that an attacker guesses from: the evidence, a value that most of the released records
+-- of its classes have, and how many values are so.
 --
--- Holes: led (lead and node; None where all records are one), values (class_values).
-SELECT
-  lead,
-  value,
-  CAST(COUNT(*) OVER (PARTITION BY lead) AS BIGINT) AS guesses
-FROM (
+-- Holes: evidence (evidence and node), values (class_values).
+WITH counted AS (
   SELECT
-    lead,
+    evidence.evidence,
+    counts.value,
+    {{ total("counts.records") }} AS records
+  FROM {{ values }} AS counts
+  JOIN {{ evidence }} AS evidence
+    ON evidence.node = counts.node
+  GROUP BY
+    evidence.evidence,
+    counts.value
+),
+ranked AS (
+  SELECT
+    evidence,
     value,
-    records = MAX(records) OVER (PARTITION BY lead) AS is_guessed
-  FROM (
-    SELECT
-      {% if led is None %}
-      CAST(0 AS BIGINT) AS lead,
-      {% else %}
-      led.lead,
-      {% endif %}
-      held.value,
-      {{ total("held.records") }} AS records
-    FROM {{ values }} AS held
-    {% if led is not None %}
-    JOIN {{ led }} AS led
-      ON led.node = held.node
-    {% endif %}
-    GROUP BY
-      {% if led is not None %}
-      led.lead,
-      {% endif %}
-      held.value
-  ) AS counted
-) AS ranked
+    records = MAX(records) OVER (PARTITION BY evidence) AS is_guessed
+  FROM counted
+)
+SELECT
+  evidence,
+  value,
+  CAST(COUNT(*) OVER (PARTITION BY evidence) AS BIGINT) AS guesses
+FROM ranked
 WHERE is_guessed

@@ -3,32 +3,33 @@
 -- Where nothing matches, the guess is the latter.
 --
 -- Holes: targets (words, which, value and size), words (their names), matching (by words), guesses
--- (of matching records), plain (of all records).
-SELECT
-  sqlanon_which,
-  {{ total("size") }},
-  {{ real_sum("size * CASE WHEN is_led THEN chance ELSE plain_chance END") }},
-  {{ real_sum("size * plain_chance") }}
-FROM (
+-- (by evidence, of which 0 is that of all records).
+WITH attacked AS (
   SELECT
     targets.sqlanon_which,
+    targets.value,
     targets.size,
-    led.lead IS NOT NULL AS is_led,
-    COALESCE(CAST(1 AS DOUBLE) / guesses.guesses, 0) AS chance,
-    COALESCE(CAST(1 AS DOUBLE) / plain.guesses, 0) AS plain_chance
+    COALESCE(known.evidence, 0) AS evidence
   FROM {{ targets }} AS targets
   LEFT JOIN {{ matching }} AS matching
     ON {{ equal("targets", "matching", words) }}
   LEFT JOIN (
     SELECT DISTINCT
-      lead
+      evidence
     FROM {{ guesses }} AS guesses
-  ) AS led
-    ON led.lead = matching.lead
-  LEFT JOIN {{ guesses }} AS guesses
-    ON guesses.lead = matching.lead
-    AND guesses.value IS NOT DISTINCT FROM targets.value
-  LEFT JOIN {{ plain }} AS plain
-    ON plain.value IS NOT DISTINCT FROM targets.value
-) AS attacked
-GROUP BY sqlanon_which
+  ) AS known
+    ON known.evidence = matching.evidence
+)
+SELECT
+  attacked.sqlanon_which,
+  {{ total("attacked.size") }},
+  COALESCE({{ real_sum("attacked.size * CAST(1 AS DOUBLE) / informed.guesses") }}, 0),
+  COALESCE({{ real_sum("attacked.size * CAST(1 AS DOUBLE) / plain.guesses") }}, 0)
+FROM attacked
+LEFT JOIN {{ guesses }} AS informed
+  ON informed.evidence = attacked.evidence
+  AND informed.value IS NOT DISTINCT FROM attacked.value
+LEFT JOIN {{ guesses }} AS plain
+  ON plain.evidence = 0
+  AND plain.value IS NOT DISTINCT FROM attacked.value
+GROUP BY attacked.sqlanon_which

@@ -1,12 +1,13 @@
--- The released classes by what their labels stand for: the labels, class_size, and per column its
--- place, the number of the node. Prefixes of columns are numbered by their places, too.
+-- The released classes by what some labels stand for: the labels, class_size, and per label its
+-- place, the number of its node. The beginning of a class, its first n labels, is numbered node_n.
 --
--- Holes: classes (labels, class_size and small), read (attribute, label and place), columns (their
--- numbers), prefixes (a name each, and the places that it begins with).
+-- Holes: classes (labels, class_size and small), read (attribute, label and place), columns (the
+-- numbers of the labels), beginnings (what each is called, and its places).
 SELECT
   placed.*,
-  {% for own, places in prefixes %}
-  CAST(DENSE_RANK() OVER (ORDER BY {{ listed(places) }}) AS BIGINT) AS {{ own }},
+  CAST(1 AS BIGINT) AS node_0,
+  {% for node, places in beginnings %}
+  CAST(DENSE_RANK() OVER (ORDER BY {{ listed(places) }}) AS BIGINT) AS {{ node }},
   {% endfor %}
 FROM (
   SELECT

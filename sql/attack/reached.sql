@@ -1,34 +1,25 @@
--- What original combinations reach: their words, and the number (node) of each prefix of a class
--- whose labels stand for their values. They reach its beginning (parent) already.
+-- What original combinations reach by one label more: their words, and the number (node) of each
+-- beginning of a class whose labels stand for their values.
 --
--- Holes: pairs (words and node), words (their names), covers (attribute, the words of a leaf, and
--- the place of each node above it that is published), classes (placed_classes), columns (per column
--- its number and its bits of each word), parent and own (what prefixes are called).
+-- Holes: pairs (words and node, what they reach already), words (their names), covers (attribute,
+-- the words of a leaf, and the place of each node above it that is published), classes
+-- (placed_classes), column (the label's number), masks (the bits of its column per word), before
+-- and after (what beginnings without and with the label are called).
 SELECT
   {% for word in words %}
   pairs.{{ word }},
   {% endfor %}
-  prefixes.node
+  nodes.node
 FROM {{ pairs }} AS pairs
-{% for number, masks in columns %}
-JOIN {{ covers }} AS cover_{{ number }}
-  ON cover_{{ number }}.attribute = {{ number }}
-  {% for bits in masks %}
-  {% if bits %}
-  AND (pairs.word_{{ loop.index0 }} & {{ bits }}) = cover_{{ number }}.word_{{ loop.index0 }}
-  {% endif %}
-  {% endfor %}
-{% endfor %}
+JOIN {{ covers }} AS covers
+  ON covers.attribute = {{ column }}
+  AND {{ same_words("pairs", "covers", masks) }}
 JOIN (
   SELECT DISTINCT
-    {% for number, masks in columns %}
-    place_{{ number }},
-    {% endfor %}
-    {{ parent }} AS parent,
-    {{ own }} AS node
+    place_{{ column }} AS place,
+    {{ before }} AS before_it,
+    {{ after }} AS node
   FROM {{ classes }} AS classes
-) AS prefixes
-  ON prefixes.parent = pairs.node
-  {% for number, masks in columns %}
-  AND prefixes.place_{{ number }} = cover_{{ number }}.place
-  {% endfor %}
+) AS nodes
+  ON nodes.before_it = pairs.node
+  AND nodes.place = covers.place

@@ -1,14 +1,15 @@
 """Attacks: singling out, linkability and inference, carried out on a release.
 
-What matches whom is told column by column: an original combination reaches a beginning of a class
-if that class's labels so far stand for its values. Where labels of a column overlap, as with local
-recoding, it may reach several. Work grows with the distinct combinations and with what each of them
-reaches; every stage is counted, and beyond `MAX_PAIRS` nothing is told rather than a part of it.
+What matches whom is counted column by column: an original combination reaches the beginning of a
+class, its first labels, if these stand for its values. Where labels of a column overlap, as with
+local recoding, it may reach several. Work grows with the distinct combinations and with what each
+of them reaches; every stage is counted, and beyond `MAX_PAIRS` no figure is given for a part of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -16,7 +17,7 @@ from sqlanon.assessment.release import Published
 from sqlanon.engine.base import by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import Words
-from sqlanon.microdata.encoding import JOINED, coded
+from sqlanon.microdata.encoding import coded
 from sqlanon.query.assess import attacks as queries
 from sqlanon.query.assess import release
 from sqlanon.query.encoding.encode import ATTRIBUTE, VALUE, Carried, word
@@ -32,43 +33,56 @@ class TooManyPairsError(SourceError):
     """Combinations reach too many classes to be put together."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Matches:
+    """What original combinations of some columns match, as tables.
+
+    Args:
+        classes: The released classes by these columns.
+        pairs: Which of them each combination matches.
+        records: How many released records that are.
+        masks: The bits of the columns, per word.
+    """
+
+    classes: exp.Table
+    pairs: exp.Table
+    records: exp.Table
+    masks: Words
+
+
 def run_attacks(
     published: Published, *, sensitive: Mapping[str, bool], has_control: bool
 ) -> Attacks:
     """Attacks on a release whose labels were read, with the records of its original.
 
     Args:
-        published: The release. Its original is a table of the records of both, with WHICH they are
-            of, where there is a control.
+        published: The release, of which some record has labels. Its original is a table of the
+            records of both, with WHICH they are of, where there is a control.
         sensitive: The sensitive columns of the release, and whether NULL is a value of each.
         has_control: Whether there is a control.
 
     Raises:
         TooManyPairsError: Combinations reach too many classes.
     """
-    found = _Matches(published)
-    targets = found.targets(has_control)
-    names = published.subject.names
-    middle = (len(names) + 1) // 2
-    masks = found.masks(range(middle, len(names)))
-    query = queries.figures(
-        targets,
-        words=found.words,
-        whole=found.whole,
-        halves=found.halves,
-        masks=masks,
+    engine, names = published.engine, published.subject.names
+    places, middle = _places(published), (len(names) + 1) // 2
+    whole, *halves = (
+        _matches(published, columns, *places)
+        for columns in (range(len(names)), range(middle), range(middle, len(names)))
     )
-    rows = sorted(found.engine.rows(query))
-    released = published.released.statistics.records
-    linked = None
-    if found.halves is not None:
-        chance = 1 / released if released else 0.0
-        linked = _attack([(n, links) for _, n, _, links in rows], chance)
-    inference = dict(found.inferred(sensitive, has_control=has_control))
+    query = queries.figures(
+        _targets(published, has_control=has_control),
+        whole=whole.records,
+        halves=[(half.records, half.masks) for half in halves],
+    )
+    rows = sorted(engine.rows(query))
+    chance = 1 / published.released.statistics.records
+    linked = _attack([(n, links) for _, n, _, links in rows], chance)
+    inference = dict(_inferred(published, whole, sensitive=sensitive, has_control=has_control))
     return Attacks(
-        singling_out=_attack([(n, alone) for _, n, alone, _ in rows], 0.0),
+        singling_out=_attack([(n, single) for _, n, single, _ in rows], 0.0),
         halves=(tuple(names[:middle]), tuple(names[middle:])),
-        linkability=linked,
+        linkability=linked if len(names) > 1 else None,
         inference={name: attack for name, attack in inference.items() if attack is not None},
         not_run=tuple(name for name, attack in inference.items() if attack is None),
     )
@@ -80,181 +94,100 @@ def _attack(rows: Sequence[tuple[int, float]], baseline: float) -> Attack:
     return Attack(rates[0], rates[1] if len(rates) > 1 else None, baseline)
 
 
-class _Matches:
-    """What original combinations match, in temporary tables.
+def _places(published: Published) -> tuple[exp.Table, exp.Table]:
+    """The place of each label, and the places that stand for each leaf, as tables."""
+    read: list[tuple[object, ...]] = []
+    covers: list[tuple[object, ...]] = []
+    for number, (labels, codes) in enumerate(zip(published.labels, published.codes, strict=True)):
+        runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
+        places = {run: place for place, run in enumerate(sorted(set(runs.values())))}
+        read += [(number, label, places[run]) for label, run in runs.items()]
+        covers += [
+            (number, *codes[leaf], place)
+            for (first, size), place in places.items()
+            for leaf in range(first, first + size)
+        ]
+    words = map(word, range(published.encoded.layout.words))
+    load = published.engine.load_rows
+    names = ATTRIBUTE, release.LABEL, queries.PLACE
+    return (
+        load("labels", by_column(names, read), {release.LABEL: TEXT}),
+        load("covers", by_column((ATTRIBUTE, *words, queries.PLACE), covers)),
+    )
+
+
+def _matches(
+    published: Published, columns: Sequence[int], read: exp.Table, covers: exp.Table
+) -> _Matches:
+    """What the original's combinations of some columns match, column by column.
 
     Raises:
         TooManyPairsError: They reach too many classes.
     """
-
-    def __init__(self, published: Published) -> None:
-        self.engine, self.published = published.engine, published
-        self.words = published.encoded.layout.words
-        # Where no labels overlap, a combination reaches one class at most.
-        self.most = max(MAX_PAIRS, published.encoded.rows)
-        columns = len(published.subject.names)
-        middle = (columns + 1) // 2
-        one, other = self._batches(range(middle)), self._batches(range(middle, columns))
-        prefixes = dict(_prefixes([*one, *other], "whole"))
-        own = dict(_prefixes(other, "half"))
-        read, self._covers = self._places()
-        query = queries.placed_classes(
-            published.released.classes, read, columns=columns, prefixes=prefixes | own
+    engine, layout = published.engine, published.encoded.layout
+    bits = {number: layout.column_masks(number, 0) for number in columns}
+    masks = tuple(sum(own[w] for own in bits.values()) for w in range(layout.words))
+    query = queries.placed_classes(published.released.classes, read, columns=columns)
+    classes = engine.materialize("placed", query)
+    pairs = engine.materialize("pairs", queries.combinations(published.encoded.table, masks))
+    # Where no labels overlap, a combination reaches one class at most.
+    most = max(MAX_PAIRS, published.encoded.rows)
+    for step, number in enumerate(columns):
+        query = queries.reached(
+            pairs, covers, classes=classes, column=number, masks=bits[number], step=step
         )
-        self.classes = self.engine.materialize("placed", query)
-        named = list(prefixes)
-        self._class = named[-1]
-        every = self.masks(range(columns))
-        pairs, first = self._reach(every, one, [queries.START, *named])
-        self.halves = None
-        if other:
-            self.pairs, self.whole = self._reach(every, other, named[len(one) - 1 :], begun=pairs)
-            rest = self.masks(range(middle, columns))
-            _, second = self._reach(rest, other, [queries.START, *own])
-            self.halves = first, second
-        else:
-            self.pairs, self.whole = pairs, first
+        pairs, rows = engine.materialize_counted("pairs", query)
+        if rows > most:
+            raise TooManyPairsError(
+                "labels overlap, and combinations of values match too many classes to attack "
+                f"each ({rows:,} of at most {most:,}); attack a release of one level for "
+                "each column, or name fewer quasi-identifiers"
+            )
+    query = queries.matching(pairs, classes, columns=len(columns), words=layout.words)
+    return _Matches(classes, pairs, engine.materialize("matching", query), masks)
 
-    def masks(self, columns: Sequence[int]) -> Words:
-        """The bits of some columns, per word."""
-        layout = self.published.encoded.layout
-        own = [layout.column_masks(number, 0) for number in columns]
-        return tuple(sum(masks[w] for masks in own) for w in range(self.words))
 
-    def _batches(self, columns: Sequence[int]) -> list[list[int]]:
-        """Columns by what is joined at once: those whose labels never overlap go together."""
-        batches: list[list[int]] = []
-        is_open = False
-        for number in columns:
-            labels = self.published.labels[number]
-            is_plain = labels.nodes.disjoint(labels.records)
-            if is_plain and is_open and len(batches[-1]) < JOINED:
-                batches[-1].append(number)
-            else:
-                batches.append([number])
-            is_open = is_plain
-        return batches
+def _targets(published: Published, *, has_control: bool, value: str | None = None) -> exp.Table:
+    """The records that are attacked, with a value that is guessed, as a table."""
+    engine, encoded, subject = published.engine, published.encoded, published.subject
+    carried = {} if value is None else {VALUE: Carried(value)}
+    if has_control:
+        carried[queries.WHICH] = Carried(queries.WHICH)
+    rows = encoded.table
+    if carried:
+        coding = encoded.layout, encoded.maps
+        query = coded(engine, subject, source=subject.table, coding=coding, carried=carried)
+        rows = engine.materialize("targets", query)
+    return rows if has_control else engine.materialize("targets", queries.of_original(rows))
 
-    def _places(self) -> tuple[exp.Table, exp.Table]:
-        """The place of each label, and the places that stand for each leaf, as tables."""
-        read: list[tuple[object, ...]] = []
-        covers: list[tuple[object, ...]] = []
-        parts = zip(self.published.labels, self.published.codes, strict=True)
-        for number, (labels, codes) in enumerate(parts):
-            runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
-            places = {run: place for place, run in enumerate(sorted(set(runs.values())))}
-            read += [(number, label, places[run]) for label, run in runs.items()]
-            covers += [
-                (number, *codes[leaf], place)
-                for (first, size), place in places.items()
-                for leaf in range(first, first + size)
-            ]
-        words = map(word, range(self.words))
-        return (
-            self.engine.load_rows(
-                "labels",
-                by_column((ATTRIBUTE, release.LABEL, queries.PLACE), read),
-                {release.LABEL: TEXT},
-            ),
-            self.engine.load_rows("covers", by_column((ATTRIBUTE, *words, queries.PLACE), covers)),
+
+def _inferred(
+    published: Published, whole: _Matches, *, sensitive: Mapping[str, bool], has_control: bool
+) -> Iterator[tuple[str, Attack | None]]:
+    """The attack on each sensitive column; None where it would take too long."""
+    engine, released, names = published.engine, published.released, published.subject.names
+    query = queries.evidence(
+        whole.pairs, whole.records, whole.classes, columns=len(names), words=len(whole.masks)
+    )
+    evidence = engine.materialize("evidence", query)
+    for name, nulls in sensitive.items():
+        targets: Fragment = _targets(published, has_control=has_control, value=name)
+        values = release.class_values(
+            released.table, names, sensitive=name, suppressed=released.label
         )
-
-    def _reach(
-        self,
-        masks: Words,
-        batches: Sequence[Sequence[int]],
-        prefixes: Sequence[str],
-        *,
-        begun: exp.Table | None = None,
-    ) -> tuple[exp.Table, exp.Table]:
-        """What combinations by some bits reach by batches of columns, and the records there.
-
-        `prefixes` are that before the first batch, and those that the batches end.
-        """
-        engine = self.engine
-        pairs = begun
-        if pairs is None:
-            query = queries.beginnings(self.published.encoded.table, masks)
-            pairs = engine.materialize("pairs", query)
-        layout = self.published.encoded.layout
-        for number, batch in enumerate(batches):
-            query = queries.reached(
-                pairs,
-                self._covers,
-                classes=self.classes,
-                columns={each: layout.column_masks(each, 0) for each in batch},
-                parent=prefixes[number],
-                own=prefixes[number + 1],
-            )
-            pairs, rows = engine.materialize_counted("pairs", query)
-            if rows > self.most:
-                raise TooManyPairsError(
-                    "labels overlap, and combinations of values match too many classes to attack "
-                    f"each ({rows:,} of at most {self.most:,}); attack a release of one level for "
-                    "each column, or name fewer quasi-identifiers"
-                )
-        own = prefixes[len(batches)]
-        is_led = own == self._class
-        query = queries.matching(pairs, self.classes, words=self.words, own=own, is_led=is_led)
-        return pairs, engine.materialize("matching", query)
-
-    def targets(self, has_control: bool, value: str | None = None) -> exp.Table:
-        """The records that are attacked, with a value that is guessed, as a table."""
-        encoded, subject = self.published.encoded, self.published.subject
-        rows = encoded.table
-        carried = {} if value is None else {VALUE: Carried(value)}
-        if has_control:
-            carried[queries.WHICH] = Carried(queries.WHICH)
-        if carried:
-            query = coded(
-                self.engine,
-                subject,
-                source=subject.table,
-                coding=(encoded.layout, encoded.maps),
-                carried=carried,
-            )
-            rows = self.engine.materialize("targets", query)
-        if has_control:
-            return rows
-        return self.engine.materialize("targets", queries.of_original(rows))
-
-    def inferred(
-        self, sensitive: Mapping[str, bool], *, has_control: bool
-    ) -> Iterator[tuple[str, Attack | None]]:
-        """The attack on each sensitive column; None where it would take too long."""
-        if not sensitive:
-            return
-        engine, released = self.engine, self.published.released
-        names = self.published.subject.names
-        led = engine.materialize("led", queries.led(self.pairs, self.whole, words=self.words))
-        for name, nulls in sensitive.items():
-            targets: Fragment = self.targets(has_control, name)
-            values = release.class_values(
-                released.table, names, sensitive=name, suppressed=released.label
-            )
-            if not nulls:
-                values = release.without_null(values)
-                targets = release.without_null(targets)
-            query = queries.class_values(values, self.classes, columns=len(names), own=self._class)
-            held = engine.materialize("held", query)
-            [(work,)] = engine.rows(queries.led_values(led, held))
-            if work > self.most:
-                yield name, None
-                continue
-            guesses = engine.materialize("guesses", queries.guesses(held, led))
-            plain = engine.materialize("plain", queries.guesses(held))
-            query = queries.inferred(
-                targets, words=self.words, matching=self.whole, guesses=guesses, plain=plain
-            )
-            rows = sorted(engine.rows(query))
-            if rows and rows[0][0] == 0:  # else no record of the original has a value
-                (_, records, _, plainly), *_ = rows
-                yield name, _attack([(n, right) for _, n, right, _ in rows], plainly / records)
-
-
-def _prefixes(batches: Sequence[Sequence[int]], name: str) -> Iterator[tuple[str, list[int]]]:
-    """What the beginnings of batches are called, and their columns."""
-    columns: list[int] = []
-    for number, batch in enumerate(batches):
-        columns = [*columns, *batch]
-        yield f"{name}_{number}", columns
+        if not nulls:
+            values, targets = map(release.without_null, (values, targets))
+        query = queries.class_values(values, whole.classes, columns=len(names))
+        counts = engine.materialize("counts", query)
+        [(work,)] = engine.rows(queries.guessed_values(evidence, counts))
+        if work > max(MAX_PAIRS, published.encoded.rows):
+            yield name, None
+            continue
+        guesses = engine.materialize("guesses", queries.guesses(counts, evidence))
+        query = queries.inferred(
+            targets, words=len(whole.masks), matching=whole.records, guesses=guesses
+        )
+        rows = sorted(engine.rows(query))
+        if rows and rows[0][0] == 0:  # else no record of the original has a value
+            (_, records, _, plainly), *_ = rows
+            yield name, _attack([(n, right) for _, n, right, _ in rows], plainly / records)

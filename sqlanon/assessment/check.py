@@ -24,6 +24,7 @@ from sqlanon.microdata.spellings import spelling_findings
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
+from sqlanon.query.classes.frequency import in_parts
 from sqlanon.query.classes.table_classes import combinations, fewest_sharing, size_histogram
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import (
@@ -39,7 +40,7 @@ from sqlanon.wording import Note, alike, counted, shell_word
 
 # The entity of a published table is missing rightly, beside names as like it as patient_age (0.76).
 MISSPELT = 0.85
-SHOWN = 10  # quasi-identifiers that nobody named, as a note lists them
+MAX_NAMED = 10  # quasi-identifiers that nobody named, as a note lists them
 OF_RECORDS = " of records"
 """What follows the name of a model that is asked of records where the policy counts persons."""
 SKEWED = 0.5  # distance from which a class tells much of what its records hold
@@ -246,8 +247,7 @@ def subset_results(
             names = list(policy.attributes)
             combined = engine.materialize("combinations", combinations(table, names))
             sets = list(subsets_of(range(len(names)), model.subsets))
-            step = max(1, GROUPED_AT_ONCE // max(classes, 1))
-            parts = [sets[start : start + step] for start in range(0, len(sets), step)]
+            parts = in_parts(sets, classes, most=GROUPED_AT_ONCE)
             fewest = min(engine.rows(fewest_sharing(combined, part))[0][0] for part in parts)
             name = model.describe()
             results.append(ModelResult(name, model.k, fewest, fewest >= model.k))
@@ -269,7 +269,7 @@ def with_quasi_identifiers(
     if policy.attributes:
         return policy, []
     types = column_types(engine, table)
-    named = {*policy.aside, *(name for role in policy.roles.values() for name in role)}
+    named = {*policy.counting_columns, *(name for role in policy.roles.values() for name in role)}
     free = [name for name in types if name not in named]
     unsuited = [name for name in free if is_unsuited(types[name])]
     chosen = [name for name in free if name not in unsuited]
@@ -277,7 +277,7 @@ def with_quasi_identifiers(
         raise PolicyError(
             "no quasi-identifier is named, and every column has another role; name some with --qi"
         )
-    shown = ", ".join(map(repr, chosen[:SHOWN])) + (", ..." if chosen[SHOWN:] else "")
+    shown = ", ".join(map(repr, chosen[:MAX_NAMED])) + (", ..." if chosen[MAX_NAMED:] else "")
     notes = [
         f"no quasi-identifier is named (--qi), so every column without another role counts as one, "
         f"{len(chosen):,} in all: {shown}"
@@ -356,7 +356,7 @@ def judged_columns(
     """
     columns = list(engine.columns(table))
     named = [name for role in policy.roles.values() for name in role if name not in policy.keep]
-    settled = {*named, policy.entity, *policy.aside} - ({*policy.keep} - {policy.entity})
+    settled = {*named, policy.entity, *policy.counting_columns} - ({*policy.keep} - {policy.entity})
     if policy.others == "drop":
         settled |= {*columns} - {*policy.keep}
     names = [name for name in columns if name not in settled]

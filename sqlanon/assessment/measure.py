@@ -26,7 +26,7 @@ from sqlanon.loss.measures import (
 from sqlanon.loss.release import Column, Release
 from sqlanon.microdata.binding import Subject, bind, column_types, family, refuse_unsuited
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.policy.policy import ASIDE, Policy
+from sqlanon.policy.policy import COUNTING_COLUMNS, Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.query.assess import attacks as queries
@@ -248,6 +248,11 @@ def read_release(
             attacks, missed = _attacks(
                 engine, published, policy=plain, control=control, sensitive=sensitive
             )
+        if attacks is not None and policy.entity is not None:
+            missed.append(
+                "attacks are on records, of which a person may have several: of the persons a "
+                "greater share may be found by one of theirs"
+            )
         use = None
         if not losses:
             use = use_of(published, types, beside=list(sensitive), means=means)
@@ -276,18 +281,26 @@ def _attacks(
 ) -> tuple[Attacks | None, list[str]]:
     """What attacks on a release find, and notes on what was not run."""
     tell("attacking: the released table")
-    subject = published.subject
+    subject, released = published.subject, published.released
     if control is not None:
         _refuse_unlike(engine, subject, control=control, sensitive=sensitive)
-        columns, released = [*subject.names, *sensitive], published.released
+        columns = [*subject.names, *sensitive]
         query = queries.both(subject.table, control, columns=columns)
+        table = engine.materialize("attacked", query)
+        if not engine.rows(queries.differing(table, columns=columns))[0][0]:
+            raise ControlError(
+                "the control has the very records of the original; give records of the same "
+                "population that were not released"
+            )
         try:
-            both = bind(engine, engine.materialize("attacked", query), policy=policy)
+            both = bind(engine, table, policy=policy)
             both, _ = regrouped(engine, both, released.classes)
             encoded = encode_subject(engine, both, policy)
             published = read_published(engine, both, encoded=encoded, released=released)
         except (HierarchyError, PolicyError, SourceError) as error:
             raise ControlError(f"the original with the control: {error}") from None
+    if released.label is None or not released.statistics.records:
+        return None, ["no attack was run: every record is suppressed, and nothing is left to match"]
     try:
         found = run_attacks(published, sensitive=sensitive, has_control=control is not None)
     except TooManyPairsError as error:
@@ -363,7 +376,7 @@ def _plain(policy: Policy) -> Policy:
     """The quasi-identifiers and k: what a release satisfies and which columns it keeps is open."""
     k = [model for model in policy.models if isinstance(model, KAnonymity)]
     roles = ("sensitive", "identifiers", "keep", "drop")
-    nothing: Any = dict.fromkeys(roles, ()) | dict.fromkeys(ASIDE)
+    nothing: Any = dict.fromkeys(roles, ()) | dict.fromkeys(COUNTING_COLUMNS)
     labelled = {n: own for n, own in policy.attributes.items() if own.class_mean is None}
     return replace(policy.with_attributes(labelled), models=k, **nothing)
 

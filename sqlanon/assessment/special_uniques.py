@@ -13,6 +13,7 @@ from sqlanon.assessment.codes import SubsetCodes, members
 from sqlanon.assessment.subsets import MAX_GROUPS, subsets_up_to
 from sqlanon.engine.base import Engine
 from sqlanon.query.assess import risk
+from sqlanon.query.classes.frequency import in_parts
 from sqlanon.reports.special_uniques import SpecialUniques
 
 MOST_GROUPED = 40_000_000
@@ -33,11 +34,10 @@ def special_uniques(engine: Engine, coded: SubsetCodes, *, largest: int) -> Spec
     The temporary tables stay until the engine's workspace ends.
     """
     known = engine.materialize("minimal", risk.no_uniques(coded.words))
-    step = 1 + MAX_GROUPS // max(coded.rows, 1)
     for _, alike in groupby(subsets_up_to(len(coded.names), largest), key=int.bit_count):
         sets, found = [(own, own.bit_count(), *coded.masks(own)) for own in alike], known
-        for start in range(0, len(sets), step):
-            query = risk.minimal_uniques(coded.table, sets[start : start + step], known=known)
+        for part in in_parts(sets, coded.rows, most=MAX_GROUPS):
+            query = risk.minimal_uniques(coded.table, part, known=known)
             found = engine.materialize("minimal", risk.joined(found, query))
         known = found
     by_set = [(members(own), records) for own, records in engine.rows(risk.sizes_of_sets(known))]

@@ -35,10 +35,10 @@ Tell = Callable[[str], None]
 
 DEFAULT_SETS = 2_000  # sets that the default number of columns keeps within
 MOST_SETS = 200_000  # sets; more are refused
-LISTED = 10  # sets listed of each size
+MAX_LISTED = 10  # sets listed of each size
 
 FEW_ROWS = 60_000  # rows up to which asking once for many sets is faster than asking for fewer
-MAX_GROUPS = 1_000_000  # groups of one aggregation, beside those of one set
+MAX_GROUPS = 1_000_000  # groups of one aggregation, as far as one set allows
 SHRUNK = 0.8  # rows of a roll-up over rows of its source, at most, for it to pay
 WRITING = 3  # how many rows are counted in the time that one is rolled up
 STATEMENTS = 130_000  # how many rows are counted in the time that a roll-up's statements start
@@ -258,9 +258,7 @@ class SubsetCounter:
 
     def _count(self, wanted: Sequence[Subset], source: SubsetCounts) -> None:
         """Counts sets from a frequency set."""
-        most = 1 + MAX_GROUPS // max(source.rows, 1)
-        for start in range(0, len(wanted), most):
-            batch = wanted[start : start + most]
+        for batch in frequency.in_parts(wanted, source.rows, most=MAX_GROUPS):
             masks = list(map(self.coded.masks, batch))
             query = risk.subset_counts(source.table, masks, person=self.coded.person)
             for position, *figures in self.engine.rows(query):
@@ -303,7 +301,7 @@ class SubsetCounter:
         for size in range(1, self.options.largest + 1):
             sets = [one for one in ranked if one.bit_count() == size and self._unique(one)]
             sets.sort(key=lambda one: (-self._unique(one), -self.counts[one].classes, members(one)))
-            chosen += sets[:LISTED]
+            chosen += sets[:MAX_LISTED]
         return chosen
 
     def _unique(self, subset: Subset) -> int:

@@ -10,6 +10,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import weights
 from sqlanon.query.classes.table_classes import most_records
 from sqlanon.reports.weights import HouseholdRisk, WeightedRisk
+from sqlanon.sqltext import Fragment
 from sqlanon.wording import counted
 
 MAX_WEIGHT = 1e12
@@ -42,9 +43,10 @@ def weighted_risk(
             "people one record stands for, so that they would count several times; leave weight "
             "and household out, or give a table of one record for each person"
         )
-    _refuse_faults(engine, table, weight=weight, household=household)
+    number = weights.number(weight, None if weight is None else engine.columns(table)[weight])
+    _refuse_faults(engine, table, weight=weight, number=number, household=household)
     names = list(policy.attributes)
-    query = weights.weighted_classes(table, names, weight=weight)
+    query = weights.weighted_classes(table, names, number=number)
     classes = engine.materialize("weighted", query)
     query = weights.individual_risk(classes, len(names))
     risks = engine.materialize("risks", query)
@@ -60,9 +62,16 @@ def weighted_risk(
 
 
 def _refuse_faults(
-    engine: Engine, table: exp.Table, *, weight: str | None, household: str | None
+    engine: Engine,
+    table: exp.Table,
+    *,
+    weight: str | None,
+    number: Fragment,
+    household: str | None,
 ) -> None:
-    query = weights.weight_faults(table, weight=weight, household=household, most=MAX_WEIGHT)
+    query = weights.weight_faults(
+        table, weight=weight, number=number, household=household, most=MAX_WEIGHT
+    )
     [(missing, wrong, homeless)] = engine.rows(query)
     faults = [
         f"{which} column {name!r} has {counted(records, 'record')} {what}"

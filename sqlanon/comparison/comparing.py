@@ -60,7 +60,7 @@ from sqlanon.methods.registry import (
 )
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
-from sqlanon.microdata.opening import opened_for, told
+from sqlanon.microdata.opening import opened_for, with_provenance
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.policy.varied import LIMIT, Variation, variation
@@ -163,7 +163,7 @@ def compare(
             bounds=tuple(runner.bounds),
             passes=BRIEF_PASSES if runner.is_brief and refined else None,
         )
-        return told(opened, found, resolved)
+        return with_provenance(opened, found, resolved)
 
 
 def _refuse_compared(
@@ -504,7 +504,7 @@ def sweep(
             options.loss,
             seconds=time.monotonic() - started,
         )
-        return told(opened, swept, resolved)
+        return with_provenance(opened, swept, resolved)
 
 
 def _refuse_single(settings: Settings) -> None:

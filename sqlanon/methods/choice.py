@@ -171,7 +171,7 @@ def _mixed_labels(at: Situation) -> str:
     return f"labels of {listed(mixed)} stand for different nodes at several levels" if mixed else ""
 
 
-def _held(at: Situation) -> str:
+def _unprovable(at: Situation) -> str:
     """Why there is no proof, where there is memory for every record."""
     records = counted(at.subject.records, "record")
     if not at.holds(CLUSTER_BYTES, ALL_RECORDS):
@@ -199,7 +199,7 @@ def _coverable(at: Situation) -> str:
     return least if at.policy.of_sizes else f"{least}, and a cover of {records} proves how little"
 
 
-HELD = ChoiceRule("anytime", _held)
+ANYTIME = ChoiceRule("anytime", _unprovable)
 COVER = ChoiceRule("direct-cover", _coverable)
 RULES = (
     ChoiceRule("incognito", _of_labels),
@@ -214,7 +214,7 @@ RULES = (
     ChoiceRule("set-cover", _only),
     ChoiceRule("mondrian", _only),
     ChoiceRule("mondrian", _many),
-    HELD,
+    ANYTIME,
     COVER,
 )
 """Reasons to choose a method; the first that says something of a situation decides."""
@@ -226,7 +226,7 @@ def choose(situation: Situation) -> Choice:
     for rule in RULES:
         reason = rule.reason(situation) if rule.method in candidates else ""
         if reason:
-            return Choice(rule.method, reason, _proving(situation) if rule is HELD else "")
+            return Choice(rule.method, reason, _proving(situation) if rule is ANYTIME else "")
     return Choice(candidates[0], "it takes the options given")
 
 
@@ -240,7 +240,7 @@ def settled(
     return replace(options, method=method, own=own), chosen
 
 
-def told(found: Decided, chosen: Choice) -> Decided:
+def explained(found: Decided, chosen: Choice) -> Decided:
     """What was decided, with the reason for the method and what more time gives in its report."""
     report = found.report
     search = replace(report.search, chosen_by=AUTO, reason=chosen.reason)

@@ -20,7 +20,7 @@ from sqlanon.hierarchy.rules import Dates, Intervals, Prefix, Suppression
 from sqlanon.hierarchy.rules import Path as Labels
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
-from sqlanon.microdata.opening import reading, told
+from sqlanon.microdata.opening import reading, with_provenance
 from sqlanon.policy.policy import Policy
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import level_labels
@@ -151,7 +151,7 @@ def bind_hierarchies(
                 faults += error.faults
         if faults:
             raise HierarchyError(faults)
-        return [told(source, report) for report in reports]
+        return [with_provenance(source, report) for report in reports]
 
 
 def make_hierarchy(

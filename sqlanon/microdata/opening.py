@@ -59,7 +59,7 @@ def opened_for(
         if complete is not None:
             made[0].check_columns(columns, publish=complete)
         published = made[0].published(columns)
-        left_out = frozenset(columns) - {*published, *made[0].aside}
+        left_out = frozenset(columns) - {*published, *made[0].counting_columns}
         by_value, as_is = made[0].by_value(), frozenset(published) - {*made[0].attributes}
         attributes = made[0].attributes
         counted = _counted(made[0]) & left_out if finds_persons else frozenset[str]()
@@ -96,7 +96,7 @@ def reading(
 
     def use(columns: Sequence[str]) -> Use:
         made.append(_resolved(columns, policy))
-        dropped = {*made[0].identifiers, *made[0].drop} - {*made[0].aside}
+        dropped = {*made[0].identifiers, *made[0].drop} - {*made[0].counting_columns}
         of_values = {*made[0].attributes, *made[0].sensitive, made[0].weight}
         alone = {*columns} - {*of_values, *dropped}
         left_out, by_value = frozenset(dropped), made[0].by_value()
@@ -119,7 +119,7 @@ def _beside_population(
     return with_population(source.engine, policy, how=how)
 
 
-def told(source: OpenedSource, report: R, policy: Policy | None = None) -> R:
+def with_provenance(source: OpenedSource, report: R, policy: Policy | None = None) -> R:
     """A report of a source that says what it was made of, and what was found there.
 
     Args:

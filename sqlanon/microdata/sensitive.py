@@ -398,7 +398,7 @@ def rank_values(
     The temporary tables, by value and by rank, stay until the engine's workspace ends.
     """
     query = reference(
-        figures.held(table, asked.name, entity=entity),
+        figures.column_rows(table, asked.name, entity=entity),
         nulls=asked.needed.nulls,
         order=asked.order,
         height=asked.height,
@@ -413,7 +413,7 @@ def persons_of(
     """The persons of a table who have a value of an attribute that counts; None without any."""
     if entity is None:
         return None
-    rows = figures.held(table, asked.name, entity=entity)
+    rows = figures.column_rows(table, asked.name, entity=entity)
     found: int = engine.rows(figures.persons_with_values(rows, nulls=asked.needed.nulls))[0][0]
     return found
 

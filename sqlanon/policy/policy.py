@@ -44,7 +44,7 @@ OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
 MOST_SUBSETS = 2_000
 """Sets of quasi-identifiers whose combinations are counted for a model; more are refused."""
-ASIDE = {
+COUNTING_COLUMNS = {
     "entity": "whose record it is",
     "weight": "how many people a record stands for",
     "household": "which household it is of",
@@ -196,7 +196,7 @@ class Policy:
         }
 
     @property
-    def aside(self) -> tuple[str, ...]:
+    def counting_columns(self) -> tuple[str, ...]:
         """The columns of entity, weight and household, published only where they are kept."""
         return tuple(filter(None, (self.entity, self.weight, self.household)))
 
@@ -264,7 +264,7 @@ class Policy:
                     faults.append(f"{role} without a {names}: {', '.join(map(repr, wrong))}")
         if not all_of(self.models, Model):
             faults.append("models must be a list of privacy models, such as [KAnonymity(5)]")
-        for key in ASIDE:
+        for key in COUNTING_COLUMNS:
             if not isinstance(getattr(self, key), str | None):
                 faults.append(f"{key} must be the name of a column")
         if not isinstance(self.population, str | None) or self.population == "":
@@ -289,14 +289,19 @@ class Policy:
         faults = [
             f"column {name!r} is both {key} and {role}; the column that says {why} cannot be "
             "published so, leave it out of the other role"
-            for key, why in ASIDE.items()
+            for key, why in COUNTING_COLUMNS.items()
             for role in ("quasi-identifier", "sensitive")
             if (name := getattr(self, key)) in self.roles[role]
         ]
-        twice = sorted({name for name in self.aside if self.aside.count(name) > 1})
+        twice = sorted(
+            {name for name in self.counting_columns if self.counting_columns.count(name) > 1}
+        )
         return [
             *faults,
-            *(f"column {n!r} is two of {', '.join(ASIDE)}; it can be one of them" for n in twice),
+            *(
+                f"column {n!r} is two of {', '.join(COUNTING_COLUMNS)}; it can be one of them"
+                for n in twice
+            ),
         ]
 
     def _mean_faults(self) -> Iterator[str]:
@@ -437,7 +442,7 @@ class Policy:
         if publish:
             self.refuse_published_entity()
         named = [column for role in self.roles.values() for column in role]
-        named += [column for column in self.aside if column not in named]
+        named += [column for column in self.counting_columns if column not in named]
         faults = [
             f"the table has no column {column!r}{did_you_mean(column, columns)}"
             for column in named
@@ -463,7 +468,9 @@ class Policy:
         Raises:
             ReleaseError: There are columns that it drops, or gives no role.
         """
-        dropped = {*self.identifiers, *self.drop, *self.aside} - {*self.keep} | {self.entity}
+        dropped = {*self.identifiers, *self.drop, *self.counting_columns} - {*self.keep} | {
+            self.entity
+        }
         faults = [
             f"{counted(len(names), 'column')} {why}: {', '.join(map(repr, names))}"
             for names, why in (
@@ -488,12 +495,15 @@ class Policy:
 
     def unassigned(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that need a role before it is published."""
-        named = {*self.aside, *(column for role in self.roles.values() for column in role)}
+        named = {
+            *self.counting_columns,
+            *(column for role in self.roles.values() for column in role),
+        }
         return [column for column in columns if self.others is None and column not in named]
 
     def published(self, columns: Sequence[str]) -> list[str]:
         """The columns of a table that are published, in the table's order."""
-        left_out = {*self.identifiers, *self.drop, *self.aside} - set(self.keep)
+        left_out = {*self.identifiers, *self.drop, *self.counting_columns} - set(self.keep)
         if self.others == "drop":
             left_out |= {*columns} - {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return [column for column in columns if column not in left_out]
@@ -537,7 +547,11 @@ class Policy:
                 for column, attribute in self.sensitive_attributes.items()
             },
         }
-        for key in ("others", *ASIDE, *(["population"] if self.population_models else [])):
+        for key in (
+            "others",
+            *COUNTING_COLUMNS,
+            *(["population"] if self.population_models else []),
+        ):
             if getattr(self, key) is not None:
                 result[key] = getattr(self, key)
         for name, attribute in self.attributes.items():

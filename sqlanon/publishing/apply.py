@@ -93,13 +93,15 @@ def publish(
             shown = replace(plan.report, notes=(*plan.report.notes, *notes))
             target.confirm(replace(plan, report=shown))
         tell(f"writing: {counted(plan.report.records, 'record')}")
-        alone = not released
-        with _staged(engine, plan, source=source, target=target, file=file, alone=alone) as staged:
+        models_must_hold = not released
+        with _staged(
+            engine, plan, source=source, target=target, file=file, models_must_hold=models_must_hold
+        ) as staged:
             written, table = time.monotonic(), staged.table
             tell("checking: what was written")
             if target.in_place:
                 refuse_broken_views(engine, source, columns=engine.columns(table))
-            results = _verified(engine, plan, table=table, alone=alone)
+            results = _verified(engine, plan, table=table, models_must_hold=models_must_hold)
             together = None
             if released:
                 kinds = column_types(engine, table)
@@ -282,7 +284,7 @@ def _staged(
     source: exp.Table,
     target: Target,
     file: Path | None,
-    alone: bool,
+    models_must_hold: bool,
 ) -> Iterator[_Staged]:
     """The published rows as a table to check; on leaving, it goes where it belongs."""
     if file is not None:
@@ -302,7 +304,7 @@ def _staged(
             columns = formats.columns_written(engine, staged, output=target.output)
             made = _Staged(staged, columns)
             yield made
-            _write(engine, plan, staged=made, target=target, alone=alone)
+            _write(engine, plan, staged=made, target=target, models_must_hold=models_must_hold)
             return
         pages_stay = target.in_place and files.file_of(engine, source) is not None
         yield _Staged(staged, {}, (STILL_THERE,) if pages_stay else ())
@@ -334,14 +336,16 @@ def _move(engine: Engine, staged: exp.Table, *, place: exp.Table) -> None:
             )
 
 
-def _verified(engine: Engine, plan: Plan, *, table: exp.Table, alone: bool) -> TableResults:
+def _verified(
+    engine: Engine, plan: Plan, *, table: exp.Table, models_must_hold: bool
+) -> TableResults:
     """Classes and models of a published table, from that table alone.
 
     Args:
         engine: Where it is.
         plan: Its plan.
         table: The table.
-        alone: Whether it must satisfy the models by itself.
+        models_must_hold: Whether it must satisfy the models by itself.
 
     Raises:
         VerificationError: A model does not hold, a record is missing or twice, or a column is
@@ -358,7 +362,7 @@ def _verified(engine: Engine, plan: Plan, *, table: exp.Table, alone: bool) -> T
         )
     _refuse_more_suppressed(engine, plan, table=table)
     results = demanded_results(engine, table, policy=plan.policy, columns=declared)
-    if alone:
+    if models_must_hold:
         _refuse_failed(results)
     return results
 
@@ -405,7 +409,9 @@ def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> 
         )
 
 
-def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target, alone: bool) -> None:
+def _write(
+    engine: Engine, plan: Plan, *, staged: _Staged, target: Target, models_must_hold: bool
+) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
     table, columns = staged.table, staged.columns
@@ -424,7 +430,7 @@ def _write(engine: Engine, plan: Plan, *, staged: _Staged, target: Target, alone
             # The people are not where the file is read, and its rows are those that were checked.
             kept = [m for m in plan.policy.models if m not in plan.policy.population_models]
             labelled = replace(plan, policy=replace(plan.policy, models=kept), population=None)
-            _verified(reader, labelled, table=written, alone=alone)
+            _verified(reader, labelled, table=written, models_must_hold=models_must_hold)
             if not formats.holds_rows((engine, reader), (table, written), columns=columns):
                 raise VerificationError(
                     "the file does not read back as the rows that were to be published; "

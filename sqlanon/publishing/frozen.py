@@ -108,14 +108,14 @@ def publish_batch(
     """
     with engine.transaction():
         table = typed_batch(engine, plan, batch=batch)
-        found = frozen_plan(engine, plan, batch=table, limit=limit, alone=not released)
+        found = frozen_plan(engine, plan, batch=table, limit=limit, models_must_hold=not released)
         return publish(
             engine, found, source=table, target=target, earlier=earlier, released=released
         )
 
 
 def frozen_plan(
-    engine: Engine, plan: Plan, *, batch: exp.Table, limit: float | None, alone: bool
+    engine: Engine, plan: Plan, *, batch: exp.Table, limit: float | None, models_must_hold: bool
 ) -> Plan:
     """The plan for a batch of other records, with the recoding of a saved one.
 
@@ -124,7 +124,7 @@ def frozen_plan(
         plan: The saved plan.
         batch: The records, with the columns of the plan: see `typed_batch`.
         limit: Share of them that may be suppressed; None for none.
-        alone: Whether the batch must satisfy the models by itself.
+        models_must_hold: Whether the batch must satisfy the models by itself.
 
     Raises:
         HierarchyError: Values that a hierarchy or the plan does not know.
@@ -133,7 +133,7 @@ def frozen_plan(
             the models.
     """
     policy = replace(plan.policy, suppression_limit=limit or 0.0)
-    own = policy if alone else _without_models(policy)
+    own = policy if models_must_hold else _without_models(policy)
     maps = plan.recoding.columns
     settled = {
         name: _settled(attribute, levels, maps[number] if maps else None, name=name)
@@ -146,7 +146,9 @@ def frozen_plan(
         {"method": DEFAULT.name, "loss": loss if loss in DEFAULT.losses else STEERING_LOSS}
     )
     # What would have to be suppressed is found first, and then held against the limit.
-    open_ended = replace(own.with_attributes(settled), suppression_limit=1.0 if alone else 0.0)
+    open_ended = replace(
+        own.with_attributes(settled), suppression_limit=1.0 if models_must_hold else 0.0
+    )
     [(records,)] = engine.rows(rows_of(batch))
     if 0 < records < own.k:
         raise _unsatisfied(records, records, policy=policy)

@@ -350,8 +350,9 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
     choice = import_module(CHOICE.home)  # most plans are by a method asked for by name
     own, chosen = choice.settled(subject, policy, options)
     own.method.refuse_models(policy)
-    found: Decided = choice.told(_of_classes(engine, subject, policy=policy, options=own), chosen)
-    return found
+    found = _of_classes(engine, subject, policy=policy, options=own)
+    explained: Decided = choice.explained(found, chosen)
+    return explained
 
 
 def _of_classes(

@@ -11,7 +11,7 @@ from sqlanon.engine.base import Opening
 from sqlanon.engine.open import OpenedSource
 from sqlanon.errors import PolicyError
 from sqlanon.microdata.calls import asked
-from sqlanon.microdata.opening import opened_for, told
+from sqlanon.microdata.opening import opened_for, with_provenance
 from sqlanon.publishing.apply import policy_of, refuse_stale, table_named
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.publish.runs import free
@@ -102,7 +102,7 @@ def asking(
     """
 
     def ask(plan: Plan) -> object:
-        shown = replace(plan, report=told(source, plan.report, plan.policy))
+        shown = replace(plan, report=with_provenance(source, plan.report, plan.policy))
         if rows is None:
             return confirm(shown)
         with source.engine.workspace():

@@ -18,7 +18,7 @@ from sqlanon.engine.open import OpenedSource, open_source, second_table
 from sqlanon.errors import PolicyError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
-from sqlanon.microdata.opening import beside, told
+from sqlanon.microdata.opening import beside, with_provenance
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
 from sqlanon.publishing.formats import content
@@ -168,7 +168,9 @@ def verify(
                     results = released_results(engine, place, policy=demanded)
                     models = results.models
                     found, wanted = published_figures(results), known.figures
-                    differences += _other_figures(found, wanted, alone=known.together is None)
+                    differences += _other_figures(
+                        found, wanted, models_must_hold=known.together is None
+                    )
                 if known.together is not None:
                     kinds = {name: types[name] for name in judged_columns(demanded)}
                     all_of_it = judged_together(
@@ -181,7 +183,7 @@ def verify(
             differences.append(f"it has {counted(records, 'record')}, not {expected:,}")
         engine.opened.refuse_changed()
         made = Verification(tuple(differences), records, models, time.monotonic() - started)
-        return told(opened, made)
+        return with_provenance(opened, made)
 
 
 def _refuse_number(known: Manifest, count: int) -> None:
@@ -232,7 +234,7 @@ def _other_columns(wanted: list[str], names: list[str]) -> str:
 
 
 def _other_figures(
-    found: Mapping[str, Any], wanted: Mapping[str, Any], *, alone: bool
+    found: Mapping[str, Any], wanted: Mapping[str, Any], *, models_must_hold: bool
 ) -> Iterator[str]:
     """Classes and models that are not those of the manifest, or do not hold though they must."""
     for key, what in (("classes", "number of classes"), ("k", "size of the smallest class")):
@@ -241,7 +243,7 @@ def _other_figures(
     own, expected = (
         [ModelResult.from_dict(each) for each in figures["models"]] for figures in (found, wanted)
     )
-    yield from _other_models(own, expected, must_hold=alone)
+    yield from _other_models(own, expected, must_hold=models_must_hold)
 
 
 def _other_models(

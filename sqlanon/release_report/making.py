@@ -24,7 +24,7 @@ from sqlanon.errors import MissingTableError, PolicyError
 from sqlanon.loss.cells import MEASURES
 from sqlanon.methods.options import deadline_after
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
-from sqlanon.microdata.opening import beside, reading, told
+from sqlanon.microdata.opening import beside, reading, with_provenance
 from sqlanon.microdata.population import opened_population
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
@@ -140,7 +140,7 @@ def report(
         name = released if isinstance(released, str) else "released frame"
         if file is not None:
             name = file.name
-        made = told(opened, ReleaseReport(found, method, name, found.notes), resolved)
+        made = with_provenance(opened, ReleaseReport(found, method, name, found.notes), resolved)
     if file is None or is_database(file):
         return made
     return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
@@ -231,8 +231,8 @@ class Witness:
         until, ended = self._until(published)
         found = with_identifying(engine, original, found=known, deadline=until, ended=ended)
         cut = found.notes[len(known.notes) :]  # all else is told by what is published
-        if plan.policy.aside and found.released:
-            names = [*plan.policy.attributes, *found.after.sensitive, *plan.policy.aside]
+        if plan.policy.counting_columns and found.released:
+            names = [*plan.policy.attributes, *found.after.sensitive, *plan.policy.counting_columns]
             with engine.workspace():
                 query = plan.recoded(list(dict.fromkeys(names)), original)
                 rows = engine.materialize("recoded", query)

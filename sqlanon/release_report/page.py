@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlanon.errors import SourceError
 from sqlanon.loss.cells import CELL_MEASURES
 from sqlanon.pictures import refuse_target
-from sqlanon.policy.policy import ASIDE
+from sqlanon.policy.policy import COUNTING_COLUMNS
 from sqlanon.policy.privacy import TABLE_FAMILIES, figure_of
 from sqlanon.release_report.figures import (
     LabelGroup,
@@ -23,7 +23,7 @@ from sqlanon.release_report.figures import (
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.reports.attacks import HEADS
 from sqlanon.reports.check import ModelResult
-from sqlanon.reports.kept import LISTED
+from sqlanon.reports.kept import MAX_LISTED
 from sqlanon.reports.shown import ShownTable
 from sqlanon.wording import FAILS, HOLDS, clipped, counted, part_of, percent
 
@@ -196,7 +196,7 @@ class PageViews:
             (policy.drop, "dropped", "dropped"),
             *(
                 ([name], key, f"says {why}; dropped")
-                for key, why in ASIDE.items()
+                for key, why in COUNTING_COLUMNS.items()
                 if (name := getattr(policy, key)) is not None and name not in policy.keep
             ),
         )
@@ -335,7 +335,7 @@ class PageViews:
             return None
         rows = [
             [column.name, f"{column.values:,}", part_of(column.unique, kept.records)]
-            for column in kept.columns[:LISTED]
+            for column in kept.columns[:MAX_LISTED]
         ]
         heads = ["kept column", "different values", "records unique by it alone"]
         return ShownTable(rows, heads, "Columns that are released unchanged")

@@ -9,8 +9,8 @@ from typing import Any
 from sqlanon.reports.findings import RULES, Finding
 from sqlanon.wording import counted, in_columns, listed, part_of
 
-SHOWN = 5  # columns or pairs that a note names
-LISTED = 10  # columns of a table for a reader
+MAX_NAMED = 5  # columns or pairs that a note names
+MAX_LISTED = 10  # columns of a table for a reader
 NOT_COUNTED = "kept columns were not counted for lack of time; apply counts them in any case"
 """Note of a plan that had no time left for it."""
 
@@ -163,14 +163,14 @@ class KeptColumns:
     def to_lines(self) -> list[str]:
         """A table for a reader."""
         rows = [("", "values", "records unique by it alone")]
-        for one in self.columns[:LISTED]:
+        for one in self.columns[:MAX_LISTED]:
             rows.append((one.name, f"{one.values:,}", part_of(one.unique, self.records)))
         lines = [
             "not counted: kept columns, which are published as they are",
             *in_columns(rows, "<>>"),
         ]
-        if len(self.columns) > LISTED:
-            lines.append(f"  and {len(self.columns) - LISTED:,} more, which --json lists")
+        if len(self.columns) > MAX_LISTED:
+            lines.append(f"  and {len(self.columns) - MAX_LISTED:,} more, which --json lists")
         return lines
 
     def _weighing(self) -> Iterable[Finding]:
@@ -187,7 +187,7 @@ class KeptColumns:
 
     def _identifying(self) -> Iterable[Finding]:
         found, rule = self.identifying, RULES["kept-identifies"]
-        for one in found[:SHOWN]:
+        for one in found[:MAX_NAMED]:
             many = one.values * self.k > self.records
             more = f", more than one for every {self.k} records" if many and self.k > 1 else ""
             hold = "has" if one.unique == 1 else "have"
@@ -197,15 +197,15 @@ class KeptColumns:
                 "record has: it may identify people",
                 column=one.name,
             )
-        if found[SHOWN:]:
+        if found[MAX_NAMED:]:
             yield rule.found(
-                f"{counted(len(found) - SHOWN, 'more kept column')} may identify people by "
+                f"{counted(len(found) - MAX_NAMED, 'more kept column')} may identify people by "
                 "themselves",
                 remedy="--json lists them (kept_columns)",
             )
 
     def _joining(self) -> Iterable[Finding]:
-        for one in self.joining[:SHOWN]:
+        for one in self.joining[:MAX_NAMED]:
             how = "is one-to-one with" if one.one_to_one else "joins the same records as"
             share = "shares" if one.joined == 1 else "share"
             yield RULES["kept-joins"].found(
@@ -219,8 +219,8 @@ class KeptColumns:
     def _together(self) -> Iterable[Finding]:
         beside, rule = self.beside_quasi_identifiers, RULES["kept-beside"]
         if beside:
-            shown = [f"{name!r} {part_of(more, self.records)}" for name, more in beside[:SHOWN]]
-            more = [counted(len(beside) - SHOWN, "more column")] if beside[SHOWN:] else []
+            shown = [f"{name!r} {part_of(more, self.records)}" for name, more in beside[:MAX_NAMED]]
+            more = [counted(len(beside) - MAX_NAMED, "more column")] if beside[MAX_NAMED:] else []
             yield rule.found(
                 "kept columns single out more records for whoever knows the quasi-identifiers, "
                 f"too: {listed([*shown, *more])}"
@@ -237,7 +237,7 @@ class KeptColumns:
             shown = [
                 f"{listed([repr(name) for name in pair.columns])} "
                 f"{part_of(pair.unique, self.records)}"
-                for pair in pairs[:SHOWN]
+                for pair in pairs[:MAX_NAMED]
             ]
             left = self.possible_pairs - len(self.pairs)
             rest = f" ({left:,} of {self.possible_pairs:,} pairs were not counted)" if left else ""

@@ -59,7 +59,7 @@ class GroupFigures:
     is_shown: bool = False
 
     @classmethod
-    def told(cls, groups: Iterable[GroupFigures]) -> tuple[GroupFigures, ...]:
+    def for_report(cls, groups: Iterable[GroupFigures]) -> tuple[GroupFigures, ...]:
         """The groups as a report tells them: without names the larger first, in no order else.
 
         The order of groups without names would tell which of the values they are. Groups without a

@@ -16,7 +16,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import Trajectories
 from sqlanon.reports.document import Provenance, page, size_line
 from sqlanon.reports.estimates import PopulationEstimate
-from sqlanon.reports.kept import LISTED, KeptColumns
+from sqlanon.reports.kept import MAX_LISTED, KeptColumns
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.reports.special_uniques import SpecialUniques
 from sqlanon.reports.weights import WeightedRisk
@@ -330,9 +330,9 @@ class SubsetRisk:
         )
         if not self.minimal:
             return [heading, f"  none{self._why_none(unit)}"]
-        lines = _set_lines(self.minimal[:LISTED], unit)
-        if len(self.minimal) > LISTED:
-            lines.append(f"  and {len(self.minimal) - LISTED:,} more, which --json lists")
+        lines = _set_lines(self.minimal[:MAX_LISTED], unit)
+        if len(self.minimal) > MAX_LISTED:
+            lines.append(f"  and {len(self.minimal) - MAX_LISTED:,} more, which --json lists")
         return [heading, *lines]
 
     def _why_none(self, unit: str) -> str:
@@ -539,7 +539,7 @@ class RiskReport(SelfShown):
             if names and role != "kept":
                 lines.append(
                     f"not counted: {counted(len(names), f'{role} column')}: "
-                    f"{', '.join(names[:LISTED])}{', ...' if names[LISTED:] else ''}"
+                    f"{', '.join(names[:MAX_LISTED])}{', ...' if names[MAX_LISTED:] else ''}"
                 )
         return page(lines, self.notes)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlanon.wording import counted, figure, part_of, percent
 
-SHOWN = 10
+MAX_LISTED = 10
 """Scores that a document lists, the highest first."""
 
 
@@ -113,7 +113,7 @@ class SpecialUniques:
             "mean": self.mean,
             "scores": [
                 {"score": own, "records": records}
-                for own, records in [*self.scores.items()][:SHOWN]
+                for own, records in [*self.scores.items()][:MAX_LISTED]
             ],
             "minimal_sets": {str(size): number for size, number in self.sets.items()},
             "contributions": dict(self.contributions),

@@ -19,7 +19,7 @@ from sqlanon.engine.open import ROW_NAMES, is_frame, open_source, owned
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.microdata.binding import bind
-from sqlanon.microdata.opening import told
+from sqlanon.microdata.opening import with_provenance
 from sqlanon.policy.policy import SUGGESTED_K, SUGGESTED_LIMIT, Policy
 from sqlanon.progress import Progress, following, tell
 from sqlanon.query.assess.profile import commonest, misfits
@@ -98,7 +98,7 @@ def suggest(
             is_safe_harbor=profile == HIPAA,
         )
         opened.engine.opened.refuse_changed()
-        return told(opened, replace(draft, seconds=time.monotonic() - started))
+        return with_provenance(opened, replace(draft, seconds=time.monotonic() - started))
 
 
 def _draft(

@@ -47,7 +47,7 @@ INSERT INTO codes VALUES (1, 0, 1), (5, 1, 2), (6, 1, 1), (2, 0, 4);
 CREATE TABLE prices (level BIGINT, word_0 BIGINT, word_1 BIGINT, cost BIGINT);
 INSERT INTO prices VALUES (0, 1, 0, 10), (0, 2, 0, 20), (1, 0, 0, 30);
 
-CREATE TABLE minimal (held BIGINT, members BIGINT, word_0 BIGINT, word_1 BIGINT);
+CREATE TABLE minimal (subset BIGINT, members BIGINT, word_0 BIGINT, word_1 BIGINT);
 INSERT INTO minimal VALUES (1, 1, 6, 1);
 
 CREATE TABLE combined (key_0 VARCHAR, key_1 VARCHAR, size BIGINT);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from snapshots import Snapshot
+from sqlglot import exp
 
 from sqlanon.query.assess import attacks, weights
 from sqlanon.query.syntax import table
@@ -20,10 +21,10 @@ INSERT INTO read VALUES (0, '30-39', 0), (0, '31', 1), (0, NULL, 2), (1, 'f', 0)
 
 CREATE TABLE placed (
     label_0 VARCHAR, place_0 BIGINT, label_1 VARCHAR, place_1 BIGINT, class_size BIGINT,
-    half BIGINT, whole BIGINT
+    node_0 BIGINT, node_1 BIGINT, node_2 BIGINT
 );
 INSERT INTO placed VALUES
-    ('30-39', 0, 'f', 0, 2, 1, 1), ('31', 1, 'f', 0, 1, 2, 2), (NULL, 2, 'm', 1, 3, 3, 3);
+    ('30-39', 0, 'f', 0, 2, 1, 1, 1), ('31', 1, 'f', 0, 1, 1, 2, 2), (NULL, 2, 'm', 1, 3, 1, 3, 3);
 
 -- Values 31, 35 and NULL of two bits, and two of the bit above.
 CREATE TABLE encoded (word_0 BIGINT, size BIGINT);
@@ -33,7 +34,7 @@ CREATE TABLE covers (attribute BIGINT, word_0 BIGINT, place BIGINT);
 INSERT INTO covers VALUES
     (0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 2, 2), (1, 0, 0), (1, 4, 1);
 
-CREATE TABLE empty AS SELECT word_0, CAST(0 AS BIGINT) AS node FROM encoded;
+CREATE TABLE empty AS SELECT word_0, CAST(1 AS BIGINT) AS node FROM encoded;
 CREATE TABLE begun (word_0 BIGINT, node BIGINT);
 INSERT INTO begun VALUES (0, 1), (0, 2), (1, 1), (2, 3), (4, 1), (4, 2);
 CREATE TABLE pairs (word_0 BIGINT, node BIGINT);
@@ -42,28 +43,31 @@ INSERT INTO pairs VALUES (0, 1), (0, 2), (1, 1);
 CREATE TABLE targets (word_0 BIGINT, value VARCHAR, sqlanon_which INTEGER, size BIGINT);
 INSERT INTO targets VALUES (0, 'flu', 0, 1), (1, 'flu', 0, 2), (2, NULL, 0, 3), (1, 'gout', 1, 4);
 
-CREATE TABLE matching (word_0 BIGINT, records BIGINT, lead BIGINT);
+CREATE TABLE matching (word_0 BIGINT, records BIGINT, evidence BIGINT);
 INSERT INTO matching VALUES (0, 1, -1), (1, 2, 1);
-CREATE TABLE one (word_0 BIGINT, records BIGINT, lead BIGINT);
+CREATE TABLE one (word_0 BIGINT, records BIGINT, evidence BIGINT);
 INSERT INTO one VALUES (0, 2, 1), (1, 2, 1);
-CREATE TABLE other (word_0 BIGINT, records BIGINT, lead BIGINT);
+CREATE TABLE other (word_0 BIGINT, records BIGINT, evidence BIGINT);
 INSERT INTO other VALUES (0, 3, 1);
 
 CREATE TABLE ills (label_0 VARCHAR, label_1 VARCHAR, value VARCHAR, size BIGINT);
 INSERT INTO ills VALUES ('31', 'f', 'flu', 1), (NULL, 'm', NULL, 2), (NULL, 'm', NULL, 1);
 
-CREATE TABLE held (node BIGINT, value VARCHAR, records BIGINT);
-INSERT INTO held VALUES (1, 'flu', 1), (1, 'gout', 1), (2, 'gout', 1), (3, NULL, 2);
-CREATE TABLE led (lead BIGINT, node BIGINT);
-INSERT INTO led VALUES (1, 1), (-1, 1), (-1, 2);
-CREATE TABLE guesses (lead BIGINT, value VARCHAR, guesses BIGINT);
-INSERT INTO guesses VALUES (1, 'flu', 2), (1, 'gout', 2), (-1, 'gout', 1);
-CREATE TABLE plain (lead BIGINT, value VARCHAR, guesses BIGINT);
-INSERT INTO plain VALUES (0, NULL, 2), (0, 'gout', 2);
+CREATE TABLE counts (node BIGINT, value VARCHAR, records BIGINT);
+INSERT INTO counts VALUES (1, 'flu', 1), (1, 'gout', 1), (2, 'gout', 1), (3, NULL, 2);
+CREATE TABLE evidence (evidence BIGINT, node BIGINT);
+INSERT INTO evidence VALUES (1, 1), (-1, 1), (-1, 2), (0, 1), (0, 2), (0, 3);
+CREATE TABLE guesses (evidence BIGINT, value VARCHAR, guesses BIGINT);
+INSERT INTO guesses VALUES
+    (1, 'flu', 2), (1, 'gout', 2), (-1, 'gout', 1), (0, NULL, 2), (0, 'gout', 2);
 
 CREATE TABLE sample (age INTEGER, sex VARCHAR, w VARCHAR, home VARCHAR);
 INSERT INTO sample VALUES
     (31, 'f', '2.5', 'a'), (31, 'f', '1.5', 'b'), (NULL, 'm', '1', 'a'), (45, 'f', '4', 'b');
+
+CREATE TABLE attacked (sex VARCHAR, age INTEGER, sqlanon_which INTEGER);
+INSERT INTO attacked VALUES
+    ('f', NULL, 0), ('f', NULL, 1), ('f', 1, 0), ('f', 1, 0), ('f', 1, 1), ('m', NULL, 1);
 
 CREATE TABLE faulty (w VARCHAR, home VARCHAR);
 INSERT INTO faulty VALUES (NULL, 'a'), ('0.5', NULL), ('many', 'a'), ('1', 'a'), ('200', NULL);
@@ -79,94 +83,89 @@ CREATE TABLE risks AS
 CREATE TABLE likely AS
     SELECT DISTINCT sex AS key_0, 0.25::DOUBLE AS individual_risk FROM sample;
 """
-CLASSES, READ, PLACED, ENCODED, COVERS, PAIRS, TARGETS, MATCHING, HELD, LED, WEIGHTED, SAMPLE = map(
+(
+    CLASSES,
+    READ,
+    PLACED,
+    ENCODED,
+    COVERS,
+    PAIRS,
+    TARGETS,
+    MATCHING,
+    COUNTS,
+    EVIDENCE,
+    WEIGHTED,
+    SAMPLE,
+) = map(
     table,
     (
         *("classes", "read", "placed", "encoded", "covers", "pairs", "targets", "matching"),
-        *("held", "led", "weighted", "sample"),
+        *("counts", "evidence", "weighted", "sample"),
     ),
 )
 TWO, FOUR = 1 - math.log(2), math.log(4) / 3
 """Individual risk of two records of four people, and of one of four."""
 
+TEXT_WEIGHT = weights.number("w", exp.DataType.build("VARCHAR"))
+
 SNAPSHOTS = [
     Snapshot(
         "placed_classes",
-        attacks.placed_classes(CLASSES, READ, columns=2, prefixes={"half": [0], "whole": [0, 1]}),
+        attacks.placed_classes(CLASSES, READ, columns=[0, 1]),
         [
-            ("30-39", 0, "f", 0, 2, 1, 1),
-            ("31", 1, "f", 0, 1, 2, 2),
-            (None, 2, "m", 1, 3, 3, 3),
+            ("30-39", 0, "f", 0, 2, 1, 1, 1),
+            ("31", 1, "f", 0, 1, 1, 2, 2),
+            (None, 2, "m", 1, 3, 1, 3, 3),
         ],
     ),
-    Snapshot("beginnings", attacks.beginnings(ENCODED, [3]), [(0, 0), (1, 0), (2, 0)]),
+    Snapshot(
+        "placed_classes of no column",
+        attacks.placed_classes(CLASSES, READ, columns=[]),
+        [(2, 1), (1, 1), (3, 1)],
+    ),
+    Snapshot("combinations", attacks.combinations(ENCODED, [3]), [(0, 1), (1, 1), (2, 1)]),
     Snapshot(
         "reached from the start",
-        attacks.reached(
-            table("empty"),
-            COVERS,
-            classes=PLACED,
-            columns={0: [3]},
-            parent=attacks.START,
-            own="half",
-        ),
+        attacks.reached(table("empty"), COVERS, classes=PLACED, column=0, masks=[3], step=0),
         [(0, 1), (0, 2), (1, 1), (2, 3), (4, 1), (4, 2)],
     ),
     Snapshot(
         "reached by a column more, and one without bits",
-        attacks.reached(
-            table("begun"), COVERS, classes=PLACED, columns={1: [4]}, parent="half", own="whole"
-        ),
+        attacks.reached(table("begun"), COVERS, classes=PLACED, column=1, masks=[4], step=1),
         [(0, 1), (0, 2), (1, 1)],
     ),
     Snapshot(
-        "reached without bits",
-        attacks.reached(
-            table("begun"), COVERS, classes=PLACED, columns={1: [0]}, parent="half", own="whole"
-        ),
-        [(0, 1), (0, 2), (1, 1), (2, 3), (4, 1), (4, 2)],
-    ),
-    Snapshot(
         "matching",
-        attacks.matching(PAIRS, PLACED, words=1, own="whole", is_led=True),
+        attacks.matching(PAIRS, PLACED, columns=2, words=1),
         [(0, 3, -1), (1, 2, 1)],
     ),
     Snapshot(
-        "matching of a half",
-        attacks.matching(PAIRS, PLACED, words=1, own="half", is_led=False),
-        [(0, 3), (1, 2)],
-    ),
-    Snapshot(
-        "figures of halves",
+        "figures",
         attacks.figures(
-            TARGETS, words=1, whole=MATCHING, halves=(table("one"), table("other")), masks=[0]
+            TARGETS, whole=MATCHING, halves=[(table("one"), [7]), (table("other"), [0])]
         ),
         [(0, 6, 1, 1 / 6 + 4 / 6), (1, 4, 0, 8 / 6)],
-    ),
-    Snapshot(
-        "figures of one column",
-        attacks.figures(TARGETS, words=1, whole=MATCHING, halves=None, masks=[0]),
-        [(0, 6, 1, None), (1, 4, 0, None)],
     ),
     Snapshot("of_original", attacks.of_original(table("other")), [(0, 3, 1, 0)]),
     Snapshot(
         "class_values",
-        attacks.class_values(table("ills"), PLACED, columns=2, own="whole"),
+        attacks.class_values(table("ills"), PLACED, columns=2),
         [(2, "flu", 1), (3, None, 3)],
     ),
-    Snapshot("led", attacks.led(PAIRS, MATCHING, words=1), [(-1, 1), (-1, 2), (1, 1)]),
-    Snapshot("led_values", attacks.led_values(LED, HELD), [(5,)]),
     Snapshot(
-        "guesses of leads",
-        attacks.guesses(HELD, LED),
-        [(1, "flu", 2), (1, "gout", 2), (-1, "gout", 1)],
+        "evidence",
+        attacks.evidence(PAIRS, MATCHING, PLACED, columns=2, words=1),
+        [(-1, 1), (-1, 2), (1, 1), (0, 1), (0, 2), (0, 3)],
     ),
-    Snapshot("guesses of all", attacks.guesses(HELD), [(0, None, 2), (0, "gout", 2)]),
+    Snapshot("guessed_values", attacks.guessed_values(EVIDENCE, COUNTS), [(9,)]),
+    Snapshot(
+        "guesses",
+        attacks.guesses(COUNTS, EVIDENCE),
+        [(1, "flu", 2), (1, "gout", 2), (-1, "gout", 1), (0, None, 2), (0, "gout", 2)],
+    ),
     Snapshot(
         "inferred",
-        attacks.inferred(
-            TARGETS, words=1, matching=MATCHING, guesses=table("guesses"), plain=table("plain")
-        ),
+        attacks.inferred(TARGETS, words=1, matching=MATCHING, guesses=table("guesses")),
         [(0, 6, 0 + 1.0 + 1.5, 1.5), (1, 4, 2.0, 2.0)],
     ),
     Snapshot(
@@ -175,18 +174,25 @@ SNAPSHOTS = [
         [(sex, which) for sex in "ffmf" for which in (0, 1)],
     ),
     Snapshot(
+        "differing",
+        attacks.differing(table("attacked"), columns=["sex", "age"]),
+        [(2,)],
+    ),
+    Snapshot(
         "weight_faults",
-        weights.weight_faults(table("faulty"), weight="w", household="home", most=100.0),
+        weights.weight_faults(
+            table("faulty"), weight="w", number=TEXT_WEIGHT, household="home", most=100.0
+        ),
         [(1, 3, 2)],
     ),
     Snapshot(
         "weighted_classes",
-        weights.weighted_classes(SAMPLE, ["age", "sex"], weight="w"),
+        weights.weighted_classes(SAMPLE, ["age", "sex"], number=TEXT_WEIGHT),
         [(31, "f", 2, 4.0), (None, "m", 1, 1.0), (45, "f", 1, 4.0)],
     ),
     Snapshot(
         "weighted_classes without a weight",
-        weights.weighted_classes(SAMPLE, ["sex"], weight=None),
+        weights.weighted_classes(SAMPLE, ["sex"], number=weights.number(None)),
         [("f", 3, 3.0), ("m", 1, 1.0)],
     ),
     Snapshot(

@@ -76,12 +76,12 @@ SNAPSHOTS = [
     ),
     asked(
         "compared",
-        violations.compared(CLASSES, ["word_0"], is_whole=False),
+        violations.compared(CLASSES, ["word_0"], counts_absent=False),
         [(1, 2, 4, 2), (2, 1, 2, 1), (4, 3, 2, 3)],
     ),
     asked(
         "compared with who has no record",
-        violations.compared(CLASSES, ["word_0"], is_whole=True),
+        violations.compared(CLASSES, ["word_0"], counts_absent=True),
         [(1, 2, 4, 2), (2, 1, 2, 1), (3, 0, 5, 5), (4, 3, 2, 3)],
     ),
     asked("too few people", failing(KMap(4)), [(2, 99), (4, 99)]),

@@ -19,22 +19,22 @@ SNAPSHOTS = [
     Snapshot("reordered", figures.reordered(RANKS, LISTED, levels=[1]), [(31, 1, 7), (45, 0, 8)]),
     Snapshot(
         "held by records",
-        figures.held(PEOPLE, "job", entity=None),
+        figures.column_rows(PEOPLE, "job", entity=None),
         [("boss", 1), ("clerk", 1), *[("nurse", 1)] * 3],
     ),
     Snapshot(
         "held by persons",
-        figures.held(PEOPLE, "job", entity="age"),
+        figures.column_rows(PEOPLE, "job", entity="age"),
         [("boss", 1, 45), ("clerk", 1, 31), ("nurse", 1, 31), ("nurse", 1, 45)],
     ),
     Snapshot(
         "persons_with_values",
-        figures.persons_with_values(figures.held(PEOPLE, "sex", entity="job"), nulls=False),
+        figures.persons_with_values(figures.column_rows(PEOPLE, "sex", entity="job"), nulls=False),
         [(2,)],
     ),
     Snapshot(
         "persons_with_values where NULL is one",
-        figures.persons_with_values(figures.held(PEOPLE, "sex", entity="job"), nulls=True),
+        figures.persons_with_values(figures.column_rows(PEOPLE, "sex", entity="job"), nulls=True),
         [(3,)],
     ),
     Snapshot(

@@ -27,7 +27,7 @@ from sqlanon.query.classes.violations import failing
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import PEOPLE, SIZE
 from sqlanon.query.privacy import models, population
-from sqlanon.query.privacy.figures import as_one_class, class_figures, held
+from sqlanon.query.privacy.figures import as_one_class, class_figures, column_rows
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Box, Check
 from sqlanon.search.lattice.incognito import (
@@ -293,7 +293,7 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
         nulls = policy.sensitive_attributes[demand.column].nulls == "value"
         needed = replace(models.needed_by([model], nulls=nulls), entropy=True)
         for entity in {policy.entity, None}:
-            rows = as_one_class(held(problem.subject.table, demand.column, entity=entity))
+            rows = as_one_class(column_rows(problem.subject.table, demand.column, entity=entity))
             figures = class_figures(
                 rows, [encode.word(0)], needed=needed, persons=entity is not None
             )

@@ -104,6 +104,7 @@ from sqlanon.query.classes.frequency import (
     added_up,
     class_rows,
     class_sizes,
+    in_parts,
     with_nodes,
 )
 from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
@@ -215,7 +216,7 @@ class SuppressionScope:
         return all(model.superset_monotone for model in [*self._models, *self.population])
 
     @property
-    def is_whole(self) -> bool:
+    def counts_absent(self) -> bool:
         """Whether classes of the population without any record matter."""
         return any(model.forbids_suppression for model in self.population)
 
@@ -526,9 +527,8 @@ class Violations:
                 tuple(reduce(or_, words) for words in zip(*own, strict=True))
                 for own in combinations(columns, model.subsets)
             ]
-            step = max(1, COMBINED_AT_ONCE // max(batch.source.rows, 1))
-            for start in range(0, len(masks), step):
-                rare = violations.rare(left, masks[start : start + step], k=model.k)
+            for part in in_parts(masks, batch.source.rows, most=COMBINED_AT_ONCE):
+                rare = violations.rare(left, part, k=model.k)
                 gone = self._suppressed(gone, violations.without(rare, gone, keys=keys))
         return gone
 
@@ -614,7 +614,7 @@ class Violations:
         if k and self.scope.population:
             beside = classes.beside_population(self.scope)
             # Those of the population alone have no other figures.
-            parts = [beside, *parts] if self.scope.is_whole else [*parts, beside]
+            parts = [beside, *parts] if self.scope.counts_absent else [*parts, beside]
         return violations.violating(parts, classes.keys)
 
     def _asked(self) -> list[_Asked]:
@@ -691,7 +691,9 @@ class _Classes:
             (population.violates(m), population.required(m, every=scope.records))
             for m in scope.population
         ]
-        return Figures(violations.compared(rows, self.keys, is_whole=scope.is_whole), conditions)
+        return Figures(
+            violations.compared(rows, self.keys, counts_absent=scope.counts_absent), conditions
+        )
 
     def persons(self) -> Sql:
         """The `persons` of every class."""

@@ -272,7 +272,7 @@ def _figures(
     ):
         records = np.zeros(len(column.groups), np.int64)
         np.add.at(records, own[kept], sizes[kept])
-        yield GroupFigures.told(
+        yield GroupFigures.for_report(
             GroupFigures(
                 group.label, len(group.leaves), int(number), is_shown=attribute.hierarchy.is_listed
             )

@@ -1,14 +1,13 @@
 """Attacks: queries of what somebody finds in a release who knows original values.
 
-`classes` is a table of `placed_classes`, and `own` the name of a prefix of its columns; `pairs` has
-rows of words and node, as `reached` makes them, and `matching` is a table of that query. `targets`
-has rows of words, WHICH (0 for a record of the original, 1 for one of the control) and SIZE, and
-where values are guessed VALUE.
+`classes` is a table of `placed_classes`; `pairs` has rows of words and node, as `reached` makes
+them, and `matching` is a table of that query. `targets` has rows of words, WHICH (0 for a record of
+the original, 1 for one of the control) and SIZE, and where values are guessed VALUE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -18,39 +17,31 @@ from sqlanon.query.encoding.encode import word
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 PLACE, WHICH = "place", "sqlanon_which"
-START = "node_0"
-"""The prefix of no column."""
 
 
-def placed_classes(
-    classes: exp.Table, read: exp.Table, *, columns: int, prefixes: Mapping[str, Sequence[int]]
-) -> Sql:
-    """The classes of a release by the places of their labels; `read` gives a label its place.
+def placed_classes(classes: exp.Table, read: exp.Table, *, columns: Sequence[int]) -> Sql:
+    """The classes of a release by the places of some labels; `read` gives a label its place.
 
     Args:
         classes: As of `release.table_classes`.
         read: Rows of ATTRIBUTE, LABEL and PLACE.
-        columns: How many there are.
-        prefixes: What prefixes are called, and the numbers of their columns.
+        columns: The numbers of these labels.
     """
+    places = names(f"{PLACE}_{number}" for number in columns)
     return render(
         "attack/placed_classes",
         classes=classes,
         read=read,
-        columns=range(columns),
-        prefixes=[(name(own), names(map(_place, numbers))) for own, numbers in prefixes.items()],
+        columns=columns,
+        beginnings=[(_node(n), places[:n]) for n in range(1, len(places) + 1)],
     )
 
 
-def _place(number: int) -> str:
-    return f"{PLACE}_{number}"
-
-
-def beginnings(encoded: exp.Table, masks: Masks) -> Sql:
-    """The distinct combinations of some columns, by their bits: pairs of the empty prefix."""
+def combinations(encoded: exp.Table, masks: Masks) -> Sql:
+    """The distinct combinations of some columns, by their bits: pairs with no label yet."""
     return expression(
         "SELECT DISTINCT {% for word, bits in words %}{{ word }} & {{ bits }} AS {{ word }},"
-        " {% endfor %}CAST(0 AS BIGINT) AS node FROM {{ encoded }}",
+        " {% endfor %}CAST(1 AS BIGINT) AS node FROM {{ encoded }}",
         words=list(zip(_words(len(masks)), masks, strict=True)),
         encoded=encoded,
     )
@@ -61,70 +52,60 @@ def reached(
     covers: exp.Table,
     *,
     classes: exp.Table,
-    columns: Mapping[int, Masks],
-    parent: str,
-    own: str,
+    column: int,
+    masks: Masks,
+    step: int,
 ) -> Sql:
-    """The prefixes that combinations reach by some columns more; `covers` are the leaves' places.
+    """What combinations reach by one label more; `covers` are the leaves' places.
 
     Args:
-        pairs: What they reach already, by the prefix `parent`.
+        pairs: What they reach by `step` labels.
         covers: Rows of ATTRIBUTE, the words of a leaf, and PLACE.
         classes: The classes.
-        columns: Numbers of these columns, and their bits of each word.
-        parent: The prefix before.
-        own: The prefix with these columns.
+        column: The number of the label.
+        masks: The bits of its column.
+        step: How many labels come before it.
     """
     return render(
         "attack/reached",
         pairs=pairs,
-        words=_words(len(next(iter(columns.values())))),
+        words=_words(len(masks)),
         covers=covers,
         classes=classes,
-        columns=list(columns.items()),
-        parent=0 if parent == START else name(parent),
-        own=name(own),
+        column=column,
+        masks=masks,
+        before=_node(step),
+        after=_node(step + 1),
     )
 
 
-def matching(pairs: exp.Table, classes: exp.Table, *, words: int, own: str, is_led: bool) -> Sql:
-    """Released records that match each combination, by its words; with its `lead` if asked for."""
+def matching(pairs: exp.Table, classes: exp.Table, *, columns: int, words: int) -> Sql:
+    """Released records that match each combination by so many labels, and their `evidence`."""
     return render(
-        "attack/matching",
-        pairs=pairs,
-        words=_words(words),
-        classes=classes,
-        own=name(own),
-        is_led=is_led,
+        "attack/matching", pairs=pairs, words=_words(words), classes=classes, node=_node(columns)
     )
 
 
 def figures(
-    targets: Fragment,
-    *,
-    words: int,
-    whole: exp.Table,
-    halves: tuple[exp.Table, exp.Table] | None,
-    masks: Masks,
+    targets: Fragment, *, whole: exp.Table, halves: Sequence[tuple[exp.Table, Masks]]
 ) -> Sql:
     """Records of the original and of the control, singled out ones, and chances of links.
 
     Args:
         targets: The records.
-        words: Number of words.
         whole: The `matching` of all columns.
-        halves: That of the first half, by all words, and of the other one; None for one column.
-        masks: The bits of the other half.
+        halves: That of each half, and the bits of its columns.
     """
-    one, other = (None, None) if halves is None else halves
+    (one_half, one_masks), (other_half, other_masks) = halves
     return render(
         "attack/figures",
         targets=targets,
-        words=_words(words),
+        words=_words(len(one_masks)),
         whole=whole,
-        one_half=one,
-        other_half=other,
-        masks=masks,
+        one_half=one_half,
+        one_masks=one_masks,
+        other_half=other_half,
+        other_masks=other_masks,
     )
 
 
@@ -135,41 +116,48 @@ def of_original(rows: exp.Table) -> Sql:
     )
 
 
-def class_values(values: Fragment, classes: exp.Table, *, columns: int, own: str) -> Sql:
+def class_values(values: Fragment, classes: exp.Table, *, columns: int) -> Sql:
     """Records per class (`node`) and VALUE; `values` has rows of labels, VALUE and SIZE."""
     return render(
         "attack/class_values",
         values=values,
         classes=classes,
         labels=names(map(label, range(columns))),
-        own=name(own),
+        node=_node(columns),
     )
 
 
-def led(pairs: exp.Table, matching: exp.Table, *, words: int) -> Sql:
-    """The classes (`node`) of each `lead`."""
-    return render("attack/led", pairs=pairs, matching=matching, words=_words(words))
+def evidence(
+    pairs: exp.Table, matching: exp.Table, classes: exp.Table, *, columns: int, words: int
+) -> Sql:
+    """The classes (`node`) of each `evidence`, and all of them as evidence 0."""
+    return render(
+        "attack/evidence",
+        pairs=pairs,
+        matching=matching,
+        words=_words(words),
+        classes=classes,
+        node=_node(columns),
+    )
 
 
-def led_values(led: exp.Table, values: exp.Table) -> Sql:
-    """How many rows of values all leads lead to."""
+def guessed_values(evidence: exp.Table, values: exp.Table) -> Sql:
+    """How many rows of values the classes of all evidence have."""
     return expression(
-        "SELECT {{ total('sizes.held') }} FROM {{ led }} AS led JOIN ("
-        "SELECT node, CAST(COUNT(*) AS BIGINT) AS held FROM {{ values }} AS held GROUP BY node"
-        ") AS sizes ON sizes.node = led.node",
-        led=led,
+        "SELECT {{ total('sizes.counted') }} FROM {{ evidence }} AS evidence JOIN ("
+        "SELECT node, CAST(COUNT(*) AS BIGINT) AS counted FROM {{ values }} AS counts GROUP BY node"
+        ") AS sizes ON sizes.node = evidence.node",
+        evidence=evidence,
         values=values,
     )
 
 
-def guesses(values: exp.Table, led: exp.Table | None = None) -> Sql:
-    """The most frequent values that a `lead` leads to, or of all records, and how many they are."""
-    return render("attack/guesses", led=led, values=values)
+def guesses(values: exp.Table, evidence: exp.Table) -> Sql:
+    """The most frequent values of the classes of each `evidence`, and how many they are."""
+    return render("attack/guesses", evidence=evidence, values=values)
 
 
-def inferred(
-    targets: Fragment, *, words: int, matching: exp.Table, guesses: exp.Table, plain: exp.Table
-) -> Sql:
+def inferred(targets: Fragment, *, words: int, matching: exp.Table, guesses: exp.Table) -> Sql:
     """Records of the original and the control, and chances that their values are guessed."""
     return render(
         "attack/inferred",
@@ -177,7 +165,6 @@ def inferred(
         words=_words(words),
         matching=matching,
         guesses=guesses,
-        plain=plain,
     )
 
 
@@ -193,5 +180,25 @@ def both(original: exp.Table, control: exp.Table, *, columns: Sequence[str]) -> 
     )
 
 
+def differing(both: exp.Table, *, columns: Sequence[str]) -> Sql:
+    """Combinations of values of which the original and the control have other numbers of records.
+
+    `both` is a table of the query of that name.
+    """
+    return expression(
+        "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT {{ columns }} FROM {{ both }}"
+        " GROUP BY {{ columns }} HAVING"
+        " {{ count_if('sqlanon_which = 0') }} <> {{ count_if('sqlanon_which = 1') }}"
+        ") AS differing",
+        columns=listed(names(columns)),
+        both=both,
+    )
+
+
 def _words(words: int) -> list[Sql]:
     return names(map(word, range(words)))
+
+
+def _node(labels: int) -> Sql:
+    """What the beginning of a class by so many labels is called."""
+    return name(f"node_{labels}")

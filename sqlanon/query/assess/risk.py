@@ -86,20 +86,20 @@ def subset_counts(source: exp.Table, masks: Sequence[Masks], *, person: str | No
     return render("assess/risk_figures", classes=classes, persons=person is not None)
 
 
-HELD, MEMBERS = "held", "members"
+SUBSET, MEMBERS = "subset", "members"
 
 
 def no_uniques(words: int) -> Sql:
-    """No row of HELD, MEMBERS and the words: what is known before any set was counted."""
+    """No row of SUBSET, MEMBERS and the words: what is known before any set was counted."""
     return expression(
         "SELECT {% for own in cells %}{% if not loop.first %}, {% endif %}CAST(0 AS BIGINT)"
         " AS {{ own }}{% endfor %} WHERE 1 = 0",
-        cells=names([HELD, MEMBERS, *keys_of(words)]),
+        cells=names([SUBSET, MEMBERS, *keys_of(words)]),
     )
 
 
 def minimal_uniques(source: exp.Table, sets: Sequence[Sequence[int]], *, known: exp.Table) -> Sql:
-    """Records that are unique by sets of columns and by none within: HELD, MEMBERS and the words.
+    """Records that are unique by sets of columns and by none within: SUBSET, MEMBERS and the words.
 
     Args:
         source: The frequency set.
@@ -116,9 +116,9 @@ def joined(one: exp.Table, other: Sql) -> Sql:
 
 
 def sizes_of_sets(minimal: exp.Table) -> Sql:
-    """How many records each set is a minimal one of: HELD, records."""
+    """How many records each set is a minimal one of: SUBSET, records."""
     return expression(
-        "SELECT held, CAST(COUNT(*) AS BIGINT) FROM {{ minimal }} GROUP BY held",
+        "SELECT subset, CAST(COUNT(*) AS BIGINT) FROM {{ minimal }} GROUP BY subset",
         minimal=minimal,
     )
 

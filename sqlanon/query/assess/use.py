@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.query.encoding.encode import ATTRIBUTE, values_of
 from sqlanon.query.syntax import column
-from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
+from sqlanon.sqltext import Sql, expression, name, names, render, value
 
 CELL, CELLS = "cell", "cells"
 
@@ -59,16 +59,47 @@ class ComparedTables:
 
 def table_error(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
     """Errors of the table by columns: share covered, sum of differences, mean relative one."""
+    sides = [_sides(own, place=place) for place, own in enumerate(columns)]
+    numbered = [
+        (place, own.number, name(own.name), values_of(compared.leaves, own.kind, carried=[CELL]))
+        for place, own in enumerate(columns)
+        if own.kind is not None
+    ]
     return render(
         "assess/table_error",
         original=compared.original,
         records=compared.records,
         released=compared.released,
-        columns=[_holes(compared, each, place=place) for place, each in enumerate(columns)],
-        spread=_spread(compared, columns),
+        columns=sides,
+        cells=[cell for _, cell, *_ in sides],
+        maps=[
+            (own, name(f"map_{place}"), values.where(column(ATTRIBUTE).eq(number), copy=False))
+            for place, number, own, values in numbered
+        ],
+        label_cells=compared.stands,
+        stands=[
+            (number, *names([f"stands_{place}", f"cell_{place}"])) for place, number, *_ in numbered
+        ],
+        spread=expression(
+            "CAST(labelled.size AS DOUBLE){% for place in places %}"
+            " / stands_{{ place }}.cells{% endfor %} / {{ published }}",
+            places=[place for place, *_ in numbered],
+            published=compared.published,
+        ),
         suppressed=None if compared.suppressed is None else value(compared.suppressed),
         judged=names(compared.judged),
     )
+
+
+def _sides(own: Counted, *, place: int) -> tuple[Sql, Sql, Sql, Sql, Sql]:
+    """A column, its cells and labels, the cell of an original record, and the label of a cell."""
+    if own.kind is None:
+        cell = expression("CAST(source.{{ column }} AS VARCHAR)", column=name(own.name))
+        label = expression("counted.cell_{{ place }}", place=place)
+    else:
+        cell = expression("map_{{ place }}.cell", place=place)
+        label = expression("stands_{{ place }}.label", place=place)
+    return name(own.name), name(f"cell_{place}"), name(f"label_{place}"), cell, label
 
 
 def number_figures(
@@ -88,34 +119,4 @@ def number_figures(
         greatest=value(sys.float_info.max),
         suppressed=None if suppressed is None else value(suppressed),
         judged=names(judged),
-    )
-
-
-def _holes(
-    compared: ComparedTables, own: Counted, *, place: int
-) -> tuple[Sql, Fragment, Fragment | None, Sql | None, Sql]:
-    if own.kind is None:
-        cell = expression("CAST(source.{{ column }} AS VARCHAR)", column=name(own.name))
-        return name(own.name), cell, None, None, expression("held.cell_{{ place }}", place=place)
-    number = own.number
-    values = values_of(compared.leaves, own.kind, carried=[CELL])
-    return (
-        name(own.name),
-        expression("values_{{ place }}.cell", place=place),
-        values.where(column(ATTRIBUTE).eq(number), copy=False),
-        expression(
-            "SELECT label, cell, cells FROM {{ stands }} WHERE attribute = {{ number }}",
-            stands=compared.stands,
-            number=number,
-        ),
-        expression("stands_{{ place }}.label", place=place),
-    )
-
-
-def _spread(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
-    return expression(
-        "CAST(labelled.size AS DOUBLE){% for place in places %}"
-        " / stands_{{ place }}.cells{% endfor %} / {{ published }}",
-        places=[place for place, each in enumerate(columns) if each.kind is not None],
-        published=compared.published,
     )

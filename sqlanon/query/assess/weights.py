@@ -1,51 +1,53 @@
 """Weights: queries of the individual risk of a sample, and of the risk of its households.
 
 `weight` and `household` are columns of the sample, None where there is none: each record then
-stands for itself alone.
+stands for itself alone. `number` is the weight as one, by the function of that name.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from sqlglot import exp
 
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
 
-STEPS = 20
-"""Sizes of the finite sum, and steps of the continued fraction: within 1e-13 of the risk."""
+STEP, POINTS = 0.2, range(-16, 17)
+"""Of the integral that individual risk is: with them it is within 1e-10 of the risk."""
 
 
-def _number(weight: str | None) -> Fragment:
-    """A record's weight; NULL where it is no number."""
-    if weight is None:
+def number(weight: str | None, kind: exp.DataType | None = None) -> Fragment:
+    """A record's weight, from a column of some type; NULL where it is no number."""
+    if weight is None or kind is None:
         return value(1.0)
-    return expression(
-        "TRY_CAST(CAST(source.{{ weight }} AS VARCHAR) AS DOUBLE)", weight=name(weight)
-    )
+    is_number = kind.is_type(*exp.DataType.NUMERIC_TYPES)
+    plain = expression("source.{{ weight }}", weight=name(weight))
+    text = expression("CAST({{ plain }} AS VARCHAR)", plain=plain)
+    return expression("TRY_CAST({{ cell }} AS DOUBLE)", cell=plain if is_number else text)
 
 
 def weight_faults(
-    source: exp.Table, *, weight: str | None, household: str | None, most: float
+    source: exp.Table, *, weight: str | None, number: Fragment, household: str | None, most: float
 ) -> Sql:
     """Records without a weight, with one that is none from 1 to `most`, and without a household."""
     columns = (value(1) if each is None else name(each) for each in (weight, household))
     return render(
         "assess/weight_faults",
         source=source,
-        number=_number(weight),
+        number=number,
         most=value(most),
         **dict(zip(("weight", "household"), columns, strict=True)),
     )
 
 
-def weighted_classes(source: exp.Table, columns: Sequence[str], *, weight: str | None) -> Sql:
+def weighted_classes(source: exp.Table, columns: Sequence[str], *, number: Fragment) -> Sql:
     """The classes of a sample: key_0, key_1, ..., class_size, and people, the sum of weights."""
     return render(
         "assess/weighted_classes",
         source=source,
         keys=list(zip(names(columns), _keys(len(columns)), strict=True)),
-        weight=_number(weight),
+        weight=number,
     )
 
 
@@ -53,29 +55,28 @@ def individual_risk(classes: exp.Table, columns: int) -> Sql:
     """`weighted_classes` of so many columns with the individual risk of the records of each.
 
     r = E[1 / F | f] = p integral over y from 0 to 1 of y^(f-1) / (p + (1 - p) y), p = f / people:
-    given f, F is negative binomial, P(F = j) = C(j-1, f-1) p^f (1-p)^(j-f) for j >= f.
+    given f, F is negative binomial, P(F = j) = C(j-1, f-1) p^f (1-p)^(j-f) for j >= f. The query
+    has z = y^f, so that no power is large.
 
     Source: Benedetti and Franconi 1998, "Statistical and technological solutions for controlled
         data dissemination"; Franconi and Polettini 2004, "Individual risk estimation in
-        mu-Argus: a review", whose forms for f = 1, f = 2 and the series the query has in one.
+        mu-Argus: a review", whose forms for f = 1 and f = 2 the query has.
     """
     return render(
         "assess/individual_risk",
         classes=classes,
         carried=_keys(columns),
-        largest=STEPS,
-        steps=[
-            (
-                *names([f"step_{step}", f"step_{step + 1}"]),
-                step,
-                (step + 1) // 2,
-                step // 2 - (step + 1) % 2,
-                step - 1,
-            )
-            for step in range(STEPS, 0, -1)
-        ],
-        first=name("step_1"),
+        points=[tuple(map(value, _point(STEP * number))) for number in POINTS],
     )
+
+
+def _point(place: float) -> tuple[float, float]:
+    """The logarithm of a point of (0, 1), z = 1 / (1 + e), e = exp(-pi sinh t), and its weight.
+
+    Source: Takahasi and Mori 1974, "Double exponential formulas for numerical integration".
+    """
+    e = math.exp(-math.pi * math.sinh(place))
+    return -math.log1p(e), STEP * math.pi * math.cosh(place) * e / (1 + e) ** 2
 
 
 def individual_figures(risks: exp.Table, *, threshold: float) -> Sql:

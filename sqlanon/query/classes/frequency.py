@@ -11,8 +11,9 @@ on what they keep.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -27,6 +28,19 @@ REQUIRED = "required"
 SMALL = "small"
 NODES = "nodes"
 Masks = Sequence[int]
+T = TypeVar("T")
+
+
+def in_parts(sets: Sequence[T], rows: int, *, most: int) -> Iterator[Sequence[T]]:
+    """Sets of columns, so many at a time that together they group at most so many rows.
+
+    Args:
+        sets: The sets.
+        rows: How many rows each of them groups.
+        most: Rows times sets of a part, as far as one set allows.
+    """
+    step = max(most // max(rows, 1), 1)
+    return (sets[start : start + step] for start in range(0, len(sets), step))
 
 
 def mask(number: int) -> str:

@@ -98,15 +98,9 @@ def rare(rows: Fragment, masks: Sequence[Sequence[int]], *, k: int) -> Sql:
     parts = [
         expression("classes.word_{{ w }} & sets.mask_{{ w }}", w=w) for w in range(len(masks[0]))
     ]
-    return render(
-        "classes/rare",
-        rows=rows,
-        keys=names(words(len(masks[0]))),
-        sets=[(number, *own) for number, own in enumerate(masks)],
-        parts=parts,
-        nullable=False,
-        k=k,
-        node=True,
+    classes = _rare(rows, words(len(masks[0])), sets=masks, parts=parts, k=k)
+    return expression(
+        "SELECT CAST(0 AS BIGINT) AS number, rare.* FROM {{ classes }} AS rare", classes=classes
     )
 
 
@@ -117,27 +111,31 @@ def rare_among(rows: Fragment, keys: Keys, *, subsets: int, k: int) -> Sql:
     are the same for all are left out: a combination with them is one of fewer keys.
     """
     chosen = combinations(range(len(keys)), min(subsets, len(keys)))
-    sets = [
-        (number, *(int(place in own) for place in range(len(keys))))
-        for number, own in enumerate(chosen)
-    ]
+    sets = [[int(place in own) for place in range(len(keys))] for own in chosen]
     parts = [
-        expression(
-            "CASE WHEN sets.mask_{{ place }} = 1 THEN classes.{{ key }} END",
-            place=place,
-            key=name(key),
-        )
-        for place, key in enumerate(keys)
+        expression("CASE WHEN sets.mask_{{ n }} = 1 THEN classes.{{ key }} END", n=n, key=name(key))
+        for n, key in enumerate(keys)
     ]
+    classes = _rare(rows, keys, sets=sets, parts=parts, k=k)
+    return expression(
+        "SELECT {{ keys }}, required FROM {{ classes }} AS rare",
+        keys=listed(names(keys)),
+        classes=classes,
+    )
+
+
+def _rare(
+    rows: Fragment, keys: Keys, *, sets: Sequence[Sequence[int]], parts: Sequence[Sql], k: int
+) -> Sql:
+    combination = names(["set_number", *(f"part_{place}" for place in range(len(parts)))])
     return render(
         "classes/rare",
         rows=rows,
         keys=names(keys),
-        sets=sets,
-        parts=parts,
-        nullable=True,
+        sets=[(number, *figures) for number, figures in enumerate(sets)],
+        parts=list(zip([expression("sets.number"), *parts], combination, strict=True)),
+        combination=combination,
         k=k,
-        node=False,
     )
 
 
@@ -177,15 +175,15 @@ def violating(parts: Sequence[Figures], keys: Keys) -> Sql:
     )
 
 
-def compared(rows: Fragment, keys: Keys, *, is_whole: bool) -> Sql:
+def compared(rows: Fragment, keys: Keys, *, counts_absent: bool) -> Sql:
     """Classes with their `released` records, PEOPLE of the population, and CLASS_SIZE.
 
     Args:
         rows: Classes with the first two, those of the population alone among them.
         keys: What tells them apart.
-        is_whole: Whether the latter stay; their people then stand for records that are missing.
+        counts_absent: Whether the latter stay; their people then stand for missing records.
     """
-    return render("classes/compared", rows=rows, keys=names(keys), is_whole=is_whole)
+    return render("classes/compared", rows=rows, keys=names(keys), counts_absent=counts_absent)
 
 
 def beside(rows: Fragment, population: Fragment, keys: Keys) -> Sql:

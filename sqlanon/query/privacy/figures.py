@@ -182,18 +182,18 @@ def class_figures(
     )
 
 
-def held(source: exp.Table, attribute: str, *, entity: str | None) -> Sql:
+def column_rows(source: exp.Table, attribute: str, *, entity: str | None) -> Sql:
     """As `spread_rows`, of a column of a table; a person of `entity` counts once for each value."""
     person = None if entity is None else name(entity)
     return spread_rows(source, (), attribute=name(attribute), entity=person, size=1)
 
 
-def persons_with_values(held: Fragment, *, nulls: bool) -> Sql:
-    """How many persons of a table have a value that counts, from rows of `held`; one row."""
+def persons_with_values(rows: Fragment, *, nulls: bool) -> Sql:
+    """How many persons of a table have a value that counts, from `column_rows`, in one row."""
     return expression(
-        "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT DISTINCT entity FROM {{ held }} AS held"
+        "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT DISTINCT entity FROM {{ rows }} AS rows"
         "{% if not nulls %} WHERE value IS NOT NULL{% endif %}) AS persons",
-        held=held,
+        rows=rows,
         nulls=nulls,
     )
 
