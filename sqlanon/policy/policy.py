@@ -412,7 +412,7 @@ class Policy:
             raise PolicyError(
                 f"entity column {self.entity!r} is kept, and who has it joins all records of a "
                 "person, which together single the person out; leave it out of keep (--keep) and "
-                f"drop it with --drop or --identifier {shell_word(self.entity)}"
+                f"drop it (--drop {shell_word(self.entity)})"
             )
 
     def refuse_unused_label(self) -> None:

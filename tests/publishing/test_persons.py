@@ -96,7 +96,7 @@ def publications(connection, tmp_path):
 
 def test_an_entity_that_would_be_published_is_refused(connection, tmp_path):
     for publish in publications(connection, tmp_path):
-        with pytest.raises(PolicyError, match=r"'person' is kept, .* --drop person"):
+        with pytest.raises(PolicyError, match=r"'person' is kept, .* \(--drop person\)"):
             publish()
     assert len(tables_of(connection)) == 1
 
