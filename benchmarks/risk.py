@@ -3,12 +3,15 @@
     python benchmarks/risk.py
     python benchmarks/risk.py --max-columns 5 --every-subset
     python benchmarks/risk.py --growth 15,50,100,150,300 --records 1000
+    python benchmarks/risk.py --people 10000000
 
 All 15 columns of Adult, every set of at most so many of them. Reads the folder named by
 SQLANON_DATA, or ../shared/data. The ratio is taken within one run: one GROUP BY of all columns of
 the same table, as it stands, by the same connection's settings.
 
 With --growth, random tables of so many columns of ten values instead, beside a check of the same.
+With --people, so many generated people with survey weights and households: risk without sets of
+columns, in processor time of one GROUP BY of its columns.
 """
 
 import argparse
@@ -17,13 +20,16 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import duckdb
+from sqlglot import exp
 
 import sqlanon
 from sqlanon import Policy
+from sqlanon.demo import census
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 ADULT = DATA / "adult.csv.gz"
@@ -61,6 +67,36 @@ def growth(widths, records, runs):
         print(f"{width:>7}  {looked_at:>14,}  {risk:>8.2f}  {check:>9.2f}", flush=True)
 
 
+def weighted(records):
+    """Prints what risk without sets costs, with weights and households and without."""
+    names = ", ".join(f'"{name}"' for name in census.QUASI_IDENTIFIERS)
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect(f"{folder}/db") as connection:
+        for statement in census.statements(exp.to_table("census"), records):
+            connection.execute(statement.text)
+        connection.execute(
+            "CREATE TABLE people AS SELECT *, rowid // 3 AS household, 10 + hash(rowid) % 90 AS "
+            "weight FROM census"
+        )
+
+        def processor(action):
+            started = time.process_time()
+            action()
+            return time.process_time() - started
+
+        query = f"SELECT count(*) FROM (SELECT count(*) FROM people GROUP BY {names})"
+        group = processor(lambda: connection.execute(query).fetchall())
+        print(f"{records:,} people: GROUP BY {group:.1f} s of processor time")
+        for asked in ({}, {"weight": "weight"}, {"weight": "weight", "household": "household"}):
+            policy = Policy(census.QUASI_IDENTIFIERS, **asked)
+            taken = processor(
+                lambda policy=policy: sqlanon.risk(
+                    connection, policy, table="people", max_columns=0
+                )
+            )
+            print(f"risk with {', '.join(asked) or 'neither'}: {taken:.1f} s = "
+                  f"{taken / group:.1f} GROUP BYs", flush=True)  # fmt: skip
+
+
 def main():
     """Prints medians of the runs asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -70,7 +106,11 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--growth", metavar="COLUMNS,...")
     parser.add_argument("--records", type=int, default=1000)
+    parser.add_argument("--people", type=int)
     arguments = parser.parse_args()
+    if arguments.people is not None:
+        weighted(arguments.people)
+        return
     if arguments.growth:
         widths = [int(width) for width in arguments.growth.split(",")]
         growth(widths, arguments.records, arguments.runs)
