@@ -201,13 +201,13 @@ def interrupts(arguments, folder, draw):
             stood = standing(result)
             # One that comes once the release has its place leaves it there, whole.
             is_whole = stood == release or (code != 0 and stood in (None, "original"))
-            clean = not litter(place, "people.duckdb", result.name)
+            left = litter(place, "people.duckdb", result.name)
             took.append(lasted)
             over = code == 0 and lasted < GRACE
-            if not (over or code == INTERRUPTED) or not is_whole or not clean or lasted > GRACE:
+            if not (over or code == INTERRUPTED) or not is_whole or left or lasted > GRACE:
                 faults += 1
                 print(f"{target} after {after:.2f} s: code {code}, {lasted:.2f} s, "
-                      f"whole: {is_whole}, clean: {clean}", flush=True)  # fmt: skip
+                      f"stood: {stood}, left behind: {left}", flush=True)  # fmt: skip
         print(f"{target}: {arguments.interrupts} interrupts within {seconds:.1f} s: median "
               f"{statistics.median(took):.2f} s, longest {max(took):.2f} s; {faults} faults",
               flush=True)  # fmt: skip

@@ -63,24 +63,39 @@ class OwnFolder:
         """
         while True:
             path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).absolute()
-            owner = os.open(path / OWNER, os.O_RDWR | os.O_CREAT, 0o600)
-            if fcntl is None:
-                os.close(owner)
-                return cls(path, None)
             try:
-                fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if (path / OWNER).exists():
-                    return cls(path, owner)
-            except BlockingIOError:
-                pass
-            except OSError:  # a disk without locks, on which none is swept either
-                return cls(path, owner)
-            # A sweep was there between the making and the lock, and takes the folder away.
+                folder = cls._owned(path)
+            except BaseException:  # an interruption, too
+                _remove(path)
+                raise
+            if folder is not None:
+                return folder
+
+    @classmethod
+    def _owned(cls, path: Path) -> OwnFolder | None:
+        """A folder with its owner's file, locked; None where a sweep took it away meanwhile."""
+        owner = os.open(path / OWNER, os.O_RDWR | os.O_CREAT, 0o600)
+        if fcntl is None:
             os.close(owner)
+            return cls(path, None)
+        try:
+            fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if (path / OWNER).exists():
+                return cls(path, owner)
+        except BlockingIOError:
+            pass
+        except OSError:  # a disk without locks, on which none is swept either
+            return cls(path, owner)
+        os.close(owner)
+        return None
 
     def remove(self) -> None:
-        """Removes the folder and all in it; a second time it does nothing."""
-        _remove(self.path)
+        """Removes the folder and all in it, though interrupted; a second time it does nothing."""
+        try:
+            _remove(self.path)
+        except KeyboardInterrupt:
+            _remove(self.path)
+            raise
         if self.lock is not None:
             with suppress(OSError):
                 os.close(self.lock)

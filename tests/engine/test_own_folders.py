@@ -1,5 +1,6 @@
 """Own folders and files: what is swept and what is not, and replacing a file in one step."""
 
+import fcntl
 import os
 import resource
 import signal
@@ -123,6 +124,23 @@ def test_a_link_in_a_dead_folder_is_not_followed(tmp_path):
     (folder / "link").symlink_to(tmp_path / "precious")
     assert len(swept([tmp_path])) == 1
     assert (tmp_path / "precious" / "file").read_text() == "x"
+
+
+@pytest.mark.parametrize("moment", ["is made", "is removed"])
+def test_an_interruption_leaves_no_folder(tmp_path, monkeypatch, moment):
+    home, name = {"is made": (fcntl, "flock"), "is removed": (Path, "rmdir")}[moment]
+    carried_out, interrupted = getattr(home, name), []
+
+    def once(*given):
+        if not interrupted:
+            interrupted.append(given)
+            raise KeyboardInterrupt
+        return carried_out(*given)
+
+    monkeypatch.setattr(home, name, once)
+    with pytest.raises(KeyboardInterrupt), own_folder(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_is_replaced_for_its_owner_alone_and_a_link_followed(tmp_path):
