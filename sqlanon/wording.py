@@ -53,10 +53,17 @@ class Note(str):
 def shell_word(text: str) -> str:
     r"""A text as a word of a command line, on one line: for advice that names a column.
 
-    >>> print(shell_word("age"), shell_word("home town"), shell_word("a\nb"))
-    age 'home town' $'a\nb'
+    >>> print(shell_word("age"), shell_word("home town"), shell_word("a'b\nc"))
+    age 'home town' $'a\'b\x0ac'
     """
-    return quote(text) if text.isprintable() else f"${text!r}"
+    if text.isprintable():
+        return quote(text)
+    escaped = text.replace("\\", r"\\").replace("'", r"\'")
+    hidden = {each for each in escaped if not each.isprintable()}
+    for each in hidden:
+        code = "".join(f"\\x{byte:02x}" for byte in each.encode("utf-8", "surrogateescape"))
+        escaped = escaped.replace(each, code)
+    return f"$'{escaped}'"
 
 
 def is_about(note: str, *codes: NoteCode) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import duckdb
 import pytest
 
@@ -9,6 +12,7 @@ import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, Sensitive
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import MissingTableError, SqlanonError
+from sqlanon.wording import shell_word
 
 
 @pytest.fixture
@@ -26,6 +30,16 @@ def test_a_missing_table_is_told_among_how_many(connection, tables, told):
         connection.execute(f"CREATE TABLE people_{number} (age INTEGER)")
     with pytest.raises(MissingTableError, match=told):
         sqlanon.check(connection, Policy(["age"]), table="other")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize("text", ["age", "a'b\nc", "a\xa0b", "\\n\t'x", "\x85ä1", "\u2028 $x`"])
+def test_a_word_of_advice_is_read_by_a_shell_as_it_was_meant(text):
+    word = shell_word(text)
+    assert word.isprintable()
+    called = ["bash", "-c", f"printf %s {word}"]
+    done = subprocess.run(called, capture_output=True, check=True)
+    assert done.stdout.decode() == text
 
 
 def test_working_tables_have_no_name_in_errors(connection):

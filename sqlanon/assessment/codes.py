@@ -149,6 +149,7 @@ def code_rows(
         words = coding.words
     rows, written = engine.materialize_counted("rows", query)
     _refuse_changed(engine, table, records=written, coded=(rows, words))
+    refuse_unsteady(engine, table, [*names, *ranks, *([] if entity is None else [entity])])
     return rows, words
 
 
@@ -159,7 +160,6 @@ def _refuse_changed(
     missed = engine.rows(table_classes.without_code(*coded))[0][0]
     if missed or records != engine.rows(rows_of(table))[0][0]:
         raise SourceError(change_fault(engine, table, otherwise=CHANGED))
-    refuse_unsteady(engine, table)
 
 
 def members(subset: Subset) -> list[int]:

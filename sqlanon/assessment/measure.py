@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -250,8 +250,7 @@ def read_release(
             )
         if attacks is not None and policy.entity is not None:
             missed.append(
-                "attacks are on records, of which a person may have several: of the persons a "
-                "greater share may be found by one of theirs"
+                "attacks are on records: a person of several is found where any of these is"
             )
         use = None
         if not losses:
@@ -281,17 +280,13 @@ def _attacks(
 ) -> tuple[Attacks | None, list[str]]:
     """What attacks on a release find, and notes on what was not run."""
     tell("attacking: the released table")
-    subject, released = published.subject, published.released
+    subject, released, notes = published.subject, published.released, list[str]()
     if control is not None:
         _refuse_unlike(engine, subject, control=control, sensitive=sensitive)
         columns = [*subject.names, *sensitive]
         query = queries.both(subject.table, control, columns=columns)
         table = engine.materialize("attacked", query)
-        if not engine.rows(queries.differing(table, columns=columns))[0][0]:
-            raise ControlError(
-                "the control has the very records of the original; give records of the same "
-                "population that were not released"
-            )
+        notes += _released_ones(engine, subject.table, control)
         try:
             both = bind(engine, table, policy=policy)
             both, _ = regrouped(engine, both, released.classes)
@@ -299,16 +294,33 @@ def _attacks(
             published = read_published(engine, both, encoded=encoded, released=released)
         except (HierarchyError, PolicyError, SourceError) as error:
             raise ControlError(f"the original with the control: {error}") from None
-    if released.label is None or not released.statistics.records:
-        return None, ["no attack was run: every record is suppressed, and nothing is left to match"]
+    if not released.statistics.records:
+        never = "no attack was run: every record is suppressed, and nothing is left to match"
+        return None, [*notes, never]
     try:
         found = run_attacks(published, sensitive=sensitive, has_control=control is not None)
     except TooManyPairsError as error:
-        return None, [f"no attack was run: {error}"]
-    return found, [
+        return None, [*notes, f"no attack was run: {error}"]
+    notes += (
         f"inference of {name!r} was not attacked: classes that overlap have too many of its values"
         for name in found.not_run
-    ]
+    )
+    return found, notes
+
+
+def _released_ones(engine: Engine, original: exp.Table, control: exp.Table) -> Iterator[str]:
+    """Tells how many records of the control may be the original's own."""
+    own, others = engine.columns(original), engine.columns(control)
+    shared = [name for name in own if own[name] == others.get(name)]
+    if shared:
+        both = queries.both(original, control, columns=shared)
+        [(alike, records)] = engine.rows(queries.in_both(both, columns=shared))
+        if alike:
+            yield (
+                f"{alike:,} of {counted(records, 'record')} of the control are as one of the "
+                f"original in all {counted(len(shared), 'column')} that both have; where they are "
+                "the same, the risk is understated"
+            )
 
 
 def _refuse_unlike(

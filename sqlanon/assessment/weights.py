@@ -10,7 +10,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import weights
 from sqlanon.query.classes.table_classes import most_records
 from sqlanon.reports.weights import HouseholdRisk, WeightedRisk
-from sqlanon.sqltext import Fragment
+from sqlanon.sqltext import Fragment, value
 from sqlanon.wording import counted
 
 MAX_WEIGHT = 1e12
@@ -43,7 +43,9 @@ def weighted_risk(
             "people one record stands for, so that they would count several times; leave weight "
             "and household out, or give a table of one record for each person"
         )
-    number = weights.number(weight, None if weight is None else engine.columns(table)[weight])
+    number: Fragment = value(1.0)
+    if weight is not None:
+        number = weights.number(weight, engine.columns(table)[weight])
     _refuse_faults(engine, table, weight=weight, number=number, household=household)
     names = list(policy.attributes)
     query = weights.weighted_classes(table, names, number=number)

@@ -490,7 +490,10 @@ def sweep(
     call = asked(source, policy, table=table)
     settings = completed(settings, call.said)
     options = options_of(settings)
-    with opened_for(*call.opened, read_only=True, **opening_of(settings)) as (opened, resolved):
+    opening = opened_for(
+        *call.opened, read_only=True, opens_population=True, **opening_of(settings)
+    )
+    with opening as (opened, resolved):
         points = [_varied(resolved, each) for each in product(*axes)]
         sweeper = _Sweeper(opened.engine, opened.table, settings)
         with opened.engine.transaction(options.deadline), opened.engine.workspace():

@@ -118,11 +118,12 @@ class Method:
         """Refuses models that look beyond classes where it does not, by a `PolicyError`."""
         if policy.of_labels and self is not DEFAULT:
             asked = " and ".join(model.describe() for model in policy.of_labels)
+            implied = ", or for k of all quasi-identifiers (--k without --k-subsets)"
             raise PolicyError(
                 f"{self.name} does not take {asked}: it judges each class by the records that it "
                 "puts together, and not by whom else their labels hold; ask for "
-                f"{DEFAULT.name} (--method {DEFAULT.name}), which counts all of these anew at "
-                "every choice of levels"
+                f"{DEFAULT.name} (--method {DEFAULT.name}), which counts those, too, at every "
+                f"choice of levels{implied if policy.of_subsets else ''}"
             )
 
     def check_loss(self, name: str) -> None:

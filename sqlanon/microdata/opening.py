@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -32,6 +32,7 @@ def opened_for(
     read_only: bool,
     complete: bool | None = False,
     finds_persons: bool = False,
+    opens_population: bool = False,
     **opening: Unpack[Opening],
 ) -> Iterator[tuple[OpenedSource, Policy]]:
     """A source to publish, and the policy for it, which is known before a file is loaded.
@@ -46,6 +47,7 @@ def opened_for(
         complete: Whether every column needs a role; None where a plan tells what has changed.
         finds_persons: Whether columns that may say whose record each is are looked for, also among
             those that the policy drops by name.
+        opens_population: Whether the policy's population is opened for models that it gets later.
         opening: As for `sqlanon.check`.
 
     Raises:
@@ -69,7 +71,9 @@ def opened_for(
         return Use(left_out, by_value, as_is - by_value, as_is, counted, dated)
 
     opened = open_source(connection, table, read_only=read_only, use=use, **opening)
-    with opened as source, _blamed(source), _beside_population(source, made[0]):
+    with opened as source, _blamed(source), ExitStack() as beside_it:
+        if opens_population or made[0].population_models:
+            beside_it.enter_context(_beside_population(source, made[0]))
         yield source, made[0]
 
 
@@ -104,7 +108,10 @@ def reading(
         return Use(left_out, by_value, frozenset(alone), counted=counted)
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
-        with _blamed(source), _beside_population(source, made[0], has_labels=True):
+        with _blamed(source), ExitStack() as beside_it:
+            if made[0].population_models:
+                population = _beside_population(source, made[0], has_labels=True)
+                beside_it.enter_context(population)
             yield source, made[0]
         source.engine.opened.refuse_changed()
 
@@ -112,7 +119,7 @@ def reading(
 def _beside_population(
     source: OpenedSource, policy: Policy, *, has_labels: bool = False
 ) -> AbstractContextManager[None]:
-    """The population of a policy, for models of its own or of a sweep, for as long as it lasts."""
+    """The population that a policy names, if any, for as long as it lasts."""
     if policy.population is None:
         return nullcontext()
     how = beside(source, policy, is_alike=True, has_labels=has_labels)

@@ -6,7 +6,7 @@ that has written elsewhere are told by nothing else than a try.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from sqlglot import exp
@@ -88,13 +88,18 @@ def change_fault(engine: Engine, table: exp.Table, *, otherwise: str) -> str:
     return _UNSTEADY if _is_unsteady(engine, table) else otherwise
 
 
-def refuse_unsteady(engine: Engine, table: exp.Table) -> None:
+def refuse_unsteady(engine: Engine, table: exp.Table, columns: Iterable[str]) -> None:
     """Refuses a view that gives other rows each time, also where they are as many by chance.
+
+    Args:
+        engine: Where it is.
+        table: The table or view.
+        columns: Those of its columns that are read.
 
     Raises:
         SourceError: It does.
     """
-    if is_reread(engine, table) and _is_unsteady(engine, table):
+    if is_reread(engine, table) and _is_unsteady(engine, table, columns):
         raise SourceError(_UNSTEADY)
 
 
@@ -108,10 +113,12 @@ def is_reread(engine: Engine, table: exp.Table) -> bool:
     return not is_held and not engine.tables.is_base_table(table)
 
 
-def _is_unsteady(engine: Engine, table: exp.Table) -> bool:
-    """Whether two readings of a view differ, as of one with random()."""
+def _is_unsteady(engine: Engine, table: exp.Table, read: Iterable[str] | None = None) -> bool:
+    """Whether two readings of a view, or of some columns of it, differ, as of one with random()."""
     if engine.tables.is_base_table(table):
         return False
     columns = engine.columns(table)
+    if read is not None:
+        columns = {name: columns[name] for name in read}
     one, other = (engine.rows(fingerprint(table, columns)) for _ in range(2))
     return one != other

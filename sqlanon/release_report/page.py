@@ -12,7 +12,8 @@ from sqlanon.errors import SourceError
 from sqlanon.loss.cells import CELL_MEASURES
 from sqlanon.pictures import refuse_target
 from sqlanon.policy.policy import COUNTING_COLUMNS
-from sqlanon.policy.privacy import TABLE_FAMILIES, figure_of
+from sqlanon.policy.privacy import figure_of
+from sqlanon.policy.sizes import CLASS_FAMILIES
 from sqlanon.release_report.figures import (
     LabelGroup,
     MethodFacts,
@@ -499,7 +500,7 @@ def model_text(model: ModelResult) -> str:
     """
     said, about = figure_of(model.model), f" of {model.column}"
     if model.column is None:
-        is_of_table = any(said in family.reported for family in TABLE_FAMILIES.values())
+        is_of_table = any(said in family.reported for family in CLASS_FAMILIES.values())
         about = "" if is_of_table else " by all quasi-identifiers"
     return f"{model.model}{about}: {said.meaning}"
 

@@ -20,6 +20,24 @@ def test_a_population_is_for_models_where_these_are_asked_for(run, tmp_path):
     assert (judged.code, "k-map 2 does NOT hold: the table has 1" in judged.out) == (1, True)
 
 
+def test_a_population_that_cannot_be_read_is_told_as_any_other_file(run, tmp_path):
+    table, register = tmp_path / "table.csv", tmp_path / "register.csv"
+    table.write_text("age\n21\n21\n")
+    for content, fault in ((b"", "is empty"), (b"age,age\n1,2\n", "several columns called 'age'")):
+        register.write_bytes(content)
+        told = run("check", table, "--qi", "age", "--k-map", 2, "--population", register)
+        assert told.code == 2
+        assert "the population: " in told.err
+        assert fault in told.err
+
+
+def test_a_population_that_no_model_asks_for_is_not_opened(run, tmp_path):
+    table, policy = tmp_path / "table.csv", tmp_path / "policy.toml"
+    table.write_text("age\n21\n21\n")
+    policy.write_text('k = 2\npopulation = "missing.csv"\n[quasi_identifiers]\nage = {}\n')
+    assert run("check", table, "--policy", policy).code == 0
+
+
 def test_lint_tells_that_it_asks_no_models_of_a_population(run, refused, tmp_path):
     table, policy = tmp_path / "table.csv", tmp_path / "policy.toml"
     table.write_text("age\n21\n21\n")

@@ -7,6 +7,7 @@ import math
 from snapshots import Snapshot
 from sqlglot import exp
 
+from sqlanon import sqltext
 from sqlanon.query.assess import attacks, weights
 from sqlanon.query.syntax import table
 
@@ -157,7 +158,7 @@ SNAPSHOTS = [
         attacks.evidence(PAIRS, MATCHING, PLACED, columns=2, words=1),
         [(-1, 1), (-1, 2), (1, 1), (0, 1), (0, 2), (0, 3)],
     ),
-    Snapshot("guessed_values", attacks.guessed_values(EVIDENCE, COUNTS), [(9,)]),
+    Snapshot("guessed_values", attacks.guessed_values(EVIDENCE, COUNTS), [(5,)]),
     Snapshot(
         "guesses",
         attacks.guesses(COUNTS, EVIDENCE),
@@ -174,9 +175,12 @@ SNAPSHOTS = [
         [(sex, which) for sex in "ffmf" for which in (0, 1)],
     ),
     Snapshot(
-        "differing",
-        attacks.differing(table("attacked"), columns=["sex", "age"]),
-        [(2,)],
+        "in_both",
+        attacks.in_both(
+            sqltext.expression("SELECT * FROM {{ it }} AS it", it=table("attacked")),
+            columns=["sex", "age"],
+        ),
+        [(2, 3)],
     ),
     Snapshot(
         "weight_faults",
@@ -192,7 +196,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "weighted_classes without a weight",
-        weights.weighted_classes(SAMPLE, ["sex"], number=weights.number(None)),
+        weights.weighted_classes(SAMPLE, ["sex"], number=sqltext.value(1.0)),
         [("f", 3, 3.0), ("m", 1, 1.0)],
     ),
     Snapshot(

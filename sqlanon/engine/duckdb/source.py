@@ -324,8 +324,9 @@ def _file(engine: DuckDB, path: Path, *, how: TextReading | None) -> Iterator[ex
             yield held
             engine.opened.refuse_changed()
         finally:
-            # In a failed transaction nothing can be dropped; its end drops what it created.
-            with suppress(EngineError):
+            # In a failed transaction nothing can be dropped; its end drops what it created. Of a
+            # file that cannot be read there is nothing.
+            with suppress(EngineError, SourceError):
                 if not engine.tables.is_base_table(held):
                     engine.tables.drop(held, kind="VIEW")
 

@@ -146,7 +146,7 @@ def guessed_values(evidence: exp.Table, values: exp.Table) -> Sql:
     return expression(
         "SELECT {{ total('sizes.counted') }} FROM {{ evidence }} AS evidence JOIN ("
         "SELECT node, CAST(COUNT(*) AS BIGINT) AS counted FROM {{ values }} AS counts GROUP BY node"
-        ") AS sizes ON sizes.node = evidence.node",
+        ") AS sizes ON sizes.node = evidence.node WHERE evidence.evidence <> 0",
         evidence=evidence,
         values=values,
     )
@@ -180,16 +180,16 @@ def both(original: exp.Table, control: exp.Table, *, columns: Sequence[str]) -> 
     )
 
 
-def differing(both: exp.Table, *, columns: Sequence[str]) -> Sql:
-    """Combinations of values of which the original and the control have other numbers of records.
+def in_both(both: Sql, *, columns: Sequence[str]) -> Sql:
+    """Records of the control that are the original's in all columns, and all of the control.
 
-    `both` is a table of the query of that name.
+    `both` is the query of that name; equal records of the original count once for each.
     """
     return expression(
-        "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT {{ columns }} FROM {{ both }}"
-        " GROUP BY {{ columns }} HAVING"
-        " {{ count_if('sqlanon_which = 0') }} <> {{ count_if('sqlanon_which = 1') }}"
-        ") AS differing",
+        "SELECT {{ total('CASE WHEN theirs < ours THEN theirs ELSE ours END') }},"
+        " {{ total('theirs') }} FROM (SELECT {{ count_if('sqlanon_which = 0') }} AS ours,"
+        " {{ count_if('sqlanon_which = 1') }} AS theirs FROM ({{ both }}) AS records"
+        " GROUP BY {{ columns }}) AS combinations",
         columns=listed(names(columns)),
         both=both,
     )

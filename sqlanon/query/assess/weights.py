@@ -1,7 +1,7 @@
 """Weights: queries of the individual risk of a sample, and of the risk of its households.
 
-`weight` and `household` are columns of the sample, None where there is none: each record then
-stands for itself alone. `number` is the weight as one, by the function of that name.
+`weight` and `household` are columns of the sample, None where there is none. A parameter `number`
+is the weight as the function of that name has it, or 1 where each record stands for itself alone.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ STEP, POINTS = 0.2, range(-16, 17)
 """Of the integral that individual risk is: with them it is within 1e-10 of the risk."""
 
 
-def number(weight: str | None, kind: exp.DataType | None = None) -> Fragment:
+def number(weight: str, kind: exp.DataType) -> Fragment:
     """A record's weight, from a column of some type; NULL where it is no number."""
-    if weight is None or kind is None:
-        return value(1.0)
     is_number = kind.is_type(*exp.DataType.NUMERIC_TYPES)
     plain = expression("source.{{ weight }}", weight=name(weight))
     text = expression("CAST({{ plain }} AS VARCHAR)", plain=plain)
