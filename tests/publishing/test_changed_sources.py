@@ -340,6 +340,13 @@ def test_other_rows_of_a_view_are_told_wherever_they_are_noticed(view):
         sqlanon.risk(connection, policy, table="t")
 
 
+def test_risk_asks_nothing_of_columns_that_it_does_not_read():
+    connection = duckdb.connect()
+    connection.execute("CREATE VIEW t AS SELECT i % 9 AS a, random() AS x FROM range(90) r (i)")
+    policy = Policy(["a"], drop=["x"], models=[KAnonymity(2)])
+    assert sqlanon.risk(connection, policy, table="t").statistics.smallest == 10
+
+
 @pytest.mark.parametrize("beside", ["population", "against"])
 def test_a_file_beside_a_database_may_be_read_while_its_place_is_taken(tmp_path, beside):
     path, people = tmp_path / "people.duckdb", tmp_path / "all.parquet"
