@@ -59,11 +59,13 @@ def shell_word(text: str) -> str:
     if text.isprintable():
         return quote(text)
     escaped = text.replace("\\", r"\\").replace("'", r"\'")
-    hidden = {each for each in escaped if not each.isprintable()}
-    for each in hidden:
-        code = "".join(f"\\x{byte:02x}" for byte in each.encode("utf-8", "surrogateescape"))
-        escaped = escaped.replace(each, code)
-    return f"$'{escaped}'"
+    shown = (
+        each
+        if each.isprintable()
+        else "".join(f"\\x{byte:02x}" for byte in each.encode("utf-8", "surrogatepass"))
+        for each in escaped
+    )
+    return f"$'{''.join(shown)}'"
 
 
 def is_about(note: str, *codes: NoteCode) -> bool:

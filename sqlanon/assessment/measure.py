@@ -31,6 +31,7 @@ from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.query.assess import attacks as queries
 from sqlanon.query.syntax import rows_of
+from sqlanon.query.text import is_nested
 from sqlanon.reports.attacks import HEADS, Attacks
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.shown import SelfShown, ShownTable
@@ -311,7 +312,7 @@ def _attacks(
 def _released_ones(engine: Engine, original: exp.Table, control: exp.Table) -> Iterator[str]:
     """Tells how many records of the control may be the original's own."""
     own, others = engine.columns(original), engine.columns(control)
-    shared = [name for name in own if own[name] == others.get(name)]
+    shared = [name for name in own if own[name] == others.get(name) and not is_nested(own[name])]
     if shared:
         both = queries.both(original, control, columns=shared)
         [(alike, records)] = engine.rows(queries.in_both(both, columns=shared))

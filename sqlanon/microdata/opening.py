@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -71,9 +71,11 @@ def opened_for(
         return Use(left_out, by_value, as_is - by_value, as_is, counted, dated)
 
     opened = open_source(connection, table, read_only=read_only, use=use, **opening)
-    with opened as source, _blamed(source), ExitStack() as beside_it:
-        if opens_population or made[0].population_models:
-            beside_it.enter_context(_beside_population(source, made[0]))
+    with (
+        opened as source,
+        _blamed(source),
+        _beside_population(source, made[0], is_needed=opens_population),
+    ):
         yield source, made[0]
 
 
@@ -108,19 +110,16 @@ def reading(
         return Use(left_out, by_value, frozenset(alone), counted=counted)
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
-        with _blamed(source), ExitStack() as beside_it:
-            if made[0].population_models:
-                population = _beside_population(source, made[0], has_labels=True)
-                beside_it.enter_context(population)
+        with _blamed(source), _beside_population(source, made[0], has_labels=True):
             yield source, made[0]
         source.engine.opened.refuse_changed()
 
 
 def _beside_population(
-    source: OpenedSource, policy: Policy, *, has_labels: bool = False
+    source: OpenedSource, policy: Policy, *, is_needed: bool = False, has_labels: bool = False
 ) -> AbstractContextManager[None]:
-    """The population that a policy names, if any, for as long as it lasts."""
-    if policy.population is None:
+    """The population that a policy names, where its models or the caller need it, while open."""
+    if policy.population is None or not (is_needed or policy.population_models):
         return nullcontext()
     how = beside(source, policy, is_alike=True, has_labels=has_labels)
     return with_population(source.engine, policy, how=how)
