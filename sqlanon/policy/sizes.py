@@ -22,7 +22,10 @@ class Comparable:
 
     __slots__ = ()
     greater_is_stricter: ClassVar[tuple[str, ...]] = ()
-    """Fields of which a greater figure asks for more; of all others a smaller one does."""
+    """Fields of which a greater figure asks for more; of other figures a smaller one does.
+
+    A field that is a text is the same in both.
+    """
 
     def implies(self, other: object) -> bool:
         """Whether every table that satisfies this model satisfies the other, of the same kind."""
