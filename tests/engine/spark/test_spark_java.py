@@ -62,7 +62,9 @@ KILLED = """
     ended = list()
 
     def executors():
-        listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout
+        # However wide the terminal is said to be, whole.
+        command = ["ps", "-ww", "-eo", "pid,args"]
+        listed = subprocess.run(command, capture_output=True, text=True).stdout
         mark = f"--app-id {session.sparkContext.applicationId}"
         return [int(line.split()[0]) for line in listed.splitlines() if mark in line]
 
