@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 from databases import empty_database, insert
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.models import fails
 
@@ -65,10 +65,20 @@ def satisfies(members, policy, published):
     if (len(members) if persons is None else len(persons)) < policy.k:
         return False
     return not any(
-        fails(demand.model, values(members, once), values(published, once), order=["flu", "gout"])
+        fails(
+            demand.model,
+            *(values(rows, once) for rows in (members, published)),
+            order=["flu", "gout"],
+            members=[persons_in(rows) if once else None for rows in (members, published)],
+        )
         for demand in policy.demands
         for once in ([True, False] if policy.entity else [False])
     )
+
+
+def persons_in(records):
+    """How many persons the records are of; shares of values are of these."""
+    return len({person for *_, person, _ in records})
 
 
 def values(records, once):
@@ -149,6 +159,15 @@ def found_by(method, connection, policy, patterns):
     st.sampled_from([0.0, 0.34]),
     st.sampled_from([(), (LDiversity(2),), (LDiversity(1.5, "entropy"),), (AlphaAnonymity(0.7),)]),
     st.sampled_from([1.0, 3.0]),
+)
+@example(
+    [("0", "a", 1, "flu"), ("0", "a", 1, "gout"), ("0", "a", 2, "flu")],
+    {"age": (0, 2), "town": (0, 1)},
+    [["age"]],
+    "person",
+    0.34,
+    (AlphaAnonymity(0.7),),
+    1.0,
 )
 def test_exact_is_the_least_of_all_that_the_policy_allows(
     records, levels, patterns, entity, limit, models, weight
