@@ -118,6 +118,8 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
         types = dict.fromkeys(layout.columns, "VARCHAR")
 
         def scanned(more: Mapping[str, exp.Expr]) -> exp.Table:
+            if layout.line_break is not None:
+                more = {"new_line": _LINE_BREAKS[layout.line_break], **more}
             return _scan(readable, layout.delimiter, types=types, encoding=encoding, more=more)
 
         scan = scanned({})
@@ -144,7 +146,7 @@ def read_typed_csv(
     engine: DuckDB, path: Path, *, table: exp.Table, types: Mapping[str, str]
 ) -> None:
     """Reads a CSV file that sqlanon has written, with the types that it was written from."""
-    scan = _scan(path, ",", types=types)
+    scan = _scan(path, ",", types=types, more={"new_line": _LINE_BREAKS["\n"]})
     engine.run(create_temporary(table.copy(), exp.select("*").from_(scan)))
 
 
@@ -317,6 +319,11 @@ def _scan(
 
 _WIDEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 20
+# As DuckDB's option takes them, by what they are.
+_LINE_BREAKS = {
+    ending: exp.Literal.string(ending.encode("unicode_escape").decode())
+    for ending in ("\n", "\r", "\r\n")
+}
 # What stands in a text for bytes that are no letters, and control characters of latin-1.
 _NO_LETTERS = re.compile("[\ufffd\x80-\x9f]")
 Scan = Callable[["Mapping[str, exp.Expr]"], exp.Table]

@@ -143,6 +143,8 @@ class TextLayout:
         has_row_names: Whether the first column has no name there, and is called ROW_NAMES.
         is_spaced: Whether it has no delimiter, and blanks part its first lines alike.
         comma_numbers: Columns whose first texts are numbers with a comma for the point.
+        line_break: The end of the first line, where a name in it has line breaks of its own, which
+            DuckDB would take for the end of every line; None where it finds that by itself.
     """
 
     path: Path
@@ -153,6 +155,7 @@ class TextLayout:
     has_row_names: bool = False
     is_spaced: bool = False
     comma_numbers: tuple[str, ...] = ()
+    line_break: str | None = None
 
     def notes(self, names: Sequence[str]) -> list[str]:
         """What to know of how its columns are read, of those of which the values count."""
@@ -212,7 +215,7 @@ def layout_of(path: Path, form: TextFormat) -> TextLayout:
     if text[0] in "\r\n":
         raise SourceError(f"the first line of {path.name!r} is blank; it must name the columns")
     delimiter = form.mark or _delimiter(text)
-    given = _header(text, delimiter)
+    given, end = _header(text, delimiter)
     has_row_names = _has_row_names(given)
     columns = (ROW_NAMES, *given[1:]) if has_row_names else given
     _refuse_names(path, columns, has_row_names=has_row_names)
@@ -226,6 +229,7 @@ def layout_of(path: Path, form: TextFormat) -> TextLayout:
         has_row_names=has_row_names,
         is_spaced=form.mark is None and len(columns) == 1 and _is_spaced(_rows(text, " ")),
         comma_numbers=_comma_numbers(rows[1:], columns, nulls=form.nulls),
+        line_break=end if end and any({*name} & {*"\r\n"} for name in columns) else None,
     )
 
 
@@ -265,17 +269,17 @@ def _delimiter(text: str) -> str:
     return max(_DELIMITERS, key=line.count)
 
 
-def _header(text: str, delimiter: str) -> tuple[str, ...]:
-    """The column names: those in quotes as they are written, others without blanks around them."""
+def _header(text: str, delimiter: str) -> tuple[tuple[str, ...], str]:
+    """The column names, those in quotes as they are written, others stripped; the line's end."""
     mark = re.escape(delimiter)
-    field = rf'[ ]*(?:"((?:[^"]|"")*)"[ ]*|([^{mark}\r\n]*))({mark}|\r|\n|$)'
-    names = []
+    field = rf'[ ]*(?:"((?:[^"]|"")*)"[ ]*|([^{mark}\r\n]*))({mark}|\r\n?|\n|$)'
+    names, end = [], ""
     for found in re.finditer(field, text):
         quoted, plain, end = found.groups()
         names.append(plain.strip() if quoted is None else quoted.replace('""', '"'))
         if end != delimiter:
             break
-    return tuple(names)
+    return tuple(names), end
 
 
 def _has_row_names(names: Sequence[str]) -> bool:

@@ -155,6 +155,16 @@ def test_byte_order_mark_and_crlf(tmp_path):
         assert all_rows(source) == [(1, "x\r\ny")]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("inner", ["\n", "\r", "\r\n"])
+def test_a_name_with_line_breaks_ends_no_line(tmp_path, inner, end):
+    path = tmp_path / "breaks.csv"
+    path.write_bytes(f'"a{inner}b",c{end}1,"x{inner}y"{end}2,z{end}'.encode())
+    with open_source(path) as source:
+        assert list(source.engine.columns(source.table)) == [f"a{inner}b", "c"]
+        assert all_rows(source) == [(1, f"x{inner}y"), (2, "z")]
+
+
 def test_a_header_without_rows_is_an_empty_table(tmp_path):
     with open_source(file(tmp_path, "a,b\n")) as source:
         assert all_rows(source) == []
