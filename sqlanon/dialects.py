@@ -397,21 +397,36 @@ def _bounds(kind: exp.DataType) -> tuple[int, int]:
     return -(1 << width - 1), (1 << width - 1) - 1
 
 
-def _alike(node: exp.NullSafeEQ) -> exp.Expr:
+def _alike(node: exp.NullSafeEQ, *, listed: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """Equality that takes NULLs for alike, as that of arrays, by which rows are joined.
 
     PostgreSQL never hashes IS NOT DISTINCT FROM: 120,000 records took over 60 s in place of 7. Sail
     does not either, and where it does, for <=>, it loses rows of NULL once another join follows.
+
+    Args:
+        listed: A cell as an array.
     """
-    pair = (exp.Array(expressions=[side.copy()]) for side in (node.this, node.expression))
-    return exp.EQ(this=next(pair), expression=next(pair))
+    return exp.EQ(this=listed(node.this), expression=listed(node.expression))
+
+
+def _array(cell: exp.Expr) -> exp.Expr:
+    return exp.Array(expressions=[cell.copy()])
+
+
+def _array_without_null(cell: exp.Expr) -> exp.Expr:
+    """An array that is empty for NULL.
+
+    Where others hold NULL, Sail skips files in which a column has one value, though they match.
+    """
+    no_value = exp.If(this=exp.Paren(this=cell.copy()).is_(exp.null()), true=exp.Array())
+    return exp.Case(ifs=[no_value], default=_array(cell))
 
 
 def _for_postgres(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Split):
         return exp.StringToArray(this=node.this, expression=node.expression)
     if isinstance(node, exp.NullSafeEQ):
-        return _alike(node)
+        return _alike(node, listed=_array)
     if isinstance(node, exp.Extract):
         return _finite_part(node)
     return node
@@ -436,7 +451,7 @@ def _refused_by_postgres(name: str) -> str | None:
 
 def _query_for_spark(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.NullSafeEQ):
-        return _alike(node)
+        return _alike(node, listed=_array_without_null)
     if isinstance(node, exp.TryCast):
         return _tried_by_spark(node)
     if isinstance(node, exp.Cast) and node.to.this in _WHOLE and _is_real(node.this):

@@ -312,6 +312,24 @@ def test_instants_are_released_in_utc_wherever_the_session_is(database, local_ro
     assert elsewhere.texts(database.rows("out")) == elsewhere.texts(expected)
 
 
+def test_sensitive_columns_of_one_value_have_an_order_elsewhere(database):
+    """What is written is counted again, in files of one value."""
+    at = datetime.datetime(2024, 9, 1, 4, 30, tzinfo=datetime.UTC)
+    made = {
+        "sex": [*"ffmm"],
+        "ill": ["flu"] * 4,
+        "at": pyarrow.array([at] * 4, TYPES["instant"]),
+    }
+    database.load(pyarrow.table(made))
+    policy = {
+        "k": 2,
+        "l": 1,
+        "quasi_identifiers": {"sex": {}},
+        "sensitive": {"ill": {"order": ["flu"]}, "at": {"order": ["2024-09-01 04:30:00+00"]}},
+    }
+    assert sqlanon.anonymize(database.source, policy, table="people", into="out").holds
+
+
 def plain(row):
     """Cells in one spelling, instants in one zone."""
     for cell in row.values():

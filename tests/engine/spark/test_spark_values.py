@@ -7,8 +7,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 from spark_kind import IS_SAIL
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
+from sqlanon.dialects import translated
 from sqlanon.engine.spark.remote import SparkRemote
 from sqlanon.errors import SourceError
 
@@ -153,3 +154,14 @@ def test_brought_columns_are_there_without_rows(remote):
 
 def test_zone_is_the_sessions(remote):
     assert remote.zone == "Europe/Berlin"
+
+
+@pytest.mark.parametrize("held", ["'a'", "CAST(NULL AS STRING)", "IF(id % 2 = 0, 'a', NULL)"])
+def test_values_and_null_of_files_are_joined(remote, held):
+    """Statistics of a file tell where it has one value alone."""
+    remote.store("held", f"SELECT {held} AS x FROM range(4)", most=0)
+    remote.ship("labels", pa.table({"x": ["a", None]}))
+    joined = "SELECT count(*) FROM held JOIN labels ON held.x IS NOT DISTINCT FROM labels.x"
+    answer = remote.answer(translated(parse_one(joined, read="duckdb"), "spark"))
+    remote.drop("labels")
+    assert answer.to_pydict().popitem()[1] == [4]
