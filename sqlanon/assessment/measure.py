@@ -30,7 +30,6 @@ from sqlanon.policy.policy import COUNTING_COLUMNS, Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.query.assess import attacks as queries
-from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import is_nested
 from sqlanon.reports.attacks import HEADS, Attacks
 from sqlanon.reports.document import Provenance, finite, page
@@ -327,7 +326,7 @@ def _released_ones(engine: Engine, original: exp.Table, control: exp.Table) -> I
 def _refuse_unlike(
     engine: Engine, subject: Subject, *, control: exp.Table, sensitive: Mapping[str, bool]
 ) -> None:
-    """Refuses a control that lacks columns, has others of their types, or is empty."""
+    """Refuses a control that lacks columns, or has others of their types."""
     own, others = subject.columns, column_types(engine, control)
     names = [*subject.names, *sensitive]
     missing = [repr(name) for name in names if name not in others]
@@ -343,8 +342,6 @@ def _refuse_unlike(
             "cast them alike"
         )
     refuse_unsuited(engine, control, columns={name: others[name] for name in subject.names})
-    if not engine.rows(rows_of(control))[0][0]:
-        raise ControlError("the control is empty; give records that were not released")
 
 
 def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:
