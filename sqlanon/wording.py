@@ -107,6 +107,15 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
+def columns_named(names: Sequence[str]) -> str:
+    """Columns by their names, in the right number.
+
+    >>> columns_named(["a"]), columns_named(["a", "b"])
+    ("column 'a'", "columns 'a', 'b'")
+    """
+    return f"column{'s' if names[1:] else ''} {', '.join(map(repr, names))}"
+
+
 def width_of(text: str) -> int:
     """How many letters wide a terminal shows a text: some scripts' letters are twice as wide.
 

@@ -35,7 +35,7 @@ from sqlanon.reports.attacks import HEADS, Attacks
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.reports.use import ReleaseUse
-from sqlanon.wording import counted, figure, in_columns, key, percent
+from sqlanon.wording import columns_named, counted, figure, in_columns, key, percent
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -265,8 +265,8 @@ def read_release(
         notes += use.notes
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
     if left_out:
-        names = ", ".join(map(repr, left_out))
-        notes.append(f"the released table has no column {names}; purity is that of the others")
+        lacking = columns_named(left_out)
+        notes.append(f"the released table has no {lacking}; purity is that of the others")
     return ReadRelease(release, published.labels, use, tuple(notes), attacks, tuple(missed))
 
 
@@ -329,10 +329,10 @@ def _refuse_unlike(
     """Refuses a control that lacks columns, or has others of their types."""
     own, others = subject.columns, column_types(engine, control)
     names = [*subject.names, *sensitive]
-    missing = [repr(name) for name in names if name not in others]
+    missing = [name for name in names if name not in others]
     if missing:
         raise ControlError(
-            f"the control has no column {', '.join(missing)}; it needs every quasi-identifier and "
+            f"the control has no {columns_named(missing)}; it needs every quasi-identifier and "
             "sensitive column of the release, as the original has them"
         )
     unlike = [repr(name) for name in names if family(own[name]) != family(others[name])]
@@ -413,7 +413,7 @@ def _sensitive(
     missing = [name for name in (*subject.names, *policy.class_means) if name not in types]
     if missing:
         faults.append(
-            f"the released table has no column {', '.join(map(repr, missing))}; name as "
+            f"the released table has no {columns_named(missing)}; name as "
             "quasi-identifiers (--qi) those that it has"
         )
     if label in subject.attributes:
@@ -422,8 +422,8 @@ def _sensitive(
         faults.append(f"the released table has no column {label!r}, the class attribute")
     found = {name: a.nulls == "value" for name, a in attributes.items() if name in types}
     if attributes and not found and set(losses) & set(VALUE_MEASURES):
-        names = ", ".join(map(repr, attributes))
-        faults.append(f"the released table has no column {names}, which purity is about")
+        names = columns_named(list(attributes))
+        faults.append(f"the released table has no {names}, which purity is about")
     if faults:
         raise PolicyError("; ".join(faults))
     refuse_unsuited(engine, table, columns={name: types[name] for name in subject.names})

@@ -452,7 +452,7 @@ def test_nested_labels_with_more_records_than_the_original_has_are_refused(
 def test_quasi_identifiers_that_the_release_lacks_are_named(connection, write):
     write("original", ["a", "b", "c"], [("1", "x", "y")])
     write("released", ["c"], [("y",)])
-    with pytest.raises(PolicyError, match="released table has no column 'a', 'b'"):
+    with pytest.raises(PolicyError, match="released table has no columns 'a', 'b'"):
         loss(connection, Policy(["a", "b", "c"]))
 
 
