@@ -19,7 +19,7 @@ _NARROW = "–—…→≥≤·"
 """Signs of reports beyond Latin letters."""
 NOISE = 1e-12
 """Figures below it are what sums and logarithms of floating point leave of a zero."""
-NoteCode = Literal["bound", "undemanded", "disclosed", "page unwritten"]
+NoteCode = Literal["bound", "undemanded", "disclosed", "page unwritten", "crowded"]
 HOLDS, FAILS = "holds", "does NOT hold"
 """What is said of a model, after its name."""
 HOLDS_MARK, FAILS_MARK, OPEN_MARK = "✓", "✗", "?"

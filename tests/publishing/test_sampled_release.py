@@ -107,6 +107,16 @@ def test_labels_that_nobody_has_are_of_no_people(connection):
     assert "no label of column 'age' is that of anybody in the population" in told
 
 
+def test_records_beyond_their_population_are_told_once(connection):
+    connection.execute("INSERT INTO people VALUES (21, 'F', 'flu'), (21, 'F', 'flu')")
+    found = sqlanon.check(connection, policy(KMap(1)), table="people")
+    assert found.models[0].value == 0
+    made = sqlanon.anonymize(connection, policy(KMap(2), limit=1), table="people", into="released")
+    for report in (found, made):
+        [told] = [note for note in report.notes if "does not hold everybody" in note]
+        assert "1 combination of 'age' and 'sex' has 2 records in the table and 0 in" in told
+
+
 def test_a_text_file_of_the_population_is_read_by_the_types_of_the_table(connection, tmp_path):
     connection.execute(
         "CREATE TABLE letters (postcode VARCHAR, born DATE, height DOUBLE, pay DECIMAL(9, 2))"
