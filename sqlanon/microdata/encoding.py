@@ -149,7 +149,8 @@ def _with_population(
         raise HierarchyError([f"the population: {fault}" for fault in faults])
     query = encode.present(found.table, codes, words=layout.words)
     presence, present = engine.materialize_counted("presence", query)
-    tell_crowded(engine, policy, engine.rows(encode.crowded(presence))[0], names=names)
+    crowded = engine.rows(encode.crowded(presence))[0]
+    tell_crowded(engine, policy, crowded, names=names or subject.names)
     if details is None:
         from sqlanon.microdata.sensitive import Details  # k alone needs none of these
 

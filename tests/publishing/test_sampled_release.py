@@ -115,6 +115,9 @@ def test_records_beyond_their_population_are_told_once(connection):
     for report in (found, made):
         [told] = [note for note in report.notes if "does not hold everybody" in note]
         assert "1 combination of 'age' and 'sex' has 2 records in the table and 0 in" in told
+    connection.execute("DELETE FROM everybody WHERE age > 22")
+    hasty = sqlanon.plan(connection, policy(KMap(2)), table="people", time_limit=1e-6)
+    assert any("has 7 records in the table and 2 in" in note for note in hasty.report.notes)
 
 
 def test_a_text_file_of_the_population_is_read_by_the_types_of_the_table(connection, tmp_path):
