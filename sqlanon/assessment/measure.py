@@ -261,6 +261,11 @@ def read_release(
             "measures and classes are by the other quasi-identifiers alone"
         )
     notes = [*_notes(release, sensitive=bool(sensitive)), *missed]
+    if released.label is None:
+        notes.append(
+            "the release does not tell whether its records are generalized to the top or "
+            "suppressed and kept: they count as one class, and none as suppressed"
+        )
     if use is not None:
         notes += use.notes
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
