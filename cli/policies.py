@@ -78,7 +78,8 @@ class PolicyMaker:
         reads_hierarchies: Whether hierarchy files of the policy file are read; a command that
             generalizes nothing only checks all else that is said of quasi-identifiers, unless it
             generalizes a population.
-        compares: Whether a population is for risk where no model asks for it.
+        compares: Whether a population is for risk where no model asks for it, and a weight or
+            household that an option names is for risk of this very table.
         judges: Whether models of a population are asked at all.
         varies: Figures of the policy that take values of their own later.
         document: The policy file.
@@ -131,6 +132,9 @@ class PolicyMaker:
                 policy = Policy.from_dict(_listed(document), file.parent)
         if self.complete:
             policy.check_columns(columns, publish=True)
+        if self.compares:  # A release has no weight any more; who asks for one wants its risk.
+            asked = self.options
+            Policy([], weight=asked.weight_column, household=asked.household).check_columns(columns)
         return policy
 
     @property

@@ -19,7 +19,7 @@ _NARROW = "–—…→≥≤·"
 """Signs of reports beyond Latin letters."""
 NOISE = 1e-12
 """Figures below it are what sums and logarithms of floating point leave of a zero."""
-NoteCode = Literal["bound", "undemanded", "disclosed", "page unwritten"]
+NoteCode = Literal["bound", "undemanded", "disclosed", "page unwritten", "crowded"]
 HOLDS, FAILS = "holds", "does NOT hold"
 """What is said of a model, after its name."""
 HOLDS_MARK, FAILS_MARK, OPEN_MARK = "✓", "✗", "?"
@@ -105,6 +105,15 @@ def listed(names: Sequence[str]) -> str:
     'a, b and c'
     """
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
+
+
+def columns_named(names: Sequence[str]) -> str:
+    """Columns by their names, in the right number.
+
+    >>> columns_named(["a"]), columns_named(["a", "b"])
+    ("column 'a'", "columns 'a', 'b'")
+    """
+    return f"column{'s' if names[1:] else ''} {', '.join(map(repr, names))}"
 
 
 def width_of(text: str) -> int:

@@ -25,7 +25,7 @@ from sqlanon.query.assess import joined
 from sqlanon.query.syntax import rows_of
 from sqlanon.reports.check import CheckReport
 from sqlanon.sqltext import Sql
-from sqlanon.wording import counted, listed
+from sqlanon.wording import columns_named, counted, listed
 
 OF_OTHER = " of the other table"
 """What follows the name of a model whose classes are counted in records of the other table."""
@@ -130,8 +130,7 @@ def _refuse_missing(on: Sequence[str], *tables: Collection[str]) -> None:
         missing = [name for name in on if name not in columns]
         if missing:
             raise PolicyError(
-                f"{which} has no column {', '.join(map(repr, missing))}; join by columns of both "
-                "(--on)"
+                f"{which} has no {columns_named(missing)}; join by columns of both (--on)"
             )
 
 

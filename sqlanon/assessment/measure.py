@@ -30,13 +30,12 @@ from sqlanon.policy.policy import COUNTING_COLUMNS, Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.query.assess import attacks as queries
-from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import is_nested
 from sqlanon.reports.attacks import HEADS, Attacks
 from sqlanon.reports.document import Provenance, finite, page
 from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.reports.use import ReleaseUse
-from sqlanon.wording import counted, figure, in_columns, key, percent
+from sqlanon.wording import columns_named, counted, figure, in_columns, key, percent
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -262,12 +261,17 @@ def read_release(
             "measures and classes are by the other quasi-identifiers alone"
         )
     notes = [*_notes(release, sensitive=bool(sensitive)), *missed]
+    if released.label is None:
+        notes.append(
+            "the release does not tell whether its records are generalized to the top or "
+            "suppressed and kept: they count as one class, and none as suppressed"
+        )
     if use is not None:
         notes += use.notes
     left_out = [name for name in policy.sensitive_attributes if name not in sensitive]
     if left_out:
-        names = ", ".join(map(repr, left_out))
-        notes.append(f"the released table has no column {names}; purity is that of the others")
+        lacking = columns_named(left_out)
+        notes.append(f"the released table has no {lacking}; purity is that of the others")
     return ReadRelease(release, published.labels, use, tuple(notes), attacks, tuple(missed))
 
 
@@ -327,13 +331,13 @@ def _released_ones(engine: Engine, original: exp.Table, control: exp.Table) -> I
 def _refuse_unlike(
     engine: Engine, subject: Subject, *, control: exp.Table, sensitive: Mapping[str, bool]
 ) -> None:
-    """Refuses a control that lacks columns, has others of their types, or is empty."""
+    """Refuses a control that lacks columns, or has others of their types."""
     own, others = subject.columns, column_types(engine, control)
     names = [*subject.names, *sensitive]
-    missing = [repr(name) for name in names if name not in others]
+    missing = [name for name in names if name not in others]
     if missing:
         raise ControlError(
-            f"the control has no column {', '.join(missing)}; it needs every quasi-identifier and "
+            f"the control has no {columns_named(missing)}; it needs every quasi-identifier and "
             "sensitive column of the release, as the original has them"
         )
     unlike = [repr(name) for name in names if family(own[name]) != family(others[name])]
@@ -343,8 +347,6 @@ def _refuse_unlike(
             "cast them alike"
         )
     refuse_unsuited(engine, control, columns={name: others[name] for name in subject.names})
-    if not engine.rows(rows_of(control))[0][0]:
-        raise ControlError("the control is empty; give records that were not released")
 
 
 def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:
@@ -416,7 +418,7 @@ def _sensitive(
     missing = [name for name in (*subject.names, *policy.class_means) if name not in types]
     if missing:
         faults.append(
-            f"the released table has no column {', '.join(map(repr, missing))}; name as "
+            f"the released table has no {columns_named(missing)}; name as "
             "quasi-identifiers (--qi) those that it has"
         )
     if label in subject.attributes:
@@ -425,8 +427,8 @@ def _sensitive(
         faults.append(f"the released table has no column {label!r}, the class attribute")
     found = {name: a.nulls == "value" for name, a in attributes.items() if name in types}
     if attributes and not found and set(losses) & set(VALUE_MEASURES):
-        names = ", ".join(map(repr, attributes))
-        faults.append(f"the released table has no column {names}, which purity is about")
+        names = columns_named(list(attributes))
+        faults.append(f"the released table has no {names}, which purity is about")
     if faults:
         raise PolicyError("; ".join(faults))
     refuse_unsuited(engine, table, columns={name: types[name] for name in subject.names})

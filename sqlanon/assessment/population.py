@@ -18,7 +18,7 @@ from sqlanon.errors import SourceError
 from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read
 from sqlanon.hierarchy.tree import Place
 from sqlanon.microdata.binding import Subject, bind
-from sqlanon.microdata.encoding import Encoded, encode_subject, refuse_crowded
+from sqlanon.microdata.encoding import Encoded, encode_subject, tell_crowded
 from sqlanon.microdata.population import population_of
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.population import AT_LEAST, AT_MOST, DeltaPresence, KMap
@@ -77,7 +77,7 @@ def population_results(
         fewest, least, most, there, *rest = _compared(
             engine, subject, encoded, classes=classes, labels=read_labels, conditions=conditions
         )
-    refuse_crowded(policy, rest[:3], names=subject.names)
+    tell_crowded(engine, policy, rest[:3], names=subject.names)
     # Whoever has no label in a column, or none together, is in a class without a record.
     is_missing = there < subject.records
     if fewest is None:  # every record is kept without its quasi-identifiers, and may be anybody

@@ -242,7 +242,8 @@ def released_classes(
             f"{subject.records:,}: it is not a release of this original"
         )
     label: str | None = suppressed
-    if lost == subject.records:
+    tops = {label for tree in subject.trees for label in tree.labels[-1]}
+    if lost == subject.records and tops == {suppressed}:
         # Nothing tells it from a table generalized to the top, which suppresses nothing.
         label = None
         query = release.table_classes(table, subject.names, suppressed=None)

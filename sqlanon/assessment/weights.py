@@ -80,13 +80,20 @@ def _refuse_faults(
         for which, name, records, what in (
             ("weight", weight, missing, "without a value (NULL)"),
             ("weight", weight, wrong, f"whose value is no number from 1 to {MAX_WEIGHT:,.0f}"),
-            ("household", household, homeless, "without a value (NULL)"),
+            ("household", household, homeless, "without a value (NULL or NaN)"),
         )
         if records
     ]
-    if faults:
-        raise SourceError(
-            f"{'; '.join(faults)}; a weight says how many people a record stands for, itself among "
-            "them: leave such records out, give weights that are not scaled, or name another "
-            "column (--weight-column, --household)"
+    if missing or wrong:
+        faults.append(
+            "a weight says how many people a record stands for, itself among them: leave such "
+            "records out, give weights that are not scaled, or name another column "
+            "(--weight-column)"
         )
+    if homeless:
+        faults.append(
+            "such records would count as one household: give each a household of its own, leave "
+            "them out, or name another column (--household)"
+        )
+    if faults:
+        raise SourceError("; ".join(faults))

@@ -20,7 +20,7 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
 from sqlanon.query.text import TEXT, is_nested
 from sqlanon.sqlglot_version import type_id
-from sqlanon.wording import counted, listed, shell_word
+from sqlanon.wording import columns_named, counted, listed, shell_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +204,10 @@ def comparable(
         SourceError: It lacks a quasi-identifier, or has it as another type.
     """
     others = column_types(engine, population)
-    missing = [repr(name) for name in types if name not in others]
+    missing = [name for name in types if name not in others]
     if missing:
         raise SourceError(
-            f"the population has no column {', '.join(missing)}; it needs every quasi-identifier"
+            f"the population has no {columns_named(missing)}; it needs every quasi-identifier"
         )
     unlike = [
         f"column {name!r} is {kind.sql('duckdb')} in the table and "

@@ -23,7 +23,7 @@ from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import TEXT
 from sqlanon.sqltext import Sql
-from sqlanon.wording import counted, listed
+from sqlanon.wording import Note, counted, is_about, listed
 
 if TYPE_CHECKING:
     from sqlanon.microdata.sensitive import Details, SensitiveCodes
@@ -149,7 +149,8 @@ def _with_population(
         raise HierarchyError([f"the population: {fault}" for fault in faults])
     query = encode.present(found.table, codes, words=layout.words)
     presence, present = engine.materialize_counted("presence", query)
-    refuse_crowded(policy, engine.rows(encode.crowded(presence))[0], names=names)
+    crowded = engine.rows(encode.crowded(presence))[0]
+    tell_crowded(engine, policy, crowded, names=names or subject.names)
     if details is None:
         from sqlanon.microdata.sensitive import Details  # k alone needs none of these
 
@@ -157,25 +158,34 @@ def _with_population(
     return replace(found, details=details, presence=presence, present=present)
 
 
-def refuse_crowded(policy: Policy, crowded: Sequence[int], *, names: Sequence[str]) -> None:
-    """Refuses a table that is no part of its population, where shares of that are bounded.
+def tell_crowded(
+    engine: Engine, policy: Policy, crowded: Sequence[int], *, names: Sequence[str]
+) -> None:
+    """Notes that a table is no part of its population, or refuses it where shares are bounded.
 
     Args:
+        engine: Where the note goes, once for a table.
         policy: The policy.
         crowded: Combinations with more records than people, and how many of both these have.
         names: The columns of these.
 
     Raises:
-        SourceError: There are some.
+        SourceError: There are some, and shares are bounded.
     """
     combinations, records, people = crowded
-    if combinations and any(isinstance(each, DeltaPresence) for each in policy.population_models):
-        raise SourceError(
-            "the population does not hold everybody of the table: "
-            f"{counted(combinations, 'combination')} of {listed(list(map(repr, names)))} "
-            f"{'has' if combinations == 1 else 'have'} {counted(records, 'record')} in the table "
-            f"and {people:,} in the population; give the population that they were drawn from"
-        )
+    if not combinations:
+        return
+    text = (
+        "the population does not hold everybody of the table: "
+        f"{counted(combinations, 'combination')} of {listed(list(map(repr, names)))} "
+        f"{'has' if combinations == 1 else 'have'} {counted(records, 'record')} in the table "
+        f"and {people:,} in the population; give the population that they were drawn from, with "
+        "its values spelt as in the table"
+    )
+    if any(isinstance(each, DeltaPresence) for each in policy.population_models):
+        raise SourceError(text)
+    if not any(is_about(note, "crowded") for note in engine.opened.notes):
+        engine.opened.notes.append(Note(text, "crowded"))
 
 
 def _combinations(

@@ -7,7 +7,7 @@ long as they are open, the engine knows them by `opened.population`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from sqlanon.engine.base import Engine, Use
 from sqlanon.engine.open import TextReading, embedded, is_database, second_table
 from sqlanon.errors import SourceError
 from sqlanon.policy.policy import Policy
+from sqlanon.query.syntax import rows_of
 
 
 @contextmanager
@@ -47,11 +48,7 @@ def with_population(engine: Engine, policy: Policy, *, how: TextReading) -> Iter
         return replace(known, left_out=left_out)
 
     opened = opened_population(engine, policy.population, how=replace(how, use=use))
-    with ExitStack() as stack:
-        try:
-            population = stack.enter_context(opened)
-        except SourceError as error:
-            raise SourceError(f"the population: {error}") from None
+    with opened as population:
         assert population is not None, "a policy with such models has one"
         here.opened.populations.append(population)
         try:
@@ -68,23 +65,32 @@ def population_of(engine: Engine, policy: Policy) -> exp.Table | None:
     return engine.opened.population
 
 
+@contextmanager
 def opened_population(
     engine: Engine, population: object, *, how: TextReading | None = None, what: str = "population"
-) -> AbstractContextManager[exp.Table | None]:
+) -> Iterator[exp.Table | None]:
     """A population as a table beside the one that it is compared with, for as long as it lasts.
 
     It is a table of the same source or a frame, or a path to a file of data; a name that is both
     is the table's.
 
     Raises:
-        SourceError: There is neither, or the file is a database.
+        SourceError: There is neither, the file is a database, or it has no records.
     """
     if population is None:
-        return nullcontext()
+        yield None
+        return
     path = Path(population) if isinstance(population, str | Path) else None
     if path is not None and is_file(path) and is_database(path):
         raise SourceError(
             f"the {what} {path.name!r} is a database; name a table of the database that holds "
             "the released one, or give a CSV or Parquet file"
         )
-    return second_table(engine, population, how=how)
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(second_table(engine, population, how=how))
+        except SourceError as error:
+            raise SourceError(f"the {what}: {error}") from None
+        if not engine.rows(rows_of(opened))[0][0]:
+            raise SourceError(f"the {what} has no records")
+        yield opened

@@ -387,6 +387,7 @@ CLASS_FAMILIES: Mapping[str, TableFamily] = {
             Figure(
                 "k-anonymity of every *",
                 "every combination of values of so many columns is shared by at least k records",
+                asked="with k = ",
             ),
         ),
     ),

@@ -15,6 +15,7 @@ from sqlanon.query.syntax import alias, column, select
 from sqlanon.query.text import varchar
 from sqlanon.reports.earlier import Together
 from sqlanon.sqltext import expression
+from sqlanon.wording import columns_named
 
 
 def judged_columns(policy: Policy) -> list[str]:
@@ -85,7 +86,7 @@ def _part(engine: Engine, table: exp.Table, *, types: Mapping[str, exp.DataType]
     missing = [name for name in types if name not in engine.columns(table)]
     if missing:
         raise SourceError(
-            f"what was released before has no column {', '.join(map(repr, missing))}; name a "
+            f"what was released before has no {columns_named(missing)}; name a "
             "release by the same plan"
         )
     cells = [

@@ -52,7 +52,7 @@ from sqlanon.reports.findings import Finding
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import PopulationRisk, SubsetRisk
-from sqlanon.wording import key
+from sqlanon.wording import columns_named, key
 
 COUNTED_ROWS = 200_000_000
 """Records times sets of columns that are looked at; a tenth of a second for a million of both."""
@@ -464,7 +464,7 @@ def _present(policy: Policy, columns: Sequence[str]) -> Policy:
     missing = [name for name in policy.attributes if name not in columns]
     if missing:
         raise PolicyError(
-            f"the released table has no column {', '.join(map(repr, missing))}; name as "
+            f"the released table has no {columns_named(missing)}; name as "
             "quasi-identifiers (--qi) those that it has"
         )
     attributes = policy.sensitive_attributes

@@ -184,7 +184,7 @@ def test_a_control_that_cannot_be_compared_is_refused():
         for query, fault in (
             ("SELECT 'a' AS age, 'x' AS sex", "the control has no column 'ill'"),
             ("SELECT 1 AS age, 'x' AS sex, 'flu' AS ill", "has 'age' as another type"),
-            ("FROM t WHERE age = 'none'", "the control is empty"),
+            ("FROM t WHERE age = 'none'", "the control has no records"),
             ("SELECT 'e' AS age, 'x' AS sex, 'flu' AS ill", "misses 1 value that 1 record holds"),
         ):
             connection.execute(f"CREATE OR REPLACE TABLE c AS {query}")

@@ -122,7 +122,7 @@ def test_population_without_its_people_is_one_error_with_counts(connection):
 
 def test_population_that_lacks_columns_is_one_error(connection):
     connection.execute("CREATE TABLE p AS SELECT 1 AS size")
-    with pytest.raises(SourceError, match="the population has no column 'age', 'sex'"):
+    with pytest.raises(SourceError, match="the population has no columns 'age', 'sex'"):
         risk(connection, ROWS, population="p")
 
 

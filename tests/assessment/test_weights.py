@@ -130,6 +130,14 @@ def test_weights_and_households_that_cannot_be_counted_are_one_error():
             risk([("30", "f", value, 1)])
 
 
+@pytest.mark.parametrize("home", [None, math.nan])
+def test_records_without_a_household_are_not_one_household(home):
+    columns = COLUMNS.replace("INTEGER", "DOUBLE")
+    with pytest.raises(SourceError, match="'home' has 1 record without a value") as error:
+        risk([("30", "f", 1.0, home), ("30", "f", 1.0, 7.0)], columns=columns)
+    assert "weight" not in str(error.value)
+
+
 def test_persons_with_several_records_have_no_weight_each():
     policy = Policy(["age", "sex"], weight="w", entity="home")
     rows = [("30", "f", 2.0, 1), ("40", "f", 2.0, 1)]

@@ -55,6 +55,14 @@ def test_a_column_that_an_option_names_twice_is_an_error(option, flag, given):
         maker(["age", "zip"])
 
 
+@pytest.mark.parametrize("option", ["weight_column", "household"])
+def test_risk_by_a_column_that_an_option_misspells_is_an_error(option):
+    options = policy_options(**{option: "diagnos"})
+    with pytest.raises(PolicyError, match="no column 'diagnos'; did you mean 'diagnosis'"):
+        PolicyMaker(options, compares=True)(COLUMNS)
+    assert PolicyMaker(options)(COLUMNS)  # as a release is checked
+
+
 def test_options_alone_make_a_policy():
     policy = made(
         qi=["age", "sex"],

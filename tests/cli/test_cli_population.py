@@ -31,6 +31,20 @@ def test_a_population_that_cannot_be_read_is_told_as_any_other_file(run, tmp_pat
         assert fault in told.err
 
 
+def test_a_population_or_control_of_a_header_alone_has_no_records(refused, tmp_path):
+    table, register = tmp_path / "table.csv", tmp_path / "register.csv"
+    table.write_text("age\n21\n21\n")
+    register.write_text("age\n")
+    for words in (
+        ("check", table, "--k-map", 2, "--population", register),
+        ("plan", table, "--k-map", 2, "--population", register),
+        ("risk", table, "--population", register),
+        ("measure", table, table, "--control", register),
+    ):
+        what = str(words[-2]).removeprefix("--")
+        assert f"error: the {what} has no records" in refused(*words, "--qi", "age")
+
+
 def test_a_population_that_no_model_asks_for_is_not_opened(run, tmp_path):
     table, policy = tmp_path / "table.csv", tmp_path / "policy.toml"
     table.write_text("age\n21\n21\n")

@@ -371,6 +371,12 @@ def test_a_table_generalized_to_the_top_is_one_class(connection, write_both):
     write_both(["a", "b"], [("1", "x"), ("2", "x")], [("*", "*")] * 2)
     report = sqlanon.measure(connection, "released", Policy(["a", "b"]), table="original")
     assert (report.suppressed_records, report.statistics.classes) == (0, 1)
+    [note] = [each for each in report.notes if "does not tell" in each]
+    assert "top or suppressed" in note
+    named = {"a": Hierarchy.from_rows([("1", "any"), ("2", "any")]), "b": Hierarchy.suppression()}
+    report = sqlanon.measure(connection, "released", Policy(named), table="original")
+    assert (report.suppressed_records, report.statistics.classes) == (2, 0)
+    assert not any("does not tell" in each for each in report.notes)
 
 
 def test_a_release_without_records_loses_everything(connection, write_both):
@@ -452,7 +458,7 @@ def test_nested_labels_with_more_records_than_the_original_has_are_refused(
 def test_quasi_identifiers_that_the_release_lacks_are_named(connection, write):
     write("original", ["a", "b", "c"], [("1", "x", "y")])
     write("released", ["c"], [("y",)])
-    with pytest.raises(PolicyError, match="released table has no column 'a', 'b'"):
+    with pytest.raises(PolicyError, match="released table has no columns 'a', 'b'"):
         loss(connection, Policy(["a", "b", "c"]))
 
 

@@ -131,6 +131,12 @@ def test_every_family_says_what_it_asks_and_found(model):
     assert "0.25" in result.found()
 
 
+def test_a_verdict_on_subsets_names_both_figures():
+    model = SubsetAnonymity(2, 10)
+    verdict = ModelResult(model.describe(), model.threshold, 1, holds=False).verdict()
+    assert verdict == "k-anonymity of every 2 quasi-identifiers with k = 10 does NOT hold"
+
+
 def test_figures_can_be_swept():
     policy = Policy(["a", "b"], models=[KAnonymity(3)])
     assert variation("average_risk", "0.1").policy(policy).models == (

@@ -107,15 +107,33 @@ def test_labels_that_nobody_has_are_of_no_people(connection):
     assert "no label of column 'age' is that of anybody in the population" in told
 
 
+def test_records_beyond_their_population_are_told_once(connection):
+    connection.execute("INSERT INTO people VALUES (21, 'F', 'flu'), (21, 'F', 'flu')")
+    found = sqlanon.check(connection, policy(KMap(1)), table="people")
+    assert found.models[0].value == 0
+    made = sqlanon.anonymize(connection, policy(KMap(2), limit=1), table="people", into="released")
+    for report in (found, made):
+        [told] = [note for note in report.notes if "does not hold everybody" in note]
+        assert "1 combination of 'age' and 'sex' has 2 records in the table and 0 in" in told
+    connection.execute("DELETE FROM everybody WHERE age > 22")
+    hasty = sqlanon.plan(connection, policy(KMap(2)), table="people", time_limit=1e-6)
+    assert any("has 7 records in the table and 2 in" in note for note in hasty.report.notes)
+
+
 def test_a_text_file_of_the_population_is_read_by_the_types_of_the_table(connection, tmp_path):
-    connection.execute("CREATE TABLE letters (postcode VARCHAR, born DATE, height DOUBLE)")
-    connection.execute("INSERT INTO letters VALUES ('12345', '2001-02-03', 2), ('12346', NULL, 2)")
+    connection.execute(
+        "CREATE TABLE letters (postcode VARCHAR, born DATE, height DOUBLE, pay DECIMAL(9, 2))"
+    )
+    rows = "('12345', '2001-02-03', 2, 1.5), ('12346', NULL, 2, 20)"
+    connection.execute(f"INSERT INTO letters VALUES {rows}")
     register = tmp_path / "register.csv"
-    register.write_text("postcode,born,height\n12345,2001-02-03,2\n12346,,2\n12346,,2\n")
+    lines = ["12345,2001-02-03,2,1.50", *["12346,,2,20.00"] * 2]
+    register.write_text("\n".join(["postcode,born,height,pay", *lines, ""]))
     columns = {
         "postcode": Hierarchy.prefix(3),
         "born": Hierarchy.dates("year"),
         "height": Hierarchy.intervals(1),
+        "pay": Hierarchy.intervals(1),
     }
     found = sqlanon.check(
         connection, Policy(columns, models=[KMap(2)], population=register), table="letters"
@@ -124,7 +142,7 @@ def test_a_text_file_of_the_population_is_read_by_the_types_of_the_table(connect
     plan = sqlanon.plan(
         connection, Policy(columns, models=[KMap(1)], population=register), table="letters"
     )
-    assert [*plan.report.levels.values()] == [0, 0, 0]
+    assert [*plan.report.levels.values()] == [0, 0, 0, 0]
     against = sqlanon.risk(
         connection, Policy([*columns]), table="letters", population=register
     ).population

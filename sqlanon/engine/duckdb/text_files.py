@@ -123,7 +123,8 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
             return _scan(readable, layout.delimiter, types=types, encoding=encoding, more=more)
 
         scan = scanned({})
-        typed = {name: () if use.types.get(name) == "TEXT" else kinds[name] for name in kinds}
+        texts_there = {n for n, kind in use.types.items() if kind.this in exp.DataType.TEXT_TYPES}
+        typed = {name: () if name in texts_there else kinds[name] for name in kinds}
         texts = TextColumns(scan, typed, how.form.nulls, use.counted)
         found = _load(engine, layout, columns=texts, table=loaded, scanned=scanned)
         _refuse_left_out(engine, layout, path=readable, table=loaded, scanned=scanned)
