@@ -404,7 +404,7 @@ def _alike(node: exp.NullSafeEQ, *, listed: Callable[[exp.Expr], exp.Expr]) -> e
     does not either, and where it does, for <=>, it loses rows of NULL once another join follows.
 
     Args:
-        node: As DuckDB has it.
+        node: A comparison by IS NOT DISTINCT FROM.
         listed: A cell as an array.
     """
     return exp.EQ(this=listed(node.this), expression=listed(node.expression))

@@ -15,6 +15,7 @@ from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonE
 
 T = TypeVar("T")
 _MISSING = "TABLE_OR_VIEW_NOT_FOUND"
+_FULL = "Failed to allocate additional"
 _REASONS = {
     _MISSING: (MissingTableError, "a table that it names does not exist"),
     "PATH_NOT_FOUND": (SourceError, "a path that it names does not exist"),
@@ -24,6 +25,11 @@ _REASONS = {
     "INSUFFICIENT_PERMISSIONS": (SourceError, "your rights forbid it"),
     "CAST_INVALID_INPUT": (EngineError, "a value does not fit the type it is converted to"),
     "ARITHMETIC_OVERFLOW": (EngineError, "a number is out of its type's range"),
+    _FULL: (
+        EngineError,
+        "its memory is used up; Sail takes as many bytes as SAIL_RUNTIME__MEMORY_POOL__GREEDY__"
+        "MAX_SIZE says where it is started",
+    ),
 }
 # What of pyspark logs failed queries with their messages: by its own class of loggers, and others.
 _OWN_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -70,8 +76,11 @@ def _condition(error: Exception) -> str:
     """The name of an error's kind, which holds no value; empty where it has none."""
     ask = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
     found = ask() if ask is not None else None
-    if not found and f"[{_MISSING}]" in str(error):
-        return _MISSING  # Sail tells it in the message alone
+    if not found:  # Sail tells it in the message alone
+        if f"[{_MISSING}]" in str(error):
+            return _MISSING
+        if str(error).startswith(_FULL):
+            return _FULL
     return str(found or "")
 
 

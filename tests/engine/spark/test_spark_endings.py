@@ -1,10 +1,14 @@
 """That a deadline and Ctrl-C end what runs in Spark, and that no error or log tells a value."""
 
 import logging
+import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
+import duckdb
 import pytest
 from spark_kind import IS_SAIL
 
@@ -65,7 +69,7 @@ def test_ctrl_c_ends_a_query_in_spark_too(session):
 def test_what_was_told_to_end_writes_nothing_after_its_place_is_cleared(session, tmp_path):
     remote = SparkRemote(session, scratch=str(tmp_path))
     with remote.limited(Deadline.after(2)), pytest.raises(TimeLimitError):
-        remote.store("endless", "SELECT id FROM range(0, 100000000)", most=0)
+        remote.store("endless", "SELECT id FROM range(0, 2000000000)", most=0)
     remote.close()
     time.sleep(0.5)
     assert list(tmp_path.iterdir()) == []
@@ -124,6 +128,29 @@ def test_a_failure_tells_the_name_of_its_kind(remote):
         remote.answer("SELECT 1 / 0")
     with pytest.raises(SourceError, match="a column that it names does not exist"):
         remote.answer("SELECT nothing FROM range(3)")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not IS_SAIL, reason="begins Sail with little memory")
+def test_memory_that_is_used_up_is_told_with_the_way_out(tmp_path):
+    program = f"""
+from sqlanon.engine.open import open_source
+with open_source({str(tmp_path / "data")!r}, engine="spark", remote="sail") as opened:
+    rows = "SELECT id % 7 AS a, uuid() AS b FROM range(2000000) ORDER BY b LIMIT 2000000"
+    opened.engine.far.answer(rows)
+"""
+    duckdb.sql("SELECT 1 AS x").write_parquet(str(tmp_path / "data"), per_thread_output=True)
+    pool = {"TYPE": "greedy", "GREEDY__MAX_SIZE": "20000000"}
+    settings = {f"SAIL_RUNTIME__MEMORY_POOL__{name}": value for name, value in pool.items()}
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = ended.stderr.rstrip().splitlines()[-1]
+    assert "Spark cannot carry out a statement: its memory is used up" in told
 
 
 def test_loggers_are_as_they_were(remote):
