@@ -233,7 +233,12 @@ class Policy:
     @property
     def beyond_k(self) -> bool:
         """Whether more is asked of classes than k records: another model, or k persons."""
-        return bool(self.demands or self.entity or self.of_sizes or self.of_labels)
+        return bool(self.of_sizes) or self.beyond_sizes
+
+    @property
+    def beyond_sizes(self) -> bool:
+        """Whether the numbers of records of classes do not tell whether all models hold."""
+        return bool(self.demands or self.entity or self.of_labels)
 
     @property
     def by_class(self) -> Policy:

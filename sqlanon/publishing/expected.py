@@ -43,7 +43,7 @@ def expected_report(
     of persons where they count.
     """
     policy, report = plan.policy, plan.report
-    if not (policy.beyond_k or (tallied is not None and policy.sensitive_attributes)):
+    if not (policy.beyond_sizes or (tallied is not None and policy.sensitive_attributes)):
         return report
     with engine.workspace():
         found, rows = expected_results(

@@ -135,7 +135,7 @@ def make_plan(
         taken = time.monotonic() - started
         # To measure what is published takes about half as long as to read what it is made of.
         reserved = (taken / 2, MAX_RESERVED_SHARE / 2)
-        if policy.beyond_k:
+        if policy.beyond_sizes:
             reserved = (taken * COUNTS_PER_READING, MAX_RESERVED_SHARE)
         ended = options.deadline.reserving(*reserved)
         with _room(engine, options):
@@ -158,7 +158,7 @@ def make_plan(
             population=people,
         )
         # Where nobody looks at the plan, the published table is judged itself.
-        looks = policy.entity or (fingerprinted and policy.beyond_k)
+        looks = policy.entity or (fingerprinted and policy.beyond_sizes)
         if decided.tallied is not None or looks:
             from sqlanon.publishing.expected import expected_report  # k alone does not need it
 

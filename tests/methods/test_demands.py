@@ -118,3 +118,13 @@ def test_a_method_takes_a_demand_or_refuses_it_as_readme_tells(people, method, d
     assert report.statistics.smallest >= 2
     assert (report.lower_bound or 0.0) <= report.loss["lm"] + 1e-12
     assert report.suppressed_records <= policy.allowance(33) or not report.levels
+
+
+@pytest.mark.parametrize("method", ["incognito", "mondrian", "set-cover"])
+def test_a_plan_knows_models_of_class_sizes_without_another_count(people, method, monkeypatch):
+    monkeypatch.setattr("sqlanon.publishing.expected.expected_results", None)
+    policy, report = planned(people, method, ["average risk, share at risk"])
+    sqlanon.anonymize(
+        people, policy, table="people", method=method, into="released", overwrite=True
+    )
+    assert sqlanon.check(people, policy, table="released").models == report.models
