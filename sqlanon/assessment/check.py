@@ -36,7 +36,7 @@ from sqlanon.reports.check import (
     model_results,
 )
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.wording import Note, alike, counted, did_you_mean, shell_word
+from sqlanon.wording import Note, alike, counted, shell_word
 
 # The entity of a published table is missing rightly, beside names as like it as patient_age (0.76).
 MISSPELT = 0.85
@@ -311,10 +311,10 @@ def _refuse_empty(statistics: ClassStatistics) -> None:
 
 
 def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[str]]:
-    """The policy for a table as it stands, which may have been published under it, and notes.
+    """The policy for a table as it stands, which may have been published under it, and a note.
 
     What is not published is not there any more when the published table is checked. That is so of
-    entity, weight and household, too, whatever other columns are called.
+    the entity, too, whatever other columns are called.
 
     Raises:
         PolicyError: Columns that the table does not have.
@@ -330,11 +330,6 @@ def as_published(policy: Policy, columns: Sequence[str]) -> tuple[Policy, list[s
             for name in alike(entity, columns, likeness=MISSPELT)
         )
         notes.append(f"the table has no column {entity!r}: records are counted, not persons{meant}")
-    notes += [
-        f"the table has no column {name!r}{did_you_mean(name, columns)}, so {key} risk is not known"
-        for key, name in (("individual", policy.weight), ("household", policy.household))
-        if name is not None and name not in columns
-    ]
     published = published.weighed_by(columns)
     published.check_columns(columns)
     return published, notes

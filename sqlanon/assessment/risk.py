@@ -41,7 +41,7 @@ from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
 from sqlanon.reports.special_uniques import SpecialUniques
-from sqlanon.wording import counted, many
+from sqlanon.wording import counted, did_you_mean, many
 
 IDENTIFYING = IDENTIFYING_SHARE
 
@@ -209,6 +209,7 @@ def assess(
         uniques=uniques,
         weights=weights,
         notes=(
+            *_missing_aside(policy, columns),
             *chosen,
             *notes,
             *(trajectories.notes() if trajectories else ()),
@@ -281,6 +282,15 @@ def _estimate(statistics: ClassStatistics, options: RiskOptions) -> PopulationEs
             "the number of all people that they are a sample of"
         )
     return PopulationEstimate(statistics.histogram, size)
+
+
+def _missing_aside(policy: Policy, columns: Sequence[str]) -> list[str]:
+    """Notes on a weight or a household that a table does not have, as a release has none."""
+    return [
+        f"{key} risk is not known: the table has no column {name!r}{did_you_mean(name, columns)}"
+        for key, name in (("individual", policy.weight), ("household", policy.household))
+        if name is not None and name not in columns
+    ]
 
 
 def uncounted(

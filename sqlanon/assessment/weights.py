@@ -71,8 +71,11 @@ def _refuse_faults(
     number: Fragment,
     household: str | None,
 ) -> None:
+    home: Fragment = value(1)
+    if household is not None:
+        home = weights.present(household, engine.columns(table)[household])
     query = weights.weight_faults(
-        table, weight=weight, number=number, household=household, most=MAX_WEIGHT
+        table, weight=weight, number=number, household=home, most=MAX_WEIGHT
     )
     [(missing, wrong, homeless)] = engine.rows(query)
     faults = [

@@ -84,7 +84,7 @@ class Use:
     as_is: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
     dated: frozenset[str] = frozenset()
-    types: Mapping[str, exp.DataType] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def kept(self, names: Sequence[str]) -> list[str]:
         """The columns that are loaded."""

@@ -17,6 +17,7 @@ from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.population import with_population
 from sqlanon.policy.policy import Policy
+from sqlanon.query.text import type_name
 from sqlanon.reports.document import R
 
 Policies = Policy | Callable[[Sequence[str]], Policy]
@@ -174,7 +175,7 @@ def beside(
         return TextReading(use=lambda _: use)
     # A label is text, whatever its column was before.
     alike = [name for name in types if not (has_labels and name in policy.by_value())]
-    use = replace(use, types={name: types[name] for name in alike})
+    use = replace(use, types={name: type_name(types[name]) for name in alike})
     return TextReading(source.form, lambda _: use, is_shared=True)
 
 

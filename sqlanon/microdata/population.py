@@ -18,7 +18,7 @@ from sqlanon.engine.base import Engine, Use
 from sqlanon.engine.open import TextReading, embedded, is_database, second_table
 from sqlanon.errors import SourceError
 from sqlanon.policy.policy import Policy
-from sqlanon.query.syntax import rows_of
+from sqlanon.query.syntax import select
 
 
 @contextmanager
@@ -91,6 +91,6 @@ def opened_population(
             opened = stack.enter_context(second_table(engine, population, how=how))
         except SourceError as error:
             raise SourceError(f"the {what}: {error}") from None
-        if not engine.rows(rows_of(opened))[0][0]:
-            raise SourceError(f"the {what} has no records")
+        if not engine.rows(select([exp.convert(1)], opened).limit(1)):
+            raise SourceError(f"the {what} has no records; name another file or table")
         yield opened

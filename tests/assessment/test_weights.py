@@ -130,7 +130,7 @@ def test_weights_and_households_that_cannot_be_counted_are_one_error():
             risk([("30", "f", value, 1)])
 
 
-@pytest.mark.parametrize("home", [None, math.nan])
+@pytest.mark.parametrize("home", [None, math.nan, -math.nan])
 def test_records_without_a_household_are_not_one_household(home):
     columns = COLUMNS.replace("INTEGER", "DOUBLE")
     with pytest.raises(SourceError, match="'home' has 1 record without a value") as error:

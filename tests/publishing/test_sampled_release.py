@@ -121,19 +121,14 @@ def test_records_beyond_their_population_are_told_once(connection):
 
 
 def test_a_text_file_of_the_population_is_read_by_the_types_of_the_table(connection, tmp_path):
-    connection.execute(
-        "CREATE TABLE letters (postcode VARCHAR, born DATE, height DOUBLE, pay DECIMAL(9, 2))"
-    )
-    rows = "('12345', '2001-02-03', 2, 1.5), ('12346', NULL, 2, 20)"
-    connection.execute(f"INSERT INTO letters VALUES {rows}")
+    connection.execute("CREATE TABLE letters (postcode VARCHAR, born DATE, height DOUBLE)")
+    connection.execute("INSERT INTO letters VALUES ('12345', '2001-02-03', 2), ('12346', NULL, 2)")
     register = tmp_path / "register.csv"
-    lines = ["12345,2001-02-03,2,1.50", *["12346,,2,20.00"] * 2]
-    register.write_text("\n".join(["postcode,born,height,pay", *lines, ""]))
+    register.write_text("postcode,born,height\n12345,2001-02-03,2\n12346,,2\n12346,,2\n")
     columns = {
         "postcode": Hierarchy.prefix(3),
         "born": Hierarchy.dates("year"),
         "height": Hierarchy.intervals(1),
-        "pay": Hierarchy.intervals(1),
     }
     found = sqlanon.check(
         connection, Policy(columns, models=[KMap(2)], population=register), table="letters"
@@ -142,7 +137,7 @@ def test_a_text_file_of_the_population_is_read_by_the_types_of_the_table(connect
     plan = sqlanon.plan(
         connection, Policy(columns, models=[KMap(1)], population=register), table="letters"
     )
-    assert [*plan.report.levels.values()] == [0, 0, 0, 0]
+    assert [*plan.report.levels.values()] == [0, 0, 0]
     against = sqlanon.risk(
         connection, Policy([*columns]), table="letters", population=register
     ).population

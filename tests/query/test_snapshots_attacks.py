@@ -185,7 +185,11 @@ SNAPSHOTS = [
     Snapshot(
         "weight_faults",
         weights.weight_faults(
-            table("faulty"), weight="w", number=TEXT_WEIGHT, household="home", most=100.0
+            table("faulty"),
+            weight="w",
+            number=TEXT_WEIGHT,
+            household=weights.present("home", exp.DataType.build("DOUBLE")),
+            most=100.0,
         ),
         [(1, 3, 2)],
     ),

@@ -166,7 +166,7 @@ class Kind:
 
 
 def csv_kinds(
-    form: TextFormat, decimals: int | None, *, exact: bool, like: exp.DataType | None = None
+    form: TextFormat, decimals: int | None, *, exact: bool, like: str | None = None
 ) -> list[Kind]:
     """The types that a column of a CSV file may get, the first that fits first.
 
@@ -180,9 +180,7 @@ def csv_kinds(
     if exact and decimals and decimals <= _MOST_DECIMALS:
         numbers.append(Kind(f"DECIMAL(18, {decimals})", exact))
     kinds = [*dates_as_given(form, exact=exact), *numbers, *_dates_of_iso(exact=exact)]
-    if like is not None and like.is_type("decimal"):
-        return [Kind(like.sql("duckdb"), exact), *kinds]
-    return sorted(kinds, key=lambda kind: _type(kind.type) != like)
+    return sorted(kinds, key=lambda kind: kind.type != like)
 
 
 def json_kinds(form: TextFormat, *, exact: bool) -> list[Kind]:

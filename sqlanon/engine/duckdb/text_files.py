@@ -123,8 +123,7 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
             return _scan(readable, layout.delimiter, types=types, encoding=encoding, more=more)
 
         scan = scanned({})
-        texts_there = {n for n, kind in use.types.items() if kind.this in exp.DataType.TEXT_TYPES}
-        typed = {name: () if name in texts_there else kinds[name] for name in kinds}
+        typed = {name: () if use.types.get(name) == "TEXT" else kinds[name] for name in kinds}
         texts = TextColumns(scan, typed, how.form.nulls, use.counted)
         found = _load(engine, layout, columns=texts, table=loaded, scanned=scanned)
         _refuse_left_out(engine, layout, path=readable, table=loaded, scanned=scanned)
@@ -262,8 +261,12 @@ def _native(engine: DuckDB, layout: TextLayout) -> Iterator[tuple[Path, str]]:
     """A file in an encoding that DuckDB reads, and what DuckDB calls it.
 
     Any other is written as UTF-8 to a folder of its own, which stays no longer than it is read.
+    DuckDB takes no notice of quotes behind a byte order mark where it passes over the header, so a
+    file with both and line breaks within the quotes is such a one, too.
     """
     codec = layout.form.codec
+    if layout.has_mark and layout.line_break is not None:
+        codec = "utf-8-sig"
     if codec in _NATIVE:
         yield layout.path, _NATIVE[codec]
         return

@@ -145,6 +145,7 @@ class TextLayout:
         comma_numbers: Columns whose first texts are numbers with a comma for the point.
         line_break: The end of the first line, where a name in it has line breaks of its own, which
             DuckDB would take for the end of every line; None where it finds that by itself.
+        has_mark: Whether a byte order mark of UTF-8 comes before it.
     """
 
     path: Path
@@ -156,6 +157,7 @@ class TextLayout:
     is_spaced: bool = False
     comma_numbers: tuple[str, ...] = ()
     line_break: str | None = None
+    has_mark: bool = False
 
     def notes(self, names: Sequence[str]) -> list[str]:
         """What to know of how its columns are read, of those of which the values count."""
@@ -230,6 +232,7 @@ def layout_of(path: Path, form: TextFormat) -> TextLayout:
         is_spaced=form.mark is None and len(columns) == 1 and _is_spaced(_rows(text, " ")),
         comma_numbers=_comma_numbers(rows[1:], columns, nulls=form.nulls),
         line_break=end if end and any({*name} & {*"\r\n"} for name in columns) else None,
+        has_mark=head.startswith(codecs.BOM_UTF8),
     )
 
 

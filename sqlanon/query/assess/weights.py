@@ -25,17 +25,29 @@ def number(weight: str, kind: exp.DataType) -> Fragment:
     return expression("TRY_CAST({{ cell }} AS DOUBLE)", cell=plain if is_number else text)
 
 
+def present(household: str, kind: exp.DataType) -> Fragment:
+    """A record's household, from a column of some type; NULL where it is NaN."""
+    plain = expression("source.{{ household }}", household=name(household))
+    if not kind.is_type("float", "double"):
+        return plain
+    # As one engine or another writes it.
+    return expression(
+        "CASE WHEN CAST({{ cell }} AS VARCHAR) NOT IN ('nan', '-nan', 'NaN') THEN {{ cell }} END",
+        cell=plain,
+    )
+
+
 def weight_faults(
-    source: exp.Table, *, weight: str | None, number: Fragment, household: str | None, most: float
+    source: exp.Table, *, weight: str | None, number: Fragment, household: Fragment, most: float
 ) -> Sql:
     """Records without a weight, with one that is none from 1 to `most`, and without a household."""
-    columns = (value(1) if each is None else name(each) for each in (weight, household))
     return render(
         "assess/weight_faults",
         source=source,
+        weight=value(1) if weight is None else name(weight),
         number=number,
+        household=household,
         most=value(most),
-        **dict(zip(("weight", "household"), columns, strict=True)),
     )
 
 

@@ -1,5 +1,6 @@
 """Text files: types that change no value, formats that are said, errors that quote no line."""
 
+import codecs
 import os
 from datetime import date, datetime
 from pathlib import Path
@@ -157,9 +158,10 @@ def test_byte_order_mark_and_crlf(tmp_path):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("inner", ["\n", "\r", "\r\n"])
-def test_a_name_with_line_breaks_ends_no_line(tmp_path, inner, end):
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+def test_a_name_with_line_breaks_ends_no_line(tmp_path, mark, inner, end):
     path = tmp_path / "breaks.csv"
-    path.write_bytes(f'"a{inner}b",c{end}1,"x{inner}y"{end}2,z{end}'.encode())
+    path.write_bytes(mark + f'"a{inner}b",c{end}1,"x{inner}y"{end}2,z{end}'.encode())
     with open_source(path) as source:
         assert list(source.engine.columns(source.table)) == [f"a{inner}b", "c"]
         assert all_rows(source) == [(1, f"x{inner}y"), (2, "z")]
