@@ -123,8 +123,7 @@ def test_a_method_takes_a_demand_or_refuses_it_as_readme_tells(people, method, d
 @pytest.mark.parametrize("method", ["incognito", "mondrian", "set-cover"])
 def test_a_plan_knows_models_of_class_sizes_without_another_count(people, method, monkeypatch):
     monkeypatch.setattr("sqlanon.publishing.expected.expected_results", None)
-    policy, report = planned(people, method, ["average risk, share at risk"])
-    sqlanon.anonymize(
-        people, policy, table="people", method=method, into="released", overwrite=True
-    )
-    assert sqlanon.check(people, policy, table="released").models == report.models
+    policy, _ = planned(people, method, ["average risk, share at risk"])
+    plan = sqlanon.plan(people, policy, table="people", method=method)
+    sqlanon.apply(people, plan, table="people", into="released", overwrite=True)
+    assert sqlanon.check(people, policy, table="released").models == plan.report.models
