@@ -24,7 +24,7 @@ from strategies import bounded, problems
 from sqlanon.deadline import Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.clustering import refinement
-from sqlanon.search.clustering.anytime import improved
+from sqlanon.search.clustering.anytime import crossed, improved
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import dual_bound
 from sqlanon.search.clustering.mondrian import cut_clusters
@@ -192,3 +192,25 @@ def test_a_cover_keeps_the_clusters_that_it_is_given(problem, seed):
     assert (found.label != NOWHERE).all()
     for cluster in kept:
         assert len(set(found.label[label == cluster].tolist())) == 1
+
+
+def test_crossed_clusters_are_the_better_ones_of_each_part():
+    problem = problem_of([(value,) for value in "aabbccdd"], 2)
+    one = Clustering.of(problem, np.array([0, 0, 1, 1, 2, 2, 2, 2]))
+    other = Clustering.of(problem, np.array([0, 0, 0, 0, 1, 1, 2, 2]))
+    assert crossed(problem, one, other).label.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+@FEW
+@given(bounded(demanding=True), st.integers(0, 3))
+def test_crossed_clusters_lose_no_more_than_either(problem, seed):
+    try:
+        one = direct_cover(problem, candidates_of(problem))
+    except UnsatisfiableError:
+        assume(False)
+    assume(len(one.nodes))
+    other = refine(problem, one, passes=2, seed=seed)
+    found = crossed(problem, one, other)
+    check(problem, found)
+    assert optimum(problem) <= found.loss(problem) <= min(one.loss(problem), other.loss(problem))
+    assert found.loss(problem) == crossed(problem, other, one).loss(problem)
