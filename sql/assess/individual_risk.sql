@@ -1,5 +1,4 @@
--- The classes of a sample: what is carried, class_size, people (the sum of the weights), and
--- individual_risk, E[1 / F | f]: F people of the population share a class, of whom f = class_size
+-- The classes of a sample: what is carried, records, and risk, E[1 / F | f]: F people of the population share a class, of whom f = class_size
 -- are in the sample, each drawn with probability p = f / people. It is the integral of
 -- 1 / (p + (1 - p) z^(1/f)) over z from 0 to 1, divided by people; where all people are drawn, and
 -- for one or two records, there is a closed form; that for two loses digits where p is near 1.
@@ -10,8 +9,7 @@ SELECT
   {% for column in carried %}
   {{ column }},
   {% endfor %}
-  class_size,
-  people,
+  class_size AS records,
   CASE
     WHEN class_size >= people
     THEN 1 / people
@@ -25,7 +23,7 @@ SELECT
       {{ weight }} / (p + (1 - p) * EXP({{ logarithm }} / class_size))
       {% endfor %}
     ) / people
-  END AS individual_risk
+  END AS risk
 FROM (
   SELECT
     classes.*,
