@@ -265,7 +265,7 @@ def read_published(
     labels = read_labels(
         engine,
         subject,
-        encoded=encoded,
+        counts=encoded.counts,
         classes=released.classes,
         suppressed=released.suppressed,
     )

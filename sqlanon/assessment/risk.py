@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -18,16 +18,11 @@ from sqlanon.assessment.classes import coded_trajectories
 from sqlanon.assessment.codes import SubsetCodes, code_table
 from sqlanon.assessment.special_uniques import is_scored, special_uniques
 from sqlanon.assessment.subsets import (
-    DEFAULT_SETS,
-    MOST_SETS,
-    SubsetOptions,
-    Tell,
-    largest_within,
-    number_of_subsets,
+    RiskOptions,
     subset_risk,
 )
 from sqlanon.assessment.weights import weighted_risk
-from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
+from sqlanon.classes import ClassStatistics
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError, TimeLimitError
@@ -42,87 +37,6 @@ from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
 from sqlanon.reports.special_uniques import SpecialUniques
 from sqlanon.wording import counted, did_you_mean, many
-
-IDENTIFYING = IDENTIFYING_SHARE
-
-
-@dataclass(frozen=True, slots=True)
-class RiskOptions:
-    """Thresholds of a table's risk, and the sets of columns to look at.
-
-    Args:
-        threshold: Risk above which a record counts as at risk, in (0, 1].
-        identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
-        max_columns: Most columns of a set that is looked at; 0 for none, None for as many as keep
-            the sets within `max_sets`.
-        max_sets: Most sets that are looked at; the largest sizes are left out first, single columns
-            never. None for `subsets.DEFAULT_SETS`, or all of at most `max_columns` where given.
-        every_subset: Whether every set of at most so many columns is counted and listed.
-        tell: Called with a line that says how far the count is.
-        population_size: People that the table is a sample of [people]; None where not known.
-        sampling_fraction: Share of them in the table, in (0, 1], in place of their number.
-
-    Raises:
-        PolicyError: A figure out of range.
-    """
-
-    threshold: float = RISK_THRESHOLD
-    identifying: float = IDENTIFYING
-    max_columns: int | None = None
-    max_sets: int | None = None
-    every_subset: bool = False
-    tell: Tell | None = None
-    population_size: int | None = None
-    sampling_fraction: float | None = None
-
-    def __post_init__(self) -> None:
-        faults = [
-            f"{name} {value!r} is not a share above 0 and at most 1"
-            for name, value in (
-                ("risk threshold", self.threshold),
-                ("identifying share", self.identifying),
-                ("sampling fraction", self.sampling_fraction),
-            )
-            if value is not None and not 0 < value <= 1
-        ]
-        if self.population_size is not None and self.sampling_fraction is not None:
-            faults.append("the size of the population follows from the sampling fraction; give one")
-        most, sets = self.max_columns, self.max_sets
-        if most is not None and most < 0:
-            faults.append(f"max_columns {most!r} is not a whole number of at least 0")
-        elif most == 0 and self.every_subset:
-            faults.append("no set has 0 columns; leave every_subset out, or raise max_columns")
-        if sets is not None and not 1 <= sets <= MOST_SETS:
-            faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MOST_SETS:,}")
-        if faults:
-            raise PolicyError("; ".join(faults))
-
-    @property
-    def budget(self) -> int:
-        """Most sets that are looked at, however many columns there are."""
-        if self.max_sets is not None:
-            return self.max_sets
-        return DEFAULT_SETS if self.max_columns is None else MOST_SETS
-
-    def largest(self, columns: int) -> int:
-        """Most columns of a set, for so many quasi-identifiers.
-
-        Raises:
-            PolicyError: There are too many such sets.
-        """
-        if self.max_columns is None:
-            return largest_within(columns, self.max_sets or DEFAULT_SETS)
-        largest = min(self.max_columns, columns)
-        if self.max_sets is not None:
-            return min(largest, largest_within(columns, self.max_sets))
-        sets = number_of_subsets(columns, largest)
-        if sets > MOST_SETS:
-            raise PolicyError(
-                f"{columns} columns have {many(sets)} sets of at most {largest}, more than "
-                f"{MOST_SETS:,}; lower max_columns (--max-columns), or let max_sets (--max-sets) "
-                "choose it"
-            )
-        return largest
 
 
 def assess(
@@ -190,10 +104,12 @@ def assess(
         persons = _persons(engine, coded, statistics=statistics, entity=entity)
         is_dropped = entity in (*policy.identifiers, *policy.drop)
         trajectories = None if is_dropped else _trajectories(engine, coded, entity=entity)
-        subsets = _subsets(engine, coded, options=options, largest=largest) if largest else None
+        subsets = None
         uniques = None
-        if subsets is not None and is_scored(coded, subsets.looked_at):
-            uniques = special_uniques(engine, coded, largest=largest)
+        if largest:
+            subsets = subset_risk(engine, coded, options=options, largest=largest)
+            if is_scored(coded, subsets.looked_at):
+                uniques = special_uniques(engine, coded, largest=largest)
         weights = weighted_risk(engine, table, policy=present, threshold=options.threshold)
     return RiskReport(
         statistics=statistics,
@@ -240,22 +156,12 @@ def identifying_sets(
         coded = code_table(engine, table, names=names, entity=policy.entity)
         for most in stages:
             try:
-                found = _subsets(engine, coded, options=options, largest=most)
+                found = subset_risk(engine, coded, options=options, largest=most)
             except TimeLimitError:
                 if found is None:
                     raise
     assert found is not None
     return found
-
-
-def _subsets(
-    engine: Engine, coded: SubsetCodes, *, options: RiskOptions, largest: int
-) -> SubsetRisk:
-    """Uniques of every set of at most so many columns."""
-    wanted = SubsetOptions(
-        options.identifying, largest, options.every_subset, options.tell, options.budget
-    )
-    return subset_risk(engine, coded, options=wanted)
 
 
 def _class_statistics(engine: Engine, coded: SubsetCodes, *, entity: str | None) -> ClassStatistics:

@@ -10,7 +10,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import weights
-from sqlanon.query.classes.table_classes import most_records
+from sqlanon.query.classes.frequency import CLASS_SIZE
+from sqlanon.query.classes.table_classes import most_records, sized_classes
 from sqlanon.reports.weights import RiskFigures, WeightedRisk
 from sqlanon.sqltext import Fragment, value
 from sqlanon.wording import counted
@@ -57,7 +58,7 @@ def weighted_risk(
     )
     _refuse_faults(engine.rows(query)[0], weight=weight, household=household)
     names = list(policy.attributes)
-    query = weights.weighted_classes(table, names, number=number)
+    query = sized_classes(table, names, size=CLASS_SIZE, weight=number)
     classes = engine.materialize("weighted", query)
     query = weights.individual_risk(classes, len(names))
     risks = engine.materialize("risks", query)

@@ -235,12 +235,13 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
         if not records:
             return ValueShares(name, 0, 0, (), 0.0, 0, {})
         is_ranged = different > SHOWN_VALUES and kind.this in ORDERED
-        if is_ranged:  # as far as the values of the class are from all of them in their order
-            values, number = engine.materialize_counted("values", reference(spread))
-            in_order = Reference(values, records, number)
-            far = query.furthest_in_order(spread, len(names), reference=in_order)
-        else:
-            far = query.furthest_class(spread, len(names), records=records)
+        values, number = engine.materialize_counted("values", reference(spread))
+        far = query.furthest_class(
+            spread,
+            len(names),
+            reference=Reference(values, records, number),
+            measure="ordered" if is_ranged else "equal",
+        )
         furthest = engine.materialize("furthest", far)
         shares = engine.materialize("held", query.held_values(spread, furthest, columns=len(names)))
         [(different, records, size, unique)] = engine.rows(query.totals(shares))

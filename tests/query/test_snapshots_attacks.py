@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sqlanon import sqltext
 from sqlanon.query.assess import attacks, weights
+from sqlanon.query.classes.table_classes import sized_classes
 from sqlanon.query.syntax import table
 
 UNFIT = {"DECIMAL", "HUGEINT"}
@@ -194,13 +195,13 @@ SNAPSHOTS = [
         [(1, 3, 2)],
     ),
     Snapshot(
-        "weighted_classes",
-        weights.weighted_classes(SAMPLE, ["age", "sex"], number=TEXT_WEIGHT),
+        "sized_classes with weights",
+        sized_classes(SAMPLE, ["age", "sex"], size="class_size", weight=TEXT_WEIGHT),
         [(31, "f", 2, 4.0), (None, "m", 1, 1.0), (45, "f", 1, 4.0)],
     ),
     Snapshot(
-        "weighted_classes without a weight",
-        weights.weighted_classes(SAMPLE, ["sex"], number=sqltext.value(1.0)),
+        "sized_classes with weights of 1",
+        sized_classes(SAMPLE, ["sex"], size="class_size", weight=sqltext.value(1.0)),
         [("f", 3, 3.0), ("m", 1, 1.0)],
     ),
     Snapshot(

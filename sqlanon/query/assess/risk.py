@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from sqlanon.hierarchy.layout import Field
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram
+from sqlanon.query.classes.table_classes import sized_classes
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.classes.violations import words as keys_of
 from sqlanon.query.encoding.encode import VALUE, word
@@ -171,21 +172,12 @@ def matches(
         entity: A column of the table that says whose record it is; None where records count.
         population_entity: That column of the population.
     """
-    released = _sized(table, quasi_identifiers, entity=entity, size=CLASS_SIZE)
-    whole = _sized(population, quasi_identifiers, entity=population_entity, size=POPULATION_SIZE)
+    released = sized_classes(table, quasi_identifiers, entity=entity, size=CLASS_SIZE)
+    whole = sized_classes(
+        population, quasi_identifiers, entity=population_entity, size=POPULATION_SIZE
+    )
     keys = names(f"key_{place}" for place in range(len(quasi_identifiers)))
     return render("assess/matches", released=released, population=whole, keys=keys)
-
-
-def _sized(source: exp.Table, columns: Sequence[str], *, entity: str | None, size: str) -> Sql:
-    """The classes of a table by number of records, or of persons: key_0, key_1, ..., the size."""
-    return render(
-        "assess/sized_classes",
-        source=source,
-        columns=names(columns),
-        entity=None if entity is None else name(entity),
-        size=name(size),
-    )
 
 
 RECORD = "record"

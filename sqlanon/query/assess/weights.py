@@ -51,18 +51,8 @@ def weight_faults(
     )
 
 
-def weighted_classes(source: exp.Table, columns: Sequence[str], *, number: Fragment) -> Sql:
-    """The classes of a sample: key_0, key_1, ..., class_size, and people, the sum of weights."""
-    return render(
-        "assess/weighted_classes",
-        source=source,
-        keys=list(zip(names(columns), _keys(len(columns)), strict=True)),
-        weight=number,
-    )
-
-
 def individual_risk(classes: exp.Table, columns: int) -> Sql:
-    """`weighted_classes` of so many columns: records, and the individual risk of each.
+    """Classes by so many columns, of CLASS_SIZE and people: records, and the risk of each.
 
     r = E[1 / F | f] = p integral over y from 0 to 1 of y^(f-1) / (p + (1 - p) y), p = f / people:
     given f, F is negative binomial, P(F = j) = C(j-1, f-1) p^f (1-p)^(j-f) for j >= f. The query
@@ -90,7 +80,7 @@ def _point(place: float) -> tuple[float, float]:
 
 
 def people(classes: exp.Table) -> Sql:
-    """The people that the `weighted_classes` stand for."""
+    """The people that classes stand for."""
     return expression("SELECT {{ real_sum('people') }} FROM {{ classes }}", classes=classes)
 
 
