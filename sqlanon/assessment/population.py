@@ -44,8 +44,7 @@ def population_results(
         HierarchyError: Values of the population that its hierarchies do not know.
     """
     models, people = policy.population_models, population_of(engine, policy)
-    if people is None:
-        return ()
+    assert people is not None, "a policy with such models has one"
     shares = [model for model in models if isinstance(model, DeltaPresence)]
     own = policy.attributes
     with blaming("the population"):

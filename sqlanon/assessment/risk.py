@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -35,7 +35,6 @@ from sqlanon.reports.check import Trajectories
 from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
-from sqlanon.reports.special_uniques import SpecialUniques
 from sqlanon.wording import counted, did_you_mean, many
 
 
@@ -99,7 +98,10 @@ def assess(
                 )
                 unit = "records" if entity is None else "persons"
                 against = _population_risk(engine.rows(matches), options.threshold, unit=unit)
-        statistics = _class_statistics(engine, coded, entity=entity)
+        query = risk.class_histogram(coded.table, coded.words, person=coded.person)
+        statistics = ClassStatistics.of(engine.rows(query))
+        if entity is not None:
+            statistics = replace(statistics, rows=coded.records)
         estimate = _estimate(statistics, options)
         persons = _persons(engine, coded, statistics=statistics, entity=entity)
         is_dropped = entity in (*policy.identifiers, *policy.drop)
@@ -130,8 +132,8 @@ def assess(
             *notes,
             *(trajectories.notes() if trajectories else ()),
             *(kept.notes() if kept else ()),
-            *_notes(against, persons, estimate=estimate, subsets=subsets, whose=whose),
-            *_unscored(subsets, uniques, is_counted=persons is None),
+            *_notes(against, persons, estimate=estimate, whose=whose),
+            *_subset_notes(subsets, is_scored=bool(uniques or persons)),
         ),
         seconds=time.monotonic() - started,
     )
@@ -162,13 +164,6 @@ def identifying_sets(
                     raise
     assert found is not None
     return found
-
-
-def _class_statistics(engine: Engine, coded: SubsetCodes, *, entity: str | None) -> ClassStatistics:
-    """The classes of all columns together, of records, or of persons and their records."""
-    query = risk.class_histogram(coded.table, coded.words, person=coded.person)
-    statistics = ClassStatistics.of(engine.rows(query))
-    return statistics if entity is None else replace(statistics, rows=coded.records)
 
 
 def _estimate(statistics: ClassStatistics, options: RiskOptions) -> PopulationEstimate | None:
@@ -243,10 +238,9 @@ def _notes(
     persons: Persons | None,
     *,
     estimate: PopulationEstimate | None,
-    subsets: SubsetRisk | None,
     whose: str | None,
 ) -> list[str]:
-    """Notes on what is not estimated, how persons count, and which sets are left out."""
+    """Notes on what is not estimated, and how persons count."""
     notes = []
     if estimate is not None:
         notes.append(
@@ -267,29 +261,27 @@ def _notes(
             "a person's risk is that of the smallest class that contains a record of the person; a "
             "class counts a person once"
         )
-    if subsets is not None and subsets.left_out:
+    return notes
+
+
+def _subset_notes(subsets: SubsetRisk | None, *, is_scored: bool) -> Iterator[str]:
+    """Notes on which sets are left out, and records that are not scored by them."""
+    if subsets is None:
+        return
+    if subsets.left_out:
         limit = "1 column" if subsets.largest == 1 else f"{subsets.largest} columns"
-        notes.append(
+        yield (
             f"sets of more than {limit} were not looked at ({many(subsets.left_out)}); those among "
             "them that contain an identifying set are identifying, too, and of the others nothing "
             "is known; raise --max-columns or --max-sets to look further "
             f"({counted(subsets.looked_at, 'set was', more='sets were')} looked at, of at most "
             f"{subsets.budget:,})"
         )
-    return notes
-
-
-def _unscored(
-    subsets: SubsetRisk | None, uniques: SpecialUniques | None, *, is_counted: bool
-) -> list[str]:
-    """Note of SUDA scores that are not counted, of a table whose records are."""
-    if subsets is None or uniques is not None or not is_counted:
-        return []
-    sets = counted(subsets.looked_at, "set")
-    return [
-        f"SUDA scores were not counted: {sets} of columns are too many for so many different "
-        "records; ask for fewer columns at a time with --max-columns"
-    ]
+    if not is_scored:
+        yield (
+            f"SUDA scores were not counted: {counted(subsets.looked_at, 'set')} of columns are too "
+            "many for so many different records; ask for fewer columns at a time with --max-columns"
+        )
 
 
 def _population_risk(

@@ -18,7 +18,6 @@ from sqlglot import exp
 
 from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.measure import ReadRelease
-from sqlanon.assessment.release import label_keys
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.label_nodes import Label
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule, level_names
@@ -28,6 +27,7 @@ from sqlanon.loss.release import Column
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import value_shares as query
+from sqlanon.query.assess.release import labels as label_columns
 from sqlanon.query.encoding.encode import WHOLE
 from sqlanon.query.privacy.figures import Reference, reference
 from sqlanon.query.syntax import column, select
@@ -245,7 +245,7 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
         furthest = engine.materialize("furthest", far)
         shares = engine.materialize("held", query.held_values(spread, furthest, columns=len(names)))
         [(different, records, size, unique)] = engine.rows(query.totals(shares))
-        labels = [varchar(column(label)) for label in label_keys(names)]
+        labels = [varchar(column(label)) for label in label_columns(len(names))]
         [(*texts, distance)] = engine.rows(select([*labels, column(query.DISTANCE)], furthest))
         if is_ranged:
             rows = [

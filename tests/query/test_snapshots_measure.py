@@ -145,7 +145,9 @@ SNAPSHOTS = [
     Snapshot(
         "value_squares without NULL",
         release.value_squares(
-            release.without_null(release.column_values(table("people"), "value"))
+            release.without_null(
+                release.class_values(table("people"), [], sensitive="value", suppressed=None)
+            )
         ),
         [(3, 5)],
     ),

@@ -54,11 +54,6 @@ def class_values(
     )
 
 
-def column_values(source: exp.Table, sensitive: str) -> Sql:
-    """A column of a table: rows of VALUE and SIZE."""
-    return class_values(source, [], sensitive=sensitive, suppressed=None)
-
-
 def held_labels(classes: exp.Table, number: int) -> Sql:
     """The labels that a column publishes: LEAF (the text), records and classes."""
     return expression(
@@ -186,6 +181,11 @@ LABEL = "label"
 def label(number: int) -> str:
     """Name of the column of a published table's labels, among its classes."""
     return f"label_{number}"
+
+
+def labels(count: int) -> list[str]:
+    """The columns that hold the labels of so many quasi-identifiers."""
+    return list(map(label, range(count)))
 
 
 def node_classes(

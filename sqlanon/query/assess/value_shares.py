@@ -11,18 +11,13 @@ from typing import Literal
 
 from sqlglot import exp
 
-from sqlanon.query.assess.release import label
+from sqlanon.query.assess.release import labels
 from sqlanon.query.privacy.figures import Needed, Reference, class_figures, distance
 from sqlanon.query.syntax import column
 from sqlanon.query.text import text_of
 from sqlanon.sqltext import Sql, expression, name, names, render
 
 DISTANCE = "distance"
-
-
-def labels(count: int) -> list[str]:
-    """The columns that hold the labels of so many quasi-identifiers."""
-    return [label(place) for place in range(count)]
 
 
 def class_values(source: exp.Table, columns: Sequence[str], *, attribute: str, nulls: bool) -> Sql:
