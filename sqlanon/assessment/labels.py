@@ -14,6 +14,7 @@ from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.group_labels import GroupReader, group_tree
 from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, Reading, read
+from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
 from sqlanon.microdata.binding import Subject
 from sqlanon.query.assess import release
@@ -91,6 +92,36 @@ def read_labels(
     if faults:
         raise SourceError("; ".join(faults))
     return tuple(found)
+
+
+def load_places(
+    engine: Engine, columns: Mapping[int, Labels], codes: Mapping[int, Sequence[Words]]
+) -> tuple[exp.Table, exp.Table]:
+    """The place of each label, and the places that stand for each leaf, as tables.
+
+    Args:
+        engine: Where they are loaded.
+        columns: Columns with their labels, by number.
+        codes: The codes of their leaves.
+    """
+    read: list[tuple[object, ...]] = []
+    covers: list[tuple[object, ...]] = []
+    words = max((len(own[0]) for own in codes.values()), default=0)
+    for number, labels in columns.items():
+        runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
+        places = {run: place for place, run in enumerate(sorted(set(runs.values())))}
+        read += [(number, label, places[run]) for label, run in runs.items()]
+        covers += [
+            (number, *codes[number][leaf], place)
+            for (first, size), place in places.items()
+            for leaf in range(first, first + size)
+        ]
+    names = encode.ATTRIBUTE, release.LABEL, release.PLACE
+    heads = (encode.ATTRIBUTE, *map(encode.word, range(words)), release.PLACE)
+    return (
+        engine.load_rows("labels", by_column(names, read), {release.LABEL: TEXT}),
+        engine.load_rows("covers", by_column(heads, covers)),
+    )
 
 
 def _load_nodes(

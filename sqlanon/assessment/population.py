@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.assessment.labels import Labels, read_labels
-from sqlanon.engine.base import Engine, by_column
+from sqlanon.assessment.labels import Labels, load_places, read_labels
+from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject, tell_crowded
@@ -22,9 +22,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.population import AT_LEAST, AT_MOST, DeltaPresence, KMap
 from sqlanon.policy.toml import blaming
 from sqlanon.query.assess import population, release
-from sqlanon.query.encoding import encode
 from sqlanon.query.privacy.population import above, below
-from sqlanon.query.text import TEXT
 from sqlanon.reports.check import ModelResult
 from sqlanon.sqltext import Sql
 
@@ -127,32 +125,21 @@ def _compared(
 ) -> tuple[int, ...]:
     """The row of `population.people_of_classes`."""
     layout = encoded.layout
-    telling = [
-        number
+    telling = {
+        number: own
         for number, (own, tree) in enumerate(zip(labels, subject.trees, strict=True))
         # A single label that all people have tells nobody apart.
         if own.unknown or list(map(own.nodes.run, own.places.values())) != [(0, len(tree.leaves))]
-    ]
+    }
     columns = {number: layout.column_masks(number, 0) for number in telling}
-    words = [encode.word(w) for w in range(layout.words)]
-    targets: list[tuple[object, ...]] = []
-    read_rows: list[tuple[object, ...]] = []
-    for number in telling:
-        own, codes = labels[number], layout.leaf_codes(number, subject.trees[number])
-        for place, (label, node) in enumerate(own.places.items()):
-            first, size = own.nodes.run(node)
-            read_rows.append((number, label, place))
-            targets += [(number, *code, place) for code in codes[first : first + size]]
-    names = (encode.ATTRIBUTE, *words, population.NUMBER)
-    target_table = engine.load_rows("targets", by_column(names, targets))
-    read_names = (encode.ATTRIBUTE, release.LABEL, population.NUMBER)
-    read_table = engine.load_rows("read", by_column(read_names, read_rows), {release.LABEL: TEXT})
-    people = population.labelled_people(encoded.table, target_table, columns=columns)
-    released = population.released_labels(classes, read_table, columns=columns)
+    codes = {number: layout.leaf_codes(number, subject.trees[number]) for number in telling}
+    read, covers = load_places(engine, telling, codes)
+    people = population.labelled_people(encoded.table, covers, columns=columns)
+    released = population.released_labels(classes, read, columns=columns)
     query = population.people_of_classes(
         engine.materialize("released", released),
         engine.materialize("people", people),
-        columns=telling,
+        columns=list(telling),
         conditions=conditions,
     )
     row: tuple[int, ...] = engine.rows(query)[0]

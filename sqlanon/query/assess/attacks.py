@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.assess.release import labels
+from sqlanon.query.assess.release import PLACE, labels
 from sqlanon.query.classes.frequency import Masks
 from sqlanon.query.encoding.encode import word
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
-PLACE, WHICH = "place", "sqlanon_which"
+WHICH = "sqlanon_which"
 
 
 def placed_classes(classes: exp.Table, read: exp.Table, *, columns: Sequence[int]) -> Sql:
