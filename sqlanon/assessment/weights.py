@@ -12,7 +12,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import weights
 from sqlanon.query.classes.frequency import CLASS_SIZE
 from sqlanon.query.classes.table_classes import most_records, sized_classes
-from sqlanon.reports.weights import RiskFigures, WeightedRisk
+from sqlanon.reports.weights import RecordRisk, WeightedRisk
 from sqlanon.sqltext import Fragment, value
 from sqlanon.wording import counted
 
@@ -66,7 +66,7 @@ def weighted_risk(
     if household is not None:
         parts.append(weights.household_risk(table, names, household=household, risks=risks))
     figures = [
-        RiskFigures(*engine.rows(weights.record_risk(part, threshold=threshold))[0])
+        RecordRisk(*engine.rows(weights.record_risk(part, threshold=threshold))[0])
         for part in parts
     ]
     return WeightedRisk(weight, engine.rows(weights.people(classes))[0][0], *figures)

@@ -10,7 +10,7 @@ from sqlanon.wording import part_of, percent
 
 
 @dataclass(frozen=True, slots=True)
-class RiskFigures:
+class RecordRisk:
     """Risk of the records of a sample, by themselves or by their households.
 
     Args:
@@ -62,8 +62,8 @@ class WeightedRisk:
 
     weight: str | None
     people: float
-    individual: RiskFigures
-    households: RiskFigures | None = None
+    individual: RecordRisk
+    households: RecordRisk | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The key `weights` of the JSON documents."""
