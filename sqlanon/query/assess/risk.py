@@ -199,37 +199,22 @@ def numbered_records(source: exp.Table, columns: Sequence[str]) -> Sql:
     )
 
 
-def sized(numbered: exp.Table, parts: Sequence[tuple[exp.Table, int]]) -> Sql:
-    """The frequency set of parts, which have so many words each: the words and `size`."""
-    return _joined(numbered, parts, ranks={}, entity=None, is_sized=True)
-
-
-def carrying(
+def wide_rows(
     numbered: exp.Table,
     parts: Sequence[tuple[exp.Table, int]],
     *,
-    ranks: Mapping[int, exp.Table],
-    entity: int | None,
+    ranks: Mapping[int, exp.Table] | None = None,
+    entity: int | None = None,
 ) -> Sql:
-    """The words of parts, a rank for each of some numbered columns, and the entity.
+    """The words of parts per record, with what is carried; else the frequency set of the parts.
 
     Args:
         numbered: The numbered records.
         parts: The parts, and how many words each has.
-        ranks: Rows of VALUE and RANK by the number of the column.
-        entity: The number of the column that says whose record it is.
+        ranks: Rows of VALUE and RANK by the number of a column that is carried; None for the words
+            and `size`.
+        entity: The number of the carried column that says whose record it is.
     """
-    return _joined(numbered, parts, ranks=ranks, entity=entity, is_sized=False)
-
-
-def _joined(
-    numbered: exp.Table,
-    parts: Sequence[tuple[exp.Table, int]],
-    *,
-    ranks: Mapping[int, exp.Table],
-    entity: int | None,
-    is_sized: bool,
-) -> Sql:
     held = [(place, w) for place, (_, words) in enumerate(parts) for w in range(words)]
     return render(
         "assess/wide_rows",
@@ -238,10 +223,10 @@ def _joined(
         words=[(name(word(w)), _part(p), name(word(own))) for w, (p, own) in enumerate(held)],
         ranks=[
             (name(value_of(number)), rows, name(cell(place)))
-            for number, (place, rows) in enumerate(ranks.items())
+            for number, (place, rows) in enumerate((ranks or {}).items())
         ],
         entity=None if entity is None else name(cell(entity)),
-        is_sized=is_sized,
+        is_sized=ranks is None,
     )
 
 
