@@ -233,7 +233,8 @@ def risk(
     Raises:
         SqlanonError: The source, the policy or the population is at fault; the message says how.
     """
-    from sqlanon.assessment.risk import RiskOptions, assess
+    from sqlanon.assessment.risk import assess
+    from sqlanon.assessment.subsets import RiskOptions
     from sqlanon.microdata.population import opened_population
 
     options = RiskOptions(

@@ -1,11 +1,11 @@
 -- A row per class that is not suppressed: the numbers of its labels, NULL where one is not known,
 -- and size, its records.
 --
--- Holes: classes (labels, class_size and small), read (attribute, label and its number), columns
+-- Holes: classes (labels, class_size and small), read (attribute, label and place), columns
 -- (their numbers).
 SELECT
   {% for number in columns %}
-  read_{{ number }}.number AS label_{{ number }},
+  read_{{ number }}.place AS label_{{ number }},
   {% endfor %}
   classes.class_size AS size
 FROM {{ classes }} AS classes

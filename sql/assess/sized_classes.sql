@@ -1,12 +1,16 @@
--- The classes of a table by number of records, or of persons: key_0, key_1, ..., and the size.
+-- The classes of a table: key_0, key_1, ..., the size in records, or in persons, and where records
+-- have weights people, the sum of these.
 --
 -- Holes: source (a table), columns (that make the classes), entity (the column that says whose
--- record it is; None where records are counted), size (its name).
+-- record it is; None where records are counted), weight (of a record; or None), size (its name).
 SELECT
   {% for column in columns %}
   key_{{ loop.index0 }},
   {% endfor %}
-  CAST(COUNT(*) AS BIGINT) AS {{ size }}
+  CAST(COUNT(*) AS BIGINT) AS {{ size }},
+  {% if weight is not None %}
+  {{ real_sum("weight") }} AS people,
+  {% endif %}
 FROM (
   SELECT
     {% if entity is not None %}
@@ -15,6 +19,9 @@ FROM (
     {% for column in columns %}
     {{ column }} AS key_{{ loop.index0 }},
     {% endfor %}
-  FROM {{ source }}
+    {% if weight is not None %}
+    {{ weight }} AS weight,
+    {% endif %}
+  FROM {{ source }} AS source
 ) AS members
 GROUP BY ALL

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.assessment.labels import load_places
 from sqlanon.assessment.release import Published
-from sqlanon.engine.base import by_column
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import Words
 from sqlanon.microdata.encoding import coded
 from sqlanon.query.assess import attacks as queries
 from sqlanon.query.assess import release
-from sqlanon.query.encoding.encode import ATTRIBUTE, VALUE, Carried, word
-from sqlanon.query.text import TEXT
+from sqlanon.query.encoding.encode import VALUE, Carried
 from sqlanon.reports.attacks import Attack, Attacks, Rate
 from sqlanon.sqltext import Fragment
 
@@ -65,7 +64,9 @@ def run_attacks(
         TooManyPairsError: Combinations reach too many classes.
     """
     engine, names = published.engine, published.subject.names
-    places, middle = _places(published), (len(names) + 1) // 2
+    middle = (len(names) + 1) // 2
+    columns = dict(enumerate(published.labels))
+    places = load_places(engine, columns, dict(enumerate(published.codes)))
     whole, *halves = (
         _matches(published, columns, *places)
         for columns in (range(len(names)), range(middle), range(middle, len(names)))
@@ -92,28 +93,6 @@ def _attack(rows: Sequence[tuple[int, float]], baseline: float) -> Attack:
     """An attack by records and successes of the original and, if any, of the control."""
     rates = [Rate(successes, records) for records, successes in rows]
     return Attack(rates[0], rates[1] if len(rates) > 1 else None, baseline)
-
-
-def _places(published: Published) -> tuple[exp.Table, exp.Table]:
-    """The place of each label, and the places that stand for each leaf, as tables."""
-    read: list[tuple[object, ...]] = []
-    covers: list[tuple[object, ...]] = []
-    for number, (labels, codes) in enumerate(zip(published.labels, published.codes, strict=True)):
-        runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
-        places = {run: place for place, run in enumerate(sorted(set(runs.values())))}
-        read += [(number, label, places[run]) for label, run in runs.items()]
-        covers += [
-            (number, *codes[leaf], place)
-            for (first, size), place in places.items()
-            for leaf in range(first, first + size)
-        ]
-    words = map(word, range(published.encoded.layout.words))
-    load = published.engine.load_rows
-    names = ATTRIBUTE, release.LABEL, queries.PLACE
-    return (
-        load("labels", by_column(names, read), {release.LABEL: TEXT}),
-        load("covers", by_column((ATTRIBUTE, *words, queries.PLACE), covers)),
-    )
 
 
 def _matches(

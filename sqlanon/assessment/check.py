@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import combinations as subsets_of
+from itertools import combinations
 
 from sqlglot import exp
 
@@ -25,7 +25,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
 from sqlanon.progress import tell
 from sqlanon.query.classes.frequency import in_parts
-from sqlanon.query.classes.table_classes import combinations, fewest_sharing, size_histogram
+from sqlanon.query.classes.table_classes import fewest_sharing, size_histogram, sized_classes
 from sqlanon.query.classes.violations import ENTITY
 from sqlanon.reports.check import (
     OF_TRAJECTORIES,
@@ -178,9 +178,7 @@ def _results(
     if not policy.sensitive and policy.entity is None:
         statistics = ClassStatistics.of(engine.rows(size_histogram(table, names)))
         _refuse_empty(statistics)
-        subsets = subset_results(engine, table, policy=policy, classes=statistics.classes)
-        beside = _beside_population(engine, table, policy)
-        return TableResults(statistics, model_results(policy, statistics) + subsets + beside)
+        return TableResults(statistics, _class_models(engine, table, policy, statistics))
     from sqlanon.assessment.disclosure import (  # k alone does not need it
         attribute_figures,
         attribute_models,
@@ -193,10 +191,7 @@ def _results(
         ranks = {each.bound.name: each.values for each in attributes}
         tabulated = tabulate(engine, table, names=names, ranks=ranks, entity=policy.entity)
         _refuse_empty(tabulated.statistics)
-        models = model_results(policy, tabulated.statistics)
-        classes = tabulated.statistics.classes
-        models += subset_results(engine, table, policy=policy, classes=classes)
-        models += _beside_population(engine, table, policy)
+        models = _class_models(engine, table, policy, tabulated.statistics)
         if not with_figures:
             models += attribute_models(engine, tabulated, attributes)
             return TableResults(tabulated.statistics, models)
@@ -220,13 +215,17 @@ def _results(
         return replace(found, models=models, trajectories=Trajectories(policy.entity, sharing))
 
 
-def _beside_population(engine: Engine, table: exp.Table, policy: Policy) -> tuple[ModelResult, ...]:
-    """The results of models that compare classes with a population."""
-    if not policy.population_models:
-        return ()
-    from sqlanon.assessment.population import population_results  # k alone does not need it
+def _class_models(
+    engine: Engine, table: exp.Table, policy: Policy, statistics: ClassStatistics
+) -> tuple[ModelResult, ...]:
+    """Whether the models that look at no sensitive value hold."""
+    results = model_results(policy, statistics)
+    results += subset_results(engine, table, policy=policy, classes=statistics.classes)
+    if policy.population_models:
+        from sqlanon.assessment.population import population_results  # k alone does not need it
 
-    return population_results(engine, table, policy=policy)
+        results += population_results(engine, table, policy=policy)
+    return results
 
 
 GROUPED_AT_ONCE = 4_000_000
@@ -245,8 +244,8 @@ def subset_results(
     with engine.workspace() if policy.of_subsets else nullcontext():
         for model in policy.of_subsets:
             names = list(policy.attributes)
-            combined = engine.materialize("combinations", combinations(table, names))
-            sets = list(subsets_of(range(len(names)), model.subsets))
+            combined = engine.materialize("combinations", sized_classes(table, names))
+            sets = list(combinations(range(len(names)), model.subsets))
             parts = in_parts(sets, classes, most=GROUPED_AT_ONCE)
             fewest = min(engine.rows(fewest_sharing(combined, part))[0][0] for part in parts)
             name = model.describe()

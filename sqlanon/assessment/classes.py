@@ -59,10 +59,6 @@ class Tabulated:
             table_classes.single_rows(self.rows, self.words, value=value),
         ]
 
-    def persons_given_away(self, value: Fragment) -> Sql:
-        """As `table_classes.persons_given_away`, of a table with persons."""
-        return table_classes.persons_given_away(self.rows, self.words, value=value)
-
 
 def tabulate(
     engine: Engine,

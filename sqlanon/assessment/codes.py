@@ -136,7 +136,7 @@ def code_rows(
         carried = [*ranks, *([] if entity is None else [entity])]
         parts = _write_parts(engine, table, names=names, carried=carried)
         first = len(names)
-        query = risk.carrying(
+        query = risk.wide_rows(
             parts.numbered,
             parts.tables,
             ranks={first + place: held for place, held in enumerate(ranks.values())},
@@ -223,7 +223,7 @@ def code_table(
     query: Sql | exp.Select
     if len(names) > WIDE:
         codes = _write_parts(engine, table, names=names, entity=entity)
-        query = risk.sized(codes.numbered, codes.tables)
+        query = risk.wide_rows(codes.numbered, codes.tables)
     else:
         codes = _code_columns(engine, table, names=names, entity=entity)
         coding = codes.coding

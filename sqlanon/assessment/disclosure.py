@@ -14,7 +14,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.microdata.sensitive import BoundSensitive, bound, persons_of, rank_values
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness, ValueModel
-from sqlanon.query.classes.table_classes import pair_value
+from sqlanon.query.classes.table_classes import pair_value, persons_given_away
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encoding.encode import presence
 from sqlanon.query.privacy import models
@@ -94,7 +94,8 @@ def _given_away(engine: Engine, table: Tabulated, *, number: int, found: Row) ->
     records: int = found[models.HOMOGENEOUS] + table.singles
     if not table.has_persons or not records:
         return records
-    persons: int = engine.rows(table.persons_given_away(column(value_of(number))))[0][0]
+    query = persons_given_away(table.rows, table.words, value=column(value_of(number)))
+    persons: int = engine.rows(query)[0][0]
     return persons
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -13,9 +14,9 @@ from sqlanon.errors import SourceError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.group_labels import GroupReader, group_tree
 from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, Reading, read
+from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.encoding import Encoded
 from sqlanon.query.assess import release
 from sqlanon.query.encoding import encode
 from sqlanon.query.text import TEXT
@@ -31,12 +32,14 @@ class Labels:
         places: The node of each label.
         records: Published records per node [records].
         classes: Published classes per node.
+        unknown: Labels that stand for no node.
     """
 
     nodes: Nodes
     places: Mapping[Label, Place]
     records: Mapping[Place, int]
     classes: Mapping[Place, int]
+    unknown: int
 
     def targets(self) -> dict[int, Place]:
         """The node that each leaf became."""
@@ -45,15 +48,28 @@ class Labels:
 
 
 def read_labels(
-    engine: Engine, subject: Subject, *, encoded: Encoded, classes: exp.Table, suppressed: str
+    engine: Engine,
+    subject: Subject,
+    *,
+    counts: Sequence[Sequence[int]] | None,
+    classes: exp.Table,
+    suppressed: str,
 ) -> tuple[Labels, ...]:
     """The nodes that the labels of every column stand for.
+
+    Args:
+        engine: Where the table is.
+        subject: The original, or a population.
+        counts: Per column its records by leaf; None where the table may hold other people, so that
+            labels may be on any number of records, or stand for no node.
+        classes: The classes of the published table.
+        suppressed: The label of suppressed values.
 
     Raises:
         SourceError: Labels that no node or several nodes have, or that are on more records than
             the original has there; all faults at once.
     """
-    nodes, places = load_nodes(engine, subject, suppressed=suppressed)
+    nodes, places = _load_nodes(engine, subject, suppressed=suppressed)
     found, faults = [], []
     for number, name in enumerate(subject.names):
         query = release.held_labels(classes, number)
@@ -65,19 +81,50 @@ def read_labels(
                 release.readings(held, nodes, number=number, kind=kind)
             )
         ]
-        tree = Nodes(subject.trees[number], encoded.counts[number])
+        own = subject.trees[number]
+        tree = Nodes(own, [sys.maxsize] * len(own.leaves) if counts is None else counts[number])
         reading = read(tree, matches, allowed=subject.allowed[number])
         known = {match.label: match.records for match in matches}
-        if labels > len(known):
+        if counts is not None and labels > len(known):
             faults.append(_unknown(engine, held, name=name, known=known))
-        found.append(_labelled(tree, reading.places, matches=matches))
+        found.append(_labelled(tree, reading.places, matches=matches, unknown=labels - len(known)))
         faults += _unclear(name, reading, crowded=tree.crowded(found[-1].records))
     if faults:
         raise SourceError("; ".join(faults))
     return tuple(found)
 
 
-def load_nodes(
+def load_places(
+    engine: Engine, columns: Mapping[int, Labels], codes: Mapping[int, Sequence[Words]]
+) -> tuple[exp.Table, exp.Table]:
+    """The place of each label, and the places that stand for each leaf, as tables.
+
+    Args:
+        engine: Where they are loaded.
+        columns: Columns with their labels, by number.
+        codes: The codes of their leaves.
+    """
+    read: list[tuple[object, ...]] = []
+    covers: list[tuple[object, ...]] = []
+    words = max((len(own[0]) for own in codes.values()), default=0)
+    for number, labels in columns.items():
+        runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
+        places = {run: place for place, run in enumerate(sorted(set(runs.values())))}
+        read += [(number, label, places[run]) for label, run in runs.items()]
+        covers += [
+            (number, *codes[number][leaf], place)
+            for (first, size), place in places.items()
+            for leaf in range(first, first + size)
+        ]
+    names = encode.ATTRIBUTE, release.LABEL, release.PLACE
+    heads = (encode.ATTRIBUTE, *map(encode.word, range(words)), release.PLACE)
+    return (
+        engine.load_rows("labels", by_column(names, read), {release.LABEL: TEXT}),
+        engine.load_rows("covers", by_column(heads, covers)),
+    )
+
+
+def _load_nodes(
     engine: Engine, subject: Subject, *, suppressed: str
 ) -> tuple[exp.Table, list[list[Place]]]:
     """The labels of every node of every column, as a table; and per column its nodes."""
@@ -136,7 +183,7 @@ def _unclear(name: str, reading: Reading, *, crowded: int) -> list[str]:
 
 
 def _labelled(
-    nodes: Nodes, places: Mapping[Label, Place], *, matches: Sequence[LabelMatch]
+    nodes: Nodes, places: Mapping[Label, Place], *, matches: Sequence[LabelMatch], unknown: int
 ) -> Labels:
     """The records and classes of the nodes that labels stand for."""
     records: dict[Place, int] = {}
@@ -145,7 +192,7 @@ def _labelled(
         if places.get(match.label) == match.place:
             records[match.place] = records.get(match.place, 0) + match.records
             classes[match.place] = classes.get(match.place, 0) + match.classes
-    return Labels(nodes, places, records, classes)
+    return Labels(nodes, places, records, classes, unknown)
 
 
 def regrouped(engine: Engine, subject: Subject, classes: exp.Table) -> tuple[Subject, list[str]]:

@@ -366,17 +366,13 @@ def _notes(release: Release, *, sensitive: bool) -> list[str]:
     grouped = [column.tree.column for column in release.columns if column.is_grouped]
     left_out = [name for name in LEVEL_MEASURES if sensitive or name not in VALUE_MEASURES]
     notes = [left_out_note(left_out, grouped)] if grouped else []
-    return [*notes, *_estimation_notes(release)]
-
-
-def _estimation_notes(release: Release) -> list[str]:
     estimated = [column.tree.column for column in release.columns if _is_estimated(column)]
-    if not estimated:
-        return []
-    return [
-        f"hdm is estimated for {', '.join(map(repr, estimated))}: the release does not tell which "
-        "original values its cells had"
-    ]
+    if estimated:
+        notes.append(
+            f"hdm is estimated for {', '.join(map(repr, estimated))}: the release does not tell "
+            "which original values its cells had"
+        )
+    return notes
 
 
 def _is_estimated(column: Column) -> bool:

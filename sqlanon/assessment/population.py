@@ -8,15 +8,13 @@ table, and delta-presence cannot: nobody is in one class alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.assessment.labels import load_nodes
-from sqlanon.engine.base import Engine, by_column
+from sqlanon.assessment.labels import Labels, load_places, read_labels
+from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
-from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read
-from sqlanon.hierarchy.tree import Place
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject, tell_crowded
 from sqlanon.microdata.population import population_of
@@ -24,12 +22,9 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.population import AT_LEAST, AT_MOST, DeltaPresence, KMap
 from sqlanon.policy.toml import blaming
 from sqlanon.query.assess import population, release
-from sqlanon.query.encoding import encode
 from sqlanon.query.privacy.population import above, below
-from sqlanon.query.text import TEXT
 from sqlanon.reports.check import ModelResult
 from sqlanon.sqltext import Sql
-from sqlanon.wording import counted
 
 
 def population_results(
@@ -47,8 +42,7 @@ def population_results(
         HierarchyError: Values of the population that its hierarchies do not know.
     """
     models, people = policy.population_models, population_of(engine, policy)
-    if people is None:
-        return ()
+    assert people is not None, "a policy with such models has one"
     shares = [model for model in models if isinstance(model, DeltaPresence)]
     own = policy.attributes
     with blaming("the population"):
@@ -59,11 +53,13 @@ def population_results(
         label = policy.suppressed_label if policy.suppressed == "keep" else None
         query = release.table_classes(table, subject.names, suppressed=label)
         classes = engine.materialize("classes", query)
-        read_labels = _read(engine, subject, classes=classes, policy=policy)
+        labels = read_labels(
+            engine, subject, counts=None, classes=classes, suppressed=policy.suppressed_label
+        )
         strange = [
             repr(name)
-            for name, own in zip(subject.names, read_labels, strict=True)
-            if own.number and not own.places
+            for name, own in zip(subject.names, labels, strict=True)
+            if own.unknown and not own.places
         ]
         if strange:
             engine.opened.notes.append(
@@ -72,10 +68,10 @@ def population_results(
                 "and give the population as it was before that"
             )
         if shares:
-            _refuse_nested(subject, read_labels)
+            _refuse_nested(subject, labels)
         conditions = [part for m in shares for part in (below(m.least), above(m.most))]
         fewest, least, most, there, *rest = _compared(
-            engine, subject, encoded, classes=classes, labels=read_labels, conditions=conditions
+            engine, subject, encoded, classes=classes, labels=labels, conditions=conditions
         )
     tell_crowded(engine, policy, rest[:3], names=subject.names)
     # Whoever has no label in a column, or none together, is in a class without a record.
@@ -98,61 +94,7 @@ def population_results(
     return tuple(results)
 
 
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """The nodes of a hierarchy that the labels of a column stand for.
-
-    Args:
-        nodes: All of its nodes.
-        places: The node of each label; of those that nobody in the population has, none.
-        number: Labels of the column.
-    """
-
-    nodes: Nodes
-    places: dict[Label, Place]
-    number: int
-
-    def tells(self, leaves: int) -> bool:
-        """Whether they tell people apart: more than one label, or one that not all have."""
-        runs = [self.nodes.run(place) for place in self.places.values()]
-        return self.number != 1 or runs != [(0, leaves)]
-
-
-def _read(engine: Engine, subject: Subject, *, classes: exp.Table, policy: Policy) -> list[_Labels]:
-    """The nodes that the labels of each column stand for, among those of the population.
-
-    Raises:
-        SourceError: Labels that stand for different nodes at several levels.
-    """
-    nodes, places = load_nodes(engine, subject, suppressed=policy.suppressed_label)
-    found, faults = [], []
-    for number, name in enumerate(subject.names):
-        held, labels = engine.materialize_counted("held", release.held_labels(classes, number))
-        kind = subject.columns[name]
-        # How many people have a label decides nothing: the table may hold others.
-        matches = [
-            LabelMatch(label, places[number][place], 0, 0)
-            for label, place, *_ in engine.rows(
-                release.readings(held, nodes, number=number, kind=kind)
-            )
-        ]
-        tree = subject.trees[number]
-        known = Nodes(tree, [0] * len(tree.leaves))
-        reading = read(known, matches, allowed=subject.allowed[number])
-        if reading.ambiguous:
-            faults.append(
-                f"column {name!r} has "
-                f"{counted(reading.ambiguous, 'label that stands', more='labels that stand')} for "
-                "different nodes at several levels of its hierarchy, so that nobody can tell whom "
-                "of the population it means; give each node a label of its own"
-            )
-        found.append(_Labels(known, dict(reading.places), labels))
-    if faults:
-        raise SourceError("; ".join(faults))
-    return found
-
-
-def _refuse_nested(subject: Subject, labels: list[_Labels]) -> None:
+def _refuse_nested(subject: Subject, labels: Sequence[Labels]) -> None:
     """Refuses labels that share values, where every person must be in one class.
 
     Raises:
@@ -178,36 +120,26 @@ def _compared(
     encoded: Encoded,
     *,
     classes: exp.Table,
-    labels: list[_Labels],
+    labels: Sequence[Labels],
     conditions: list[Sql],
 ) -> tuple[int, ...]:
     """The row of `population.people_of_classes`."""
     layout = encoded.layout
-    telling = [
-        number
+    telling = {
+        number: own
         for number, (own, tree) in enumerate(zip(labels, subject.trees, strict=True))
-        if own.tells(len(tree.leaves))
-    ]
+        # A single label that all people have tells nobody apart.
+        if own.unknown or list(map(own.nodes.run, own.places.values())) != [(0, len(tree.leaves))]
+    }
     columns = {number: layout.column_masks(number, 0) for number in telling}
-    words = [encode.word(w) for w in range(layout.words)]
-    targets: list[tuple[object, ...]] = []
-    read_rows: list[tuple[object, ...]] = []
-    for number in telling:
-        own, codes = labels[number], layout.leaf_codes(number, subject.trees[number])
-        for place, (label, node) in enumerate(own.places.items()):
-            first, size = own.nodes.run(node)
-            read_rows.append((number, label, place))
-            targets += [(number, *code, place) for code in codes[first : first + size]]
-    names = (encode.ATTRIBUTE, *words, population.NUMBER)
-    target_table = engine.load_rows("targets", by_column(names, targets))
-    read_names = (encode.ATTRIBUTE, release.LABEL, population.NUMBER)
-    read_table = engine.load_rows("read", by_column(read_names, read_rows), {release.LABEL: TEXT})
-    people = population.labelled_people(encoded.table, target_table, columns=columns)
-    released = population.released_labels(classes, read_table, columns=columns)
+    codes = {number: layout.leaf_codes(number, subject.trees[number]) for number in telling}
+    read, covers = load_places(engine, telling, codes)
+    people = population.labelled_people(encoded.table, covers, columns=columns)
+    released = population.released_labels(classes, read, columns=columns)
     query = population.people_of_classes(
         engine.materialize("released", released),
         engine.materialize("people", people),
-        columns=telling,
+        columns=list(telling),
         conditions=conditions,
     )
     row: tuple[int, ...] = engine.rows(query)[0]

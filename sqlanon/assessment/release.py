@@ -123,7 +123,7 @@ class Published:
         values = release.class_values(
             self.released.table, self.subject.names, sensitive=name, suppressed=self.released.label
         )
-        query = release.majority(values, label_keys(self.subject.names))
+        query = release.majority(values, release.labels(len(self.subject.names)))
         count: int = self.engine.rows(query)[0][0]
         return count
 
@@ -265,7 +265,7 @@ def read_published(
     labels = read_labels(
         engine,
         subject,
-        encoded=encoded,
+        counts=encoded.counts,
         classes=released.classes,
         suppressed=released.suppressed,
     )
@@ -303,14 +303,9 @@ def class_spread(
         nulls: Whether NULL is a value; else its records do not count.
         suppressed: The label of suppressed records; None where no class counts as suppressed.
     """
-    every = release.column_values(original, name)
+    every = release.class_values(original, [], sensitive=name, suppressed=None)
     kept = release.class_values(table, by, sensitive=name, suppressed=suppressed)
     if not nulls:
         every, kept = release.without_null(every), release.without_null(kept)
     [(records, squares)] = engine.rows(release.value_squares(every))
-    return Spread(engine.rows(release.spread(kept, label_keys(by))), records, squares)
-
-
-def label_keys(names: Sequence[str]) -> list[str]:
-    """The columns that hold the labels of quasi-identifiers."""
-    return list(map(release.label, range(len(names))))
+    return Spread(engine.rows(release.spread(kept, release.labels(len(by)))), records, squares)

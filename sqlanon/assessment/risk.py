@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -18,16 +18,11 @@ from sqlanon.assessment.classes import coded_trajectories
 from sqlanon.assessment.codes import SubsetCodes, code_table
 from sqlanon.assessment.special_uniques import is_scored, special_uniques
 from sqlanon.assessment.subsets import (
-    DEFAULT_SETS,
-    MOST_SETS,
-    SubsetOptions,
-    Tell,
-    largest_within,
-    number_of_subsets,
+    RiskOptions,
     subset_risk,
 )
 from sqlanon.assessment.weights import weighted_risk
-from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
+from sqlanon.classes import ClassStatistics
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError, TimeLimitError
@@ -40,89 +35,7 @@ from sqlanon.reports.check import Trajectories
 from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
-from sqlanon.reports.special_uniques import SpecialUniques
 from sqlanon.wording import counted, did_you_mean, many
-
-IDENTIFYING = IDENTIFYING_SHARE
-
-
-@dataclass(frozen=True, slots=True)
-class RiskOptions:
-    """Thresholds of a table's risk, and the sets of columns to look at.
-
-    Args:
-        threshold: Risk above which a record counts as at risk, in (0, 1].
-        identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
-        max_columns: Most columns of a set that is looked at; 0 for none, None for as many as keep
-            the sets within `max_sets`.
-        max_sets: Most sets that are looked at; the largest sizes are left out first, single columns
-            never. None for `subsets.DEFAULT_SETS`, or all of at most `max_columns` where given.
-        every_subset: Whether every set of at most so many columns is counted and listed.
-        tell: Called with a line that says how far the count is.
-        population_size: People that the table is a sample of [people]; None where not known.
-        sampling_fraction: Share of them in the table, in (0, 1], in place of their number.
-
-    Raises:
-        PolicyError: A figure out of range.
-    """
-
-    threshold: float = RISK_THRESHOLD
-    identifying: float = IDENTIFYING
-    max_columns: int | None = None
-    max_sets: int | None = None
-    every_subset: bool = False
-    tell: Tell | None = None
-    population_size: int | None = None
-    sampling_fraction: float | None = None
-
-    def __post_init__(self) -> None:
-        faults = [
-            f"{name} {value!r} is not a share above 0 and at most 1"
-            for name, value in (
-                ("risk threshold", self.threshold),
-                ("identifying share", self.identifying),
-                ("sampling fraction", self.sampling_fraction),
-            )
-            if value is not None and not 0 < value <= 1
-        ]
-        if self.population_size is not None and self.sampling_fraction is not None:
-            faults.append("the size of the population follows from the sampling fraction; give one")
-        most, sets = self.max_columns, self.max_sets
-        if most is not None and most < 0:
-            faults.append(f"max_columns {most!r} is not a whole number of at least 0")
-        elif most == 0 and self.every_subset:
-            faults.append("no set has 0 columns; leave every_subset out, or raise max_columns")
-        if sets is not None and not 1 <= sets <= MOST_SETS:
-            faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MOST_SETS:,}")
-        if faults:
-            raise PolicyError("; ".join(faults))
-
-    @property
-    def budget(self) -> int:
-        """Most sets that are looked at, however many columns there are."""
-        if self.max_sets is not None:
-            return self.max_sets
-        return DEFAULT_SETS if self.max_columns is None else MOST_SETS
-
-    def largest(self, columns: int) -> int:
-        """Most columns of a set, for so many quasi-identifiers.
-
-        Raises:
-            PolicyError: There are too many such sets.
-        """
-        if self.max_columns is None:
-            return largest_within(columns, self.max_sets or DEFAULT_SETS)
-        largest = min(self.max_columns, columns)
-        if self.max_sets is not None:
-            return min(largest, largest_within(columns, self.max_sets))
-        sets = number_of_subsets(columns, largest)
-        if sets > MOST_SETS:
-            raise PolicyError(
-                f"{columns} columns have {many(sets)} sets of at most {largest}, more than "
-                f"{MOST_SETS:,}; lower max_columns (--max-columns), or let max_sets (--max-sets) "
-                "choose it"
-            )
-        return largest
 
 
 def assess(
@@ -185,15 +98,20 @@ def assess(
                 )
                 unit = "records" if entity is None else "persons"
                 against = _population_risk(engine.rows(matches), options.threshold, unit=unit)
-        statistics = _class_statistics(engine, coded, entity=entity)
+        query = risk.class_histogram(coded.table, coded.words, person=coded.person)
+        statistics = ClassStatistics.of(engine.rows(query))
+        if entity is not None:
+            statistics = replace(statistics, rows=coded.records)
         estimate = _estimate(statistics, options)
         persons = _persons(engine, coded, statistics=statistics, entity=entity)
         is_dropped = entity in (*policy.identifiers, *policy.drop)
         trajectories = None if is_dropped else _trajectories(engine, coded, entity=entity)
-        subsets = _subsets(engine, coded, options=options, largest=largest) if largest else None
+        subsets = None
         uniques = None
-        if subsets is not None and is_scored(coded, subsets.looked_at):
-            uniques = special_uniques(engine, coded, largest=largest)
+        if largest:
+            subsets = subset_risk(engine, coded, options=options, largest=largest)
+            if is_scored(coded, subsets.looked_at):
+                uniques = special_uniques(engine, coded, largest=largest)
         weights = weighted_risk(engine, table, policy=present, threshold=options.threshold)
     return RiskReport(
         statistics=statistics,
@@ -214,8 +132,8 @@ def assess(
             *notes,
             *(trajectories.notes() if trajectories else ()),
             *(kept.notes() if kept else ()),
-            *_notes(against, persons, estimate=estimate, subsets=subsets, whose=whose),
-            *_unscored(subsets, uniques, is_counted=persons is None),
+            *_notes(against, persons, estimate=estimate, whose=whose),
+            *_subset_notes(subsets, is_scored=bool(uniques or persons)),
         ),
         seconds=time.monotonic() - started,
     )
@@ -240,29 +158,12 @@ def identifying_sets(
         coded = code_table(engine, table, names=names, entity=policy.entity)
         for most in stages:
             try:
-                found = _subsets(engine, coded, options=options, largest=most)
+                found = subset_risk(engine, coded, options=options, largest=most)
             except TimeLimitError:
                 if found is None:
                     raise
     assert found is not None
     return found
-
-
-def _subsets(
-    engine: Engine, coded: SubsetCodes, *, options: RiskOptions, largest: int
-) -> SubsetRisk:
-    """Uniques of every set of at most so many columns."""
-    wanted = SubsetOptions(
-        options.identifying, largest, options.every_subset, options.tell, options.budget
-    )
-    return subset_risk(engine, coded, options=wanted)
-
-
-def _class_statistics(engine: Engine, coded: SubsetCodes, *, entity: str | None) -> ClassStatistics:
-    """The classes of all columns together, of records, or of persons and their records."""
-    query = risk.class_histogram(coded.table, coded.words, person=coded.person)
-    statistics = ClassStatistics.of(engine.rows(query))
-    return statistics if entity is None else replace(statistics, rows=coded.records)
 
 
 def _estimate(statistics: ClassStatistics, options: RiskOptions) -> PopulationEstimate | None:
@@ -337,10 +238,9 @@ def _notes(
     persons: Persons | None,
     *,
     estimate: PopulationEstimate | None,
-    subsets: SubsetRisk | None,
     whose: str | None,
 ) -> list[str]:
-    """Notes on what is not estimated, how persons count, and which sets are left out."""
+    """Notes on what is not estimated, and how persons count."""
     notes = []
     if estimate is not None:
         notes.append(
@@ -361,29 +261,27 @@ def _notes(
             "a person's risk is that of the smallest class that contains a record of the person; a "
             "class counts a person once"
         )
-    if subsets is not None and subsets.left_out:
+    return notes
+
+
+def _subset_notes(subsets: SubsetRisk | None, *, is_scored: bool) -> Iterator[str]:
+    """Notes on which sets are left out, and records that are not scored by them."""
+    if subsets is None:
+        return
+    if subsets.left_out:
         limit = "1 column" if subsets.largest == 1 else f"{subsets.largest} columns"
-        notes.append(
+        yield (
             f"sets of more than {limit} were not looked at ({many(subsets.left_out)}); those among "
             "them that contain an identifying set are identifying, too, and of the others nothing "
             "is known; raise --max-columns or --max-sets to look further "
             f"({counted(subsets.looked_at, 'set was', more='sets were')} looked at, of at most "
             f"{subsets.budget:,})"
         )
-    return notes
-
-
-def _unscored(
-    subsets: SubsetRisk | None, uniques: SpecialUniques | None, *, is_counted: bool
-) -> list[str]:
-    """Note of SUDA scores that are not counted, of a table whose records are."""
-    if subsets is None or uniques is not None or not is_counted:
-        return []
-    sets = counted(subsets.looked_at, "set")
-    return [
-        f"SUDA scores were not counted: {sets} of columns are too many for so many different "
-        "records; ask for fewer columns at a time with --max-columns"
-    ]
+    if not is_scored:
+        yield (
+            f"SUDA scores were not counted: {counted(subsets.looked_at, 'set')} of columns are too "
+            "many for so many different records; ask for fewer columns at a time with --max-columns"
+        )
 
 
 def _population_risk(

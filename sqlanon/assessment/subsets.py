@@ -24,12 +24,15 @@ from operator import and_, or_
 from sqlglot import exp
 
 from sqlanon.assessment.codes import Subset, SubsetCodes, members
+from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.engine.base import Engine
+from sqlanon.errors import PolicyError
 from sqlanon.progress import ProgressLine
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import frequency
 from sqlanon.query.encoding import encode
 from sqlanon.reports.risk import ColumnFigures, SubsetFigures, SubsetRisk
+from sqlanon.wording import many
 
 Tell = Callable[[str], None]
 
@@ -45,33 +48,94 @@ STATEMENTS = 130_000  # how many rows are counted in the time that a roll-up's s
 
 
 @dataclass(frozen=True, slots=True)
-class SubsetOptions:
-    """Which sets of columns to count, and from what share of uniques one identifies.
+class RiskOptions:
+    """Thresholds of a table's risk, and the sets of columns to look at.
 
     Args:
-        identifying: Share of uniques that makes a set identifying, in (0, 1].
-        largest: Most columns of a set.
-        every: Whether every such set is counted and listed, also where its share of uniques, or
-            that it has none, follows from other sets.
+        threshold: Risk above which a record counts as at risk, in (0, 1].
+        identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
+        max_columns: Most columns of a set that is looked at; 0 for none, None for as many as keep
+            the sets within `max_sets`.
+        max_sets: Most sets that are looked at; the largest sizes are left out first, single columns
+            never. None for `DEFAULT_SETS`, or all of at most `max_columns` where given.
+        every_subset: Whether every set of at most so many columns is counted and listed.
         tell: Called with a line that says how far the count is.
-        budget: Most sets that `largest` was chosen for.
+        population_size: People that the table is a sample of [people]; None where not known.
+        sampling_fraction: Share of them in the table, in (0, 1], in place of their number.
+
+    Raises:
+        PolicyError: A figure out of range.
     """
 
-    identifying: float
-    largest: int
-    every: bool = False
+    threshold: float = RISK_THRESHOLD
+    identifying: float = IDENTIFYING_SHARE
+    max_columns: int | None = None
+    max_sets: int | None = None
+    every_subset: bool = False
     tell: Tell | None = None
-    budget: int = DEFAULT_SETS
+    population_size: int | None = None
+    sampling_fraction: float | None = None
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name} {value!r} is not a share above 0 and at most 1"
+            for name, value in (
+                ("risk threshold", self.threshold),
+                ("identifying share", self.identifying),
+                ("sampling fraction", self.sampling_fraction),
+            )
+            if value is not None and not 0 < value <= 1
+        ]
+        if self.population_size is not None and self.sampling_fraction is not None:
+            faults.append("the size of the population follows from the sampling fraction; give one")
+        most, sets = self.max_columns, self.max_sets
+        if most is not None and most < 0:
+            faults.append(f"max_columns {most!r} is not a whole number of at least 0")
+        elif most == 0 and self.every_subset:
+            faults.append("no set has 0 columns; leave every_subset out, or raise max_columns")
+        if sets is not None and not 1 <= sets <= MOST_SETS:
+            faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MOST_SETS:,}")
+        if faults:
+            raise PolicyError("; ".join(faults))
+
+    @property
+    def budget(self) -> int:
+        """Most sets that are looked at, however many columns there are."""
+        if self.max_sets is not None:
+            return self.max_sets
+        return DEFAULT_SETS if self.max_columns is None else MOST_SETS
+
+    def largest(self, columns: int) -> int:
+        """Most columns of a set, for so many quasi-identifiers.
+
+        Raises:
+            PolicyError: There are too many such sets.
+        """
+        if self.max_columns is None:
+            return largest_within(columns, self.max_sets or DEFAULT_SETS)
+        largest = min(self.max_columns, columns)
+        if self.max_sets is not None:
+            return min(largest, largest_within(columns, self.max_sets))
+        sets = number_of_subsets(columns, largest)
+        if sets > MOST_SETS:
+            raise PolicyError(
+                f"{columns} columns have {many(sets)} sets of at most {largest}, more than "
+                f"{MOST_SETS:,}; lower max_columns (--max-columns), or let max_sets (--max-sets) "
+                "choose it"
+            )
+        return largest
 
 
-def subset_risk(engine: Engine, coded: SubsetCodes, *, options: SubsetOptions) -> SubsetRisk:
-    """Uniques of every set of columns, and the smallest sets that identify."""
+def subset_risk(
+    engine: Engine, coded: SubsetCodes, *, options: RiskOptions, largest: int
+) -> SubsetRisk:
+    """Uniques of every set of at most so many columns, and the smallest sets that identify."""
     counter = SubsetCounter(
         engine, coded, options, needed_uniques(options.identifying, coded.total)
     )
-    wanted = list(subsets_up_to(len(coded.names), options.largest))
+    wanted = list(subsets_up_to(len(coded.names), largest))
     counter.run(wanted)
-    return counter.report(wanted)
+    return counter.report(wanted, largest)
 
 
 def needed_uniques(identifying: float, total: int) -> int:
@@ -154,7 +218,7 @@ class SubsetCounter:
 
     engine: Engine
     coded: SubsetCodes
-    options: SubsetOptions
+    options: RiskOptions
     needed: int
     counts: dict[Subset, Counts] = field(default_factory=dict)
     known: list[Subset] = field(default_factory=list)
@@ -219,13 +283,13 @@ class SubsetCounter:
     def _open(self, wanted: Sequence[Subset], seen: int) -> Sequence[Subset]:
         """The sets that hold no identifying set, as far as that is known."""
         news = self.known[seen:]
-        if self.options.every or not news:
+        if self.options.every_subset or not news:
             return wanted
         return [one for one in wanted if not any(known & one == known for known in news)]
 
     def _is_barren(self, subset: Subset) -> bool:
         """Whether the counts of all sets within a set may be left out: nobody is unique."""
-        return not self.options.every and not self.counts[subset].unique
+        return not self.options.every_subset and not self.counts[subset].unique
 
     def _divider(self, joined: Subset, wanted: Sequence[Subset]) -> Subset | None:
         """The column of most values that some of the sets have and others have not."""
@@ -274,31 +338,31 @@ class SubsetCounter:
             if self.counts[subset].unique >= self.needed and self._open([subset], 0):
                 self.known.append(subset)
 
-    def report(self, wanted: Sequence[Subset]) -> SubsetRisk:
+    def report(self, wanted: Sequence[Subset], largest: int) -> SubsetRisk:
         """What was counted of the wanted sets, in whatever order."""
         options, coded = self.options, self.coded
         counted = [one for one in wanted if one in self.counts]
         smallest = minimal(one for one in counted if self._unique(one) >= self.needed)
         implied = {one for one in wanted if any(s != one and s & one == s for s in smallest)}
-        ranked = counted if options.every else [one for one in counted if one not in implied]
+        ranked = counted if options.every_subset else [one for one in counted if one not in implied]
         return SubsetRisk(
             identifying=options.identifying,
-            largest=options.largest,
+            largest=largest,
             whole=self._figures(coded.whole),
             columns=tuple(self._column(number) for number in range(len(coded.names))),
             minimal=tuple(map(self._figures, smallest)),
-            strongest=tuple(map(self._figures, self._strongest(ranked))),
+            strongest=tuple(map(self._figures, self._strongest(ranked, largest))),
             looked_at=len(wanted),
             budget=options.budget,
             implied=len(implied),
-            every=tuple(map(self._figures, wanted)) if options.every else None,
+            every=tuple(map(self._figures, wanted)) if options.every_subset else None,
             search={"counted": len(self.counts), "rolled_up": self.rolled_up},
         )
 
-    def _strongest(self, ranked: Sequence[Subset]) -> list[Subset]:
+    def _strongest(self, ranked: Sequence[Subset], largest: int) -> list[Subset]:
         """Of every size the sets with most uniques."""
         chosen: list[Subset] = []
-        for size in range(1, self.options.largest + 1):
+        for size in range(1, largest + 1):
             sets = [one for one in ranked if one.bit_count() == size and self._unique(one)]
             sets.sort(key=lambda one: (-self._unique(one), -self.counts[one].classes, members(one)))
             chosen += sets[:MAX_LISTED]

@@ -9,8 +9,9 @@ others is no error.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, chain, combinations
+from itertools import accumulate, combinations
 
 from sqlglot import exp
 
@@ -74,12 +75,7 @@ def use_of(
         )
     return ReleaseUse(
         tuple(_table_error(published, compared, each) for each in tables),
-        tuple(
-            chain(
-                _of_labels(published),
-                _of_numbers(published, compared, [*means, *beside], types),
-            )
-        ),
+        (*_of_labels(published), *_of_numbers(published, compared, [*means, *beside], types)),
         tuple(notes),
     )
 
@@ -173,17 +169,9 @@ def _figures(numbers: Sequence[float | None], records: Sequence[float]) -> list[
     if not total:
         return []
     mean = math.fsum(number * count for number, count in known) / total
-    below = list(accumulate(count for _, count in known))
-    figures = [mean]
-    for share in SHARES.values():
-        least = share * total * (1 - _NOISE)
-        figures.append(
-            next(
-                (n for (n, _), held in zip(known, below, strict=True) if held >= least),
-                known[-1][0],
-            )
-        )
-    return figures
+    below = list(accumulate(count for _, count in known[:-1]))
+    places = (bisect_left(below, share * total * (1 - _NOISE)) for share in SHARES.values())
+    return [mean, *(known[place][0] for place in places)]
 
 
 def _of_numbers(

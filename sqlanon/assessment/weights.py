@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import weights
-from sqlanon.query.classes.table_classes import most_records
-from sqlanon.reports.weights import HouseholdRisk, WeightedRisk
+from sqlanon.query.classes.frequency import CLASS_SIZE
+from sqlanon.query.classes.table_classes import most_records, sized_classes
+from sqlanon.reports.weights import RecordRisk, WeightedRisk
 from sqlanon.sqltext import Fragment, value
 from sqlanon.wording import counted
 
@@ -43,41 +46,34 @@ def weighted_risk(
             "people one record stands for, so that they would count several times; leave weight "
             "and household out, or give a table of one record for each person"
         )
+    types = engine.columns(table)
     number: Fragment = value(1.0)
-    if weight is not None:
-        number = weights.number(weight, engine.columns(table)[weight])
-    _refuse_faults(engine, table, weight=weight, number=number, household=household)
-    names = list(policy.attributes)
-    query = weights.weighted_classes(table, names, number=number)
-    classes = engine.materialize("weighted", query)
-    query = weights.individual_risk(classes, len(names))
-    risks = engine.materialize("risks", query)
-    query = weights.individual_figures(risks, threshold=threshold)
-    [(records, people, expected, highest, at_risk)] = engine.rows(query)
-    households = None
-    if household is not None:
-        by = weights.household_figures(
-            table, names, household=household, risks=risks, threshold=threshold
-        )
-        households = HouseholdRisk(*engine.rows(by)[0])
-    return WeightedRisk(weight, records, people, expected, highest, at_risk, households)
-
-
-def _refuse_faults(
-    engine: Engine,
-    table: exp.Table,
-    *,
-    weight: str | None,
-    number: Fragment,
-    household: str | None,
-) -> None:
     home: Fragment = value(1)
+    if weight is not None:
+        number = weights.number(weight, types[weight])
     if household is not None:
-        home = weights.present(household, engine.columns(table)[household])
+        home = weights.present(household, types[household])
     query = weights.weight_faults(
         table, weight=weight, number=number, household=home, most=MAX_WEIGHT
     )
-    [(missing, wrong, homeless)] = engine.rows(query)
+    _refuse_faults(engine.rows(query)[0], weight=weight, household=household)
+    names = list(policy.attributes)
+    query = sized_classes(table, names, size=CLASS_SIZE, weight=number)
+    classes = engine.materialize("weighted", query)
+    query = weights.individual_risk(classes, len(names))
+    risks = engine.materialize("risks", query)
+    parts: list[Fragment] = [risks]
+    if household is not None:
+        parts.append(weights.household_risk(table, names, household=household, risks=risks))
+    figures = [
+        RecordRisk(*engine.rows(weights.record_risk(part, threshold=threshold))[0])
+        for part in parts
+    ]
+    return WeightedRisk(weight, engine.rows(weights.people(classes))[0][0], *figures)
+
+
+def _refuse_faults(counts: Sequence[int], *, weight: str | None, household: str | None) -> None:
+    missing, wrong, homeless = counts
     faults = [
         f"{which} column {name!r} has {counted(records, 'record')} {what}"
         for which, name, records, what in (

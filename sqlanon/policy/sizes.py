@@ -87,6 +87,11 @@ Histogram = Mapping[int, int]
 """`{class size: number of classes of that size}` [records, classes]."""
 
 
+def records_of(sizes: Histogram) -> int:
+    """The records in classes of these sizes."""
+    return sum(size * classes for size, classes in sizes.items())
+
+
 @dataclass(frozen=True, slots=True)
 class AverageRisk(Comparable):
     """The mean prosecutor risk of the published records is small.
@@ -134,8 +139,7 @@ class AverageRisk(Comparable):
 
     def figure(self, sizes: Histogram) -> float:
         """The mean risk of the records; 0 of none."""
-        records = sum(size * classes for size, classes in sizes.items())
-        return sum(sizes.values()) / records if records else 0.0
+        return sum(sizes.values()) / max(records_of(sizes), 1)
 
     def holds(self, sizes: Histogram) -> bool:
         """Whether classes of these sizes satisfy it, exactly by the number that was written."""
@@ -161,8 +165,7 @@ class AverageRisk(Comparable):
 
     def _excess(self, sizes: Histogram) -> Fraction:
         """By how many classes there are too many for the records."""
-        records = sum(size * classes for size, classes in sizes.items())
-        return sum(sizes.values()) - Fraction(str(self.risk)) * records
+        return sum(sizes.values()) - Fraction(str(self.risk)) * records_of(sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,13 +225,11 @@ class ShareAtRisk(Comparable):
 
     def figure(self, sizes: Histogram) -> float:
         """The share of the records that are at risk; 0 of none."""
-        at_risk, records = self._counts(sizes)
-        return at_risk / records if records else 0.0
+        return self._at_risk(sizes) / max(records_of(sizes), 1)
 
     def holds(self, sizes: Histogram) -> bool:
         """Whether classes of these sizes satisfy it, exactly by the numbers that were written."""
-        at_risk, records = self._counts(sizes)
-        return at_risk <= Fraction(str(self.share)) * records
+        return self._at_risk(sizes) <= Fraction(str(self.share)) * records_of(sizes)
 
     def fewest_left_out(self, sizes: Histogram) -> int:
         """Fewest records that have to be left out of these classes, and of all that they unite.
@@ -236,15 +237,12 @@ class ShareAtRisk(Comparable):
         Of N records A are at risk here, and no fewer at a node below. Who leaves out x of them
         leaves A - x at risk at least, which must be at most S (N - x): x >= (A - S N) / (1 - S).
         """
-        at_risk, records = self._counts(sizes)
         share = Fraction(str(self.share))
-        return max(math.ceil((at_risk - share * records) / (1 - share)), 0)
+        too_many = self._at_risk(sizes) - share * records_of(sizes)
+        return max(math.ceil(too_many / (1 - share)), 0)
 
-    def _counts(self, sizes: Histogram) -> tuple[int, int]:
-        """Records at risk, and all."""
-        pairs = [(size, size * classes) for size, classes in sizes.items()]
-        at_risk = sum(records for size, records in pairs if size < self.sufficient_k)
-        return at_risk, sum(records for _, records in pairs)
+    def _at_risk(self, sizes: Histogram) -> int:
+        return records_of({size: n for size, n in sizes.items() if size < self.sufficient_k})
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from sqlglot import exp
 
 from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.measure import ReadRelease
-from sqlanon.assessment.release import label_keys
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.label_nodes import Label
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rule, level_names
@@ -28,6 +27,7 @@ from sqlanon.loss.release import Column
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import value_shares as query
+from sqlanon.query.assess.release import labels as label_columns
 from sqlanon.query.encoding.encode import WHOLE
 from sqlanon.query.privacy.figures import Reference, reference
 from sqlanon.query.syntax import column, select
@@ -235,16 +235,17 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
         if not records:
             return ValueShares(name, 0, 0, (), 0.0, 0, {})
         is_ranged = different > SHOWN_VALUES and kind.this in ORDERED
-        if is_ranged:  # as far as the values of the class are from all of them in their order
-            values, number = engine.materialize_counted("values", reference(spread))
-            in_order = Reference(values, records, number)
-            far = query.furthest_in_order(spread, len(names), reference=in_order)
-        else:
-            far = query.furthest_class(spread, len(names), records=records)
+        values, number = engine.materialize_counted("values", reference(spread))
+        far = query.furthest_class(
+            spread,
+            len(names),
+            reference=Reference(values, records, number),
+            measure="ordered" if is_ranged else "equal",
+        )
         furthest = engine.materialize("furthest", far)
         shares = engine.materialize("held", query.held_values(spread, furthest, columns=len(names)))
         [(different, records, size, unique)] = engine.rows(query.totals(shares))
-        labels = [varchar(column(label)) for label in label_keys(names)]
+        labels = [varchar(column(label)) for label in label_columns(len(names))]
         [(*texts, distance)] = engine.rows(select([*labels, column(query.DISTANCE)], furthest))
         if is_ranged:
             rows = [

@@ -335,7 +335,7 @@ class LossFigures:
         """The key `loss` of the JSON document."""
         return {
             "name": self.name,
-            "value": None if self.value is None else finite(self.value),
+            "value": finite(self.value),
             "lower_bound": bound_figure(self.lower_bound),
             "bound_of": self.bound_of or None,
             "not_measured": self.missing or None,

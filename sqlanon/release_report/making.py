@@ -14,8 +14,7 @@ from sqlglot import exp
 
 from sqlanon.arguments import checked, is_file, kind_of
 from sqlanon.assessment.lint import lint_table
-from sqlanon.assessment.risk import IDENTIFYING
-from sqlanon.classes import RISK_THRESHOLD
+from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine, Opening
 from sqlanon.engine.files import DraftFile, digest
@@ -66,7 +65,7 @@ def report(
     effort: str | None = None,
     time_limit: float | None = None,
     threshold: float = RISK_THRESHOLD,
-    identifying: float = IDENTIFYING,
+    identifying: float = IDENTIFYING_SHARE,
     progress: Progress | None = None,
     **opening: Unpack[Opening],
 ) -> ReleaseReport:

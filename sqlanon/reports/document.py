@@ -131,6 +131,6 @@ def size_line(statistics: ClassStatistics) -> str:
     )
 
 
-def finite(value: float) -> float | None:
-    """JSON knows no infinity."""
-    return value if math.isfinite(value) else None
+def finite(value: float | None) -> float | None:
+    """A figure for JSON, which knows no infinity."""
+    return value if value is not None and math.isfinite(value) else None

@@ -202,7 +202,7 @@ class Report(SelfShown):
                 **{name: finite(value) for name, value in self.loss.items()},
             },
             "lower_bound": bound_figure(self.lower_bound),
-            "ratio": None if self.ratio is None else finite(self.ratio),
+            "ratio": finite(self.ratio),
             "records": self.records,
             "suppressed_records": self.suppressed_records,
             "silent_records": self.silent_records,
@@ -237,7 +237,7 @@ class Report(SelfShown):
             document["findings"] = [finding.to_dict() for finding in self.findings]
         if self.alternatives is not None:
             document["alternatives"] = [
-                {**each, "loss": _finite(each["loss"]), "lower_bound": _finite(each["lower_bound"])}
+                {**each, "loss": finite(each["loss"]), "lower_bound": finite(each["lower_bound"])}
                 for each in self.alternatives
             ]
         return document
@@ -465,10 +465,6 @@ def _groups(entries: Sequence[Mapping[str, Any]]) -> tuple[GroupFigures, ...]:
     """Reads the groups of a column back."""
     is_shown = any(each["label"] for each in entries)
     return tuple(GroupFigures(**each, is_shown=is_shown) for each in entries)
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None else finite(value)
 
 
 def _alternative(entry: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -101,18 +101,15 @@ def safe_harbor_findings(
 
 
 def _by_name(name: str, concept: Concept | None) -> Iterator[Finding]:
+    rule, says = "", ""
     if concept in _NAMED:
-        yield RULES["safe-harbor-identifier"].found(
-            f"column {name!r} is named like {_NAMED[concept]}", column=name
-        )
+        rule, says = "safe-harbor-identifier", _NAMED[concept]
     elif concept in _PLACES:
-        yield RULES["safe-harbor-place"].found(
-            f"column {name!r} is named like {_PLACES[concept]}", column=name
-        )
+        rule, says = "safe-harbor-place", _PLACES[concept]
     elif concept is not None and concept.hint is Hint.TEXT:
-        yield RULES["safe-harbor-text"].found(
-            f"column {name!r} is named like free text", column=name
-        )
+        rule, says = "safe-harbor-text", "free text"
+    if rule:
+        yield RULES[rule].found(f"column {name!r} is named like {says}", column=name)
 
 
 def _by_values(

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.arguments import checked, is_whole_number
 from sqlanon.assessment.codes import code_table
-from sqlanon.assessment.subsets import SubsetOptions, subset_risk
+from sqlanon.assessment.subsets import RiskOptions, subset_risk
 from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.open import ROW_NAMES, is_frame, open_source, owned
 from sqlanon.errors import PolicyError
@@ -200,7 +200,7 @@ def _with_separating(
         if one.name in asked or complete[one.name].role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
     ][:MAX_TOGETHER]
     coded = code_table(engine, profile.table, names=together, entity=None)
-    risk = subset_risk(engine, coded, options=SubsetOptions(IDENTIFYING, largest=1, tell=tell))
+    risk = subset_risk(engine, coded, options=RiskOptions(tell=tell), largest=1)
     for figures in risk.columns:
         if figures.name in {*asked} - {*chosen} and figures.lost >= MOSTLY * records:
             share = percent(figures.lost, records)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sqlanon import sqltext
 from sqlanon.query.assess import attacks, weights
+from sqlanon.query.classes.table_classes import sized_classes
 from sqlanon.query.syntax import table
 
 UNFIT = {"DECIMAL", "HUGEINT"}
@@ -77,12 +78,12 @@ CREATE TABLE weighted (key_0 INTEGER, key_1 VARCHAR, class_size BIGINT, people D
 INSERT INTO weighted VALUES (31, 'f', 2, 4), (NULL, 'm', 1, 1), (45, 'f', 1, 4);
 
 CREATE TABLE risks AS
-    SELECT *, CASE class_size * people WHEN 8 THEN 0.25 WHEN 4 THEN 0.5 ELSE 1 END::DOUBLE
-        AS individual_risk
+    SELECT key_0, key_1, class_size AS records,
+        CASE class_size * people WHEN 8 THEN 0.25 WHEN 4 THEN 0.5 ELSE 1 END::DOUBLE AS risk
     FROM weighted;
 
 CREATE TABLE likely AS
-    SELECT DISTINCT sex AS key_0, 0.25::DOUBLE AS individual_risk FROM sample;
+    SELECT DISTINCT sex AS key_0, 0.25::DOUBLE AS risk FROM sample;
 """
 (
     CLASSES,
@@ -194,37 +195,34 @@ SNAPSHOTS = [
         [(1, 3, 2)],
     ),
     Snapshot(
-        "weighted_classes",
-        weights.weighted_classes(SAMPLE, ["age", "sex"], number=TEXT_WEIGHT),
+        "sized_classes with weights",
+        sized_classes(SAMPLE, ["age", "sex"], size="class_size", weight=TEXT_WEIGHT),
         [(31, "f", 2, 4.0), (None, "m", 1, 1.0), (45, "f", 1, 4.0)],
     ),
     Snapshot(
-        "weighted_classes without a weight",
-        weights.weighted_classes(SAMPLE, ["sex"], number=sqltext.value(1.0)),
+        "sized_classes with weights of 1",
+        sized_classes(SAMPLE, ["sex"], size="class_size", weight=sqltext.value(1.0)),
         [("f", 3, 3.0), ("m", 1, 1.0)],
     ),
     Snapshot(
         "individual_risk",
         weights.individual_risk(WEIGHTED, 2),
-        [(31, "f", 2, 4.0, TWO), (None, "m", 1, 1.0, 1.0), (45, "f", 1, 4.0, FOUR)],
+        [(31, "f", 2, TWO), (None, "m", 1, 1.0), (45, "f", 1, FOUR)],
     ),
     Snapshot(
-        "individual_figures",
-        weights.individual_figures(table("risks"), threshold=0.3),
-        [(4, 9.0, 2.0, 1.0, 2)],
+        "record_risk",
+        weights.record_risk(table("risks"), threshold=0.3),
+        [(3, 4, 2.0, 1.0, 2)],
+    ),
+    Snapshot("people", weights.people(WEIGHTED), [(9.0,)]),
+    Snapshot(
+        "household_risk",
+        weights.household_risk(SAMPLE, ["age", "sex"], household="home", risks=table("risks")),
+        [(2, 1.0), (2, 1 - 0.75 * 0.5)],
     ),
     Snapshot(
-        "household_figures",
-        weights.household_figures(
-            SAMPLE, ["age", "sex"], household="home", risks=table("risks"), threshold=0.99
-        ),
-        [(2, 2 + 2 * (1 - 0.75 * 0.5), 1.0, 2)],
-    ),
-    Snapshot(
-        "household_figures without a certain risk",
-        weights.household_figures(
-            SAMPLE, ["sex"], household="sex", risks=table("likely"), threshold=0.3
-        ),
-        [(2, 3 * (1 - 0.75**3) + 0.25, 1 - 0.75**3, 3)],
+        "household_risk without a certain risk",
+        weights.household_risk(SAMPLE, ["sex"], household="sex", risks=table("likely")),
+        [(3, 1 - 0.75**3), (1, 0.25)],
     ),
 ]

@@ -37,7 +37,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "combinations",
-        table_classes.combinations(PEOPLE, ["sex", "zip"]),
+        table_classes.sized_classes(PEOPLE, ["sex", "zip"]),
         [("f", "10115", 1), ("f", "10117", 2), ("m", "20095", 1), (None, "20095", 1)],
     ),
     Snapshot(

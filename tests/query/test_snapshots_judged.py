@@ -94,12 +94,12 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "sized",
-        risk.sized(NUMBERED, PARTS),
+        risk.wide_rows(NUMBERED, PARTS),
         [(1, 0, 5, 2), (0, 0, 6, 1)],
     ),
     Snapshot(
         "carrying",
-        risk.carrying(NUMBERED, PARTS, ranks={2: HELD}, entity=1),
+        risk.wide_rows(NUMBERED, PARTS, ranks={2: HELD}, entity=1),
         [(1, 0, 5, 0, 7), (0, 0, 6, None, 7), (1, 0, 5, 1, 9)],
     ),
     Snapshot(

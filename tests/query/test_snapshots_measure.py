@@ -104,11 +104,13 @@ SNAPSHOTS = [
         [(1, 0, 3, False), (2, 0, 2, True)],
     ),
     Snapshot(
-        "node_cells", release.node_cells(NODE, [(1, 0), (0, 0)]), [(0, 1, 0, 3, 1), (1, 0, 0, 3, 1)]
+        "column_counts",
+        release.column_counts(NODE, [(1, 0), (0, 0)]),
+        [(0, 1, 0, 3, 1), (1, 0, 0, 3, 1)],
     ),
     Snapshot(
-        "suppressed_values",
-        release.suppressed_values(CODES, (3, 0), classes=NODE, columns=[(7, 0)]),
+        "column_counts of suppressed classes",
+        release.column_counts(CODES, [(7, 0)], masks=(3, 0), classes=NODE),
         [(0, 2, 0, 1, 1), (0, 6, 0, 1, 1)],
     ),
     Snapshot(
@@ -145,7 +147,9 @@ SNAPSHOTS = [
     Snapshot(
         "value_squares without NULL",
         release.value_squares(
-            release.without_null(release.column_values(table("people"), "value"))
+            release.without_null(
+                release.class_values(table("people"), [], sensitive="value", suppressed=None)
+            )
         ),
         [(3, 5)],
     ),

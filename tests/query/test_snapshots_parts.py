@@ -44,6 +44,8 @@ INSERT INTO spread VALUES
 
 CREATE TABLE ordered (value VARCHAR, rank BIGINT, records BIGINT, reached BIGINT, below BIGINT);
 INSERT INTO ordered VALUES ('cold', 0, 3, 3, 0), ('flu', 1, 7, 10, 3), ('hiv', 2, 1, 11, 13);
+CREATE TABLE overall AS
+    SELECT * FROM ordered UNION ALL SELECT CAST(NULL AS VARCHAR), 3, 2, 13, 24;
 
 CREATE TABLE furthest (label_0 VARCHAR, label_1 VARCHAR, class_size BIGINT, distance DOUBLE);
 INSERT INTO furthest VALUES ('4x', NULL, 3, 0.5);
@@ -60,6 +62,7 @@ JOBS, SEXES = (
 )
 NURSES = encode.leaf_map(LEAVES, 2, column_type=TEXT, words=range(1))
 UNFIT = {"HUGEINT"}
+ORDERED = Reference.of(table("ordered"))
 SNAPSHOTS = [
     Snapshot(
         "placed_leaves",
@@ -160,12 +163,14 @@ SNAPSHOTS = [
     Snapshot("counted", value_shares.counted(SPREAD), [(13, 3)]),
     Snapshot(
         "furthest_class",
-        value_shares.furthest_class(SPREAD, 2, records=13),
+        value_shares.furthest_class(
+            SPREAD, 2, reference=Reference.of(table("overall")), measure="equal"
+        ),
         [("4x", None, 3, 0.5128205128205128)],
     ),
     Snapshot(
-        "furthest_in_order",
-        value_shares.furthest_in_order(SPREAD, 2, reference=Reference.of(table("ordered"))),
+        "furthest_class in order",
+        value_shares.furthest_class(SPREAD, 2, reference=ORDERED, measure="ordered"),
         [("4x", None, 3, 0.7575757575757576)],
     ),
     Snapshot(

@@ -21,11 +21,11 @@ CREATE TABLE presence (word_0 BIGINT, size BIGINT, people BIGINT);
 INSERT INTO presence VALUES (1, 2, 4), (2, 1, 2), (3, 0, 5), (4, 3, 2);
 CREATE TABLE classes (word_0 BIGINT, released BIGINT, people BIGINT);
 INSERT INTO classes VALUES (1, 2, 4), (2, 1, 2), (3, 0, 5), (4, 3, 2);
-CREATE TABLE targets (attribute BIGINT, word_0 BIGINT, number BIGINT);
-INSERT INTO targets VALUES (0, 1, 0), (0, 2, 1), (0, 1, 1);
+CREATE TABLE covers (attribute BIGINT, word_0 BIGINT, place BIGINT);
+INSERT INTO covers VALUES (0, 1, 0), (0, 2, 1), (0, 1, 1);
 CREATE TABLE labelled (label_0 VARCHAR, class_size BIGINT, small BOOLEAN);
 INSERT INTO labelled VALUES ('a', 2, FALSE), (NULL, 1, FALSE), ('far', 1, FALSE), ('*', 9, TRUE);
-CREATE TABLE read (attribute BIGINT, label VARCHAR, number BIGINT);
+CREATE TABLE read (attribute BIGINT, label VARCHAR, place BIGINT);
 INSERT INTO read VALUES (0, 'a', 0), (0, NULL, 1);
 CREATE TABLE released (label_0 BIGINT, size BIGINT);
 INSERT INTO released VALUES (0, 2), (1, 1), (NULL, 1);
@@ -89,12 +89,12 @@ SNAPSHOTS = [
     asked("too small a share", failing(DeltaPresence(0.1, 1)), [(3, 99), (4, 99)]),
     asked(
         "labelled_people",
-        assess.labelled_people(table("everybody"), table("targets"), columns=COLUMN),
+        assess.labelled_people(table("everybody"), table("covers"), columns=COLUMN),
         [(0, 4), (1, 6)],
     ),
     asked(
         "labelled_people of no column",
-        assess.labelled_people(table("everybody"), table("targets"), columns={}),
+        assess.labelled_people(table("everybody"), table("covers"), columns={}),
         [(13,)],
     ),
     asked(

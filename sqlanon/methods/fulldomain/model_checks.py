@@ -93,7 +93,7 @@ from sqlanon.policy.privacy import (
     TCloseness,
     ValueModel,
 )
-from sqlanon.policy.sizes import SizeModel, SubsetAnonymity, least_size
+from sqlanon.policy.sizes import SizeModel, SubsetAnonymity, least_size, records_of
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import (
     CLASS_SIZE,
@@ -403,11 +403,6 @@ _REQUIRED: ByForm[Required] = ByForm(
         ("t", "kl"): _by_divergence,
     },
 )
-
-
-def _records(sizes: Mapping[int, int]) -> int:
-    """The records in classes of these sizes."""
-    return sum(size * classes for size, classes in sizes.items())
 
 
 def _whole(records: Sql) -> Sql:
@@ -759,7 +754,7 @@ class ModelChecks:
         scope = self.violations.scope
         required, suppressed = check.fewest_below, check.suppressed
         large = {size: classes for size, classes in sizes.items() if size >= scope.k}
-        small = _records(sizes) - _records(large)
+        small = records_of(sizes) - records_of(large)
         for model in scope.sizes:
             required = max(required, small + model.fewest_left_out(large))
         if scope.subsets:
@@ -768,7 +763,7 @@ class ModelChecks:
                 required = max(required, self.violations.of_subsets(own))
         if scope.sizes and not scope.subsets and scope.is_of_sizes:
             least = least_size(scope.sizes, sizes, k=scope.k)
-            suppressed = _records({size: n for size, n in sizes.items() if size < least})
+            suppressed = records_of({size: n for size, n in sizes.items() if size < least})
         suppressed = max(suppressed, required)
         if scope.keeping and suppressed:
             suppressed = max(suppressed, scope.k)  # fewer make no class of their own

@@ -109,7 +109,7 @@ class _Counted:
         places = list(map(self._places, range(len(self.node))))
         cells: list[dict[Place, tuple[int, int]]] = [{} for _ in self.node]
         for number, *words, records, classes in self.engine.rows(
-            release.node_cells(self.classes, masks)
+            release.column_counts(self.classes, masks)
         ):
             place = self.node[number], places[number][tuple(words)]
             cells[number][place] = records, classes
@@ -146,8 +146,8 @@ class _Counted:
         leaves = [
             layout.node_codes(number, self.subject.trees[number], level=0) for number in columns
         ]
-        query = release.suppressed_values(
-            self.encoded.table, layout.node_masks(self.node), classes=self.classes, columns=masks
+        query = release.column_counts(
+            self.encoded.table, masks, masks=layout.node_masks(self.node), classes=self.classes
         )
         return [
             (columns[position], leaves[position][tuple(code)], records)

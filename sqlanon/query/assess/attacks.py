@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.assess.release import label
+from sqlanon.query.assess.release import PLACE, labels
 from sqlanon.query.classes.frequency import Masks
 from sqlanon.query.encoding.encode import word
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
-PLACE, WHICH = "place", "sqlanon_which"
+WHICH = "sqlanon_which"
 
 
 def placed_classes(classes: exp.Table, read: exp.Table, *, columns: Sequence[int]) -> Sql:
@@ -122,7 +122,7 @@ def class_values(values: Fragment, classes: exp.Table, *, columns: int) -> Sql:
         "attack/class_values",
         values=values,
         classes=classes,
-        labels=names(map(label, range(columns))),
+        labels=names(labels(columns)),
         node=_node(columns),
     )
 

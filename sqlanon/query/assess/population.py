@@ -1,8 +1,8 @@
 """Population: the people that the labels of a published table stand for.
 
 `columns` are those whose labels tell people apart, by number with their bits of a code at level 0.
-A label is known by its number, LABEL, which `targets` give the codes of its values, and `read` its
-text.
+A label is known by the number of its place, which `covers` give the codes of its values, and `read`
+its text.
 """
 
 from __future__ import annotations
@@ -16,18 +16,16 @@ from sqlanon.query.classes.frequency import Masks
 from sqlanon.query.classes.violations import beside
 from sqlanon.sqltext import Sql, names, render
 
-NUMBER = "number"
 
-
-def labelled_people(encoded: exp.Table, targets: exp.Table, *, columns: Mapping[int, Masks]) -> Sql:
+def labelled_people(encoded: exp.Table, covers: exp.Table, *, columns: Mapping[int, Masks]) -> Sql:
     """The people whose values have labels in all columns, by these: LABELs and PEOPLE.
 
-    `targets` has rows of ATTRIBUTE, the words of a value, and the number of a label of it.
+    `covers` has rows of ATTRIBUTE, the words of a value, and a PLACE that it is in.
     """
     return render(
         "assess/labelled_people",
         encoded=encoded,
-        targets=targets,
+        covers=covers,
         columns=list(columns.items()),
         labels=names(map(label, columns)),
     )
@@ -36,7 +34,7 @@ def labelled_people(encoded: exp.Table, targets: exp.Table, *, columns: Mapping[
 def released_labels(classes: exp.Table, read: exp.Table, *, columns: Mapping[int, Masks]) -> Sql:
     """The classes that are not suppressed by the numbers of their labels: LABELs and SIZE.
 
-    A label that is not among those of `read`, rows of ATTRIBUTE, LABEL and its number, has none.
+    A label that is not among those of `read`, rows of ATTRIBUTE, LABEL and PLACE, has none.
     """
     return render("assess/released_labels", classes=classes, read=read, columns=list(columns))
 

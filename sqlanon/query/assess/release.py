@@ -54,11 +54,6 @@ def class_values(
     )
 
 
-def column_values(source: exp.Table, sensitive: str) -> Sql:
-    """A column of a table: rows of VALUE and SIZE."""
-    return class_values(source, [], sensitive=sensitive, suppressed=None)
-
-
 def held_labels(classes: exp.Table, number: int) -> Sql:
     """The labels that a column publishes: LEAF (the text), records and classes."""
     return expression(
@@ -188,6 +183,11 @@ def label(number: int) -> str:
     return f"label_{number}"
 
 
+def labels(count: int) -> list[str]:
+    """The columns that hold the labels of so many quasi-identifiers."""
+    return list(map(label, range(count)))
+
+
 def node_classes(
     source: exp.Table, masks: Masks, *, k: int, suppressed: exp.Table | None = None
 ) -> Sql:
@@ -205,31 +205,25 @@ def node_classes(
     )
 
 
-def node_cells(classes: exp.Table, columns: Sequence[Masks]) -> Sql:
-    """Values that a node publishes of columns, by their masks: number, words, records, classes."""
-    return _by_column(classes, CLASS_SIZE, columns, masks=(), classes=None)
-
-
-def suppressed_values(
-    source: exp.Table, masks: Masks, *, classes: exp.Table, columns: Sequence[Masks]
-) -> Sql:
-    """Records of suppressed classes per value of columns: number, words, records, combinations."""
-    return _by_column(source, SIZE, columns, masks=masks, classes=classes)
-
-
-def _by_column(
-    counted: exp.Table,
-    size: str,
+def column_counts(
+    rows: exp.Table,
     columns: Sequence[Masks],
     *,
-    masks: Masks,
-    classes: exp.Table | None,
+    masks: Masks = (),
+    classes: exp.Table | None = None,
 ) -> Sql:
-    """Records and rows per value of every column, each row counted once for every column."""
+    """Records and rows per value of columns: the column's number, the value's words, both counts.
+
+    Args:
+        rows: The classes of a node, of which those that are published count; or a source.
+        columns: The bits of each column.
+        masks: The bits by which the source has classes.
+        classes: Then these, of which those that are suppressed count.
+    """
     return render(
         "assess/column_counts",
-        counted=counted,
-        size=name(size),
+        counted=rows,
+        size=name(CLASS_SIZE if classes is None else SIZE),
         columns=list(enumerate(columns)),
         names=names(map(mask, range(len(columns[0])))),
         masks=masks,

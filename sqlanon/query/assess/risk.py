@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from sqlanon.hierarchy.layout import Field
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram
+from sqlanon.query.classes.table_classes import sized_classes
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.classes.violations import words as keys_of
 from sqlanon.query.encoding.encode import VALUE, word
@@ -171,21 +172,12 @@ def matches(
         entity: A column of the table that says whose record it is; None where records count.
         population_entity: That column of the population.
     """
-    released = _sized(table, quasi_identifiers, entity=entity, size=CLASS_SIZE)
-    whole = _sized(population, quasi_identifiers, entity=population_entity, size=POPULATION_SIZE)
+    released = sized_classes(table, quasi_identifiers, entity=entity, size=CLASS_SIZE)
+    whole = sized_classes(
+        population, quasi_identifiers, entity=population_entity, size=POPULATION_SIZE
+    )
     keys = names(f"key_{place}" for place in range(len(quasi_identifiers)))
     return render("assess/matches", released=released, population=whole, keys=keys)
-
-
-def _sized(source: exp.Table, columns: Sequence[str], *, entity: str | None, size: str) -> Sql:
-    """The classes of a table by number of records, or of persons: key_0, key_1, ..., the size."""
-    return render(
-        "assess/sized_classes",
-        source=source,
-        columns=names(columns),
-        entity=None if entity is None else name(entity),
-        size=name(size),
-    )
 
 
 RECORD = "record"
@@ -207,37 +199,22 @@ def numbered_records(source: exp.Table, columns: Sequence[str]) -> Sql:
     )
 
 
-def sized(numbered: exp.Table, parts: Sequence[tuple[exp.Table, int]]) -> Sql:
-    """The frequency set of parts, which have so many words each: the words and `size`."""
-    return _joined(numbered, parts, ranks={}, entity=None, is_sized=True)
-
-
-def carrying(
+def wide_rows(
     numbered: exp.Table,
     parts: Sequence[tuple[exp.Table, int]],
     *,
-    ranks: Mapping[int, exp.Table],
-    entity: int | None,
+    ranks: Mapping[int, exp.Table] | None = None,
+    entity: int | None = None,
 ) -> Sql:
-    """The words of parts, a rank for each of some numbered columns, and the entity.
+    """The words of parts per record, with what is carried; else the frequency set of the parts.
 
     Args:
         numbered: The numbered records.
         parts: The parts, and how many words each has.
-        ranks: Rows of VALUE and RANK by the number of the column.
-        entity: The number of the column that says whose record it is.
+        ranks: Rows of VALUE and RANK by the number of a column that is carried; None for the words
+            and `size`.
+        entity: The number of the carried column that says whose record it is.
     """
-    return _joined(numbered, parts, ranks=ranks, entity=entity, is_sized=False)
-
-
-def _joined(
-    numbered: exp.Table,
-    parts: Sequence[tuple[exp.Table, int]],
-    *,
-    ranks: Mapping[int, exp.Table],
-    entity: int | None,
-    is_sized: bool,
-) -> Sql:
     held = [(place, w) for place, (_, words) in enumerate(parts) for w in range(words)]
     return render(
         "assess/wide_rows",
@@ -246,10 +223,10 @@ def _joined(
         words=[(name(word(w)), _part(p), name(word(own))) for w, (p, own) in enumerate(held)],
         ranks=[
             (name(value_of(number)), rows, name(cell(place)))
-            for number, (place, rows) in enumerate(ranks.items())
+            for number, (place, rows) in enumerate((ranks or {}).items())
         ],
         entity=None if entity is None else name(cell(entity)),
-        is_sized=is_sized,
+        is_sized=ranks is None,
     )
 
 

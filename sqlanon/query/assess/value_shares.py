@@ -7,21 +7,17 @@ columns `label_0`, `label_1` and so on, as many as there are quasi-identifiers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from sqlglot import exp
 
-from sqlanon.query.assess.release import label
-from sqlanon.query.privacy.figures import Needed, Reference, class_figures
+from sqlanon.query.assess.release import labels
+from sqlanon.query.privacy.figures import Needed, Reference, class_figures, distance
 from sqlanon.query.syntax import column
 from sqlanon.query.text import text_of
 from sqlanon.sqltext import Sql, expression, name, names, render
 
 DISTANCE = "distance"
-
-
-def labels(count: int) -> list[str]:
-    """The columns that hold the labels of so many quasi-identifiers."""
-    return [label(place) for place in range(count)]
 
 
 def class_values(source: exp.Table, columns: Sequence[str], *, attribute: str, nulls: bool) -> Sql:
@@ -43,51 +39,32 @@ def counted(spread: exp.Table) -> Sql:
     )
 
 
-def furthest_class(spread: exp.Table, columns: int, *, records: int) -> Sql:
-    """The class whose values are furthest from those of the table, by the equal distance.
+def furthest_class(
+    spread: exp.Table, columns: int, *, reference: Reference, measure: Literal["equal", "ordered"]
+) -> Sql:
+    """The class whose values are furthest from those of the table.
 
-    One row of labels, CLASS_SIZE and DISTANCE: the share of its records that would have to hold
-    another value. Of classes equally far the largest one, then the first by its labels.
-
-    Args:
-        spread: Records by class and value.
-        columns: Number of quasi-identifiers.
-        records: All records that count.
-    """
-    shown = names(labels(columns))
-    distances = render("assess/equal_distances", spread=spread, labels=shown, records=records)
-    return _furthest(distances, shown)
-
-
-def furthest_in_order(spread: exp.Table, columns: int, *, reference: Reference) -> Sql:
-    """As `furthest_class`, by the ordered distance.
-
-    DISTANCE is how far the values of the class would have to move to be those of the table, in
-    places among all values in order: mean over its records, over the most places there are.
+    One row of labels, CLASS_SIZE and DISTANCE: by the equal distance the share of its records that
+    would have to hold another value; by the ordered one how far values would have to move, in
+    places among all in order: mean over its records, over the most places there are. Of classes
+    equally far the largest one, then the first by its labels.
 
     Args:
         spread: Records by class and value.
         columns: Number of quasi-identifiers.
         reference: The distribution of the table, by value.
+        measure: Which distance.
     """
-    keys, needed = labels(columns), Needed(distances=("ordered",))
+    keys, needed = labels(columns), Needed(distances=(measure,))
     figures = class_figures(spread, keys, needed=needed, reference=reference, grouped=True)
-    distances = expression(
-        "SELECT {% for label in labels %}{{ label }}, {% endfor %}class_size,"
-        " distance_ordered AS distance FROM {{ figures }} AS figures",
-        labels=names(keys),
-        figures=figures,
-    )
-    return _furthest(distances, names(keys))
-
-
-def _furthest(distances: Sql, shown: Sequence[Sql]) -> Sql:
-    """The class of the greatest distance; of equal ones the largest, then the first by labels."""
     return expression(
-        "SELECT * FROM {{ distances }} AS far ORDER BY distance DESC NULLS LAST,"
-        " class_size DESC NULLS LAST{% for label in labels %}, {{ label }}{% endfor %} LIMIT 1",
-        distances=distances,
-        labels=shown,
+        "SELECT {% for label in labels %}{{ label }}, {% endfor %}class_size,"
+        " {{ distance }} AS distance FROM {{ figures }} AS figures"
+        " ORDER BY distance DESC NULLS LAST, class_size DESC NULLS LAST"
+        "{% for label in labels %}, {{ label }}{% endfor %} LIMIT 1",
+        labels=names(keys),
+        distance=name(distance(measure)),
+        figures=figures,
     )
 
 

@@ -51,18 +51,8 @@ def weight_faults(
     )
 
 
-def weighted_classes(source: exp.Table, columns: Sequence[str], *, number: Fragment) -> Sql:
-    """The classes of a sample: key_0, key_1, ..., class_size, and people, the sum of weights."""
-    return render(
-        "assess/weighted_classes",
-        source=source,
-        keys=list(zip(names(columns), _keys(len(columns)), strict=True)),
-        weight=number,
-    )
-
-
 def individual_risk(classes: exp.Table, columns: int) -> Sql:
-    """`weighted_classes` of so many columns with the individual risk of the records of each.
+    """Classes by so many columns, of CLASS_SIZE and people: records, and the risk of each.
 
     r = E[1 / F | f] = p integral over y from 0 to 1 of y^(f-1) / (p + (1 - p) y), p = f / people:
     given f, F is negative binomial, P(F = j) = C(j-1, f-1) p^f (1-p)^(j-f) for j >= f. The query
@@ -89,27 +79,26 @@ def _point(place: float) -> tuple[float, float]:
     return -math.log1p(e), STEP * math.pi * math.cosh(place) * e / (1 + e) ** 2
 
 
-def individual_figures(risks: exp.Table, *, threshold: float) -> Sql:
-    """Figures of a table of `individual_risk` in one row: see the query."""
-    return render("assess/individual_figures", risks=risks, threshold=value(float(threshold)))
+def people(classes: exp.Table) -> Sql:
+    """The people that classes stand for."""
+    return expression("SELECT {{ real_sum('people') }} FROM {{ classes }}", classes=classes)
 
 
-def household_figures(
-    source: exp.Table,
-    columns: Sequence[str],
-    *,
-    household: str,
-    risks: exp.Table,
-    threshold: float,
+def record_risk(risks: Fragment, *, threshold: float) -> Sql:
+    """Figures in one row of the records of classes, or of households, and their risk."""
+    return render("assess/record_risk", risks=risks, threshold=value(float(threshold)))
+
+
+def household_risk(
+    source: exp.Table, columns: Sequence[str], *, household: str, risks: exp.Table
 ) -> Sql:
-    """Figures of households in one row, by the `individual_risk` of classes of the same columns."""
+    """Risk of households, by the `individual_risk` of classes of the same columns."""
     return render(
-        "assess/household_figures",
+        "assess/household_risk",
         source=source,
         household=name(household),
         pairs=list(zip(names(columns), _keys(len(columns)), strict=True)),
         risks=risks,
-        threshold=value(float(threshold)),
     )
 
 

@@ -42,14 +42,30 @@ def size_histogram(source: exp.Table, quasi_identifiers: Sequence[str]) -> Sql:
     )
 
 
-def combinations(source: exp.Table, columns: Sequence[str]) -> Sql:
-    """The distinct combinations of columns: `key_0`, `key_1`, ... and their records, `size`."""
+def sized_classes(
+    source: exp.Table,
+    columns: Sequence[str],
+    *,
+    size: str = encode.SIZE,
+    entity: str | None = None,
+    weight: Fragment | None = None,
+) -> Sql:
+    """The classes of columns: `key_0`, `key_1`, ..., their size, and people with a weight.
+
+    Args:
+        source: The table.
+        columns: The columns that make the classes.
+        size: What the number of their records, or persons, is called.
+        entity: The column that says whose record it is; None where records count.
+        weight: How many people a record stands for; None where nobody asks.
+    """
     return render(
         "assess/sized_classes",
         source=source,
         columns=names(columns),
-        entity=None,
-        size=name("size"),
+        entity=None if entity is None else name(entity),
+        weight=weight,
+        size=name(size),
     )
 
 
@@ -57,7 +73,7 @@ def fewest_sharing(combined: exp.Table, sets: Sequence[Sequence[int]]) -> Sql:
     """The fewest records that share a combination of some columns, in one row.
 
     Args:
-        combined: Rows of `combinations`.
+        combined: Rows of `sized_classes`.
         sets: Sets of columns by their numbers.
     """
     columns = [names(f"key_{place}" for place in own) for own in sets]
