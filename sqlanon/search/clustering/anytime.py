@@ -98,25 +98,29 @@ def improved(
 def crossed(problem: ClusteringProblem, one: Clustering, other: Clustering) -> Clustering:
     """Clusters that lose no more than either: in each part of the table those that lose less there.
 
-    Parts are as small as they can be with every cluster of both within one part; whatever is left
-    out in either is one part, so that no more is left out than in one of them.
+    Parts are as small as they can be with every cluster of both within one part, and all that is
+    left out in either within one, so that no more is left out than in one of them.
 
     Source: Whitley, Hains and Howe 2009, "Tunneling between optima: partition crossover for the
     traveling salesman problem", on tours.
     """
     labels = [clusters.label + 1 for clusters in (one, other)]
-    part, before = np.arange(problem.records), np.zeros(0, np.int64)
+    records = np.arange(problem.records)
+    outside = np.where((labels[0] == 0) | (labels[1] == 0), 0, records + 1)
+    part, before = records, np.zeros(0, np.int64)
     while not np.array_equal(part, before):
         before = part
-        for label in labels:
+        for label in (*labels, outside):
             least = np.full(int(label.max()) + 1, problem.records)
             np.minimum.at(least, label, part)
             part = least[label]
+        part = part[part]  # the first record of a part is in one as small or smaller
     first, second = (
         np.append(problem.suppressed, problem.cost(clusters.nodes))[label]
         for clusters, label in zip((one, other), labels, strict=True)
     )
-    saved = np.bincount(part, first - second, problem.records)
+    saved = np.zeros(problem.records, np.int64)
+    np.add.at(saved, part, first - second)
     renumbered = np.where(other.label == NOWHERE, NOWHERE, other.label + len(one.nodes))
     return Clustering.of(problem, np.where(saved[part] > 0, renumbered, one.label))
 

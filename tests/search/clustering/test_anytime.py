@@ -201,6 +201,13 @@ def test_crossed_clusters_are_the_better_ones_of_each_part():
     assert crossed(problem, one, other).label.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
+def test_crossed_clusters_leave_out_no_more_than_one_of_them():
+    problem = replace(problem_of([(value,) for value in "aaaabccccd"], 2), allowance=1)
+    one = Clustering.of(problem, np.array([0, 0, 0, 0, NOWHERE, 1, 1, 1, 1, 1]))
+    other = Clustering.of(problem, np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, NOWHERE]))
+    check(problem, crossed(problem, one, other))
+
+
 @FEW
 @given(bounded(demanding=True), st.integers(0, 3))
 def test_crossed_clusters_lose_no_more_than_either(problem, seed):
