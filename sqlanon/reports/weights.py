@@ -16,8 +16,8 @@ class RecordRisk:
     Args:
         parts: Classes, or households.
         records: n, records of the sample.
-        expected: The sum of the risks of all records: re-identifications that are expected if
-            somebody looks for each record in the population [records].
+        expected: The sum over records of the risk of their part; of classes, re-identifications
+            that are expected if somebody looks for each record in the population [records].
         highest: The highest risk.
         at_risk: Records whose risk is above the threshold [records].
     """
