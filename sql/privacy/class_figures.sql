@@ -11,7 +11,8 @@
 --
 -- Holes: source (rows of the keys, value and size), keys (what tells classes apart), needed (which
 -- figures are), grouped (whether the source has one row per class and value), persons (whether it
--- has one per class, value and entity, whose persons count), reference (rows of reference), records
+-- has one per class, value and entity, whose persons count), reference (rows of reference, of which
+-- distances without an order read value, records and nodes alone), records
 -- (its records that count, N), members (those, or its persons with a value that counts), all_values
 -- (its values, m), levels (the inner ones of the hierarchy), height (of it, 1 or more), is_wide
 -- (whether products of counts are wider than a BIGINT).
@@ -48,9 +49,11 @@ value_counts AS (
     {% endfor %}
     value_counts.size,
     value_counts.held,
-    reference.rank,
     reference.records,
+    {% if needed.in_order %}
+    reference.rank,
     reference.below,
+    {% endif %}
     {% for level in levels %}
     reference.node_{{ level }},
     reference.node_{{ level }}_records,

@@ -65,8 +65,8 @@ def run_attacks(
     """
     engine, names = published.engine, published.subject.names
     middle = (len(names) + 1) // 2
-    columns = dict(enumerate(published.labels))
-    places = load_places(engine, columns, dict(enumerate(published.codes)))
+    labels = dict(enumerate(published.labels))
+    places = load_places(engine, labels, dict(enumerate(published.codes)))
     whole, *halves = (
         _matches(published, columns, *places)
         for columns in (range(len(names)), range(middle), range(middle, len(names)))

@@ -48,12 +48,16 @@ def check_joined(
         SourceError: No record has a partner.
     """
     started = time.monotonic()
-    if whole := (*policy.of_sizes, *policy.of_labels):
+    if policy.population_models:
+        raise PolicyError(
+            "classes of two joined tables are of neither's population; leave join (--join) out, or "
+            "k_map (--k-map) and delta_presence (--delta-presence)"
+        )
+    if whole := (*policy.of_sizes, *policy.of_subsets):
         raise PolicyError(
             f"{' and '.join(model.describe() for model in whole)} cannot count joined records, "
-            "which may have several partners, be in several classes, and are of neither table's "
-            "population; leave join (--join) out, or ask for k (--k) alone, which bounds the risk "
-            "of every record"
+            "which may have several partners and so be in several classes; leave join (--join) "
+            "out, or ask for k (--k) alone, which bounds the risk of every record"
         )
     with engine.transaction():
         types = column_types(engine, table), column_types(engine, other)

@@ -66,8 +66,8 @@ def read_labels(
         suppressed: The label of suppressed values.
 
     Raises:
-        SourceError: Labels that no node or several nodes have, or that are on more records than
-            the original has there; all faults at once.
+        SourceError: Labels that several nodes have, and beside `counts` those that no node has or
+            that are on more records than the original has there; all faults at once.
     """
     nodes, places = _load_nodes(engine, subject, suppressed=suppressed)
     found, faults = [], []
@@ -88,7 +88,8 @@ def read_labels(
         if counts is not None and labels > len(known):
             faults.append(_unknown(engine, held, name=name, known=known))
         found.append(_labelled(tree, reading.places, matches=matches, unknown=labels - len(known)))
-        faults += _unclear(name, reading, crowded=tree.crowded(found[-1].records))
+        crowded = tree.crowded(found[-1].records)
+        faults += _unclear(name, reading, crowded=crowded, is_of_population=counts is None)
     if faults:
         raise SourceError("; ".join(faults))
     return tuple(found)
@@ -162,13 +163,15 @@ def _unknown(engine: Engine, held: exp.Table, *, name: str, known: Mapping[Label
     )
 
 
-def _unclear(name: str, reading: Reading, *, crowded: int) -> list[str]:
+def _unclear(name: str, reading: Reading, *, crowded: int, is_of_population: bool) -> list[str]:
     faults = []
     if reading.ambiguous:
+        why = ", so that nobody can tell whom of the population it means"
         faults.append(
-            f"column {name!r} of the released table has "
+            f"column {name!r}{'' if is_of_population else ' of the released table'} has "
             f"{counted(reading.ambiguous, 'label that stands', more='labels that stand')} for "
-            "different nodes at several levels of its hierarchy; give each node a label of its own"
+            f"different nodes at several levels of its hierarchy{why if is_of_population else ''}; "
+            "give each node a label of its own"
         )
     for labels, below in (
         (reading.excessive, ""),

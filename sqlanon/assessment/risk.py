@@ -17,10 +17,7 @@ from sqlanon.assessment.check import (
 from sqlanon.assessment.classes import coded_trajectories
 from sqlanon.assessment.codes import SubsetCodes, code_table
 from sqlanon.assessment.special_uniques import is_scored, special_uniques
-from sqlanon.assessment.subsets import (
-    RiskOptions,
-    subset_risk,
-)
+from sqlanon.assessment.subsets import RiskOptions, subset_risk
 from sqlanon.assessment.weights import weighted_risk
 from sqlanon.classes import ClassStatistics
 from sqlanon.deadline import phase
@@ -133,7 +130,7 @@ def assess(
             *(trajectories.notes() if trajectories else ()),
             *(kept.notes() if kept else ()),
             *_notes(against, persons, estimate=estimate, whose=whose),
-            *_subset_notes(subsets, is_scored=bool(uniques or persons)),
+            *_subset_notes(subsets, is_unscored=uniques is None and persons is None),
         ),
         seconds=time.monotonic() - started,
     )
@@ -264,7 +261,7 @@ def _notes(
     return notes
 
 
-def _subset_notes(subsets: SubsetRisk | None, *, is_scored: bool) -> Iterator[str]:
+def _subset_notes(subsets: SubsetRisk | None, *, is_unscored: bool) -> Iterator[str]:
     """Notes on which sets are left out, and records that are not scored by them."""
     if subsets is None:
         return
@@ -277,7 +274,7 @@ def _subset_notes(subsets: SubsetRisk | None, *, is_scored: bool) -> Iterator[st
             f"({counted(subsets.looked_at, 'set was', more='sets were')} looked at, of at most "
             f"{subsets.budget:,})"
         )
-    if not is_scored:
+    if is_unscored:
         yield (
             f"SUDA scores were not counted: {counted(subsets.looked_at, 'set')} of columns are too "
             "many for so many different records; ask for fewer columns at a time with --max-columns"

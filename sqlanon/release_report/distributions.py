@@ -235,7 +235,8 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
         if not records:
             return ValueShares(name, 0, 0, (), 0.0, 0, {})
         is_ranged = different > SHOWN_VALUES and kind.this in ORDERED
-        values, number = engine.materialize_counted("values", reference(spread))
+        whole = reference(spread) if is_ranged else query.value_records(spread)
+        values, number = engine.materialize_counted("values", whole)
         far = query.furthest_class(
             spread,
             len(names),

@@ -234,6 +234,32 @@ def test_k_map_is_asked_of_a_population_that_misses_some(connection):
         sqlanon.check(connection, policy(DeltaPresence(0, 1)), table="people")
 
 
+def lettered(connection, rows, people):
+    """Makes a release of one column, and its population."""
+    for table, values in (("letters", rows), ("everyone", people)):
+        connection.execute(f"CREATE TABLE {table} (q VARCHAR)")
+        connection.executemany(f"INSERT INTO {table} VALUES (?)", [(value,) for value in values])
+
+
+def test_labels_of_the_same_people_are_one_class_beside_a_population(connection):
+    """A value and the node that holds it alone are told apart by no one."""
+    rows = [("a", "A", "*"), ("b", "B", "*"), ("b2", "B", "*")]
+    asked = Policy({"q": Hierarchy.from_rows(rows)}, models=[KMap(2)], population="everyone")
+    lettered(connection, ["a", "A", "A", "B"], ["a", "a", "b", "b", "b2"])
+    report = sqlanon.check(connection, asked, table="letters")
+    assert [(each.value, each.holds) for each in report.models] == [(2, True)]
+    [told] = [note for note in report.notes if "does not hold everybody" in note]
+    assert "3 records in the table and 2 in the population" in told
+
+
+def test_a_label_of_several_nodes_tells_nobody_whom_of_a_population_it_means(connection):
+    rows = [("a", "A", "*"), ("b", "B", "*"), ("A", "C", "*")]
+    asked = Policy({"q": Hierarchy.from_rows(rows)}, models=[KMap(2)], population="everyone")
+    lettered(connection, ["A", "A"], ["a", "a", "b", "A"])
+    with pytest.raises(SourceError, match="nobody can tell whom of the population it means"):
+        sqlanon.check(connection, asked, table="letters")
+
+
 def test_greater_numbers_of_a_population_are_people_of_their_interval(connection):
     connection.execute("ALTER TABLE people ALTER age TYPE TINYINT")
     connection.execute("INSERT INTO everybody VALUES (1000, 'f', 'x')")
@@ -276,7 +302,7 @@ def test_a_manifest_is_refused_since_the_release_alone_proves_nothing(connection
 
 
 def test_joined_tables_have_no_population(connection):
-    with pytest.raises(PolicyError, match="joined records"):
+    with pytest.raises(PolicyError, match="two joined tables"):
         sqlanon.check(connection, policy(KMap(2)), table="people", join="everybody", on=["age"])
 
 

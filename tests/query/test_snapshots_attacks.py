@@ -225,4 +225,20 @@ SNAPSHOTS = [
         weights.household_risk(SAMPLE, ["sex"], household="sex", risks=table("likely")),
         [(3, 1 - 0.75**3), (1, 0.25)],
     ),
+    Snapshot(
+        "record_risk of households",
+        weights.record_risk(
+            weights.household_risk(SAMPLE, ["age", "sex"], household="home", risks=table("risks")),
+            threshold=0.99,
+        ),
+        [(2, 4, 2 + 2 * (1 - 0.75 * 0.5), 1.0, 2)],
+    ),
+    Snapshot(
+        "record_risk of households without a certain risk",
+        weights.record_risk(
+            weights.household_risk(SAMPLE, ["sex"], household="sex", risks=table("likely")),
+            threshold=0.3,
+        ),
+        [(2, 4, 3 * (1 - 0.75**3) + 0.25, 1 - 0.75**3, 3)],
+    ),
 ]

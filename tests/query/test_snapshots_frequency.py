@@ -36,7 +36,7 @@ SNAPSHOTS = [
         parameters=([0, 1], [3, 4], [1, 0]),
     ),
     Snapshot(
-        "combinations",
+        "sized_classes",
         table_classes.sized_classes(PEOPLE, ["sex", "zip"]),
         [("f", "10115", 1), ("f", "10117", 2), ("m", "20095", 1), (None, "20095", 1)],
     ),

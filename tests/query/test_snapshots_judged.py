@@ -93,12 +93,12 @@ SNAPSHOTS = [
         [(1, "ann", "c1"), (2, "ann", "c1"), (3, "bob", "c2"), (4, "cid", "c2"), (5, None, None)],
     ),
     Snapshot(
-        "sized",
+        "wide_rows of sizes",
         risk.wide_rows(NUMBERED, PARTS),
         [(1, 0, 5, 2), (0, 0, 6, 1)],
     ),
     Snapshot(
-        "carrying",
+        "wide_rows that carry",
         risk.wide_rows(NUMBERED, PARTS, ranks={2: HELD}, entity=1),
         [(1, 0, 5, 0, 7), (0, 0, 6, None, 7), (1, 0, 5, 1, 9)],
     ),

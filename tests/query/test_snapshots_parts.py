@@ -45,7 +45,7 @@ INSERT INTO spread VALUES
 CREATE TABLE ordered (value VARCHAR, rank BIGINT, records BIGINT, reached BIGINT, below BIGINT);
 INSERT INTO ordered VALUES ('cold', 0, 3, 3, 0), ('flu', 1, 7, 10, 3), ('hiv', 2, 1, 11, 13);
 CREATE TABLE overall AS
-    SELECT * FROM ordered UNION ALL SELECT CAST(NULL AS VARCHAR), 3, 2, 13, 24;
+    SELECT value, records FROM ordered UNION ALL SELECT CAST(NULL AS VARCHAR), 2;
 
 CREATE TABLE furthest (label_0 VARCHAR, label_1 VARCHAR, class_size BIGINT, distance DOUBLE);
 INSERT INTO furthest VALUES ('4x', NULL, 3, 0.5);
@@ -161,6 +161,11 @@ SNAPSHOTS = [
         [(31, "10115", "f", 1), (31, "10117", "f", 2), (45, "20095", "m", 1)],
     ),
     Snapshot("counted", value_shares.counted(SPREAD), [(13, 3)]),
+    Snapshot(
+        "value_records",
+        value_shares.value_records(SPREAD),
+        [("cold", 3), ("flu", 7), ("hiv", 1), (None, 2)],
+    ),
     Snapshot(
         "furthest_class",
         value_shares.furthest_class(

@@ -39,6 +39,14 @@ def counted(spread: exp.Table) -> Sql:
     )
 
 
+def value_records(spread: exp.Table) -> Sql:
+    """All records of each value: rows of VALUE and records."""
+    return expression(
+        "SELECT value, {{ total('size') }} AS records FROM {{ spread }} GROUP BY value",
+        spread=spread,
+    )
+
+
 def furthest_class(
     spread: exp.Table, columns: int, *, reference: Reference, measure: Literal["equal", "ordered"]
 ) -> Sql:
@@ -52,7 +60,8 @@ def furthest_class(
     Args:
         spread: Records by class and value.
         columns: Number of quasi-identifiers.
-        reference: The distribution of the table, by value.
+        reference: The distribution of the table, by value; for the equal distance rows of
+            `value_records` do.
         measure: Which distance.
     """
     keys, needed = labels(columns), Needed(distances=(measure,))

@@ -57,10 +57,11 @@ def sized_classes(
         columns: The columns that make the classes.
         size: What the number of their records, or persons, is called.
         entity: The column that says whose record it is; None where records count.
-        weight: How many people a record stands for; None where nobody asks.
+        weight: How many people a record of `source` stands for, where records count; None where
+            nobody asks.
     """
     return render(
-        "assess/sized_classes",
+        "classes/sized_classes",
         source=source,
         columns=names(columns),
         entity=None if entity is None else name(entity),

@@ -41,6 +41,16 @@ def check(problem, clusters):
     assert int((clusters.label == NOWHERE).sum()) <= problem.allowance
 
 
+def covered(problem):
+    """Clusters of a table that has any."""
+    try:
+        clusters = direct_cover(problem, candidates_of(problem))
+    except UnsatisfiableError:
+        assume(False)
+    assume(len(clusters.nodes))
+    return clusters
+
+
 def random_table(records, k, seed=1, demand=None):
     random = np.random.default_rng(seed)
     rows = [tuple(map(str, row)) for row in random.integers(0, 4, (records, 4))]
@@ -69,11 +79,7 @@ def test_clusters_keep_the_demand(problem, seed):
 @FEW
 @given(bounded(demanding=True), st.integers(0, 3))
 def test_clusters_keep_highest_levels_and_the_allowance(problem, seed):
-    try:
-        start = direct_cover(problem, candidates_of(problem))
-    except UnsatisfiableError:
-        assume(False)
-    assume(len(start.nodes))
+    start = covered(problem)
     found = improved(problem, start, passes=4, seed=seed)
     check(problem, found)
     assert optimum(problem) <= found.loss(problem) <= start.loss(problem)
@@ -211,11 +217,7 @@ def test_crossed_clusters_leave_out_no_more_than_one_of_them():
 @FEW
 @given(bounded(demanding=True), st.integers(0, 3))
 def test_crossed_clusters_lose_no_more_than_either(problem, seed):
-    try:
-        one = direct_cover(problem, candidates_of(problem))
-    except UnsatisfiableError:
-        assume(False)
-    assume(len(one.nodes))
+    one = covered(problem)
     other = refine(problem, one, passes=2, seed=seed)
     found = crossed(problem, one, other)
     check(problem, found)
