@@ -144,7 +144,9 @@ def draw(path, chart, *, most):
             subtitle=[f"{FULL_DOMAIN}: {ratio:.1f} times the bound" for ratio in beside],
         )
         panels.append(altair.layer(curve, marks).properties(width=330, height=300, title=title))
-    picture = altair.hconcat(*panels, description=__doc__.splitlines()[0])
+    room = {"left": 5, "top": 5, "right": 25, "bottom": 5}  # for wider fonts than are measured here
+    told = __doc__.splitlines()[0]
+    picture = altair.hconcat(*panels, description=told, padding=room)
     picture = picture.configure(font=FONT, background="white").configure_axis(gridColor="#e4e4e4")
     chart.write_text(svg_of(picture), "utf-8")
 
