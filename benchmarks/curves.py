@@ -1,6 +1,7 @@
 """Loss against seconds of every method that recodes record by record, and what more records do.
 
     python benchmarks/curves.py methods --rows rows.csv --chart docs/explanation/curves.svg
+    python benchmarks/curves.py models
     python benchmarks/curves.py scale --records 20000 200000 1000000 --cores 1 2
 
 `methods` plans Adult (30,162 complete records, nine columns) and the demo's census (20,000 records,
@@ -8,6 +9,9 @@ eight columns) with nobody left out, each run a process of its own, and appends 
 seconds of the processor of that process and of those that it starts, the loss, and its ratio to the
 bound of all closures (`sqlanon bound --effort full`). `anytime` runs with more and more time,
 other methods once. Then it draws all rows of the file; `--tables` without names only draws.
+
+`models` has occupation of Adult sensitive, or persons of two records, and gives `anytime` the
+seconds that each other method took as its time limit.
 
 `scale` compares `anytime`, under a time limit where one is given, with `mondrian` on generated
 people. Reads the folder named by SQLANON_DATA.
@@ -42,6 +46,13 @@ METHODS = (
 PASSES = (10, 20, 35, 52, 104)
 LIMITS = (2, 3, 4, 6)
 """Passes, and time limits below what prices alone take [seconds]."""
+MODELS = {
+    "l = 3": ("--sensitive", "occupation", "--l", 3),
+    "entropy l = 3": ("--sensitive", "occupation", "--l", "entropy:3"),
+    "t = 0.3": ("--sensitive", "occupation", "--t", 0.3),
+    "persons of two records": ("--entity", "person"),
+}
+"""Models, as a command says them, with occupation no quasi-identifier."""
 PEOPLE = 20_000
 CURVE = "anytime"
 FULL_DOMAIN = "incognito"
@@ -60,19 +71,24 @@ def command(*words):
 
 
 @contextmanager
-def table(name, records):
-    """A database with so many people at most, and what a command says of their columns."""
+def table(name, records, columns=NINE):
+    """A database with so many people at most, and what a command says of their columns.
+
+    Of Adult the columns given are quasi-identifiers, and every two records are a person's.
+    """
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         census.write(place)
         connection = duckdb.connect(str(place / "people.duckdb"))
         if name.startswith(ADULT):
             complete(connection, NINE, most=records)
+            connection.execute("ALTER TABLE people ADD COLUMN person BIGINT")
+            connection.execute("UPDATE people SET person = rowid // 2")
             own = [
                 f'{column} = {{ file = "{(DATA / "adult_hierarchies" / column).resolve()}.csv" }}'
-                for column in NINE
+                for column in columns
             ]
-            text = "\n".join(["k = 5", "[quasi_identifiers]", *own])
+            text = "\n".join(["k = 5", 'others = "drop"', "[quasi_identifiers]", *own])
             (place / "policy.toml").write_text(text, "utf-8")
         else:
             for statement in census.statements(exp.to_table("people"), records or PEOPLE):
@@ -151,6 +167,26 @@ def draw(path, chart, *, most):
     chart.write_text(svg_of(picture), "utf-8")
 
 
+def models(given):
+    """Prints what methods lose under each model, and `anytime` in as many seconds."""
+    print("| model | method | seconds | loss | anytime, limit | seconds | loss |")
+    print("|---|---|---|---|---|---|---|")
+    columns = [column for column in NINE if column != "occupation"]
+    with table(ADULT, given.records, columns) as people:
+        for model, options in MODELS.items():
+            for method in given.methods:
+                asked = ("plan", *people, *options, "--method")
+                document, used, *_ = command(*asked, method)
+                limit = max(round(used), 2)
+                other, taken, *_ = command(*asked, CURVE, "--time-limit", limit)
+                losses = [f"{each['loss']['lm']:.6g}" for each in (document, other)]
+                print(
+                    f"| {model} | {method} | {used:.1f} | {losses[0]} | {limit} | {taken:.1f} | "
+                    f"{losses[1]} |",
+                    flush=True,
+                )
+
+
 def scale(given):
     """Prints seconds, losses and memory by records and cores."""
     print("| records | cores | seconds | processor | loss | against mondrian | memory |")
@@ -184,12 +220,15 @@ def main():
     one.add_argument("--records", type=int)
     one.add_argument("--effort", default="full", help="how much work to put into the bound")
     one.add_argument("--most", type=float, default=1.6, help="highest ratio that is drawn")
+    three = tasks.add_parser("models")
+    three.add_argument("--methods", nargs="+", default=["mondrian", "forest", "direct-cover"])
+    three.add_argument("--records", type=int)
     two = tasks.add_parser("scale")
     two.add_argument("--records", type=int, nargs="+", default=[20_000, 200_000, 1_000_000])
     two.add_argument("--cores", type=int, nargs="+", default=[1, os.cpu_count() or 1])
     two.add_argument("--time-limit", type=float)
     given = parser.parse_args()
-    {"methods": methods, "scale": scale}[given.task](given)
+    {"methods": methods, "models": models, "scale": scale}[given.task](given)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ SMALLEST = [
     "elsewhere.py --records 300 --engines duckdb",
     "curves.py methods --tables adult-5 --records 60 --methods mondrian anytime incognito "
     "--passes 1 --limits 2 --effort quick --rows {folder}/rows.csv --chart {folder}/chart.svg",
+    "curves.py models --records 200 --methods mondrian",
     "curves.py scale --records 200 --cores 1",
     "fuzzing.py releases --cases 3",
     "fuzzing.py bounds --cases 3",

@@ -27,8 +27,8 @@ _REASONS = {
     "ARITHMETIC_OVERFLOW": (EngineError, "a number is out of its type's range"),
     _FULL: (
         EngineError,
-        "its memory is used up; Sail takes as many bytes as SAIL_RUNTIME__MEMORY_POOL__GREEDY__"
-        "MAX_SIZE says where it is started",
+        "its memory is used up; Sail takes as many bytes as the MAX_SIZE of its "
+        "SAIL_RUNTIME__MEMORY_POOL says where it is started",
     ),
 }
 # What of pyspark logs failed queries with their messages: by its own class of loggers, and others.
