@@ -82,9 +82,11 @@ CASE WHEN {{ is_suppressed }} THEN {{ label }} ELSE {{ value }} END AS {{ column
 {% endmacro %}
 
 -- The labels of columns, each joined to the records by its value.
+--
+-- Every value has labels; outer joins keep engines from collecting the records to look labels up.
 {% macro join_labels(labels) %}
 {% for column, relation, rows in labels %}
-JOIN {{ rows }} AS {{ relation }}
+LEFT JOIN {{ rows }} AS {{ relation }}
   ON record.{{ column }} IS NOT DISTINCT FROM {{ relation }}.value
 {% endfor %}
 {% endmacro %}

@@ -75,7 +75,7 @@ SNAPSHOTS = [
         sql="""
         SELECT "zip labels"."label_1" AS "zip"
         FROM "people" AS "record"
-        JOIN (
+        LEFT JOIN (
             SELECT
                 "value",
                 CASE
