@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -105,7 +105,14 @@ def _notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list[str]:
     ]
     named = [n for n in dropped if n in suited and not types[n].is_type(*_NAMELESS)]
     [(total,)] = engine.rows(rows_of(table))
-    counts = _counts(engine, table, policy=policy, names=named)
+    estimates = _estimated(engine, table, names=named)
+    if any(
+        estimates[name].values * REPEATED > total * MARGIN
+        for name in policy.identifiers
+        if name in estimates
+    ):
+        return []
+    counts = _counted(engine, table, policy=policy, estimates=estimates)
     if any(counts[name].values * REPEATED > total for name in policy.identifiers if name in counts):
         return []
     persons = [
@@ -125,7 +132,8 @@ def _keys(
 ) -> Iterator[str]:
     """Notes of quasi-identifiers that are nearly keys of persons."""
     names = [name for name in policy.attributes if name in suited]
-    counts = _counts(engine, table, policy=policy, names=names).values()
+    estimates = _estimated(engine, table, names=names)
+    counts = _counted(engine, table, policy=policy, estimates=estimates).values()
     # Few values settle another column by chance.
     keys = [c for c in counts if c.is_clear and c.is_many and c.values > FEW]
     explained = set[str]()
@@ -139,21 +147,26 @@ def _keys(
             explained |= {*settled}
 
 
-def _counts(
-    engine: Engine, table: exp.Table, *, policy: Policy, names: Sequence[str]
+def _estimated(engine: Engine, table: exp.Table, *, names: Sequence[str]) -> dict[str, _Repeated]:
+    """About how often values of columns repeat."""
+    if not names:
+        return {}
+    [row] = engine.rows(estimated_values(table, names))
+    figures = zip(names, row[::2], row[1::2], strict=True)
+    return {name: _Repeated(name, records, values) for name, records, values in figures}
+
+
+def _counted(
+    engine: Engine, table: exp.Table, *, policy: Policy, estimates: Mapping[str, _Repeated]
 ) -> dict[str, _Repeated]:
     """How often values of columns repeat: estimated, and counted where that may decide."""
-    counts: dict[str, _Repeated] = {}
-    if not names:
-        return counts
-    [row] = engine.rows(estimated_values(table, names))
-    for name, records, estimate in zip(names, row[::2], row[1::2], strict=True):
-        counts[name] = _Repeated(name, records, estimate)
-        is_identifier, most = name in policy.identifiers, estimate * MARGIN
-        may_repeat = is_identifier or estimate * REPEATED <= records * MARGIN
-        if may_repeat and (most**2 > records or (is_identifier and most > FEW)):
+    counts = dict(estimates)
+    for name, about in estimates.items():
+        is_identifier, most = name in policy.identifiers, about.values * MARGIN
+        may_repeat = is_identifier or about.values * REPEATED <= about.records * MARGIN
+        if may_repeat and (most**2 > about.records or (is_identifier and most > FEW)):
             [(values,)] = engine.rows(distinct_values(table, name))
-            counts[name] = _Repeated(name, records, values)
+            counts[name] = _Repeated(name, about.records, values)
     return counts
 
 
