@@ -19,6 +19,7 @@ from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.population import DeltaPresence
 from sqlanon.query.classes.frequency import roll_up
+from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import TEXT
@@ -48,6 +49,8 @@ class Encoded:
         maps: Per column its leaf map: rows of value and words; of columns that are at their top
             in any case there may be none.
         details: What models beyond k need besides; None where there are none.
+        values: The codes with sensitive values that only the report looks at, each attribute's in
+            a column `value_of` its place in the policy; None where these are read anew.
         presence: The combinations of the table and of its population, with the records of both;
             None where no model asks for these.
         present: Rows of it.
@@ -59,6 +62,7 @@ class Encoded:
     counts: tuple[tuple[int, ...], ...]
     maps: Maps
     details: Details | None = None
+    values: exp.Table | None = None
     presence: exp.Table | None = None
     present: int = 0
 
@@ -87,14 +91,14 @@ def encode_subject(
         HierarchyError: Values that no leaf covers, or leaves that are one value, all at once.
     """
     layout, maps = leaf_maps(engine, subject)
-    table, details = _combinations(
+    table, details, values = _combinations(
         engine, subject, policy=policy, valued=valued, coding=(layout, maps)
     )
     rows, records = engine.rows(encode.extent(table, layout.words))[0]
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps, show_values=show_values))
     counts = leaf_counts(engine, subject, layout=layout, table=table)
-    found = Encoded(table, rows, layout, counts, maps, details)
+    found = Encoded(table, rows, layout, counts, maps, details, values)
     return _with_population(engine, subject, policy, found, names=subject.names)
 
 
@@ -119,11 +123,11 @@ def encode_top(
     ]
     if any(sum(each) != subject.records for each in counts):
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
-    table, details = _combinations(
+    table, details, values = _combinations(
         engine, subject, policy=policy, valued=valued, coding=(layout, kept)
     )
     rows = engine.rows(encode.extent(table))[0][0]
-    found = Encoded(table, rows, layout, tuple(map(tuple, counts)), maps, details)
+    found = Encoded(table, rows, layout, tuple(map(tuple, counts)), maps, details, values)
     return _with_population(engine, subject, policy, found, names=list(kept))
 
 
@@ -195,15 +199,22 @@ def _combinations(
     policy: Policy,
     valued: Sequence[str],
     coding: tuple[Layout, Maps],
-) -> tuple[exp.Table, Details | None]:
-    """The table of distinct combinations, and that of the details where models need it."""
-    if not (policy.demands or policy.entity or valued):
-        query = coded(engine, subject, source=subject.table, coding=coding)
-        return engine.materialize("encoded", query), None
-    from sqlanon.microdata.sensitive import ranked  # k alone needs none of these
+) -> tuple[exp.Table, Details | None, exp.Table | None]:
+    """The table of distinct combinations, and those of details and values: see `Encoded`."""
+    if policy.demands or policy.entity or valued:
+        from sqlanon.microdata.sensitive import ranked  # k alone needs none of these
 
-    codes = ranked(engine, subject, policy=policy, valued=valued)
-    return _detailed(engine, subject, coding=coding, codes=codes)
+        codes = ranked(engine, subject, policy=policy, valued=valued)
+        return *_detailed(engine, subject, coding=coding, codes=codes), None
+    # A table that is elsewhere is read once: that takes most of the time.
+    is_elsewhere = engine.can.local_rows is not None
+    names = list(policy.sensitive_attributes) if is_elsewhere else []
+    carried = {value_of(number): encode.Carried(name) for number, name in enumerate(names)}
+    query = coded(engine, subject, source=subject.table, coding=coding, carried=carried)
+    if not names:
+        return engine.materialize("encoded", query), None, None
+    values = engine.materialize("valued", query)
+    return engine.materialize("encoded", roll_up(values, (-1,) * coding[0].words)), None, values
 
 
 def _column_counts(

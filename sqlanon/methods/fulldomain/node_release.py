@@ -17,6 +17,7 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, coded
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import release
+from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import VALUE, Carried, word
 from sqlanon.recoding import Node
@@ -198,16 +199,17 @@ class _Counted:
         those of the models first.
         """
         attributes, details = policy.sensitive_attributes, self.encoded.details
+        values = self.encoded.values
         demanded = {demand.column for demand in policy.demands}
         order = sorted(attributes, key=lambda name: name not in demanded)
         held = len({each.number for each in details.attributes}) if details else 0
-        for name, attribute in attributes.items():
+        for number, (name, attribute) in enumerate(attributes.items()):
             nulls = attribute.nulls == "value"
-            if name in order[held:]:
+            if values is not None:
+                yield values, value_of(number), nulls
+            elif name in order[held:]:
                 yield self.engine.materialize("valued", self._coded(name)), VALUE, nulls
             elif details is not None:
-                from sqlanon.query.classes.violations import value_of  # k alone does not need it
-
                 yield details.table, value_of(order.index(name)), nulls
 
     def _coded(self, name: str) -> Sql:
