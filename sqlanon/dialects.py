@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlglot
 from sqlglot import ErrorLevel, exp
@@ -46,6 +46,7 @@ class Phrasing:
     """How an engine reads SQL, as far as that differs.
 
     Args:
+        like: The dialect of sqlglot in which its statements are written.
         types: Types under another name, in statements that are printed, too.
         rewrite: What an expression becomes, also there; itself where nothing changes.
         query_types: Types under another name in what an engine asks.
@@ -54,6 +55,7 @@ class Phrasing:
         executed: The kinds of expression that tests have executed: see `kinds`.
     """
 
+    like: str
     types: Mapping[exp.DType, exp.DataType]
     rewrite: Callable[[exp.Expr], exp.Expr]
     query_types: Mapping[exp.DType, exp.DataType]
@@ -62,22 +64,22 @@ class Phrasing:
     executed: frozenset[str]
 
 
-def translated(statement: Statement, dialect: str) -> str:
+def translated(statement: Statement, engine: str) -> str:
     """The text of a statement for another engine, which gives the rows that DuckDB would.
 
     Args:
         statement: A query or statement as DuckDB reads it, its parameters filled.
-        dialect: A row of `PHRASINGS`.
+        engine: A row of `PHRASINGS`.
 
     Raises:
         EngineError: It holds a kind of expression that no test has executed there, or that the
             dialect cannot express.
     """
-    phrasing = PHRASINGS.get(dialect)
+    phrasing = PHRASINGS.get(engine)
     if phrasing is None:
-        raise EngineError(f"no statement is carried out in the dialect {dialect}")
+        raise EngineError(f"no statement is carried out in the dialect {engine}")
     tree = statement.tree() if isinstance(statement, Sql) else statement.copy()
-    _refuse(tree, dialect, phrasing)
+    _refuse(tree, engine, phrasing)
     _name_apart(tree)
     for query in list(tree.find_all(exp.Select)):
         _list_keys(query)
@@ -85,7 +87,7 @@ def translated(statement: Statement, dialect: str) -> str:
     types = _with_types({**phrasing.types, **phrasing.query_types})
     for rewrite in (_closed, _exact, phrasing.query_rewrite, types, phrasing.rewrite):
         tree = _upwards(tree, rewrite)
-    return written(tree, dialect, comments=False)
+    return written(tree, phrasing.like, comments=False)
 
 
 def written(tree: exp.Expr, dialect: str, *, pretty: bool = False, comments: bool = True) -> str:
@@ -401,7 +403,7 @@ def _alike(node: exp.NullSafeEQ, *, listed: Callable[[exp.Expr], exp.Expr]) -> e
     """Equality that takes NULLs for alike, as that of arrays, by which rows are joined.
 
     PostgreSQL never hashes IS NOT DISTINCT FROM: 120,000 records took over 60 s in place of 7. Sail
-    does not either, and where it does, for <=>, it loses rows of NULL once another join follows.
+    loses rows of NULL by <=> once another join follows.
 
     Args:
         node: A comparison by IS NOT DISTINCT FROM.
@@ -450,9 +452,13 @@ def _refused_by_postgres(name: str) -> str | None:
     return None
 
 
-def _query_for_spark(node: exp.Expr) -> exp.Expr:
+def _query_for_sail(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.NullSafeEQ):
         return _alike(node, listed=_array_without_null)
+    return _query_for_spark(node)
+
+
+def _query_for_spark(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.TryCast):
         return _tried_by_spark(node)
     if isinstance(node, exp.Cast) and node.to.this in _WHOLE and _is_real(node.this):
@@ -582,22 +588,27 @@ _EXECUTED = """
     WindowSpec With
 """
 """The kinds of expression that tests execute on all of them: a test holds that they do."""
+_POSTGRES = Phrasing(
+    "postgres",
+    _TYPES | _WIDE_TYPES,
+    _for_postgres,
+    {},
+    _query_for_postgres,
+    _refused_by_postgres,
+    frozenset([*_EXECUTED.split(), "Collate"]),
+)
+_SPARK = Phrasing(
+    "spark",
+    _TYPES,
+    _for_spark,
+    dict.fromkeys(_WIDE_TYPES, _WIDE),
+    _query_for_spark,
+    _refused_by_spark,
+    frozenset([*_EXECUTED.split(), "Distribute", "Sort"]),
+)
 PHRASINGS: Mapping[str, Phrasing] = {
-    "postgres": Phrasing(
-        _TYPES | _WIDE_TYPES,
-        _for_postgres,
-        {},
-        _query_for_postgres,
-        _refused_by_postgres,
-        frozenset([*_EXECUTED.split(), "Collate"]),
-    ),
-    "spark": Phrasing(
-        _TYPES,
-        _for_spark,
-        dict.fromkeys(_WIDE_TYPES, _WIDE),
-        _query_for_spark,
-        _refused_by_spark,
-        frozenset([*_EXECUTED.split(), "Distribute", "Sort"]),
-    ),
+    "postgres": _POSTGRES,
+    "spark": _SPARK,
+    "sail": replace(_SPARK, query_rewrite=_query_for_sail),
 }
 """The engines on which tests execute statements."""

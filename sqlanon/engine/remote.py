@@ -32,6 +32,11 @@ class Remote(Protocol):
         ...
 
     @property
+    def phrasing(self) -> str:
+        """The row of `PHRASINGS` by which statements are written for it."""
+        ...
+
+    @property
     def collation(self) -> str | None:
         """By which texts are compared byte by byte; None where they are so anyway."""
         ...

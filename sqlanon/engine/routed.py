@@ -40,8 +40,6 @@ ROW_BYTES = 64
 MEMORY_SHARE = 0.25
 """Share of the embedded database's memory that one of them may take. Memory alone decides: to fetch
 one takes as long as a few statements on it elsewhere, however many rows it has."""
-EVERY_ROW = 2**63 - 1
-"""A limit that leaves no row out."""
 _Asked = tuple[Statement, Sequence[object]]
 
 
@@ -98,7 +96,7 @@ class Routed:
         """The query that a far table is made of, in the far one's dialect."""
         with self._routed(made) as ((tree, _), _text):
             assert isinstance(tree, exp.Create)
-            yield translated(tree.expression, self.far.dialect)
+            yield translated(tree.expression, self.far.phrasing)
 
     def rows(self, query: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples."""
@@ -334,7 +332,7 @@ class Routed:
                 self.far.ship(table.name, _with_uuids(rows, self.near.columns(named)))
             table.set("catalog", None)
             table.set("db", None)
-        return translated(tree, self.far.dialect)
+        return translated(tree, self.far.phrasing)
 
 
 class RoutedTables:
@@ -391,8 +389,7 @@ class RoutedTables:
             query.set("distribute", exp.Distribute(expressions=keys))
             query.set("sort", exp.Sort(expressions=ordered))
         else:
-            # Sail leaves out an order that decides nothing, such as that of all rows of a table.
-            query = query.order_by(*ordered).limit(EVERY_ROW)
+            query = query.order_by(*ordered)
         made = exp.Create(this=place.copy(), kind="TABLE", expression=query)
         with self._engine.query_there(made) as text:
             self._far.write(place, text)

@@ -356,7 +356,7 @@ def test_what_is_published_is_worked_out_alike_elsewhere(case, elsewhere):
     wanted = expected(connection, plan)
     types = [kind for _, kind, *_ in connection.execute("DESCRIBE out").fetchall()]
     elsewhere.take(connection, ["people"])
-    rows = elsewhere.answer(translated(plan.rows(SOURCE), elsewhere.dialect))
+    rows = elsewhere.answer(translated(plan.rows(SOURCE), elsewhere.name))
     found = [tuple(map(spelling, row)) for row in rows]
     assert Counter(alike(found, types)) == Counter(alike(wanted, types))
 

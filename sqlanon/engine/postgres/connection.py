@@ -88,7 +88,7 @@ class PostgresRemote:
             settings are such that values would be read otherwise.
     """
 
-    dialect = "postgres"
+    dialect = phrasing = "postgres"
     collation = "C"
     can = Abilities(fresh_file=False, in_place=False, stages_beside=True)
 

@@ -57,6 +57,7 @@ class SparkRemote:
         self._kept = intermediates(session, self._call, materialize=materialize, scratch=scratch)
         self.notes += self._kept.notes
         self._stored = dict[str, Any]()
+        self.phrasing = "sail" if self._call.is_sail else "spark"
         self._reads_files = not self._writes_old_days()
         self.can = Abilities(
             fresh_file=False,

@@ -162,6 +162,6 @@ def test_values_and_null_of_files_are_joined(remote, held):
     remote.store("held", f"SELECT {held} AS x FROM range(4)", most=0)
     remote.ship("labels", pa.table({"x": ["a", None]}))
     joined = "SELECT count(*) FROM held JOIN labels ON held.x IS NOT DISTINCT FROM labels.x"
-    answer = remote.answer(translated(parse_one(joined, read="duckdb"), "spark"))
+    answer = remote.answer(translated(parse_one(joined, read="duckdb"), remote.phrasing))
     remote.drop("labels")
     assert answer.to_pydict().popitem()[1] == [4]
