@@ -70,7 +70,6 @@ def session(engine, folder, cores, memory):
         os.environ["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)
         os.environ["SAIL_RUNTIME__MEMORY_POOL__TYPE"] = "fair"
         os.environ["SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE"] = str(4 * 2**30)
-        os.environ["SAIL_OPTIMIZER__PREFER_HASH_JOIN"] = "false"  # whose inputs do not spill
         config = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": str(2 * cores)}
         config["spark.sql.warehouse.dir"] = str(folder / "warehouse")
         os.chdir(folder)
