@@ -130,13 +130,19 @@ class Routed:
 
         It stays where its rows are counted, unless they are few.
         """
+        return self._materialized(prefix, query, parameters, most=self._most)
+
+    def _materialized(
+        self, prefix: str, query: Statement, parameters: Sequence[object] = (), *, most: int
+    ) -> tuple[exp.Table, int]:
+        """The same; it is brought here where it has at most so many rows."""
         with self._routed(query, parameters) as (near, text):
             if text is None:
                 return self.near.materialize_counted(prefix, near[0], parameters=near[1])
             table = self.near.temporary(prefix)
             self._stored.append(table.name)
-            rows = self.far.store(table.name, text, most=self._most)
-            if rows <= self._most:
+            rows = self.far.store(table.name, text, most=most)
+            if rows <= most:
                 self.near.fill(table, self.far.brought(table.name))
                 self._forget(table.name)
             return table, rows
@@ -235,7 +241,12 @@ class Routed:
                     self.drop(part)
 
     def _work_out_named(self, tree: exp.Expr, parts: list[exp.Table]) -> None:
-        """Named queries of near tables alone, and those that the far one would work out again."""
+        """Named queries of near tables alone, and those that the far one would work out again.
+
+        Where a table is made, those that group far rows are stored there: how its records are
+        joined to them follows from how many rows they have.
+        """
+        is_made = isinstance(tree, exp.Create)
         body = tree.args.get("expression") if isinstance(tree, exp.Create) else tree
         if not isinstance(body, exp.Query) or not body.ctes:
             return
@@ -243,14 +254,15 @@ class Routed:
         for query in body.ctes:
             name, own = query.alias, query.this
             uses = [each for each in tree.find_all(exp.Table) if each.name == name and not each.db]
-            is_near = self._is_near(own)
-            if not is_near and len(uses) < 2:
+            is_near, is_used_once = self._is_near(own), len(uses) < 2
+            if not is_near and is_used_once and not (is_made and own.args.get("group")):
                 left.append(query)
                 continue
             alone = own.copy()
             if left and not is_near:
                 alone = _with(alone, left)
-            made = self.materialize("part", alone)
+            most = 0 if is_used_once and not is_near else self._most
+            made, _ = self._materialized("part", alone, most=most)
             parts.append(made)
             for use in uses:
                 use.replace(_under(made, use.alias or name))
@@ -264,7 +276,7 @@ class Routed:
             if not is_relation or nested.root() is not tree:  # it was within one that is done
                 continue
             for reduced in list(nested.find_all(exp.Subquery)):
-                if _is_reduced(reduced, named) and not self._is_near(reduced):
+                if reduced.alias and _is_reduced(reduced, named) and not self._is_near(reduced):
                     self._work_out(reduced, parts)
             if self._is_near(nested):
                 self._work_out(nested, parts)
@@ -381,8 +393,12 @@ class RoutedTables:
         Equal rows are told apart by nothing, so neither the part nor the place that a row has says
         more than the rows do.
         """
-        published = tree_of(rows).subquery(exp.to_identifier("published", quoted=True))
+        selected = tree_of(rows).copy()
+        named = selected.args.get(WITH)
+        selected.set(WITH, None)
+        published = selected.subquery(exp.to_identifier("published", quoted=True))
         query = exp.select("*").from_(published)
+        query.set(WITH, named)
         keys = [exp.column(name, quoted=True) for name in published.this.named_selects]
         ordered = [exp.Ordered(this=key.copy(), nulls_first=False) for key in keys]
         if self._engine.can.sorts_in_parts:
