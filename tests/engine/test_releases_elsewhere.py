@@ -18,6 +18,8 @@ from sqlglot import exp
 import sqlanon
 from sqlanon import LDiversity, TCloseness
 from sqlanon.demo import census
+from sqlanon.dialects import translated
+from sqlanon.engine import routed
 from sqlanon.errors import (
     EngineError,
     MissingTableError,
@@ -365,6 +367,25 @@ def test_the_order_of_rows_says_nothing_of_the_original(database):
             found.append(database.rows("out"))
         database.clear()
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("model", ["k", "t"])
+def test_a_published_statement_names_no_query(database, model, monkeypatch):
+    """What is suppressed is counted once: Spark would count it wherever its name is used."""
+    texts = []
+
+    def noted(statement, engine):
+        texts.append(translated(statement, engine))
+        return texts[-1]
+
+    monkeypatch.setattr(routed, "translated", noted)
+    database.load(people())
+    policy = {**POLICY, **MODELS[model]}
+    report = sqlanon.anonymize(database.source, policy, table="people", into="out")
+    assert report.suppressed_records
+    published = [text for text in texts if "small" in text and "published" in text]
+    assert published
+    assert not any("WITH" in text for text in published)
 
 
 def test_nothing_is_left_of_a_run_that_fails(database, monkeypatch):
