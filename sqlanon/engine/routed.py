@@ -247,7 +247,7 @@ class Routed:
         joined to them follows from how many rows they have.
         """
         is_made = isinstance(tree, exp.Create)
-        body = tree.args.get("expression") if isinstance(tree, exp.Create) else tree
+        body = tree.args.get("expression") if is_made else tree
         if not isinstance(body, exp.Query) or not body.ctes:
             return
         left = list[exp.CTE]()

@@ -19,7 +19,7 @@ from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.population import DeltaPresence
 from sqlanon.query.classes.frequency import roll_up
-from sqlanon.query.classes.violations import value_of
+from sqlanon.query.classes.violations import ENTITY, value_of
 from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
 from sqlanon.query.text import TEXT
@@ -317,7 +317,6 @@ def _detailed(
 ) -> tuple[exp.Table, Details]:
     """The table of combinations from that of the details, which carries sensitive codes, too."""
     from sqlanon.microdata.sensitive import Details  # k alone needs none of these
-    from sqlanon.query.classes.violations import ENTITY
 
     (layout, _), (attributes, carried) = coding, codes
     query = coded(engine, subject, source=subject.table, coding=coding, carried=carried)
