@@ -28,7 +28,8 @@ CAST(COUNT(CASE WHEN {{ condition }} THEN 1 END) AS BIGINT)
 
 -- A sum of real numbers that is the same in any order of the rows: in whole parts, 2^50 of 1.
 {% macro real_sum(expression) %}
-CAST(SUM(CAST({{ expression }} * 1125899906842624 AS DECIMAL(38, 0))) AS DOUBLE) / 1125899906842624
+CAST(SUM(CAST(CAST({{ expression }} AS DOUBLE) * 1125899906842624 AS DECIMAL(38, 0))) AS DOUBLE)
+  / 1125899906842624
 {% endmacro %}
 
 -- A whole number, as one of up to 38 digits where its products would not fit a BIGINT.

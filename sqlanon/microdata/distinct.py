@@ -122,10 +122,12 @@ def distinct_combinations(
     query = coded(engine, subject, source=table, coding=coding, carried=own | carried)
     coded_rows = engine.materialize("coded", query)
     is_counted = carried.pop(ENTITY, None) is not None
-    # Records without a person are one person's.
+    # A person may be a text or a date. Records without one are one person's.
     in_order = expression(
-        "SELECT *{% if is_counted %}, CAST(DENSE_RANK() OVER (ORDER BY entity) AS BIGINT)"
-        " AS person_number{% endif %} FROM {{ rows }} ORDER BY sqlanon_unit",
+        "SELECT {{ listed(figures) }}{% if is_counted %},"
+        " CAST(DENSE_RANK() OVER (ORDER BY entity) AS BIGINT) AS person_number{% endif %}"
+        " FROM {{ rows }} ORDER BY sqlanon_unit",
+        figures=[column(name) for name in (*map(word, range(words)), COUNT, *carried)],
         is_counted=is_counted,
         rows=coded_rows,
     )

@@ -115,10 +115,11 @@ PERSONAL = [name for name in METHODS if name != "scheme"]
 """The methods that count persons."""
 
 
-def sick(rows):
+def sick(rows, kind="INT"):
     """A table of places, whom records are of, their illness, and their number."""
     connection = empty_database()
-    connection.execute("CREATE TABLE sick (place INT, home INT, person INT, ill VARCHAR, row INT)")
+    columns = f"place INT, home INT, person {kind}, ill VARCHAR, row INT"
+    connection.execute(f"CREATE TABLE sick ({columns})")
     insert(connection, "sick", [(*row, number) for number, row in enumerate(rows)])
     return connection
 
@@ -164,12 +165,16 @@ VISITS = st.tuples(
 
 
 @pytest.mark.parametrize("method", PERSONAL)
-@given(st.lists(VISITS, min_size=4, max_size=24), st.sampled_from(MODELS))
+@given(
+    st.lists(VISITS, min_size=4, max_size=24),
+    st.sampled_from(MODELS),
+    st.sampled_from(["INT", "VARCHAR"]),
+)
 @settings(max_examples=6, deadline=None)
-def test_persons_of_a_release_satisfy_every_model_by_every_method(method, rows, model):
+def test_persons_of_a_release_satisfy_every_model_by_every_method(method, rows, model, kind):
     if method == "pattern-exact":
         pytest.importorskip("highspy")
-    with sick(rows) as connection:
+    with sick(rows, kind) as connection:
         policy = asked_of(model, limit=0.3)
         try:
             sqlanon.anonymize(

@@ -16,6 +16,7 @@ from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonE
 T = TypeVar("T")
 _MISSING = "TABLE_OR_VIEW_NOT_FOUND"
 _FULL = "Failed to allocate additional"
+_UNSIGNED = "Unsupported data type in hasher"
 _REASONS = {
     _MISSING: (MissingTableError, "a table that it names does not exist"),
     "PATH_NOT_FOUND": (SourceError, "a path that it names does not exist"),
@@ -25,6 +26,10 @@ _REASONS = {
     "INSUFFICIENT_PERMISSIONS": (SourceError, "your rights forbid it"),
     "CAST_INVALID_INPUT": (EngineError, "a value does not fit the type it is converted to"),
     "ARITHMETIC_OVERFLOW": (EngineError, "a number is out of its type's range"),
+    _UNSIGNED: (
+        SourceError,
+        "Sail reads no whole numbers without a sign; write the files with BIGINT or DECIMAL",
+    ),
     _FULL: (
         EngineError,
         "its memory is used up; Sail takes as many bytes as the MAX_SIZE of its "
@@ -79,8 +84,9 @@ def _condition(error: Exception) -> str:
     if not found:  # Sail tells it in the message alone
         if f"[{_MISSING}]" in str(error):
             return _MISSING
-        if str(error).startswith(_FULL):
-            return _FULL
+        for begun in (_FULL, _UNSIGNED):
+            if str(error).startswith(begun):
+                return begun
     return str(found or "")
 
 

@@ -31,6 +31,7 @@ from sqlanon.engine.spark.folders import (
 )
 from sqlanon.engine.spark.intermediates import Noted
 from sqlanon.engine.spark.stores import is_local, local_path
+from sqlanon.engine.spark.types import with_one_zero
 from sqlanon.errors import EngineError, MissingTableError, SourceError, VerificationError
 
 _numbers = itertools.count(1)
@@ -80,12 +81,12 @@ class SparkTables:
         if not self.exists(named):
             raise MissingTableError(f"there is no table {table!r} that Spark knows")
         if self._is_view(named):
-            return named
+            return self._read_alike(named)
         if not named.db:
             current = "SELECT current_catalog(), current_database()"
             row = self._call(lambda: self._session.sql(current).collect()[0], "name its catalog")
             named = exp.table_(named.name, db=row[1], catalog=row[0], quoted=True)
-        return self._pinned(named) or named
+        return self._pinned(named) or self._read_alike(named)
 
     def target(self, name: str, source: exp.Table) -> exp.Table:
         """The table that a name for a new table stands for: beside `source` unless it says more.
@@ -327,6 +328,15 @@ class SparkTables:
         self._shown[view.name], self._versions[view.name] = table, version
         return view
 
+    def _read_alike(self, table: exp.Table) -> exp.Table:
+        """A table or view of the catalog, where Sail reads it by a view that `_view` makes."""
+        if not self._call.is_sail:
+            return table
+        name = _text(table)
+        view = self._view(self._call(lambda: self._session.table(name), "read a table"))
+        self._shown[view.name] = table
+        return view
+
     def _of_path(self, path: str) -> exp.Table:
         """The rows of a folder of data: of Delta, else of Iceberg, else of Parquet files."""
         if is_local(path):
@@ -360,7 +370,8 @@ class SparkTables:
         """A data frame under a name, until the end."""
         name = name or f"_sqlanon_frame_{next(_numbers)}"
         self._views.append(name)
-        self._call(lambda: frame.createOrReplaceTempView(name), "read a DataFrame")
+        read = with_one_zero if self._call.is_sail else lambda given: given
+        self._call(lambda: read(frame).createOrReplaceTempView(name), "read a DataFrame")
         return exp.table_(name, quoted=True)
 
 

@@ -49,6 +49,16 @@ def type_of_field(name: str, kind: Any) -> exp.DataType:
     )
 
 
+def with_one_zero(frame: Any) -> Any:
+    """A data frame with 0.0 for -0.0, which Sail groups as one value and tells apart in arrays."""
+    cells = []
+    for field in frame.schema.fields:
+        cell, kind = exp.to_identifier(field.name, quoted=True).sql("spark"), field.dataType
+        is_real = kind.simpleString() in ("float", "double")
+        cells.append(f"CAST({cell} + 0.0D AS {kind.simpleString()}) AS {cell}" if is_real else cell)
+    return frame.selectExpr(*cells)
+
+
 def padded(fields: Sequence[Any]) -> Iterator[str]:
     """What to know of columns of a fixed width."""
     names = [each.name for each in fields if each.metadata.get(_WRITTEN, "").startswith("char")]

@@ -91,7 +91,7 @@ def distinct_paths(
     return expression(
         "SELECT {{ shown }}, size FROM (SELECT {{ attribute }} AS value,"
         " CAST(COUNT(*) AS BIGINT) AS size FROM {{ source }} GROUP BY {{ attribute }}) AS held"
-        " ORDER BY value",
+        " ORDER BY held.value",
         shown=listed([text_of(column(VALUE), kind), *labels]),
         attribute=name(attribute),
         source=source,
