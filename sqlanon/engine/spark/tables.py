@@ -329,11 +329,18 @@ class SparkTables:
         return view
 
     def _read_alike(self, table: exp.Table) -> exp.Table:
-        """A table or view of the catalog, where Sail reads it by a view that `_view` makes."""
-        if not self._call.is_sail:
+        """A table or view of the catalog; on Sail a view of it, where it has real numbers."""
+        if not self._call.is_sail or table.name in self._views:
             return table
-        name = _text(table)
-        view = self._view(self._call(lambda: self._session.table(name), "read a table"))
+
+        def read() -> tuple[Any, Any]:
+            frame = self._session.table(_text(table))
+            return frame, with_one_zero(frame)
+
+        frame, alike = self._call(read, "read a table")
+        if alike is frame:
+            return table
+        view = self._view(alike)
         self._shown[view.name] = table
         return view
 

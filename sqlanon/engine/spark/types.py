@@ -50,13 +50,17 @@ def type_of_field(name: str, kind: Any) -> exp.DataType:
 
 
 def with_one_zero(frame: Any) -> Any:
-    """A data frame with 0.0 for -0.0, which Sail groups as one value and tells apart in arrays."""
-    cells = []
+    """A data frame with 0.0 for -0.0, which Sail groups as one value and tells apart in arrays.
+
+    It is the one that was given where no column is of real numbers.
+    """
+    cells, has_real = [], False
     for field in frame.schema.fields:
         cell, kind = exp.to_identifier(field.name, quoted=True).sql("spark"), field.dataType
-        is_real = kind.simpleString() in ("float", "double")
-        cells.append(f"CAST({cell} + 0.0D AS {kind.simpleString()}) AS {cell}" if is_real else cell)
-    return frame.selectExpr(*cells)
+        if kind.simpleString() in ("float", "double"):
+            cell, has_real = f"CAST({cell} + 0.0D AS {kind.simpleString()}) AS {cell}", True
+        cells.append(cell)
+    return frame.selectExpr(*cells) if has_real else frame
 
 
 def padded(fields: Sequence[Any]) -> Iterator[str]:
