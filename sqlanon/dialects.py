@@ -151,7 +151,7 @@ def _refuse(tree: exp.Expr, dialect: str, phrasing: Phrasing) -> None:
     for node in tree.find_all(exp.Identifier):
         reason = phrasing.refused_name(node.this)
         if reason is not None:
-            raise EngineError(f"a name {reason}")
+            raise EngineError(f"a name {reason}; give it another one in a view, or leave it out")
 
 
 def _with_types(types: Mapping[exp.DType, exp.DataType]) -> Callable[[exp.Expr], exp.Expr]:

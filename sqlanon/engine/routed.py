@@ -25,7 +25,7 @@ from sqlanon.engine.duckdb.connection import DuckDB, whole_columns
 from sqlanon.engine.duckdb.resources import bytes_of
 from sqlanon.engine.duckdb.syntax import set_option
 from sqlanon.engine.remote import Remote
-from sqlanon.errors import SqlanonError
+from sqlanon.errors import EngineError, SqlanonError
 from sqlanon.sqlglot_version import FROM, WITH
 from sqlanon.sqltext import DIALECT, Sql, Statement, value
 from sqlanon.sqltext import tree as tree_of
@@ -55,10 +55,15 @@ class Routed:
     Attributes:
         tables: The names of the far one's tables.
         opened: What is told of it.
+
+    Raises:
+        EngineError: `local_rows` is below 0.
     """
 
     def __init__(self, near: DuckDB, far: Remote, *, local_rows: int | None = None) -> None:
         self.near, self.far = near, far
+        if local_rows is not None and local_rows < 0:
+            raise EngineError(f"local_rows must be at least 0, not {local_rows}")
         if local_rows is None:
             memory = bytes_of(near.setting("memory_limit"))
             local_rows = int(MEMORY_SHARE * memory) // ROW_BYTES

@@ -201,3 +201,17 @@ def test_a_run_that_is_told_to_end_leaves_nothing(people, place, name):
     assert process.returncode == 130
     assert left(place) == ([], 0)
     assert list((place / "tmp").iterdir()) == []
+
+
+def test_ctrl_c_ends_a_run_on_sail_and_leaves_nothing(few, place):
+    """Its server is in the same process, and would end by the same signal."""
+    pytest.importorskip("pysail", reason="pysail is not installed")
+    (place / "people").mkdir()
+    duckdb.sql(f"COPY (FROM '{few}') TO '{place}/people/0.parquet'")
+    words = (place / "people", "--engine", "spark", "--remote", "sail", *SEARCH)
+    process = start(WAITING, "sqlanon.publishing.planner:Plan", "plan", *words)
+    assert process.stdout.readline() == b"here\n"
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (130, b"sqlanon: interrupted\n")
+    assert left(place) == ([], 0)

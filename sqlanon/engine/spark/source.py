@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from sqlanon.engine.base import TextDetails, Use
 from sqlanon.engine.duckdb.resources import Resources
@@ -14,6 +18,8 @@ from sqlanon.engine.duckdb.source import OpenedSource
 from sqlanon.errors import SourceError
 from sqlanon.wording import listed
 
+_PORT = 15002  # of Spark Connect, where an address names none
+_ANSWERED = 10.0  # longest wait for a connection [seconds]
 _HOMES = ("pyspark.", "databricks.connect")
 SAIL = "sail"
 """The address of an engine in this process that reads Spark's SQL and needs no Java."""
@@ -109,6 +115,7 @@ def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
             server, remote = _served()
         is_here = remote is not None and "://" not in remote
         if remote is not None and not is_here:
+            _refuse_unanswered(remote)
             # That of `pyspark.sql` would leave this process to Spark Connect alone.
             with _quietly():
                 from pyspark.sql.connect.session import SparkSession  # type: ignore[assignment]
@@ -121,6 +128,8 @@ def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
         try:
             with _quietly():
                 session = attempt(begin, "begin a session")
+            if server is not None:
+                _keep_interrupts()
             try:
                 yield session
             finally:
@@ -138,6 +147,30 @@ def _quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         yield
+
+
+def _refuse_unanswered(remote: str) -> None:
+    """Refuses an address at which nothing listens: a client would ask again and again for minutes.
+
+    Raises:
+        SourceError: Nobody answers there.
+    """
+    if getproxies():  # by which a client may get where a socket does not
+        return
+    found = urlsplit(remote)
+    try:
+        place = found.hostname or "localhost", found.port or _PORT
+        with socket.create_connection(place, timeout=_ANSWERED):
+            return
+    except (OSError, ValueError):
+        told = f"{found.scheme}://{found.hostname or ''}"
+    raise SourceError(f"no server of Spark Connect answers at {told}; see --remote (remote)")
+
+
+def _keep_interrupts() -> None:
+    """Ctrl-C is this process's alone: Sail's server would end by it, and answer to no clean-up."""
+    with suppress(ValueError):  # not in the main thread, which alone is interrupted
+        signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
 
 
 def _served() -> tuple[Any, str]:

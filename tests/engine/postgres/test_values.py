@@ -130,6 +130,7 @@ def test_instants_are_the_same_in_every_zone(connection, remote, zone):
 def test_values_do_not_depend_on_the_session(connect):
     connection = connect(autocommit=True)
     before = {"DateStyle": "SQL, DMY", "extra_float_digits": "-15", "bytea_output": "escape"}
+    before["enable_nestloop"] = "on"
     for name, value in before.items():
         connection.execute("SELECT set_config(%s, %s, false)", (name, value))
     remote = REMOTE(connection)

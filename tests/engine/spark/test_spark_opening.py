@@ -13,7 +13,7 @@ from sqlglot import exp
 import sqlanon
 from sqlanon.engine.open import open_source
 from sqlanon.engine.spark.source import is_spark
-from sqlanon.errors import SourceError
+from sqlanon.errors import EngineError, SourceError
 
 pytestmark = pytest.mark.every_row
 
@@ -33,6 +33,14 @@ assert not is_elsewhere("people.csv")
 sys.exit(any(name.startswith(("pyspark", "pysail")) for name in sys.modules))
 """
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_what_cannot_be_opened_is_told_at_once(session):
+    with pytest.raises(SourceError, match=r"no server of Spark Connect answers at sc://127.0.0.1"):
+        sqlanon.check("people", ["x"], engine="spark", remote="sc://127.0.0.1:1")
+    frame = session.sql("SELECT id FROM range(50)")
+    with pytest.raises(EngineError, match="local_rows must be at least 0, not -1"):
+        sqlanon.check(session, ["id"], table=frame, local_rows=-1)
 
 
 def test_a_session_stays_open_and_nothing_is_left(session):
