@@ -55,8 +55,8 @@ _SETTINGS = {
 }
 """How values are written, that nobody is told what a notice quotes, and that a search takes time.
 
-Of arrays, by which NULL is joined, there are no statistics: many joins of labels would be expected to
-have a row, and those after them worked out pair by pair, which takes hours for 20,000 records.
+Of arrays, by which NULL is joined, there are no statistics: many joins of labels would be expected
+to have few rows, and those after them worked out pair by pair, for minutes with 20,000 records.
 
 In which order a date's parts are read stays as it is: views of the user's may depend on it.
 """
