@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -324,6 +324,8 @@ def outcome_of(case, folder, database=None):
         0 if case.policy.suppressed == "keep" else len(case.rows) - plan.promised_records
     )
     assert not [*violations(case, rows)], "the release violates its policy"
+    if database is not None and database.name == "sail":
+        case = with_one_zero(case)
     assert not [*misfits(case, rows)], "a cell that its record does not have"
     if report.lower_bound is not None:
         assert report.lower_bound <= report.loss[report.loss_name.replace("-", "_")] + 1e-9, (
@@ -387,6 +389,20 @@ def whole_violations(models, classes):
                     sharing[some] += size
             if any(size < model.k for size in sharing.values()):
                 yield model
+
+
+def with_one_zero(case):
+    """A case as Sail reads it: what is published of a real number as it is has no sign at 0."""
+    own = {*case.policy.sensitive, *case.policy.keep}
+    is_real = [kind in ("FLOAT", "DOUBLE") and name in own for name, kind in case.kinds.items()]
+    rows = [
+        [
+            cell.removeprefix("-") if real and cell is not None and float(cell) == 0 else cell
+            for real, cell in zip(is_real, row, strict=True)
+        ]
+        for row in case.rows
+    ]
+    return replace(case, rows=rows)
 
 
 def misfits(case, rows):
