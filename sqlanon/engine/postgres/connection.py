@@ -52,11 +52,13 @@ _SETTINGS = {
     "client_min_messages": "error",
     "idle_in_transaction_session_timeout": "0",
     "enable_nestloop": "off",
+    "jit": "off",
 }
 """How values are written, that nobody is told what a notice quotes, and that a search takes time.
 
 Of arrays, by which NULL is joined, there are no statistics: many joins of labels would be expected
 to have few rows, and those after them worked out pair by pair, for minutes with 20,000 records.
+A product of two tables, which has no other way, then seems dear enough to be compiled first.
 
 In which order a date's parts are read stays as it is: views of the user's may depend on it.
 """

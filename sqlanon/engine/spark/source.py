@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from sqlanon.engine.base import TextDetails, Use
 from sqlanon.engine.duckdb.resources import Resources
@@ -155,6 +152,11 @@ def _refuse_unanswered(remote: str) -> None:
     Raises:
         SourceError: Nobody answers there.
     """
+    # A table of this process, which is most, needs none of these.
+    import socket
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies
+
     if getproxies():  # by which a client may get where a socket does not
         return
     found = urlsplit(remote)
@@ -163,7 +165,8 @@ def _refuse_unanswered(remote: str) -> None:
         with socket.create_connection(place, timeout=_ANSWERED):
             return
     except (OSError, ValueError):
-        told = f"{found.scheme}://{found.hostname or ''}"
+        # Neither a user's name nor a token that stands there.
+        told = f"{found.scheme}://{found.netloc.rpartition('@')[2].partition(';')[0]}"
     raise SourceError(f"no server of Spark Connect answers at {told}; see --remote (remote)")
 
 

@@ -333,14 +333,14 @@ class SparkTables:
         if not self._call.is_sail or table.name in self._views:
             return table
 
-        def read() -> tuple[Any, Any]:
+        def read() -> Any:
             frame = self._session.table(_text(table))
-            return frame, with_one_zero(frame)
+            return None if with_one_zero(frame) is frame else frame
 
-        frame, alike = self._call(read, "read a table")
-        if alike is frame:
+        frame = self._call(read, "read a table")
+        if frame is None:
             return table
-        view = self._view(alike)
+        view = self._view(frame)
         self._shown[view.name] = table
         return view
 

@@ -37,7 +37,9 @@ sys.exit(any(name.startswith(("pyspark", "pysail")) for name in sys.modules))
 
 def test_what_cannot_be_opened_is_told_at_once(session):
     policy = {"quasi_identifiers": ["id"], "k": 2}
-    with pytest.raises(SourceError, match=r"no server of Spark Connect answers at sc://127.0.0.1"):
+    with pytest.raises(
+        SourceError, match=r"no server of Spark Connect answers at sc://127.0.0.1:1;"
+    ):
         sqlanon.check("people", policy, engine="spark", remote="sc://127.0.0.1:1")
     frame = session.sql("SELECT id FROM range(50)")
     with pytest.raises(EngineError, match="local_rows must be at least 0, not -1"):
