@@ -19,7 +19,7 @@ from sqlanon.assessment.kept import kept_columns, with_joined
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
-from sqlanon.microdata.binding import column_types, is_unsuited, refuse_unsuited
+from sqlanon.microdata.binding import column_types, is_unsuited, refuse_unread, refuse_unsuited
 from sqlanon.microdata.spellings import spelling_findings
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import policy_notes
@@ -300,6 +300,7 @@ def suited_types(engine: Engine, table: exp.Table, *, policy: Policy) -> dict[st
     if not names:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
     types = column_types(engine, table)
+    refuse_unread(engine, types, policy=policy)
     refuse_unsuited(engine, table, columns={name: types[name] for name in names})
     return types
 

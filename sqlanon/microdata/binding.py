@@ -18,8 +18,9 @@ from sqlanon.policy.population import DeltaPresence, KMap
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
 from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
-from sqlanon.query.text import TEXT, is_nested
+from sqlanon.query.text import TEXT, is_nested, is_unknown, type_name
 from sqlanon.sqlglot_version import type_id
+from sqlanon.sqltext import DIALECT
 from sqlanon.wording import columns_named, counted, listed, shell_word
 
 
@@ -125,6 +126,7 @@ def bind(engine: Engine, table: exp.Table, *, policy: Policy) -> Subject:
     }
     if not attributes:
         raise PolicyError("no quasi-identifier is named; name them with --qi COLUMN")
+    refuse_unread(engine, columns, policy=policy)
     refuse_unsuited(engine, table, columns={name: columns[name] for name in attributes})
     records, *present = engine.rows(encode.presence(table, list(attributes)))[0]
     if records == 0:
@@ -257,6 +259,23 @@ def refuse_nan(engine: Engine, table: exp.Table, columns: Mapping[str, exp.DataT
             raise SourceError(
                 f"column {name!r} has {counted(count, 'cell')} of NaN, which this engine reads as "
                 "other numbers once they are in a table; make it NULL in a view, or drop the column"
+            )
+
+
+def refuse_unread(engine: Engine, columns: Mapping[str, exp.DataType], *, policy: Policy) -> None:
+    """Refuses columns whose values must be read, of types that are not read from elsewhere.
+
+    Raises:
+        SourceError: There is one; the message names it and its type.
+    """
+    if engine.dialect == DIALECT:
+        return
+    for name in (*policy.attributes, *policy.sensitive, *policy.counting_columns):
+        if is_unknown(columns[name]):
+            raise SourceError(
+                f"column {name!r} is of type {type_name(columns[name])}, of which sqlanon does not "
+                f"read every value from {engine.dialect}; cast it in a view, such as to text, or "
+                "leave it out"
             )
 
 

@@ -38,11 +38,11 @@ def place_of(
         return place
     if is_same(place, source):
         raise SourceError(f"the new table is {itself}")
-    if not overwrite:
-        raise SourceError(f"table {into!r} exists already; replace it with overwrite (--overwrite)")
     if not engine.tables.is_base_table(place):
         raise SourceError(f"{into!r} is a view; drop it or choose another name")
     engine.tables.refuse_fixed(place)
+    if not overwrite:
+        raise SourceError(f"table {into!r} exists already; replace it with overwrite (--overwrite)")
     return place
 
 

@@ -39,7 +39,14 @@ from sqlanon.methods.registry import (
     SharedWork,
     owners_of,
 )
-from sqlanon.microdata.binding import Subject, bind, enumerated, refuse_nan, refuse_unstored
+from sqlanon.microdata.binding import (
+    Subject,
+    bind,
+    enumerated,
+    refuse_nan,
+    refuse_unread,
+    refuse_unstored,
+)
 from sqlanon.microdata.tables import change_fault, is_reread
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
@@ -314,6 +321,7 @@ def _read(
     with engine.limited(reading), phase("the reading of the table"):
         seen = {name: columns[name] for name in policy.seen(list(columns))}
         refuse_unstored(engine, seen)
+        refuse_unread(engine, columns, policy=policy)  # before all is hashed
         refuse_nan(engine, table, seen)
         known = engine.rows(fingerprint(table, seen))[0]
         if policy.demands:

@@ -16,7 +16,7 @@ from sqlanon.assessment.codes import code_table
 from sqlanon.assessment.subsets import RiskOptions, subset_risk
 from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.open import ROW_NAMES, is_frame, open_source, owned
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import with_provenance
@@ -24,6 +24,7 @@ from sqlanon.policy.policy import SUGGESTED_K, SUGGESTED_LIMIT, Policy
 from sqlanon.progress import Progress, following, tell
 from sqlanon.query.assess.profile import commonest, misfits
 from sqlanon.query.classes.table_classes import set_counts
+from sqlanon.sqltext import DIALECT
 from sqlanon.suggestion.hierarchies import draft_hierarchy
 from sqlanon.suggestion.persons import with_entity
 from sqlanon.suggestion.profile import (
@@ -105,6 +106,11 @@ def _draft(
     engine: Engine, table: exp.Table, *, k: int, suppression_limit: float, is_safe_harbor: bool
 ) -> Suggestion:
     """The suggestion for a table that is open."""
+    if engine.dialect != DIALECT:
+        raise SourceError(
+            f"no policy is drafted on {engine.dialect}; draft it for a sample in a file, such as "
+            "some thousand records as Parquet"
+        )
     tell("columns: names, types and values")
     profile = profile_table(engine, table, k=k)
     advice = {column.name: advise(column) for column in profile.columns}

@@ -506,15 +506,16 @@ def test_a_source_that_changes_after_the_plan_is_refused(database):
 def test_a_taken_place_is_replaced_in_one_step_or_refused_before_any_work(database):
     database.load(people())
     sqlanon.anonymize(database.source, POLICY, table="people", into="out")
-    with pytest.raises(SourceError, match="exists already"):
-        sqlanon.anonymize(database.source, POLICY, table="people", into="out")
     again = {"table": "people", "into": "out", "overwrite": True}
     if database.name == "postgres":
+        with pytest.raises(SourceError, match=r"exists already; replace it with overwrite"):
+            sqlanon.anonymize(database.source, POLICY, table="people", into="out")
         report = sqlanon.anonymize(database.source, {**POLICY, "k": 9}, **again)
         assert report.statistics.smallest >= 9
     else:
-        with pytest.raises(SourceError, match="cannot be replaced in one step"):
-            sqlanon.anonymize(database.source, POLICY, **again)
+        for overwrite in (False, True):
+            with pytest.raises(SourceError, match="cannot be replaced in one step"):
+                sqlanon.anonymize(database.source, POLICY, **again | {"overwrite": overwrite})
     with pytest.raises(SourceError, match=r"not replaced in place|is a view or a file"):
         sqlanon.anonymize(database.source, POLICY, table="people", in_place=True)
     assert database.tables() == {"out"}
@@ -533,6 +534,12 @@ def test_a_release_goes_to_a_file_of_this_machine(database, tmp_path):
     ]
     assert elsewhere.texts(read[0]) == elsewhere.texts(read[1])
     assert database.tables() == set()
+
+
+def test_no_policy_is_drafted_there(database):
+    database.load(people())
+    with pytest.raises(SourceError, match="draft it for a sample in a file"):
+        sqlanon.suggest(database.source, table="people")
 
 
 def test_options_of_other_sources_are_refused(database, tmp_path):

@@ -32,7 +32,8 @@ _REASONS: tuple[tuple[str, type[SqlanonError], str], ...] = (
     (
         "42883",
         EngineError,
-        "values such as json cannot be compared; cast them to text in a view",
+        "values of a type such as json, xml or money cannot be compared; cast them to text in a "
+        "view, or leave them out",
     ),
     ("22021", EngineError, "a text holds a character that the database cannot store"),
     ("22P05", EngineError, "a text holds a character that the database cannot store"),

@@ -212,9 +212,9 @@ class SparkTables:
         place = self._original(place)
         if self._format(place) not in ATOMIC:
             raise SourceError(
-                f"{'folder' if is_folder(place) else 'table'} {place.name!r} cannot be replaced in "
-                "one step, as Delta and Iceberg tables can; drop it first, or publish under "
-                "another name"
+                f"{'folder' if is_folder(place) else 'table'} {place.name!r} is there, and cannot "
+                "be replaced in one step, as Delta and Iceberg tables can; publish under another "
+                "name, then drop it yourself"
             )
 
     def _overwrite(self, written: exp.Table, place: exp.Table) -> None:
@@ -368,7 +368,8 @@ class SparkTables:
 
         def read() -> Any:
             frame = self._session.read.format(found.db).load(found.name)
-            assert frame.schema.fields
+            if not frame.schema.fields:
+                raise SourceError(f"the folder {found.name!r} holds no files of {found.db}")
             return frame
 
         return self._call(read, "read a folder of data")

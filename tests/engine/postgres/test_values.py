@@ -304,3 +304,18 @@ def test_texts_of_temporaries_are_compared_byte_by_byte(connection, remote):
         ]  # fmt: skip
     plain = qualified("", "", "kept")
     assert remote.columns(plain)["x"].is_type("text")
+
+
+@pytest.mark.parametrize("kind", ["inet", "money", "bit(3)", "xml", "numeric"])
+@pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive", "entity"])
+def test_a_column_whose_values_are_not_read_is_named(connection, kind, role):
+    values = {"inet": "10.0.0.1", "money": "3", "bit(3)": "101", "xml": "<a/>", "numeric": "NaN"}
+    connection.execute(f"CREATE TABLE people (age int, hidden {kind})")
+    connection.execute(f"INSERT INTO people SELECT 1, '{values[kind]}' FROM generate_series(1, 9)")
+    policy = {"k": 3, "others": "drop", "quasi_identifiers": ["age"]}
+    policy |= {"sensitive": {"hidden": {}}, "l": 1} if role == "sensitive" else {}
+    policy |= {"entity": "hidden"} if role == "entity" else {}
+    policy |= {role: ["age", "hidden"]} if role == "quasi_identifiers" else {}
+    for asked in (sqlanon.plan, sqlanon.check, sqlanon.risk):
+        with pytest.raises(SourceError, match=r"column 'hidden' is of type .* cast it in a view"):
+            asked(connection, policy, table="people")

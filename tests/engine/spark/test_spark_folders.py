@@ -104,7 +104,7 @@ def test_a_folder_that_spark_writes_elsewhere_is_refused(session, source, tmp_pa
     ("into", "reason"),
     [
         ("{}/people", "the original itself"),
-        ("{}/taken", "exists already"),
+        ("{}/taken", "is there, and cannot be replaced in one step"),
         ("{}/none/out", "there is no folder"),
         ("orc.`{}/out`", "as Parquet or Delta, not as orc"),
         ("iceberg.`{}/out`", "as Parquet or Delta, not as iceberg"),

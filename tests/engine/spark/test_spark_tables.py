@@ -7,7 +7,7 @@ import pytest
 from spark_kind import IS_SAIL
 from sqlglot import exp
 
-from sqlanon.errors import MissingTableError, SourceError
+from sqlanon.errors import EngineError, MissingTableError, SourceError
 
 pytestmark = pytest.mark.every_row
 NUMBERS = itertools.count(1)
@@ -99,6 +99,11 @@ def test_a_folder_of_data_is_a_table(session, remote, tmp_path, kind, scheme):
     assert rows(remote, resolved) == [{"x": 4}]
 
 
+def test_a_folder_without_data_is_told(remote, tmp_path):
+    with pytest.raises((SourceError, EngineError), match=r"holds no files|read a folder of data"):
+        remote.tables.resolve(str(tmp_path))
+
+
 def test_a_table_is_told_from_a_view(session, remote, made):
     session.sql("SELECT 1 AS `x`").createOrReplaceTempView("seen")
     tables = remote.tables
@@ -132,7 +137,7 @@ def test_a_delta_table_is_replaced_in_one_step_with_its_columns(remote, made):
 
 def test_a_table_that_cannot_be_replaced_in_one_step_is_refused(remote, made):
     place = remote.tables.resolve(made())
-    with pytest.raises(SourceError, match="drop it first, or publish under another name"):
+    with pytest.raises(SourceError, match="publish under another name, then drop it yourself"):
         remote.tables.refuse_fixed(place)
     written = published(remote)
     with pytest.raises(SourceError, match="cannot be replaced in one step"):
