@@ -365,7 +365,7 @@ HARD = {
 @pytest.mark.parametrize("local_rows", [None, 0])
 @pytest.mark.parametrize("case", HARD)
 def test_values_that_engines_take_for_others_are_those_of_duckdb(database, case, local_rows):
-    if database.name == "spark" and local_rows is None:
+    if database.name == "spark" and (local_rows is None or case != "two zeros in clusters"):
         pytest.skip(SLOW)
     made, policy = HARD[case]
     table, how = pyarrow.table(made), {"table": "people", "into": "out"}
@@ -438,6 +438,8 @@ def test_the_order_of_rows_says_nothing_of_the_original(database):
 @pytest.mark.parametrize("model", ["k", "t"])
 def test_a_published_statement_names_no_query(database, model, monkeypatch):
     """What is suppressed is counted once: Spark would count it wherever its name is used."""
+    if database.name == "spark" and model != "k":
+        pytest.skip(SLOW)
     texts = []
 
     def noted(statement, engine):
@@ -456,6 +458,7 @@ def test_a_published_statement_names_no_query(database, model, monkeypatch):
 
 def test_nothing_is_left_of_a_run_that_fails(database, monkeypatch):
     database.load(people())
+    local_rows = None if database.name == "spark" else 0  # the first is enough in Java
     before = own_folders()
     with pytest.raises(sqlanon.UnsatisfiableError):
         sqlanon.plan(
@@ -468,7 +471,9 @@ def test_nothing_is_left_of_a_run_that_fails(database, monkeypatch):
 
     monkeypatch.setattr(apply, "_verified", fail)
     with pytest.raises(sqlanon.VerificationError):
-        sqlanon.anonymize(database.source, POLICY, table="people", into="out", local_rows=0)
+        sqlanon.anonymize(
+            database.source, POLICY, table="people", into="out", local_rows=local_rows
+        )
     assert database.tables() == set()
     assert own_folders() == before
 
@@ -527,7 +532,7 @@ def test_a_release_goes_to_a_file_of_this_machine(database, tmp_path):
     near = elsewhere.in_duckdb(table)
     for name, source in (("one", near), ("other", database.source)):
         how = {"table": "people", "output": tmp_path / f"{name}.parquet"}
-        how |= {} if source is near else {"local_rows": 0}
+        how |= {} if source is near or database.name == "spark" else {"local_rows": 0}
         sqlanon.anonymize(source, POLICY, **how)
     read = [
         duckdb.read_parquet(str(tmp_path / f"{n}.parquet")).fetchall() for n in ("one", "other")
