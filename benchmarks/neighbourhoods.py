@@ -58,7 +58,7 @@ def searched(connection, task, *, k, pools, effort):
     start = time.process_time()
     print_row(0, before.loss(problem))
     done = repartitioned(problem, before, price=duals.price, pools=pools, tell=print_row)
-    print_row(done.pools, done.found.loss(problem))
+    print_row(done.pools, done.clusters.loss(problem))
 
 
 def main():

@@ -100,10 +100,10 @@ def _parted(given: list[str], option: str) -> list[str]:
     Raises:
         PolicyError: There are lists, but no name in them.
     """
-    found = [name.strip() for text in given for name in text.split(",") if name.strip()]
-    if given and not found:
+    names = [name.strip() for text in given for name in text.split(",") if name.strip()]
+    if given and not names:
         raise PolicyError(f"{option} is empty; name at least one, or leave it out")
-    return found
+    return names
 
 
 def _numbers(given: list[str]) -> list[int]:

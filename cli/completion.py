@@ -137,7 +137,7 @@ def completer(name: str, metavar: str | None, *, kind: Any) -> Completer | None:
 
 def _one_of(words: Callable[[], Iterable[tuple[str, str]]]) -> Completer:
     def complete(context: typer.Context, incomplete: str) -> Words:
-        return [each for each in words() if each[0].startswith(incomplete)]
+        return [word for word in words() if word[0].startswith(incomplete)]
 
     return complete
 
@@ -149,8 +149,8 @@ def _listed(words: Callable[[], Iterable[tuple[str, str]]]) -> Completer:
         before, comma, last = incomplete.rpartition(",")
         named = before.split(",")
         return [
-            (f"{before}{comma}{word}", told)
-            for word, told in words()
+            (f"{before}{comma}{word}", hint)
+            for word, hint in words()
             if word.startswith(last) and word not in named
         ]
 
@@ -166,11 +166,11 @@ def _tables(context: typer.Context, incomplete: str) -> Words:
     """Tables of the source."""
     from sqlanon.microdata.stored_hierarchies import table_names  # loads the database
 
-    source, found = _source(context), list[str]()
+    source, names = _source(context), list[str]()
     if source is not None and not source.lower().endswith(DATA):
         with suppress(SqlanonError, OSError):
-            found = table_names(source)
-    return [(name, "") for name in _plain(found) if name.startswith(incomplete)]
+            names = table_names(source)
+    return [(name, "") for name in _plain(names) if name.startswith(incomplete)]
 
 
 def _columns(option: str, metavar: str) -> Completer:
@@ -183,8 +183,8 @@ def _columns(option: str, metavar: str) -> Completer:
 
     def complete(context: typer.Context, incomplete: str) -> Words:
         known = words(context)
-        own = _listed if metavar == "COLUMN,..." else _one_of
-        return own(lambda: known)(context, incomplete)
+        factory = _listed if metavar == "COLUMN,..." else _one_of
+        return factory(lambda: known)(context, incomplete)
 
     return complete
 
@@ -203,7 +203,7 @@ def _columns_of(context: typer.Context) -> list[str]:
 def _source(context: typer.Context) -> str | None:
     """The source that the words so far name."""
     named = (context.params.get(name) for name in _SOURCES)
-    return next((str(each) for each in named if each), None)
+    return next((str(source) for source in named if source), None)
 
 
 def _plain(names: Sequence[str]) -> list[str]:

@@ -48,13 +48,13 @@ class LeaveAtOnce:
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        self.told = [(2, "sqlanon: interrupted\n")]
+        self.messages = [(2, "sqlanon: interrupted\n")]
         if wants_json(words):
-            self.told.append((1, _INTERRUPTED % (VERSION, _now()) + "\n"))
+            self.messages.append((1, _INTERRUPTED % (VERSION, _now()) + "\n"))
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
         """Tells and leaves; `signal.signal` calls it."""
-        for stream, text in self.told:
+        for stream, text in self.messages:
             try:
                 os.write(stream, text.encode())
             except OSError:  # closed or full

@@ -191,8 +191,10 @@ def report_bug(error: BaseException) -> None:
         tell("Traceback (most recent call last):")
         for line in traceback.format_tb(link.__traceback__):
             tell(line, end="")
-        told = str(link) if isinstance(link, _ABOUT_CODE) else "(not shown: it may quote the table)"
-        complain(f"{type(link).__name__}: {told}")
+        message = (
+            str(link) if isinstance(link, _ABOUT_CODE) else "(not shown: it may quote the table)"
+        )
+        complain(f"{type(link).__name__}: {message}")
     complain("error: this is a bug of sqlanon; please report it with the lines above")
 
 

@@ -34,11 +34,11 @@ class PanelCommand(TyperCommand):
         if ctx.resilient_parsing and args and args[-1].startswith("-"):
             args = args[:-1]  # its value is what a shell asks for; without it nothing is read
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        single: list[Any] = [each for each in order if each.param_type_name == "option"]
+        single: list[Any] = [option for option in order if option.param_type_name == "option"]
         twice = [
-            each.opts[0]
-            for each in dict.fromkeys(single)
-            if single.count(each) > 1 and not (each.multiple or each.is_flag)
+            option.opts[0]
+            for option in dict.fromkeys(single)
+            if single.count(option) > 1 and not (option.multiple or option.is_flag)
         ]
         if twice:
             raise PolicyError(f"{' and '.join(twice)} is given twice; keep one of them")
@@ -50,8 +50,8 @@ class PanelCommand(TyperCommand):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                own = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                named = OUTPUT if parameter.name == "help" else own
+                heading = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                named = OUTPUT if parameter.name == "help" else heading
                 panel = getattr(parameter, "rich_help_panel", None) or named
                 panels.setdefault(panel, []).append(record)
         width = min(COLUMN, max(len(name) for rows in panels.values() for name, _ in rows))
@@ -107,7 +107,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             complain(f"{command.__name__} took {time.monotonic() - started:.3f} s")
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    parameters = [each for group in groups.values() for each in _options(group)]
+    parameters = [option for group in groups.values() for option in _options(group)]
     vars(run)["__signature__"] = Signature(parameters)
     return run
 

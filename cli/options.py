@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import typer
 
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
+from sqlanon.engine.endings import WRITTEN_LISTED
 from sqlanon.errors import PolicyError
 from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 
@@ -155,9 +156,9 @@ class TextFileOptions:
     def asked(self) -> dict[str, Any]:
         """What was given, as the library takes it."""
         nulls = {"nullstr": self.nullstr} if self.nullstr else {}
-        if not all("=" in each for each in self.spark_config):
+        if not all("=" in setting for setting in self.spark_config):
             raise PolicyError("--spark-config is KEY=VALUE")
-        settings = dict(each.split("=", 1) for each in self.spark_config)
+        settings = dict(setting.split("=", 1) for setting in self.spark_config)
         config = {"spark_config": settings} if settings else {}
         plain = given(self, "date_format", "delimiter", "encoding")
         places = given(self, "engine", "remote", "local_rows", "materialize", "scratch")
@@ -383,9 +384,7 @@ class TargetOptions:
     )
     in_place: bool = switch("Replace the original, after asking.")
     yes: bool = switch("With --in-place: do not ask.")
-    output: Path | None = option(
-        "FILE", ("Publish as a file: .csv, .csv.gz, .parquet, .arrow or .duckdb.")
-    )
+    output: Path | None = option("FILE", f"Publish as a file: {WRITTEN_LISTED}.")
     overwrite: bool = switch(OVERWRITE)
     report: Path | None = option(
         "FILE",

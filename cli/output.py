@@ -157,8 +157,8 @@ def notes(lines: Iterable[str]) -> None:
 
 def complain(line: str) -> None:
     """Prints one line on standard error, whatever it holds."""
-    told = f"sqlanon: {printable(line)}"
-    tell(painted(told) if has_colour(sys.stderr) else told)
+    message = f"sqlanon: {printable(line)}"
+    tell(painted(message) if has_colour(sys.stderr) else message)
 
 
 def tell(text: str, end: str = "\n") -> None:

@@ -108,7 +108,7 @@ class PolicyMaker:
         quasi = document.get("quasi_identifiers")
         is_read = self.reads_hierarchies or self.asks_population
         if isinstance(quasi, Mapping) and not is_read:
-            document["quasi_identifiers"] = {name: _unread(own) for name, own in quasi.items()}
+            document["quasi_identifiers"] = {name: _unread(entry) for name, entry in quasi.items()}
 
     def __call__(self, columns: Columns) -> Policy:
         """The policy for a table of these columns.
@@ -119,7 +119,7 @@ class PolicyMaker:
             SourceError: A hierarchy file that cannot be read.
         """
         left_out = () if self.judges else (*POPULATION_FAMILIES, "population")
-        kept = {key: own for key, own in self.document.items() if key not in left_out}
+        kept = {key: value for key, value in self.document.items() if key not in left_out}
         document = {**kept, **self._figures()}
         document |= self._roles(document, columns)
         _Refinement(self.options).refine(document)
@@ -154,7 +154,7 @@ class PolicyMaker:
 
     def _asked(self, families: Iterable[str]) -> Document:
         """The models of some families that options ask for."""
-        return {key: own for key in families if (own := getattr(self.options.models, key))}
+        return {key: model for key in families if (model := getattr(self.options.models, key))}
 
     def _figures(self) -> Document:
         figures = given(self.options, "k", "entity", "household", "suppression_limit")
@@ -406,9 +406,9 @@ def _order(text: str) -> list[str]:
     """The values of a column, lowest first: parted by commas, or a list as TOML writes it."""
     if not text.lstrip().startswith("["):
         return text.split(",")
-    found = toml_value(text)
-    if found is not None:
-        return list(found)
+    values = toml_value(text)
+    if values is not None:
+        return list(values)
     raise PolicyError("the order is not a list as TOML writes it, such as ['low', 'high']")
 
 

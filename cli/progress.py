@@ -156,10 +156,10 @@ def _made() -> Any:
             """The share as `42%` with the time left, or the time that the phase has taken."""
             if task.total is None:
                 return Text(f"{_clock(task.elapsed or 0.0)} so far", style="progress.elapsed")
-            told = Text(f"{int(task.percentage)}%", style="progress.percentage")
+            text = Text(f"{int(task.percentage)}%", style="progress.percentage")
             if task.time_remaining is not None:
-                told.append(f"  {_clock(task.time_remaining)} left", style="progress.remaining")
-            return told
+                text.append(f"  {_clock(task.time_remaining)} left", style="progress.remaining")
+            return text
 
     detail = Column(no_wrap=True, overflow="ellipsis", ratio=1)
     made = drawing.Progress(

@@ -132,12 +132,12 @@ class _Shown:
         """Whether there is anything to show or to ask."""
         return self.ask is not None or self.trial.dry_run or self.trial.preview is not None
 
-    def __call__(self, found: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
+    def __call__(self, plan: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
         self.records = records
         if self.trial.dry_run:
-            raise _DryRunError(found)
+            raise _DryRunError(plan)
         if self.ask is not None:
-            self.ask(found, records)
+            self.ask(plan, records)
 
 
 def demo(*, wanted: DemoOptions, run: RunOptions) -> None:
@@ -174,20 +174,20 @@ def plan(
     if written.save is not None:
         _refuse_foreign(written.save)
     complete = written.save is not None or written.sql
-    found = _planned(given, wanted, run=run, complete=complete)
+    plan = _planned(given, wanted, run=run, complete=complete)
     if written.save is not None:
-        output.notes(found.save(written.save))
+        output.notes(plan.save(written.save))
         output.say(run, f"plan saved as {written.save}")
-    records = _previewed(given, found, rows=written.preview, run=run)
+    records = _previewed(given, plan, rows=written.preview, run=run)
     if not written.sql:
-        _show(found, records, run=run)
+        _show(plan, records, run=run)
     else:
-        statement = found.sql(written.dialect, written.into or "anonymized")
+        statement = plan.sql(written.dialect, written.into or "anonymized")
         if run.as_json:
-            output.show(run, {**_document(found, records), "sql": statement}, text=str)
+            output.show(run, {**_document(plan, records), "sql": statement}, text=str)
         else:
             output.write(f"{statement};")
-    output.leave_unless(found.report.holds)
+    output.leave_unless(plan.report.holds)
 
 
 def apply(
@@ -220,8 +220,8 @@ def anonymize(
         named = ", ".join(f"--{name}" for name in target.beside)
         raise PolicyError(f"--dry-run writes nothing; leave {named} out, or publish")
     if trial.dry_run and not target.is_given:
-        found = _planned(given, wanted, run=run, complete=True)
-        _tell_dry(found, _previewed(given, found, rows=trial.preview, run=run), run=run)
+        plan = _planned(given, wanted, run=run, complete=True)
+        _tell_dry(plan, _previewed(given, plan, rows=trial.preview, run=run), run=run)
         return
     if trial.dry_run:
         _check_target(given.source, target)
@@ -264,20 +264,20 @@ def _planned(given: Input, wanted: Wanted, *, run: RunOptions, complete: bool = 
     import sqlanon
 
     how, maker = search_and_policy(wanted, run, complete=complete)
-    found: Plan = reported(sqlanon.plan, given, maker, run=run, **how)
-    output.timings(run, found.report.seconds, search=found.report.search.to_dict())
-    return found
+    plan: Plan = reported(sqlanon.plan, given, maker, run=run, **how)
+    output.timings(run, plan.report.seconds, search=plan.report.search.to_dict())
+    return plan
 
 
 def _previewed(
-    given: Input, found: Plan, *, rows: int | None, run: RunOptions
+    given: Input, plan: Plan, *, rows: int | None, run: RunOptions
 ) -> tuple[PreviewedRecord, ...]:
     """The records that --preview asks for."""
     import sqlanon
 
     if rows is None:
         return ()
-    return sqlanon.preview(given.source, found, rows=rows, **run.opening(given.text))
+    return sqlanon.preview(given.source, plan, rows=rows, **run.opening(given.text))
 
 
 def _document(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> dict[str, Any]:
@@ -285,10 +285,10 @@ def _document(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> dic
     return shown.to_dict() | preview
 
 
-def _tell_dry(found: Plan, records: tuple[PreviewedRecord, ...], *, run: RunOptions) -> None:
+def _tell_dry(plan: Plan, records: tuple[PreviewedRecord, ...], *, run: RunOptions) -> None:
     output.say(run, "dry run: nothing is written")
-    _show(found, records, run=run)
-    output.leave_unless(found.report.holds)
+    _show(plan, records, run=run)
+    output.leave_unless(plan.report.holds)
 
 
 def _page(shown: Plan | Report, records: tuple[PreviewedRecord, ...]) -> str:
@@ -341,10 +341,10 @@ def _confirmation(
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise PolicyError("--in-place replaces the original for good; confirm it with --yes")
 
-    def confirm(found: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
+    def confirm(plan: Plan, records: tuple[PreviewedRecord, ...] = ()) -> None:
         page = ""
         if not run.quiet:
-            page = output.page_on(sys.stderr, lambda: _page(found, records)) + "\n"
+            page = output.page_on(sys.stderr, lambda: _page(plan, records)) + "\n"
         question = "Replace the original table for good? [y/N] "
         with output.aside():
             print(page + question, end="", file=sys.stderr, flush=True)

@@ -358,9 +358,9 @@ def verify(*, given: VerifiedRelease, run: RunOptions) -> None:
     import sqlanon
 
     how = {"policy": given.policy, "earlier": given.earlier}
-    found = reported(sqlanon.verify, given, given.manifest, run=run, **how)
-    output.present(run, found, "verify")
-    output.leave_unless(found.holds)
+    report = reported(sqlanon.verify, given, given.manifest, run=run, **how)
+    output.present(run, report, "verify")
+    output.leave_unless(report.holds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,7 +452,7 @@ def report(
     )
     if asked.output is not None:
         made.write(asked.output, overwrite=asked.overwrite)
-    output.timings(run, {"report": made.found.seconds}, search={})
+    output.timings(run, {"report": made.facts.seconds}, search={})
     if asked.output is not None:
         output.say(run, f"report written to {asked.output}")
         if not made.holds:

@@ -46,16 +46,20 @@ OF_ONE = ("method", "loss", "minimal_nodes", "alternatives")
 
 def _registered(*left_out: str) -> Iterator[tuple[str, Any, Field[Any]]]:
     """The options of a search as fields of a group; what is not given is empty."""
-    for name, own in OPTIONS.items():
+    for name, setting in OPTIONS.items():
         if name in left_out:
             continue
         panel = _panel(name)
-        if own.metavar is None:
-            yield search_field(name), bool, switch(own.help, panel=panel)
-        elif own.reads == list[str]:
-            yield name, list[str], option(own.metavar, own.help, panel=panel, default_factory=list)
+        if setting.metavar is None:
+            yield search_field(name), bool, switch(setting.help, panel=panel)
+        elif setting.reads == list[str]:
+            yield (
+                name,
+                list[str],
+                option(setting.metavar, setting.help, panel=panel, default_factory=list),
+            )
         else:
-            yield name, own.reads | None, option(own.metavar, own.help, panel=panel)
+            yield name, setting.reads | None, option(setting.metavar, setting.help, panel=panel)
 
 
 if TYPE_CHECKING:

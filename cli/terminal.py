@@ -71,9 +71,9 @@ def columns_of(stream: TextIO) -> int | None:
     """
     if not is_terminal(stream):
         return None
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return max(int(told), LEAST_WIDTH)
+    setting = os.environ.get("COLUMNS", "")
+    if setting.isdecimal() and int(setting):
+        return max(int(setting), LEAST_WIDTH)
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):  # it claims to be a terminal, and is none
@@ -111,7 +111,7 @@ def page_for(stream: TextIO, make: Callable[[], str], *, clean: Callable[[str], 
 def painted(line: str) -> str:
     """A line with its verdict, its kind or its bar in colours."""
     for pattern, style in _STYLES:
-        line = pattern.sub(lambda found, style=style: typer.style(found[0], **style), line)  # type: ignore[misc]
+        line = pattern.sub(lambda match, style=style: typer.style(match[0], **style), line)  # type: ignore[misc]
     return line
 
 

@@ -75,8 +75,8 @@ def plan(
         from sqlanon.publishing.planner import make_plan
 
         with opened.engine.transaction(options.deadline):
-            found = make_plan(opened.engine, opened.table, resolved, options, finds_persons=True)
-        return replace(found, report=with_provenance(opened, found.report, found.policy))
+            plan = make_plan(opened.engine, opened.table, resolved, options, finds_persons=True)
+        return replace(plan, report=with_provenance(opened, plan.report, plan.policy))
 
 
 class _Published(Opening, total=False):
@@ -167,7 +167,7 @@ def apply(
         in_place: Whether the published table takes the original's place. Where sqlanon opens
             the database itself, a fresh file takes the place of the old one in one step: either
             nothing has happened, or no byte of the original remains.
-        output: A file to write: .csv, .csv.gz, .parquet, .arrow or .duckdb.
+        output: A file to write; its ending says the format.
         overwrite: Whether an existing table or file may be replaced.
         with_report: As for `anonymize`.
         confirm: Called with the plan before anything is written; what it raises stops that.
@@ -264,8 +264,8 @@ def _apply_to(
     if target.output is not None:
         # What is read beside the source must not be written over.
         named = [Path(one) for one in tables if isinstance(one, str | Path)]
-        own = [file for file in named if is_file(file)]
-        files.refuse_output(target.output, own, overwrite=target.overwrite)
+        inputs = [file for file in named if is_file(file)]
+        files.refuse_output(target.output, inputs, overwrite=target.overwrite)
     if target.likeness is not None and isinstance(first, HeldFrame):
         target = replace(target, likeness=Likeness(first))
     batch, *before = (
@@ -427,7 +427,7 @@ def anonymize(
             if confirm is not None:
                 target = replace(target, confirm=asking(confirm, opened, rows=preview))
             known = confirm is not None or may_change(opened, settings.get("progress"))
-            found = make_plan(
+            plan = make_plan(
                 opened.engine,
                 opened.table,
                 resolved,
@@ -437,13 +437,13 @@ def anonymize(
             )
             done = publish(
                 opened.engine,
-                found,
+                plan,
                 source=opened.table,
                 target=target,
                 file=replaced,
                 earlier=earlier,
             )
-        return target.result(with_provenance(opened, done, found.policy), with_report=with_report)
+        return target.result(with_provenance(opened, done, plan.policy), with_report=with_report)
 
 
 def _earlier(
@@ -501,15 +501,15 @@ def _companions(
     """What writes the manifest and the labels of a release while it is published."""
     from sqlanon.pictures import refuse_target
 
-    found: list[Witnessing] = []
+    witnesses: list[Witnessing] = []
     if manifest is not None:
         from sqlanon.publishing.manifest import manifest_of  # most releases have none
 
         path = refuse_target(manifest, "manifest", endings=(".json",), overwrite=overwrite)
-        found.append(manifest_of(path, output=output, overwrite=overwrite))
+        witnesses.append(manifest_of(path, output=output, overwrite=overwrite))
     if labels is not None:
         from sqlanon.publishing.labels import ENDINGS, labels_of
 
         path = refuse_target(labels, "file of labels", endings=ENDINGS, overwrite=overwrite)
-        found.append(labels_of(path, overwrite=overwrite))
-    return tuple(found)
+        witnesses.append(labels_of(path, overwrite=overwrite))
+    return tuple(witnesses)

@@ -41,8 +41,8 @@ def plain(value: object) -> object:
 
 def plain_numbers(made: DataclassInstance) -> None:
     """Makes numbers of other libraries, such as numpy, Python's own in fields of a dataclass."""
-    for each in fields(made):
-        object.__setattr__(made, each.name, plain(getattr(made, each.name)))
+    for field in fields(made):
+        object.__setattr__(made, field.name, plain(getattr(made, field.name)))
 
 
 def is_number(value: object) -> bool:
@@ -65,7 +65,7 @@ def _is_path(value: object) -> bool:
 
 def _is_texts(value: object) -> bool:
     listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
-    return listed and all(isinstance(each, str) for each in value)  # type: ignore[attr-defined]
+    return listed and all(isinstance(text, str) for text in value)  # type: ignore[attr-defined]
 
 
 def _is_whole_numbers(value: object) -> bool:
@@ -133,12 +133,12 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     `TypedDict`: where it is called `opening`, other keywords are refused, too.
     """
     *_, last = signature(function).parameters.values()
-    own = dict(function.__annotations__)
+    hints = dict(function.__annotations__)
     others: Mapping[str, Any] = {}
     if last.kind is Parameter.VAR_KEYWORD:
-        settings = own.pop(last.name).removeprefix("Unpack[").removesuffix("]")
+        settings = hints.pop(last.name).removeprefix("Unpack[").removesuffix("]")
         others = function.__globals__[settings].__annotations__
-    kinds = kinds_of({**others, **own})
+    kinds = kinds_of({**others, **hints})
     known = [*(name for name in signature(function).parameters if name != last.name), *others]
 
     @wraps(function)
@@ -166,7 +166,7 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
 def _own(kind: _Kind, value: Any) -> Any:
     """A value of a kind, with numbers of other libraries as Python's own."""
     if kind is _WHOLES and value is not None:
-        return [plain(each) for each in value]
+        return [plain(number) for number in value]
     return plain(value) if kind in (_WHOLE, _NUMBER) else value
 
 

@@ -155,10 +155,10 @@ def _refuse(tree: exp.Expr, dialect: str, phrasing: Phrasing) -> None:
 
 
 def _with_types(types: Mapping[exp.DType, exp.DataType]) -> Callable[[exp.Expr], exp.Expr]:
-    def each(node: exp.Expr) -> exp.Expr:
+    def retyped(node: exp.Expr) -> exp.Expr:
         return types.get(node.this, node).copy() if isinstance(node, exp.DataType) else node
 
-    return each
+    return retyped
 
 
 def _name_apart(tree: exp.Expr) -> None:
@@ -212,27 +212,27 @@ def _list_keys(query: exp.Select) -> None:
     group = query.args.get("group")
     if group is None or not group.args.get("all"):
         return
-    selected = [each.unalias() for each in query.expressions]
-    if any(each.is_star for each in selected):
+    selected = [node.unalias() for node in query.expressions]
+    if any(node.is_star for node in selected):
         raise EngineError("the statement has GROUP BY ALL with a star, whose columns are unknown")
-    keys = [each.copy() for each in selected if not each.find(exp.AggFunc)]
+    keys = [node.copy() for node in selected if not node.find(exp.AggFunc)]
     # A plain number would be the place of a column.
-    keys = [exp.cast(each, _Type.BIGINT) if each.is_int else each for each in keys]
+    keys = [exp.cast(key, _Type.BIGINT) if key.is_int else key for key in keys]
     query.set("group", exp.Group(expressions=keys) if keys else None)
 
 
 def _list_rows(query: exp.Select) -> None:
     """Turns lists that are unnested side by side into rows: elsewhere they may be multiplied."""
-    unnested = [each.unalias() for each in query.expressions]
+    unnested = [node.unalias() for node in query.expressions]
     if query.args.get(FROM) or not unnested:
         return
-    lists = [each.this.unnest() for each in unnested if isinstance(each, exp.Explode)]
+    lists = [node.this.unnest() for node in unnested if isinstance(node, exp.Explode)]
     if len(lists) < len(unnested):
         return
-    if not all(isinstance(each, exp.Cast) and isinstance(each.this, exp.Array) for each in lists):
+    if not all(isinstance(node, exp.Cast) and isinstance(node.this, exp.Array) for node in lists):
         return
-    names = [each.alias for each in query.expressions]
-    rows = list(zip(*(each.this.expressions for each in lists), strict=True))
+    names = [node.alias for node in query.expressions]
+    rows = list(zip(*(node.this.expressions for node in lists), strict=True))
     listed = exp.values(rows or [(exp.null(),) * len(names)], alias="listed", columns=names)
     for part in listed.find_all(exp.Identifier):
         part.set("quoted", True)
@@ -278,7 +278,7 @@ def _is_real(value: exp.Expr | None) -> bool:
     if isinstance(value, exp.Ln | exp.Div | exp.Avg | exp.Sqrt | exp.Exp | exp.Pow):
         return True
     if isinstance(value, exp.Case):
-        branches = [each.args["true"] for each in value.args["ifs"]]
+        branches = [branch.args["true"] for branch in value.args["ifs"]]
         return any(map(_is_real, [*branches, value.args.get("default")]))
     if isinstance(value, exp.Coalesce | exp.Greatest | exp.Least):
         return any(map(_is_real, [value.this, *value.expressions]))
@@ -365,7 +365,7 @@ def _tried(text: exp.Expr, kind: exp.DataType) -> exp.Expr:
         valid, fits = _NUMBER, f"ROUND({number}) BETWEEN {least} AND {greatest}"
         value = f"ROUND({number})"
     elif kind.this == _Type.DECIMAL:
-        digits, scale = (int(each.name) for each in kind.expressions)
+        digits, scale = (int(parameter.name) for parameter in kind.expressions)
         value = f"ROUND({number}, {scale})"
         valid, fits = _NUMBER, f"ABS({value}) < 1e{digits - scale}"
     elif kind.this in _REALS:
@@ -548,8 +548,8 @@ def _spark_function(call: exp.Anonymous) -> exp.Expr:
             # It leaves NULL out, so that ('a', NULL) and (NULL, 'a') would be the same.
             cells = [
                 part
-                for each in call.expressions
-                for part in (each, exp.cast(exp.Paren(this=each.copy().is_(exp.null())), _Type.INT))
+                for cell in call.expressions
+                for part in (cell, exp.cast(exp.Paren(this=cell.copy().is_(exp.null())), _Type.INT))
             ]
             return exp.Anonymous(this="XXHASH64", expressions=cells)
         case "SIGNBIT":

@@ -93,20 +93,20 @@ def check(
             resolved,
         ),
     ):
-        found = check_table(opened.engine, opened.table, policy=resolved)
-        if found.entity != resolved.entity:
-            found = replace(found, models=of_records(found.models))
+        report = check_table(opened.engine, opened.table, policy=resolved)
+        if report.entity != resolved.entity:
+            report = replace(report, models=of_records(report.models))
         if released:
             about = lint_table(
                 opened.engine,
                 opened.table,
                 policy=resolved,
-                kept=found.kept_columns,
+                kept=report.kept_columns,
                 path=opened.path,
             )
-            return with_provenance(opened, replace(found, findings=about), resolved)
+            return with_provenance(opened, replace(report, findings=about), resolved)
         notes = person_notes(opened.engine, opened.table, policy=resolved)
-        return with_provenance(opened, replace(found, notes=(*found.notes, *notes)), resolved)
+        return with_provenance(opened, replace(report, notes=(*report.notes, *notes)), resolved)
 
 
 def _checked_join(
@@ -127,8 +127,8 @@ def _checked_join(
         ) as other,
     ):
         names = on(list(opened.engine.columns(opened.table))) if callable(on) else list(on)
-        found = check_joined(opened.engine, opened.table, other=other, on=names, policy=resolved)
-        return with_provenance(opened, found, resolved)
+        report = check_joined(opened.engine, opened.table, other=other, on=names, policy=resolved)
+        return with_provenance(opened, report, resolved)
 
 
 @checked
@@ -255,11 +255,11 @@ def risk(
             opened.engine, call.alike(population), how=beside(opened, resolved, is_alike=True)
         ) as against,
     ):
-        found = assess(
+        report = assess(
             opened.engine, opened.table, policy=resolved, options=options, population=against
         )
         notes = person_notes(opened.engine, opened.table, policy=resolved)
-        return with_provenance(opened, replace(found, notes=(*found.notes, *notes)), resolved)
+        return with_provenance(opened, replace(report, notes=(*report.notes, *notes)), resolved)
 
 
 @checked
@@ -314,7 +314,7 @@ def measure(
         ) as unreleased,
         opened.engine.transaction(),
     ):
-        found = measure_release(
+        report = measure_release(
             opened.engine,
             opened.table,
             table=release,
@@ -323,7 +323,7 @@ def measure(
             losses=losses,
             control=unreleased,
         )
-        return with_provenance(opened, found, resolved)
+        return with_provenance(opened, report, resolved)
 
 
 @checked
@@ -369,8 +369,8 @@ def mine(
         reading(*call.opened, read_only=into is None, **opening) as (opened, resolved),
     ):
         with opened.engine.transaction(deadline), opened.engine.limited(deadline):
-            found = list_itemsets(opened.engine, opened.table, policy=resolved, listed=listed)
-        return with_provenance(opened, found, resolved)
+            report = list_itemsets(opened.engine, opened.table, policy=resolved, listed=listed)
+        return with_provenance(opened, report, resolved)
 
 
 @checked
@@ -391,8 +391,7 @@ def bound(
         policy: Quasi-identifiers with hierarchies, weights and level bounds, k, and the suppression
             limit, within which a suppressed record loses all its cells. Models beyond k only raise
             the loss, and persons are no more than their records, so the bound holds for them, too.
-        loss: `lm`, `tree`, `precision`, `suppressed-cells` or `monotone-entropy`; None for that of
-            the policy file, or `lm`.
+        loss: A cell loss, as `lm` is; None for that of the policy file, or `lm`.
         effort: How hard to raise it: `quick`, in seconds, or `full`, in a minute for a table of
             30,000 records; None for `quick`, or under a time limit for as long as it rises.
         time_limit: Seconds after which the best that is proven is returned.
@@ -413,5 +412,5 @@ def bound(
         reading(*call.opened, **opening) as (opened, resolved),
     ):
         with opened.engine.transaction(deadline), opened.engine.limited(deadline):
-            found = bound_table(opened.engine, opened.table, policy=resolved, wanted=wanted)
-        return with_provenance(opened, found, resolved)
+            report = bound_table(opened.engine, opened.table, policy=resolved, wanted=wanted)
+        return with_provenance(opened, report, resolved)

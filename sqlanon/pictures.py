@@ -76,7 +76,7 @@ def _escaped(part: Any) -> Any:
     if isinstance(part, str):
         return drawable(part)
     if isinstance(part, Mapping):
-        return {_escaped(name): _escaped(each) for name, each in part.items()}
+        return {_escaped(name): _escaped(value) for name, value in part.items()}
     if isinstance(part, list | tuple):
-        return [_escaped(each) for each in part]
+        return [_escaped(value) for value in part]
     return part

@@ -153,7 +153,7 @@ class Clusters:
             raise PolicyError("the recoding has not one level per quasi-identifier everywhere")
         # There may be as many as records, and every look at a plan asks for these.
         columns = zip(*self.published, strict=True)
-        levels = tuple(tuple(sorted(set(own))) for own in columns)
+        levels = tuple(tuple(sorted(set(column))) for column in columns)
         object.__setattr__(self, "_levels", levels)
 
     @property
@@ -245,7 +245,7 @@ class ColumnMap:
             - len(set(labels))
             + sum(label in owners and owners[label] != label for label in labels)
         )
-        if shared or any(label is None and own != (None,) for label, own in self.groups):
+        if shared or any(label is None and members != (None,) for label, members in self.groups):
             raise PolicyError("a map has groups whose label stands for other values, too")
         if not (all(type(at) is int for at in self.levels) and self.levels) or list(
             self.levels
@@ -255,7 +255,7 @@ class ColumnMap:
     @property
     def is_original(self) -> bool:
         """Whether every value is published as it is."""
-        return all(label == own[0] and len(own) == 1 for label, own in self.groups)
+        return all(label == members[0] and len(members) == 1 for label, members in self.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +277,11 @@ class ValueMap:
     def node(self) -> Node | None:
         """The lattice node that it is, where all groups of each column are nodes of one level."""
         levels = self.levels
-        return None if any(len(own) > 1 for own in levels) else tuple(own for (own,) in levels)
+        return (
+            None
+            if any(len(column_levels) > 1 for column_levels in levels)
+            else tuple(level for (level,) in levels)
+        )
 
     @property
     def levels(self) -> Levels:
@@ -322,6 +326,6 @@ def per_level(nodes: Iterable[tuple[Node | None, int]], heights: Sequence[int]) 
     """
     counts = [[0] * (height + 1) for height in heights]
     for node, records in nodes:
-        for own, level in zip(counts, node or (), strict=False):
-            own[level] += records
+        for column_counts, level in zip(counts, node or (), strict=False):
+            column_counts[level] += records
     return counts

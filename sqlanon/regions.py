@@ -76,7 +76,7 @@ class Regions:
     @property
     def levels(self) -> Levels:
         """Per quasi-identifier the levels that records are published at, ascending."""
-        return tuple(tuple(sorted(set(own))) for own in zip(*self.published, strict=True))
+        return tuple(tuple(sorted(set(column))) for column in zip(*self.published, strict=True))
 
     def per_level(self, heights: Sequence[int]) -> list[list[int]]:
         """Per quasi-identifier its published records at each level [records]."""

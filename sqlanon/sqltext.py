@@ -263,47 +263,47 @@ class _Reader:
 
     def _for(self, source: str) -> Part:
         targets, _, rest = source.partition(" in ")
-        own = [target.strip() for target in targets.split(",")]
+        names = [target.strip() for target in targets.split(",")]
         items = self._expression(rest)
-        body = self._inner("endfor", own)
+        body = self._inner("endfor", names)
 
         def repeated(scope: Scope) -> Iterator[str]:
             around = scope.get("loop")
             for index, item in enumerate(items(scope)):
                 scope["loop"] = _Loop(index)
-                scope.update(zip(own, item if len(own) > 1 else (item,), strict=True))
+                scope.update(zip(names, item if len(names) > 1 else (item,), strict=True))
                 yield from body(scope)
             scope["loop"] = around
 
         return repeated
 
-    def _inner(self, end: str, own: Sequence[str]) -> Part:
+    def _inner(self, end: str, names: Sequence[str]) -> Part:
         """A block that knows some names more."""
         around = self.known
-        self.known = {*around, *own}
+        self.known = {*around, *names}
         body = self.block(end)
         self.known = around
         return body
 
     def _set(self, source: str) -> Part:
-        own, _, rest = (part.strip() for part in source.partition("="))
+        target, _, rest = (part.strip() for part in source.partition("="))
         made = self._expression(rest)
-        self.known.add(own)
+        self.known.add(target)
 
         def kept(scope: Scope) -> Iterator[str]:
-            scope[own] = made(scope)
+            scope[target] = made(scope)
             return iter(())
 
         return kept
 
     def _macro(self, source: str) -> Part:
-        own, _, rest = source.rstrip(")").partition("(")
+        macro, _, rest = source.rstrip(")").partition("(")
         parameters = [parameter.strip() for parameter in rest.split(",") if parameter]
         body = self._inner("endmacro", parameters)
-        self.known.add(own)
+        self.known.add(macro)
 
         def defined(scope: Scope) -> Iterator[str]:
-            scope[own] = lambda *given: Sql(
+            scope[macro] = lambda *given: Sql(
                 _joined(body, scope | dict(zip(parameters, given, strict=True)))
             )
             return iter(())

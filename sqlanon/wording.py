@@ -60,10 +60,10 @@ def shell_word(text: str) -> str:
         return quote(text)
     escaped = text.replace("\\", r"\\").replace("'", r"\'")
     shown = (
-        each
-        if each.isprintable()
-        else "".join(f"\\x{byte:02x}" for byte in each.encode("utf-8", "surrogatepass"))
-        for each in escaped
+        letter
+        if letter.isprintable()
+        else "".join(f"\\x{byte:02x}" for byte in letter.encode("utf-8", "surrogatepass"))
+        for letter in escaped
     )
     return f"$'{''.join(shown)}'"
 
@@ -135,7 +135,7 @@ def drawable(text: str) -> str:
     >>> print(drawable("\x1b[31mred"))
     \x1b[31mred
     """
-    return _NO_TEXT.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _NO_TEXT.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def _on_one_line(cell: str) -> str:
@@ -184,15 +184,15 @@ def in_columns(rows: Sequence[Sequence[str]], aligned: str) -> list[str]:
     page, lines = _page_width.get(), list[str]()
     room = math.inf if page is None else page - SLACK
     for columns in _parts(widths, aligned, room=room):
-        own = [widths[column] for column in columns]
-        others = sum(own[:-1]) + 2 * len(own)
+        column_widths = [widths[column] for column in columns]
+        others = sum(column_widths[:-1]) + 2 * len(column_widths)
         is_text = columns[-1] == len(widths) - 1 and aligned[-1] == "<"
-        if is_text and others + own[-1] > room:
-            own[-1] = max(int(room) - others, NARROWEST)
+        if is_text and others + column_widths[-1] > room:
+            column_widths[-1] = max(int(room) - others, NARROWEST)
         sides = "".join(aligned[column] for column in columns)
         lines.append("")
         for row in rows:
-            lines += _lines([row[column] for column in columns], sides, widths=own)
+            lines += _lines([row[column] for column in columns], sides, widths=column_widths)
     return lines[1:]
 
 
@@ -310,8 +310,8 @@ def alike(text: str, names: Iterable[str], *, most: int = 1, likeness: float = A
     from difflib import get_close_matches  # slow to import, and only errors need it
 
     by_lower = {name.lower(): name for name in names}
-    found = get_close_matches(text.lower(), by_lower, n=most, cutoff=likeness)
-    return [by_lower[lower] for lower in found]
+    matches = get_close_matches(text.lower(), by_lower, n=most, cutoff=likeness)
+    return [by_lower[lower] for lower in matches]
 
 
 def did_you_mean(text: str, names: Iterable[str]) -> str:

@@ -49,7 +49,7 @@ def satisfies_its_policy(people_anonymous: pa.Table) -> dg.AssetCheckResult:
     report = sqlanon.check(people_anonymous, POLICY, released=True)
     return dg.AssetCheckResult(
         passed=report.holds,
-        metadata={each.verdict(): each.found() for each in report.models},
+        metadata={each.verdict(): each.figure_text() for each in report.models},
     )
 
 

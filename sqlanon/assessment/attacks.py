@@ -105,7 +105,7 @@ def _matches(
     """
     engine, layout = published.engine, published.encoded.layout
     bits = {number: layout.column_masks(number, 0) for number in columns}
-    masks = tuple(sum(own[w] for own in bits.values()) for w in range(layout.words))
+    masks = tuple(sum(mask[w] for mask in bits.values()) for w in range(layout.words))
     query = queries.placed_classes(published.released.classes, read, columns=columns)
     classes = engine.materialize("placed", query)
     pairs = engine.materialize("pairs", queries.combinations(published.encoded.table, masks))

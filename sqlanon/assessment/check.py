@@ -65,26 +65,26 @@ def check_table(engine: Engine, table: exp.Table, *, policy: Policy) -> CheckRep
         notes += chosen
         dropped = {*asked.identifiers, *asked.drop}
         unit = "record" if policy.entity is None else "person"
-        found = table_results(engine, table, policy=policy, joined=policy.entity not in dropped)
-        notes += [*policy_notes(policy), *found.notes(unit)]
+        results = table_results(engine, table, policy=policy, joined=policy.entity not in dropped)
+        notes += [*policy_notes(policy), *results.notes(unit)]
         notes += _spelling_notes(engine, table, policy=policy)
-        alone = found.statistics.unique if policy.entity is None else None
+        alone = results.statistics.unique if policy.entity is None else None
         # A weight or a household that the table has was not left out of it.
         there = {*filter(None, (policy.weight, policy.household))} - {*asked.keep}
         judged = replace(asked, keep=(*asked.keep, *sorted(there)))
         kept = judged_columns(engine, table, policy=judged, alone=alone)
         notes += [] if kept is None else kept.notes()
     return CheckReport(
-        statistics=found.statistics,
-        models=found.models,
+        statistics=results.statistics,
+        models=results.models,
         threshold=RISK_THRESHOLD,
         quasi_identifiers=tuple(policy.attributes),
         notes=tuple(notes),
         seconds=time.monotonic() - started,
-        sensitive=found.sensitive,
-        joint=found.joint,
+        sensitive=results.sensitive,
+        joint=results.joint,
         entity=policy.entity,
-        trajectories=found.trajectories,
+        trajectories=results.trajectories,
         kept_columns=kept,
     )
 
@@ -188,7 +188,7 @@ def _results(
 
     with engine.workspace():
         attributes = rank_attributes(engine, table, policy=policy, types=types)
-        ranks = {each.bound.name: each.values for each in attributes}
+        ranks = {attribute.bound.name: attribute.values for attribute in attributes}
         tabulated = tabulate(engine, table, names=names, ranks=ranks, entity=policy.entity)
         _refuse_empty(tabulated.statistics)
         models = _class_models(engine, table, policy, tabulated.statistics)
@@ -196,15 +196,15 @@ def _results(
             models += attribute_models(engine, tabulated, attributes)
             return TableResults(tabulated.statistics, models)
         sensitive: dict[str, SensitiveFigures] = {}
-        for number, each in enumerate(attributes):
-            sensitive[each.bound.name], results = attribute_figures(
-                engine, tabulated, number=number, attribute=each
+        for number, attribute in enumerate(attributes):
+            sensitive[attribute.bound.name], results = attribute_figures(
+                engine, tabulated, number=number, attribute=attribute
             )
             models += results
         joint = joint_diversity(engine, tabulated, attributes=attributes)
-        found = TableResults(tabulated.statistics, models, sensitive, joint)
+        result = TableResults(tabulated.statistics, models, sensitive, joint)
         if policy.entity is None or not joined:
-            return found
+            return result
         # Who knows all records of a person looks for them in a class among those who share them.
         persons, sharing = coded_trajectories(
             engine, tabulated.rows, words=tabulated.words, person=ENTITY
@@ -212,7 +212,7 @@ def _results(
         apart = tabulated_trajectories(engine, tabulated, persons=persons)
         asked = model_results(policy, sharing) + attribute_models(engine, apart, attributes)
         models += tuple(replace(one, model=one.model + OF_TRAJECTORIES) for one in asked)
-        return replace(found, models=models, trajectories=Trajectories(policy.entity, sharing))
+        return replace(result, models=models, trajectories=Trajectories(policy.entity, sharing))
 
 
 def _class_models(
@@ -343,7 +343,9 @@ def _spelling_notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list
         "entity": [] if policy.entity is None else [policy.entity],
     }
     types = column_types(engine, table)
-    return [each.note for each in spelling_findings(engine, table, columns=types, roles=roles)]
+    return [
+        finding.note for finding in spelling_findings(engine, table, columns=types, roles=roles)
+    ]
 
 
 def judged_columns(
@@ -360,7 +362,7 @@ def judged_columns(
     if policy.others == "drop":
         settled |= {*columns} - {*policy.keep}
     names = [name for name in columns if name not in settled]
-    found = kept_columns(
+    kept = kept_columns(
         engine,
         table,
         names=names,
@@ -369,6 +371,6 @@ def judged_columns(
         alone=alone,
         weight=policy.weight,
     )
-    if found is None or policy.entity is None or policy.entity not in columns:
-        return found
-    return with_joined(engine, table, found=found, entity=policy.entity)
+    if kept is None or policy.entity is None or policy.entity not in columns:
+        return kept
+    return with_joined(engine, table, kept=kept, entity=policy.entity)

@@ -85,12 +85,12 @@ def tabulate(
     counted = engine.materialize("classes", table_classes.larger_classes(rows, words))
     larger = ClassStatistics.of(engine.rows(table_classes.sizes_histogram(counted)))
     singles = total - larger.records
-    found = ClassStatistics.of([*larger.histogram.items(), *([(1, singles)] if singles else [])])
+    classes = ClassStatistics.of([*larger.histogram.items(), *([(1, singles)] if singles else [])])
     if total < APART_FROM or singles < APART_SHARE * total:
-        return Tabulated(rows, words, found, 0, False)
+        return Tabulated(rows, words, classes, 0, False)
     sized = engine.materialize("sized", table_classes.sized_rows(rows, counted, words=words))
     engine.tables.drop(rows)
-    return Tabulated(sized, words, found, singles, False)
+    return Tabulated(sized, words, classes, singles, False)
 
 
 def coded_trajectories(

@@ -57,14 +57,14 @@ def _code_columns(
     made = [
         engine.materialize_counted("values", risk.numbered_values(table, name)) for name in columns
     ]
-    held, counts = zip(*made, strict=True)
+    tables, counts = zip(*made, strict=True)
     fields = packed(counts[: len(names)])
     if entity is not None:
-        fields.append(Field(1 + max((each.word for each in fields), default=-1), 0, WORD_BITS))
+        fields.append(Field(1 + max((field.word for field in fields), default=-1), 0, WORD_BITS))
     words = 1 + max(field.word for field in fields)
     maps = {
         name: risk.code_map(values, field)
-        for name, values, field in zip(columns, held, fields, strict=True)
+        for name, values, field in zip(columns, tables, fields, strict=True)
     }
     return _ColumnCodes(Coding(maps, frozenset(nullable), words), counts, tuple(fields))
 
@@ -139,7 +139,7 @@ def code_rows(
         query = risk.wide_rows(
             parts.numbered,
             parts.tables,
-            ranks={first + place: held for place, held in enumerate(ranks.values())},
+            ranks={first + place: values for place, values in enumerate(ranks.values())},
             entity=None if entity is None else first + len(ranks),
         )
         words = sum(number for _, number in parts.tables)

@@ -28,7 +28,7 @@ _LEAST = (models.FEWEST, models.LEAST_ENTROPY)
 # The models whose figures are reported whatever is asked, with any threshold.
 _ENTROPY = LDiversity(1, "entropy")
 _CLOSE: Mapping[str, TCloseness] = {name: TCloseness(0, name) for name in DISTANCES}
-_SHARES = {key: each.build(1) for key, each in FAMILIES.items() if each.key}
+_SHARES = {key: family.build(1) for key, family in FAMILIES.items() if family.key}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +76,22 @@ def attribute_figures(
     close = {name: _CLOSE[name] for name in distances if name in _CLOSE}
     reported = [_ENTROPY, *diverse.values(), *close.values(), *_SHARES.values()]
     rows = _worst(engine, table, number=number, attribute=attribute, reported=reported)
-    found = _merged(rows)
+    worst = _merged(rows)
     figures = SensitiveFigures(
         values=attribute.count,
-        distinct_l=found[models.FEWEST],
-        entropy_l=models.found(_ENTROPY, found),
-        recursive_c={l: models.found(model, found) for l, model in diverse.items()},  # noqa: E741
-        t={name: models.found(model, found) for name, model in close.items()},
-        homogeneous_records=_given_away(engine, table, number=number, found=rows[0]),
-        shares={key: models.found(model, found) for key, model in _SHARES.items()},
+        distinct_l=worst[models.FEWEST],
+        entropy_l=models.threshold_met(_ENTROPY, worst),
+        recursive_c={l: models.threshold_met(model, worst) for l, model in diverse.items()},  # noqa: E741
+        t={name: models.threshold_met(model, worst) for name, model in close.items()},
+        homogeneous_records=_given_away(engine, table, number=number, worst=rows[0]),
+        shares={key: models.threshold_met(model, worst) for key, model in _SHARES.items()},
     )
-    return figures, _results(asked, found)
+    return figures, _results(asked, worst)
 
 
-def _given_away(engine: Engine, table: Tabulated, *, number: int, found: Row) -> int:
+def _given_away(engine: Engine, table: Tabulated, *, number: int, worst: Row) -> int:
     """Records in classes of one value or none, or persons, each once however many classes."""
-    records: int = found[models.HOMOGENEOUS] + table.singles
+    records: int = worst[models.HOMOGENEOUS] + table.singles
     if not table.has_persons or not records:
         return records
     query = persons_given_away(table.rows, table.words, value=column(value_of(number)))
@@ -104,21 +104,21 @@ def attribute_models(
 ) -> tuple[ModelResult, ...]:
     """Whether the models of attributes hold, without the figures that none of them looks at."""
     results: list[ModelResult] = []
-    for number, each in enumerate(attributes):
-        if each.bound.models:
-            rows = _worst(engine, table, number=number, attribute=each)
-            results += _results(each.bound, _merged(rows))
+    for number, attribute in enumerate(attributes):
+        if attribute.bound.models:
+            rows = _worst(engine, table, number=number, attribute=attribute)
+            results += _results(attribute.bound, _merged(rows))
     return tuple(results)
 
 
-def _results(asked: BoundSensitive, found: Row) -> tuple[ModelResult, ...]:
+def _results(asked: BoundSensitive, worst: Row) -> tuple[ModelResult, ...]:
     """Whether models hold, by the worst of all classes."""
     return tuple(
         ModelResult(
             model.describe(),
             model.threshold,
-            models.found(model, found),
-            found[models.violations(n)] == 0,
+            models.threshold_met(model, worst),
+            worst[models.violations(n)] == 0,
             asked.name,
         )
         for n, model in enumerate(asked.models)
@@ -132,12 +132,12 @@ def joint_diversity(
 
     l for each of two attributes says nothing of the pair, whose values may go together.
     """
-    found = {}
+    diversity = {}
     for (one, first), (other, second) in combinations(enumerate(attributes), 2):
         names = first.bound.name, second.bound.name
         ranks = [value_of(one), value_of(other)]
         if table.singles and len(set(engine.rows(presence(table.rows, ranks))[0])) == 1:
-            found[names] = 1  # no record has a NULL that is no value
+            diversity[names] = 1  # no record has a NULL that is no value
             continue
         value = pair_value(one, other, values=second.count)
         counts = [
@@ -146,8 +146,8 @@ def joint_diversity(
             ][0]
             for part in table.parts(value)
         ]
-        found[names] = min(count for count in counts if count is not None)
-    return found
+        diversity[names] = min(count for count in counts if count is not None)
+    return diversity
 
 
 def _worst(
@@ -181,7 +181,7 @@ def _merged(rows: Sequence[Row]) -> dict[str, Any]:
     """The worst of several parts of a table; None where a part has no class."""
     merged: dict[str, Any] = {}
     for name in rows[0]:
-        found = [row[name] for row in rows if row[name] is not None]
+        figures = [row[name] for row in rows if row[name] is not None]
         worse = min if name in _LEAST else max
-        merged[name] = worse(found, default=None)
+        merged[name] = worse(figures, default=None)
     return merged

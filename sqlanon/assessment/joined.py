@@ -75,19 +75,19 @@ def check_joined(
         needed = [*attributes, *policy.sensitive]
         alike = {name: types[0][name] == types[1][name] for name in on}
         results, shares = [], []
-        for one, another, own in ((table, other, types[0]), (other, table, types[1])):
-            entity = policy.entity if policy.entity in own else None
+        for one, another, columns in ((table, other, types[0]), (other, table, types[1])):
+            entity = policy.entity if policy.entity in columns else None
             query = joined.joined_rows(
                 one,
-                [name for name in needed if name in own],
+                [name for name in needed if name in columns],
                 entity=entity,
                 other=another,
-                added={name: name for name in needed if name not in own} | again,
+                added={name: name for name in needed if name not in columns} | again,
                 on=alike,
             )
             with engine.workspace():
-                found, share = _joined_results(engine, query, table=one, policy=policy, on=on)
-            results.append(found)
+                outcome, share = _joined_results(engine, query, table=one, policy=policy, on=on)
+            results.append(outcome)
             shares.append(share)
     first, second = results
     others = (replace(result, model=result.model + OF_OTHER) for result in second.models)
@@ -119,8 +119,8 @@ def _joined_results(
             f"no record of either table has a partner in the other by {', '.join(map(repr, on))}; "
             "join them by other columns (--on)"
         )
-    found = table_results(engine, rows, policy=replace(policy, entity=joined.WHOSE))
-    return found, f"{matched:,} of {counted(records, 'record')}"
+    results = table_results(engine, rows, policy=replace(policy, entity=joined.WHOSE))
+    return results, f"{matched:,} of {counted(records, 'record')}"
 
 
 def _refuse_missing(on: Sequence[str], *tables: Collection[str]) -> None:

@@ -56,7 +56,7 @@ def kept_columns(
     together = records
     if all(unique < records for _, unique in single):
         together = counter.counts([[*quasi, *names]])[0][1]
-    found = KeptColumns(
+    kept = KeptColumns(
         records=records,
         k=k,
         columns=tuple(
@@ -69,21 +69,19 @@ def kept_columns(
         possible_pairs=0,
         weight=weight if weight in names else None,
     )
-    if found.unique_together > found.unique_by_quasi_identifiers and quasi:
-        found = _beside(counter, found, quasi=quasi)
-    if found.unique_together and len(names) > 1:
-        return _paired(counter, found)
-    return found
+    if kept.unique_together > kept.unique_by_quasi_identifiers and quasi:
+        kept = _beside(counter, kept, quasi=quasi)
+    if kept.unique_together and len(names) > 1:
+        return _paired(counter, kept)
+    return kept
 
 
-def with_joined(
-    engine: Engine, table: exp.Table, *, found: KeptColumns, entity: str
-) -> KeptColumns:
+def with_joined(engine: Engine, table: exp.Table, *, kept: KeptColumns, entity: str) -> KeptColumns:
     """The figures with the records that each column joins as an entity column of the table does."""
-    names = [one.name for one in found.columns]
+    names = [one.name for one in kept.columns]
     persons, joinable = engine.rows(table_classes.records_of_several(table, entity))[0]
     if not joinable:
-        return replace(found, entity=entity)
+        return replace(kept, entity=entity)
     joined: dict[str, tuple[int, ...]] = {}
     for start in range(0, len(names), BATCH):
         batch = names[start : start + BATCH]
@@ -95,9 +93,9 @@ def with_joined(
             joined=joined[one.name][2],
             one_to_one=joined[one.name][:2] == (persons, persons),
         )
-        for one in found.columns
+        for one in kept.columns
     ]
-    return replace(found, columns=tuple(columns), entity=entity, joinable=joinable)
+    return replace(kept, columns=tuple(columns), entity=entity, joinable=joinable)
 
 
 @dataclass(slots=True)
@@ -116,13 +114,13 @@ class _Counter:
 
     def counts(self, sets: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
         """Classes, and records alone in one, of each set."""
-        found = [(0, 0)] * len(sets)
+        counts = [(0, 0)] * len(sets)
         at_once = BATCH if self.records < LARGE else 1
         for start in range(0, len(sets), at_once):
             query = table_classes.set_counts(self.table, sets[start : start + at_once])
             for place, classes, unique in self.engine.rows(query):
-                found[start + place] = classes, unique
-        return found
+                counts[start + place] = classes, unique
+        return counts
 
     def within_budget(self, sets: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
         """The counts of the first sets, as far as the budget goes."""
@@ -131,31 +129,29 @@ class _Counter:
         return self.counts(allowed)
 
 
-def _by_values(found: KeptColumns) -> list[KeptColumn]:
-    return sorted(found.columns, key=lambda one: -one.values)
+def _by_values(kept: KeptColumns) -> list[KeptColumn]:
+    return sorted(kept.columns, key=lambda one: -one.values)
 
 
-def _beside(counter: _Counter, found: KeptColumns, *, quasi: Sequence[str]) -> KeptColumns:
+def _beside(counter: _Counter, kept: KeptColumns, *, quasi: Sequence[str]) -> KeptColumns:
     """What each column singles out beside the quasi-identifiers, those of most values first."""
-    every = {one.name: found.records for one in found.columns if one.unique == found.records}
-    every |= {
-        one.name: found.unique_by_quasi_identifiers for one in found.columns if one.values == 1
-    }
-    asked = [one.name for one in _by_values(found) if one.name not in every]
+    every = {one.name: kept.records for one in kept.columns if one.unique == kept.records}
+    every |= {one.name: kept.unique_by_quasi_identifiers for one in kept.columns if one.values == 1}
+    asked = [one.name for one in _by_values(kept) if one.name not in every]
     counts = counter.within_budget([[*quasi, name] for name in asked])
     # A column that is left out for the budget has no figure.
     every |= {name: unique for name, (_, unique) in zip(asked, counts, strict=False)}
     columns = tuple(
-        replace(one, unique_with_quasi_identifiers=every.get(one.name)) for one in found.columns
+        replace(one, unique_with_quasi_identifiers=every.get(one.name)) for one in kept.columns
     )
-    return replace(found, columns=columns)
+    return replace(kept, columns=columns)
 
 
-def _paired(counter: _Counter, found: KeptColumns) -> KeptColumns:
+def _paired(counter: _Counter, kept: KeptColumns) -> KeptColumns:
     """What pairs single out, of columns that are neither constant nor do so all by themselves."""
-    apart = [one.name for one in _by_values(found) if 1 < one.values < found.records]
+    apart = [one.name for one in _by_values(kept) if 1 < one.values < kept.records]
     pairs = list(islice(combinations(apart, 2), counter.left))
     counts = counter.within_budget(pairs)
     counted = [KeptPair(pair, unique) for pair, (_, unique) in zip(pairs, counts, strict=True)]
     ranked = tuple(sorted(counted, key=lambda pair: -pair.unique))
-    return replace(found, pairs=ranked, possible_pairs=math.comb(len(apart), 2))
+    return replace(kept, pairs=ranked, possible_pairs=math.comb(len(apart), 2))

@@ -70,29 +70,33 @@ def read_labels(
             that are on more records than the original has there; all faults at once.
     """
     nodes, places = _load_nodes(engine, subject, suppressed=suppressed)
-    found, faults = [], []
+    columns, faults = [], []
     for number, name in enumerate(subject.names):
         query = release.held_labels(classes, number)
-        held, labels = engine.materialize_counted("held", query)
+        table, labels = engine.materialize_counted("held", query)
         kind = subject.columns[name]
         matches = [
             LabelMatch(label, places[number][place], records, n)
             for label, place, records, n in engine.rows(
-                release.readings(held, nodes, number=number, kind=kind)
+                release.readings(table, nodes, number=number, kind=kind)
             )
         ]
-        own = subject.trees[number]
-        tree = Nodes(own, [sys.maxsize] * len(own.leaves) if counts is None else counts[number])
+        hierarchy = subject.trees[number]
+        tree = Nodes(
+            hierarchy, [sys.maxsize] * len(hierarchy.leaves) if counts is None else counts[number]
+        )
         reading = read(tree, matches, allowed=subject.allowed[number])
         known = {match.label: match.records for match in matches}
         if counts is not None and labels > len(known):
-            faults.append(_unknown(engine, held, name=name, known=known))
-        found.append(_labelled(tree, reading.places, matches=matches, unknown=labels - len(known)))
-        crowded = tree.crowded(found[-1].records)
+            faults.append(_unknown(engine, table, name=name, known=known))
+        columns.append(
+            _labelled(tree, reading.places, matches=matches, unknown=labels - len(known))
+        )
+        crowded = tree.crowded(columns[-1].records)
         faults += _unclear(name, reading, crowded=crowded, is_of_population=counts is None)
     if faults:
         raise SourceError("; ".join(faults))
-    return tuple(found)
+    return tuple(columns)
 
 
 def load_places(
@@ -107,7 +111,7 @@ def load_places(
     """
     read: list[tuple[object, ...]] = []
     covers: list[tuple[object, ...]] = []
-    words = max((len(own[0]) for own in codes.values()), default=0)
+    words = max((len(leaf_codes[0]) for leaf_codes in codes.values()), default=0)
     for number, labels in columns.items():
         runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
         places = {run: place for place, run in enumerate(sorted(set(runs.values())))}
@@ -152,9 +156,9 @@ def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:
     return listed
 
 
-def _unknown(engine: Engine, held: exp.Table, *, name: str, known: Mapping[Label, int]) -> str:
+def _unknown(engine: Engine, table: exp.Table, *, name: str, known: Mapping[Label, int]) -> str:
     """What is wrong with a column that has other labels than the known ones, with their records."""
-    labels, records = engine.rows(release.held_totals(held))[0]
+    labels, records = engine.rows(release.held_totals(table))[0]
     return (
         f"column {name!r} of the released table has "
         f"{counted(labels - len(known), 'label')}, of "
@@ -209,13 +213,13 @@ def regrouped(engine: Engine, subject: Subject, classes: exp.Table) -> tuple[Sub
     for number, (name, tree) in enumerate(zip(subject.names, subject.trees, strict=True)):
         labels = [label for label, _, _ in engine.rows(release.held_labels(classes, number))]
         try:
-            found = _regrouped(tree, labels)
+            groups = _regrouped(tree, labels)
         except SourceError as error:
             faults.append(str(error))
             continue
-        if found is not None:
+        if groups is not None:
             names.append(name)
-            trees[number], places = found
+            trees[number], places = groups
             known = subject.counts[number]
             counts[number] = None if known is None else tuple(known[place] for place in places)
     if faults:

@@ -129,16 +129,18 @@ def _extra(one: Linted) -> Iterator[Finding]:
     extra = [name for name in names if name not in published]
     unassigned = [name for name in policy.unassigned(names) if name in published]
     if extra:
-        yield RULES["extra-columns"].found(f"the release has {_named(extra)}")
+        yield RULES["extra-columns"].finding(f"the release has {_named(extra)}")
     if unassigned:
-        yield RULES["unassigned-columns"].found(f"the policy has no role for {_named(unassigned)}")
+        yield RULES["unassigned-columns"].finding(
+            f"the policy has no role for {_named(unassigned)}"
+        )
 
 
 def _index(one: Linted) -> Iterator[Finding]:
     covered = {*one.attributes, *one.sensitive}
     for name in one.types:
         if name not in covered and _INDEX.fullmatch(name):
-            yield RULES["index-column"].found(
+            yield RULES["index-column"].finding(
                 f"column {name!r} is named like an index of records or files", column=name
             )
     for figures in one.kept.columns if one.kept is not None else ():
@@ -149,7 +151,7 @@ def _index(one: Linted) -> Iterator[Finding]:
             continue
         [(least, greatest)] = one.engine.rows(query.extremes(one.table, name))
         if greatest - least == records - 1 and not _INDEX.fullmatch(name):
-            yield RULES["index-column"].found(
+            yield RULES["index-column"].finding(
                 f"column {name!r} counts the records, a whole number each without a gap",
                 column=name,
             )
@@ -164,7 +166,7 @@ def _sensitive(one: Linted) -> Iterator[Finding]:
     for name in one.sensitive:
         [(_, _, unique)] = one.engine.rows(set_counts(one.table, [[name]]))
         if unique >= max(MANY_UNIQUE * one.records, 1):
-            yield RULES["sensitive-identifies"].found(
+            yield RULES["sensitive-identifies"].finding(
                 f"{part_of(unique, one.records)} of the records have a value of sensitive column "
                 f"{name!r} that no other record has",
                 column=name,
@@ -182,7 +184,7 @@ def _nulls(one: Linted) -> Iterator[Finding]:
     if before < records < one.records:
         more = f", where the original has {before:,}" if one.original is not None else ""
         hold = "has" if records == 1 else "have"
-        yield RULES["null-pattern"].found(
+        yield RULES["null-pattern"].finding(
             f"{counted(records, 'record')} {hold} NULL in every quasi-identifier{more}"
         )
 
@@ -193,7 +195,7 @@ def _spellings(one: Linted) -> Iterator[Finding]:
         "quasi-identifier": one.attributes,
         "sensitive": one.sensitive,
         # Of what is nearly unique there are no spellings that would be worth the time.
-        "kept": [each.name for each in columns if 2 * each.values <= one.records],
+        "kept": [column.name for column in columns if 2 * column.values <= one.records],
     }
     types = column_types(one.engine, one.table)
     yield from spelling_findings(one.engine, one.table, columns=types, roles=roles)
@@ -212,7 +214,7 @@ def _extremes(one: Linted) -> Iterator[Finding]:
         if None not in ends and _shown_by(
             [label for (label,) in labels if label is not None], ends
         ):
-            yield RULES["data-extremes"].found(
+            yield RULES["data-extremes"].finding(
                 f"ranges of column {name!r} begin at the least and end at the greatest value of "
                 "the original",
                 column=name,
@@ -224,11 +226,11 @@ def _shown_by(labels: Sequence[str], ends: tuple[object, object]) -> bool:
 
     A range from a grid such as 20-39 begins at a multiple of its width, whatever the numbers are.
     """
-    read = [found for label in labels if (found := NumberRange.read(label)) is not None]
+    read = [span for label in labels if (span := NumberRange.read(label)) is not None]
     ranges = [
-        (Decimal(each.low), Decimal(each.high))
-        for each in read
-        if each.low is not None and each.high is not None and each.has_high
+        (Decimal(span.low), Decimal(span.high))
+        for span in read
+        if span.low is not None and span.high is not None and span.has_high
     ]
     if not ranges or len(ranges) < len(read) or any(low > high for low, high in ranges):
         return False
@@ -261,14 +263,14 @@ def _order(one: Linted) -> Iterator[Finding]:
     places = query.row_places(one.table, one.original, columns=same, blocks=blocks)
     [(groups, agreement)] = one.engine.rows(places)
     if groups >= LEAST_GROUPS and abs(agreement or 0.0) >= LEAST_AGREEMENT:
-        yield RULES["row-order"].found(
+        yield RULES["row-order"].finding(
             f"the places of rows agree with those of the original ({agreement:.2f} by rank, 1 is "
             f"the same order), by {_named(same)}"
         )
 
 
 def _enums(one: Linted) -> Iterator[Finding]:
-    labelled = {n: len(each.expressions) for n, each in one.types.items() if each.is_type("enum")}
+    labelled = {n: len(kind.expressions) for n, kind in one.types.items() if kind.is_type("enum")}
     if labelled:
         [(_, *used)] = one.engine.rows(distinct_labels(one.table, list(labelled)))
         left = zip(labelled, labelled.values(), used, strict=True)
@@ -277,7 +279,7 @@ def _enums(one: Linted) -> Iterator[Finding]:
 
 def _unused(columns: Mapping[str, int]) -> Iterator[Finding]:
     for name, values in columns.items():
-        yield RULES["unused-labels"].found(
+        yield RULES["unused-labels"].finding(
             f"the type or dictionary of column {name!r} has {counted(values, 'value')} that no row "
             "has",
             column=name,
@@ -294,12 +296,12 @@ def lint_file(path: Path) -> Iterator[Finding]:
     traces = files.file_traces(path)
     yield from _unused(traces.unused)
     for name in traces.beyond:
-        yield RULES["file-statistics"].found(
+        yield RULES["file-statistics"].finding(
             f"statistics of column {name!r} have a least or greatest value that no row has",
             column=name,
         )
     if traces.metadata:
-        yield RULES["file-metadata"].found(
+        yield RULES["file-metadata"].finding(
             f"the file has {counted(traces.metadata, 'entry', more='entries')} of metadata"
         )
 
@@ -310,20 +312,20 @@ def _database(one: Linted) -> Iterator[Finding]:
         return
     if original is not None and original.catalog != place.catalog:
         original = None
-    held = files.beside(engine, place, original=original)
+    phrases = files.beside(engine, place, original=original)
     free = files.free_blocks(engine, place)
     if original is not None:
-        told = f"the database holds the original, {original.name!r}"
+        message = f"the database holds the original, {original.name!r}"
         if one.path is None:
             # It is not handed out, then, whatever else is in it: that is said in one line.
             blocks = [counted(free, "free block")] if free else []
-            yield RULES["original-beside"].found("; ".join([told, *held, *blocks]))
+            yield RULES["original-beside"].finding("; ".join([message, *phrases, *blocks]))
             return
-        yield RULES["original-beside"].found(told)
-    for each in held:
-        yield RULES["catalogue"].found(f"the database holds {each}")
+        yield RULES["original-beside"].finding(message)
+    for phrase in phrases:
+        yield RULES["catalogue"].finding(f"the database holds {phrase}")
     if free:
-        yield RULES["free-blocks"].found(
+        yield RULES["free-blocks"].finding(
             f"{counted(free, 'block')} of the database {'is' if free == 1 else 'are'} free"
         )
 
@@ -334,7 +336,7 @@ def _bytes(one: Linted) -> Iterator[Finding]:
     if is_database(one.path) and one.original.catalog == one.table.catalog:
         return  # the original is another table of the database, which is told
     there = one.engine.columns(one.original)
-    names = [name for name, each in there.items() if each.is_type(*exp.DataType.TEXT_TYPES)]
+    names = [name for name, kind in there.items() if kind.is_type(*exp.DataType.TEXT_TYPES)]
     if not names:
         return
     wanted = query.texts(
@@ -345,15 +347,15 @@ def _bytes(one: Linted) -> Iterator[Finding]:
         lengths=TEXT_LENGTHS,
         most=MOST_TEXTS,
     )
-    found = files.texts_in(one.path, [text for (text,) in one.engine.rows(wanted)])
-    if not found:
+    texts = files.texts_in(one.path, [text for (text,) in one.engine.rows(wanted)])
+    if not texts:
         return
     with one.engine.workspace():
-        held = one.engine.load_rows("texts", {"text": sorted(found)}, {"text": TEXT})
-        [(count,)] = one.engine.rows(query.unpublished(held, one.table, list(one.types)))
+        text_table = one.engine.load_rows("texts", {"text": sorted(texts)}, {"text": TEXT})
+        [(count,)] = one.engine.rows(query.unpublished(text_table, one.table, list(one.types)))
     if count:
         stand = "stands" if count == 1 else "stand"
-        yield RULES["original-bytes"].found(
+        yield RULES["original-bytes"].finding(
             f"{counted(count, 'text')} of the original {stand} in the file and in no published cell"
         )
 

@@ -141,7 +141,7 @@ def measure_release(
         SourceError: The release is none of the original, or its labels cannot be read.
     """
     started = time.monotonic()
-    found = read_release(
+    reading = read_release(
         engine,
         original,
         table=table,
@@ -151,15 +151,15 @@ def measure_release(
         control=control,
         is_attacked=control is not None or not losses,
     )
-    loss = measured(found.release)
+    loss = measured(reading.release)
     return MeasureReport(
         loss={name: loss[name] for name in (map(key, losses) if losses else loss)},
-        records=found.release.records,
-        suppressed_records=found.release.suppressed,
-        statistics=found.release.statistics,
-        use=found.use,
-        notes=found.notes,
-        attacks=found.attacks,
+        records=reading.release.records,
+        suppressed_records=reading.release.suppressed,
+        statistics=reading.release.statistics,
+        use=reading.use,
+        notes=reading.notes,
+        attacks=reading.attacks,
         seconds=time.monotonic() - started,
     )
 
@@ -303,20 +303,22 @@ def _attacks(
         never = "no attack was run: every record is suppressed, and nothing is left to match"
         return None, [*notes, never]
     try:
-        found = run_attacks(published, sensitive=sensitive, has_control=control is not None)
+        attacks = run_attacks(published, sensitive=sensitive, has_control=control is not None)
     except TooManyPairsError as error:
         return None, [*notes, f"no attack was run: {error}"]
     notes += (
         f"inference of {name!r} was not attacked: classes that overlap have too many of its values"
-        for name in found.not_run
+        for name in attacks.not_run
     )
-    return found, notes
+    return attacks, notes
 
 
 def _released_ones(engine: Engine, original: exp.Table, control: exp.Table) -> Iterator[str]:
     """Tells how many records of the control may be the original's own."""
-    own, others = engine.columns(original), engine.columns(control)
-    shared = [name for name in own if own[name] == others.get(name) and not is_nested(own[name])]
+    types, others = engine.columns(original), engine.columns(control)
+    shared = [
+        name for name in types if types[name] == others.get(name) and not is_nested(types[name])
+    ]
     if shared:
         both = queries.both(original, control, columns=shared)
         [(alike, records)] = engine.rows(queries.in_both(both, columns=shared))
@@ -332,7 +334,7 @@ def _refuse_unlike(
     engine: Engine, subject: Subject, *, control: exp.Table, sensitive: Mapping[str, bool]
 ) -> None:
     """Refuses a control that lacks columns, or has others of their types."""
-    own, others = subject.columns, column_types(engine, control)
+    types, others = subject.columns, column_types(engine, control)
     names = [*subject.names, *sensitive]
     missing = [name for name in names if name not in others]
     if missing:
@@ -340,7 +342,7 @@ def _refuse_unlike(
             f"the control has no {columns_named(missing)}; it needs every quasi-identifier and "
             "sensitive column of the release, as the original has them"
         )
-    unlike = [repr(name) for name in names if family(own[name]) != family(others[name])]
+    unlike = [repr(name) for name in names if family(types[name]) != family(others[name])]
     if unlike:
         raise ControlError(
             f"the control has {', '.join(unlike)} as another type than the original; "
@@ -388,7 +390,7 @@ def _plain(policy: Policy) -> Policy:
     k = [model for model in policy.models if isinstance(model, KAnonymity)]
     roles = ("sensitive", "identifiers", "keep", "drop")
     nothing: Any = dict.fromkeys(roles, ()) | dict.fromkeys(COUNTING_COLUMNS)
-    labelled = {n: own for n, own in policy.attributes.items() if own.class_mean is None}
+    labelled = {n: column for n, column in policy.attributes.items() if column.class_mean is None}
     return replace(policy.with_attributes(labelled), models=k, **nothing)
 
 
@@ -421,11 +423,11 @@ def _sensitive(
         faults.append(f"class attribute {label!r} is a quasi-identifier, which is generalized")
     elif label is not None and label not in types:
         faults.append(f"the released table has no column {label!r}, the class attribute")
-    found = {name: a.nulls == "value" for name, a in attributes.items() if name in types}
-    if attributes and not found and set(losses) & set(VALUE_MEASURES):
+    sensitive = {name: a.nulls == "value" for name, a in attributes.items() if name in types}
+    if attributes and not sensitive and set(losses) & set(VALUE_MEASURES):
         names = columns_named(list(attributes))
         faults.append(f"the released table has no {names}, which purity is about")
     if faults:
         raise PolicyError("; ".join(faults))
     refuse_unsuited(engine, table, columns={name: types[name] for name in subject.names})
-    return found
+    return sensitive

@@ -44,12 +44,12 @@ def population_results(
     models, people = policy.population_models, population_of(engine, policy)
     assert people is not None, "a policy with such models has one"
     shares = [model for model in models if isinstance(model, DeltaPresence)]
-    own = policy.attributes
+    attributes = policy.attributes
     with blaming("the population"):
-        subject = bind(engine, people, policy=Policy(own))
+        subject = bind(engine, people, policy=Policy(attributes))
     with engine.workspace():
         with blaming("the population"):
-            encoded = encode_subject(engine, subject, Policy(own))
+            encoded = encode_subject(engine, subject, Policy(attributes))
         label = policy.suppressed_label if policy.suppressed == "keep" else None
         query = release.table_classes(table, subject.names, suppressed=label)
         classes = engine.materialize("classes", query)
@@ -58,8 +58,8 @@ def population_results(
         )
         strange = [
             repr(name)
-            for name, own in zip(subject.names, labels, strict=True)
-            if own.unknown and not own.places
+            for name, column in zip(subject.names, labels, strict=True)
+            if column.unknown and not column.places
         ]
         if strange:
             engine.opened.notes.append(
@@ -102,9 +102,9 @@ def _refuse_nested(subject: Subject, labels: Sequence[Labels]) -> None:
     """
     nested = [
         repr(name)
-        for name, own in zip(subject.names, labels, strict=True)
-        if len(own.places) != len({own.nodes.run(place) for place in own.places.values()})
-        or not own.nodes.disjoint(own.places.values())
+        for name, column in zip(subject.names, labels, strict=True)
+        if len(column.places) != len({column.nodes.run(place) for place in column.places.values()})
+        or not column.nodes.disjoint(column.places.values())
     ]
     if nested:
         raise SourceError(
@@ -126,10 +126,11 @@ def _compared(
     """The row of `population.people_of_classes`."""
     layout = encoded.layout
     telling = {
-        number: own
-        for number, (own, tree) in enumerate(zip(labels, subject.trees, strict=True))
+        number: column
+        for number, (column, tree) in enumerate(zip(labels, subject.trees, strict=True))
         # A single label that all people have tells nobody apart.
-        if own.unknown or list(map(own.nodes.run, own.places.values())) != [(0, len(tree.leaves))]
+        if column.unknown
+        or list(map(column.nodes.run, column.places.values())) != [(0, len(tree.leaves))]
     }
     columns = {number: layout.column_masks(number, 0) for number in telling}
     codes = {number: layout.leaf_codes(number, subject.trees[number]) for number in telling}

@@ -31,7 +31,7 @@ class _Joined(NamedTuple):
     """Tables of places: the original's combinations, the records of both at each place."""
 
     rows: exp.Table
-    held: exp.Table
+    original: exp.Table
     released: exp.Table
 
 
@@ -94,8 +94,8 @@ class Published:
     def ambiguities(self) -> dict[float, int]:
         """Published records per product of their nodes' leaves."""
         sizes = [{labels.nodes.run(place)[1] for place in labels.records} for labels in self.labels]
-        constant = math.prod(float(min(each)) for each in sizes if len(each) == 1)
-        varying = [number for number, each in enumerate(sizes) if len(each) > 1]
+        constant = math.prod(float(min(node_sizes)) for node_sizes in sizes if len(node_sizes) == 1)
+        varying = [number for number, node_sizes in enumerate(sizes) if len(node_sizes) > 1]
         if not varying:
             return (
                 {constant: self.released.statistics.records}
@@ -133,16 +133,16 @@ class Published:
         Where nested nodes are published in a column, a value can have become either. Where they are
         not and records are suppressed, the classes tell how many of each value.
         """
-        told = [
+        column_origins = [
             _whole(labels, c) for labels, c in zip(self.labels, self.encoded.counts, strict=True)
         ]
         if not self.released.statistics.records:
-            return told
+            return column_origins
         suppresses = self.released.statistics.records < self.subject.records
-        if any(origins is None for origins in told):
-            return [None] * len(told) if suppresses else told
+        if any(origins is None for origins in column_origins):
+            return [None] * len(column_origins) if suppresses else column_origins
         joined = self._joined()
-        return self._linked(joined) if suppresses else told
+        return self._linked(joined) if suppresses else column_origins
 
     def _joined(self) -> _Joined:
         """The records of the original and of the release by their places.
@@ -154,18 +154,18 @@ class Published:
         rows = self.engine.materialize(
             "mapped", release.mapped(self.encoded.table, self._targets(), columns=masks)
         )
-        held = self.engine.materialize("held", release.place_sizes(rows, words=layout.words))
+        sizes = self.engine.materialize("held", release.place_sizes(rows, words=layout.words))
         there = self.engine.materialize(
             "released", release.released_places(self.released.classes, self.read, columns=masks)
         )
-        surplus = self.engine.rows(release.surplus(there, held, words=layout.words))[0][0]
+        surplus = self.engine.rows(release.surplus(there, sizes, words=layout.words))[0][0]
         if surplus:
             raise SourceError(
                 f"{counted(surplus, 'class', more='classes')} of the released table "
                 f"{'holds' if surplus == 1 else 'hold'} more records than the original has there: "
                 "it is not a release of this original"
             )
-        return _Joined(rows, held, there)
+        return _Joined(rows, sizes, there)
 
     def _linked(self, joined: _Joined) -> list[Origins]:
         """Per column the published records of each leaf, by class.
@@ -173,7 +173,9 @@ class Published:
         A published class holds the original's records of its labels.
         """
         words = self.encoded.layout.words
-        query = release.published_parts(joined.rows, joined.released, held=joined.held, words=words)
+        query = release.published_parts(
+            joined.rows, joined.released, original=joined.original, words=words
+        )
         parts = self.engine.materialize("parts", query)
         linked: list[Origins] = [[] for _ in self.labels]
         targets = [labels.targets() for labels in self.labels]
@@ -209,9 +211,9 @@ def _read(engine: Engine, columns: Sequence[Labels], codes: Sequence[list[Words]
     """The node that each label stands for, by its first leaf, and its leaves, as a table."""
     names = (encode.ATTRIBUTE, release.LABEL, release.LEAVES, *_place_words(len(codes[0][0])))
     rows: list[tuple[object, ...]] = []
-    for number, (labels, own) in enumerate(zip(columns, codes, strict=True)):
+    for number, (labels, leaf_codes) in enumerate(zip(columns, codes, strict=True)):
         runs = {label: labels.nodes.run(place) for label, place in labels.places.items()}
-        rows += [(number, label, n, *own[first]) for label, (first, n) in runs.items()]
+        rows += [(number, label, n, *leaf_codes[first]) for label, (first, n) in runs.items()]
     return engine.load_rows("read", by_column(names, rows), {release.LABEL: TEXT})
 
 

@@ -71,11 +71,11 @@ def assess(
                 "the population is given, so that nothing of it is estimated; leave its size and "
                 "the sampling fraction out"
             )
-        own = column_types(engine, table)
+        types = column_types(engine, table)
         theirs = comparable(
             engine,
             population,
-            types={name: own[name] for name in names},
+            types={name: types[name] for name in names},
             way_out="cast them alike, and generalize the population as the table is",
         )
     whose, against = policy.entity if policy.entity in theirs else None, None
@@ -150,17 +150,17 @@ def identifying_sets(
     names = list(policy.attributes)
     largest = options.largest(len(names))
     stages = (1, largest) if engine.deadline.is_limited and largest > 1 else (largest,)
-    found = None
+    result = None
     with engine.workspace(), phase("counting sets of columns"):
         coded = code_table(engine, table, names=names, entity=policy.entity)
         for most in stages:
             try:
-                found = subset_risk(engine, coded, options=options, largest=most)
+                result = subset_risk(engine, coded, options=options, largest=most)
             except TimeLimitError:
-                if found is None:
+                if result is None:
                     raise
-    assert found is not None
-    return found
+    assert result is not None
+    return result
 
 
 def _estimate(statistics: ClassStatistics, options: RiskOptions) -> PopulationEstimate | None:
@@ -294,12 +294,12 @@ def _population_risk(
     Raises:
         SourceError: The population does not hold everybody of the table.
     """
-    found = tuple(PopulationMatch(*row[:5]) for row in rows)
-    absent = [(match.released, match.records) for match in found if not match.size]
+    matches = tuple(PopulationMatch(*row[:5]) for row in rows)
+    absent = [(match.released, match.records) for match in matches if not match.size]
     larger = [row[5:] for row in rows if row[0]]
     faults = [
-        f"{classes:,} of its {sum(m.released for m in found):,} classes ({records:,} of "
-        f"{sum(m.records for m in found):,} {unit}) {one if classes == 1 else more}"
+        f"{classes:,} of its {sum(m.released for m in matches):,} classes ({records:,} of "
+        f"{sum(m.records for m in matches):,} {unit}) {one if classes == 1 else more}"
         for one, more, (classes, records) in (
             ("has no match in it", "have no match in it", _added(absent)),
             ("holds more than its match", "hold more than their match", _added(larger)),
@@ -312,7 +312,7 @@ def _population_risk(
             "the population that they were drawn from, generalized as the table is; or ask check "
             "for k-map (--k-map), which generalizes it by the policy's hierarchies"
         )
-    return PopulationRisk(found, threshold)
+    return PopulationRisk(matches, threshold)
 
 
 def _added(pairs: Sequence[Sequence[int]]) -> tuple[int, int]:

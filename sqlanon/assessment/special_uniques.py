@@ -35,11 +35,16 @@ def special_uniques(engine: Engine, coded: SubsetCodes, *, largest: int) -> Spec
     """
     known = engine.materialize("minimal", risk.no_uniques(coded.words))
     for _, alike in groupby(subsets_up_to(len(coded.names), largest), key=int.bit_count):
-        sets, found = [(own, own.bit_count(), *coded.masks(own)) for own in alike], known
+        sets, uniques = (
+            [(subset, subset.bit_count(), *coded.masks(subset)) for subset in alike],
+            known,
+        )
         for part in in_parts(sets, coded.rows, most=MAX_GROUPS):
             query = risk.minimal_uniques(coded.table, part, known=known)
-            found = engine.materialize("minimal", risk.joined(found, query))
-        known = found
-    by_set = [(members(own), records) for own, records in engine.rows(risk.sizes_of_sets(known))]
+            uniques = engine.materialize("minimal", risk.joined(uniques, query))
+        known = uniques
+    by_set = [
+        (members(subset), records) for subset, records in engine.rows(risk.sizes_of_sets(known))
+    ]
     by_record = engine.rows(risk.sets_of_records(known, coded.words, largest=largest))
     return SpecialUniques.of(coded.names, by_set, by_record, largest=largest, records=coded.records)

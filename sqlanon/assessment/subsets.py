@@ -178,11 +178,11 @@ def minimal(subsets: Iterable[Subset]) -> list[Subset]:
     >>> minimal([0b111, 0b011, 0b100])
     [4, 3]
     """
-    found: list[Subset] = []
+    result: list[Subset] = []
     for subset in sorted(subsets, key=lambda one: (one.bit_count(), members(one))):
-        if not any(other & subset == other for other in found):
-            found.append(subset)
-    return found
+        if not any(other & subset == other for other in result):
+            result.append(subset)
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,13 +380,13 @@ class SubsetCounter:
         return SubsetFigures(names, counts.classes, counts.unique, coded.total, pairs)
 
     def _column(self, number: int) -> ColumnFigures:
-        coded, own = self.coded, 1 << number
-        rest = coded.whole & ~own
+        coded, subset = self.coded, 1 << number
+        rest = coded.whole & ~subset
         # Without any column all are in one class.
         without = self._unique(rest) if rest else int(coded.total == 1)
         lost = self._unique(coded.whole) - without
         name, values = coded.names[number], coded.values[number]
-        return ColumnFigures(name, values, self._unique(own), lost, coded.total)
+        return ColumnFigures(name, values, self._unique(subset), lost, coded.total)
 
 
 def _is_worthwhile(sets: int, rows: int) -> bool:

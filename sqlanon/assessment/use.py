@@ -65,7 +65,7 @@ def use_of(
             notes.append(f"tables leave {name!r} out, whose type is another in the release")
         else:
             columns.append(use.Counted(name))
-    tables = [[each] for each in columns]
+    tables = [[column] for column in columns]
     tables += map(list, combinations(columns[:MOST_COLUMNS], 2))
     compared = _compared(published)
     if len(columns) > MOST_COLUMNS:
@@ -74,7 +74,7 @@ def use_of(
             f"{counted(len(columns), 'column')}"
         )
     return ReleaseUse(
-        tuple(_table_error(published, compared, each) for each in tables),
+        tuple(_table_error(published, compared, table) for table in tables),
         (*_of_labels(published), *_of_numbers(published, compared, [*means, *beside], types)),
         tuple(notes),
     )
@@ -121,7 +121,7 @@ def _table_error(
     [(covered, differing, relative)] = published.engine.rows(use.table_error(compared, columns))
     # What the release has in cells that the original has not is as far as it is large.
     total = (differing + max(1 - covered, 0.0)) / 2
-    return TableError(tuple(each.name for each in columns), total, relative)
+    return TableError(tuple(column.name for column in columns), total, relative)
 
 
 def _of_labels(published: Published) -> Iterator[NumberError]:
@@ -183,7 +183,7 @@ def _of_numbers(
     """Errors of the columns that are numbers in both tables."""
     kinds, shares = published.subject.columns, list(SHARES.values())
     for name in columns:
-        if not all(each[name].is_type(*exp.DataType.NUMERIC_TYPES) for each in (kinds, types)):
+        if not all(schema[name].is_type(*exp.DataType.NUMERIC_TYPES) for schema in (kinds, types)):
             continue
         before = use.number_figures(compared.original, name, shares=shares)
         after = use.number_figures(
@@ -193,8 +193,8 @@ def _of_numbers(
             suppressed=compared.suppressed,
             judged=compared.judged,
         )
-        found = [published.engine.rows(query)[0] for query in (before, after)]
-        yield from _errors(name, *([] if None in figures else figures for figures in found))
+        rows = [published.engine.rows(query)[0] for query in (before, after)]
+        yield from _errors(name, *([] if None in figures else figures for figures in rows))
 
 
 def _errors(name: str, before: Sequence[float], after: Sequence[float]) -> Iterator[NumberError]:

@@ -152,7 +152,7 @@ def compare(
         _refuse_none_done(runner.errors, rows)
         done = [method_named(row.asked.method) for row in rows if row.report is not None]
         refined = any(row.takes("passes") for row in done)
-        found = Comparison(
+        comparison = Comparison(
             name_of(opened),
             rows,
             runner.losses,
@@ -163,7 +163,7 @@ def compare(
             bounds=tuple(runner.bounds),
             passes=BRIEF_PASSES if runner.is_brief and refined else None,
         )
-        return with_provenance(opened, found, resolved)
+        return with_provenance(opened, comparison, resolved)
 
 
 def _refuse_compared(
@@ -176,7 +176,7 @@ def _refuse_compared(
             least 1, or an option that is invalid or that none of the methods takes.
     """
     for what, given in (("method", methods), ("loss", losses), ("k", ks)):
-        twice = [each for each, times in Counter[object](given).items() if times > 1]
+        twice = [entry for entry, times in Counter[object](given).items() if times > 1]
         if twice:
             raise PolicyError(f"{what} {twice[0]!r} is compared twice; name it once")
     rows = [method_named(name) for name in methods]
@@ -242,10 +242,10 @@ class _Runner:
         ]
         asked = [Asked(name, loss, k) for name in dict.fromkeys(named)]
         rows = list[ComparedRow]()
-        for number, each in enumerate(asked, start=1):
-            line = f"{loss}, k = {k}: {each.method}, {number} of {len(asked)}"
-            row = self._row(each, policy, where=ProgressLine(line, (number - 1) / len(asked)))
-            if choice is not None and choice.method == each.method:
+        for number, request in enumerate(asked, start=1):
+            line = f"{loss}, k = {k}: {request.method}, {number} of {len(asked)}"
+            row = self._row(request, policy, where=ProgressLine(line, (number - 1) / len(asked)))
+            if choice is not None and choice.method == request.method:
                 row = replace(row, reason=choice.reason)
             rows.append(row)
         self._bound(rows, policy)
@@ -274,11 +274,11 @@ class _Runner:
         if self.settings.get("improve") == "lns" and self.limit is None:
             given["pools"] = BRIEF_POOLS
         given |= self.settings
-        own = {n: v for n, v in given.items() if n not in OPTIONS or row.takes(n)}
-        lns = own.get("improve") == "lns" and not row.takes("pools")
+        values = {n: v for n, v in given.items() if n not in OPTIONS or row.takes(n)}
+        lns = values.get("improve") == "lns" and not row.takes("pools")
         if lns and any(method_named(name).takes("pools") for name in self.methods):
-            del own["improve"]
-        return options_of(cast("Settings", {**own, "method": asked.method, "loss": asked.loss}))
+            del values["improve"]
+        return options_of(cast("Settings", {**values, "method": asked.method, "loss": asked.loss}))
 
     def _bound(self, rows: Sequence[ComparedRow], policy: Policy) -> None:
         """Bounds what every recoding into nodes loses, where a row is one and no cover did so.
@@ -304,8 +304,8 @@ class _Runner:
             self.engine.limited(deadline),
         ):
             wanted = bound.BoundRequest(asked.loss, effort, shared=self.shared)
-            found = bound.bound_table(self.engine, self.table, policy=policy, wanted=wanted)
-            self.bounds.append(found)
+            report = bound.bound_table(self.engine, self.table, policy=policy, wanted=wanted)
+            self.bounds.append(report)
 
     def _choice(self, policy: Policy, loss: str) -> Choice | None:
         """What `auto` chooses; None where it is refused."""
@@ -447,9 +447,11 @@ def name_of(source: OpenedSource) -> str | None:
 
 def _notes(rows: Sequence[ComparedRow]) -> Iterator[str]:
     """Notes that every result has, which are about the table and its policy."""
-    own = [row.report.notes for row in rows if row.report is not None]
-    yield from (note for note in (own[0] if own else ()) if all(note in each for each in own))
-    if own and all(row.peak_memory is None for row in rows):
+    notes = [row.report.notes for row in rows if row.report is not None]
+    yield from (
+        note for note in (notes[0] if notes else ()) if all(note in other for other in notes)
+    )
+    if notes and all(row.peak_memory is None for row in rows):
         yield (
             "the operating system does not tell how much memory a method takes, so peaks are "
             "left out"
@@ -494,15 +496,15 @@ def sweep(
         *call.opened, read_only=True, opens_population=True, **opening_of(settings)
     )
     with opening as (opened, resolved):
-        points = [_varied(resolved, each) for each in product(*axes)]
+        points = [_varied(resolved, point) for point in product(*axes)]
         sweeper = _Sweeper(opened.engine, opened.table, settings)
         with opened.engine.transaction(options.deadline), opened.engine.workspace():
-            found = tuple(sweeper.points(points))
-        _refuse_none_done(sweeper.errors, found)
+            results = tuple(sweeper.points(points))
+        _refuse_none_done(sweeper.errors, results)
         swept = Sweep(
             name_of(opened),
-            {own[0].key: own for own in axes},
-            found,
+            {axis[0].key: axis for axis in axes},
+            results,
             options.method.name,
             options.loss,
             seconds=time.monotonic() - started,
@@ -530,17 +532,17 @@ def _axes(over: Mapping[str, Iterable[Any]]) -> list[tuple[Variation, ...]]:
         raise PolicyError("nothing is swept; name figures with their values, such as k: [2, 5, 10]")
     axes, points = list[tuple[Variation, ...]](), 1
     for key, values in over.items():
-        own = tuple(variation(str(key), value) for value in _listed(values))
-        if not own:
+        axis = tuple(variation(str(key), value) for value in _listed(values))
+        if not axis:
             raise PolicyError(f"{key} has no list of values to sweep; give some, such as 2, 5, 10")
-        labels = [each.label for each in own]
-        twice = [each for each in dict.fromkeys(labels) if labels.count(each) > 1]
+        labels = [value.label for value in axis]
+        twice = [label for label in dict.fromkeys(labels) if labels.count(label) > 1]
         if twice:
             raise PolicyError(f"{key} is swept over {twice[0]} twice; name each value once")
-        if any(own[0].key == other[0].key for other in axes):
-            raise PolicyError(f"{own[0].key} is swept twice; put all of its values in one list")
-        axes.append(own)
-        points *= len(own)
+        if any(axis[0].key == other[0].key for other in axes):
+            raise PolicyError(f"{axis[0].key} is swept twice; put all of its values in one list")
+        axes.append(axis)
+        points *= len(axis)
     if points > MAX_POINTS:
         raise PolicyError(
             f"the grid has {points:,} points, and at most {MAX_POINTS:,} are swept; name fewer "
@@ -560,14 +562,14 @@ def _listed(values: object) -> list[Any]:
 
 
 def _varied(policy: Policy, point: Sequence[Variation]) -> tuple[Sequence[Variation], Policy]:
-    for each in point:
-        policy = each.policy(policy)
+    for value in point:
+        policy = value.policy(policy)
     return point, policy
 
 
 def _models(values: Sequence[Variation]) -> tuple[str, ...]:
     """What tells points apart that differ in more than the suppression limit."""
-    return tuple(each.label for each in values if each.key != LIMIT)
+    return tuple(value.label for value in values if value.key != LIMIT)
 
 
 @dataclass(slots=True)
@@ -598,14 +600,14 @@ class _Sweeper:
         """The result of each point, those that differ in the limit alone one after the other."""
         groups = list(dict.fromkeys(_models(values) for values, _ in points))
         order = sorted(range(len(points)), key=lambda at: groups.index(_models(points[at][0])))
-        found = dict[int, SweptPoint]()
+        results = dict[int, SweptPoint]()
         for number, at in enumerate(order):
             values, policy = points[at]
-            shown = ", ".join(f"{each.key} {each.label}" for each in values)
+            shown = ", ".join(f"{value.key} {value.label}" for value in values)
             line = f"sweep: {number + 1} of {len(points)}, {shown}"
             told_as = ProgressLine(line, number / len(points))
-            found[at] = self._point(values, policy, line=told_as)
-        return (found[at] for at in range(len(points)))
+            results[at] = self._point(values, policy, line=told_as)
+        return (results[at] for at in range(len(points)))
 
     def _point(
         self, values: Sequence[Variation], policy: Policy, *, line: ProgressLine
@@ -623,7 +625,7 @@ class _Sweeper:
             lambda: make_plan(self.engine, self.table, policy, options).report, self.errors
         )
         return SweptPoint(
-            {each.key: each for each in values},
+            {value.key: value for value in values},
             report=None if isinstance(made, Failure) else made,
             failure=made if isinstance(made, Failure) else None,
             seconds=time.monotonic() - started,

@@ -258,7 +258,7 @@ def _across(panel: ChartPanel) -> Any:
 def _loss_axis(panel: ChartPanel, channel: str) -> Any:
     import altair
 
-    per_cell = panel.loss in CELL_MEASURES and panel.loss != "suppressed-cells"
+    per_cell = panel.loss in CELL_MEASURES and not CELL_MEASURES[panel.loss].total
     title = f"{panel.loss} (average per cell)" if per_cell else panel.loss
     most = max(point.loss for point in panel.points)
     scale = altair.Scale(
@@ -292,15 +292,15 @@ def _looks(panel: ChartPanel, *, legend: bool = True) -> dict[str, Any]:
     names = {name: at for at, name in enumerate(panel.lines) if name in used}
     shown = altair.Legend(title=panel.legend, orient="right") if legend and panel.legend else None
 
-    def scale(looks: Sequence[Any], *, each: int = 1) -> Any:
-        found = [looks[at // each % len(looks)] for at in names.values()]
-        return altair.Scale(domain=list(names), range=found)
+    def scale(looks: Sequence[Any], *, repeats: int = 1) -> Any:
+        values = [looks[at // repeats % len(looks)] for at in names.values()]
+        return altair.Scale(domain=list(names), range=values)
 
     return {
         "color": altair.Color("line:N", legend=shown, scale=scale(COLOURS)),
         "shape": altair.Shape("line:N", legend=shown, scale=scale(MARKS)),
         "strokeDash": altair.StrokeDash(
-            "line:N", legend=shown, scale=scale(DASHES, each=len(COLOURS))
+            "line:N", legend=shown, scale=scale(DASHES, repeats=len(COLOURS))
         ),
     }
 

@@ -173,15 +173,17 @@ class Comparison(SelfShown):
 
     def section(self, loss: str, k: int) -> list[ComparedRow]:
         """The rows of one loss and k, what loses least first, failures last."""
-        own = [row for row in self.rows if (row.asked.loss, row.asked.k) == (loss, k)]
-        return sorted(own, key=lambda row: row.value)
+        rows = [row for row in self.rows if (row.asked.loss, row.asked.k) == (loss, k)]
+        return sorted(rows, key=lambda row: row.value)
 
     def bound(self, loss: str, k: int) -> float | None:
         """The highest bound known of all recodings into nodes of the hierarchies; None for none.
 
         What satisfies a k satisfies every smaller one, so bounds of smaller ones hold, too.
         """
-        known = [each.lower_bound for each in self.bounds if each.loss == loss and each.k <= k]
+        known = [
+            report.lower_bound for report in self.bounds if report.loss == loss and report.k <= k
+        ]
         known += [
             row.report.lower_bound
             for row in self.rows
@@ -210,7 +212,7 @@ class Comparison(SelfShown):
             "ks": list(self.ks),
             "time_limit": self.time_limit,
             "passes": self.passes,
-            "bounds": [_bound_entry(each) for each in self.bounds],
+            "bounds": [_bound_entry(report) for report in self.bounds],
             "methods": [self._entry(row) for row in self.rows],
             "notes": list(self.notes),
             "seconds": {"total": self.seconds},
@@ -292,8 +294,8 @@ class Comparison(SelfShown):
             asked = row.asked
             reason = row.failure.message.removeprefix(f"{asked.method} ")
             where.setdefault((asked.method, reason), []).append(f"{asked.loss} k = {asked.k:,}")
-        for (method, reason), found in where.items():
-            at = "" if len(found) == len(self.sections) else f" ({', '.join(found)})"
+        for (method, reason), sections in where.items():
+            at = "" if len(sections) == len(self.sections) else f" ({', '.join(sections)})"
             lines.append(f"– {method}{at}: {reason}")
         return lines
 
@@ -308,10 +310,12 @@ class Comparison(SelfShown):
         known = "no lower bound above 0 of all recodings is known"
         if bound:
             known = f"no recoding into nodes of the hierarchies loses less than {at_least(bound)}"
-        sought = [each for each in self.bounds if (each.loss, each.k) == (loss, k)]
+        sought = [report for report in self.bounds if (report.loss, report.k) == (loss, k)]
         details = [
-            "; ".join([f"sought in {each.seconds:.1f} s", *ended_notes(each.ended, self.ended_by)])
-            for each in sought
+            "; ".join(
+                [f"sought in {report.seconds:.1f} s", *ended_notes(report.ended, self.ended_by)]
+            )
+            for report in sought
         ]
         return f"{loss}, k = {k:,}: {known}{''.join(f' ({text})' for text in details)}"
 
@@ -322,20 +326,20 @@ class Comparison(SelfShown):
 
     def heads(self, loss: str) -> list[str]:
         """The names of a section's columns."""
-        others = [each for each in self.losses if each != loss]
+        others = [other for other in self.losses if other != loss]
         return ["method", loss, "times bound", *others, *_FIGURES]
 
     def cells(self, row: ComparedRow, report: Report) -> list[str]:
         """The cells of a row that has a result."""
         ratio = self.ratio(row)
-        others = [each for each in self.losses if each != row.asked.loss]
+        others = [other for other in self.losses if other != row.asked.loss]
         marks = f"{'*' if row.reason else ' '}{'>' if row.is_cut else ' '}"
         peak = "–" if row.peak_memory is None else f"{row.peak_memory / MEGABYTE:,.0f}"
         return [
             f"{marks} {row.asked.method}",
             _measure(report, row.asked.loss),
             "–" if ratio is None else f"{ratio:,.3g}" if ratio < 100 else f"{ratio:,.0f}",
-            *(_measure(report, each) for each in others),
+            *(_measure(report, other) for other in others),
             f"{report.statistics.classes:,}",
             f"{report.statistics.smallest:,}",
             f"{report.statistics.largest:,}",
@@ -462,14 +466,14 @@ class SweptPoint:
     @property
     def labels(self) -> tuple[str, ...]:
         """The values as a reader knows them."""
-        return tuple(each.label for each in self.values.values())
+        return tuple(value.label for value in self.values.values())
 
     def to_dict(self) -> dict[str, Any]:
         """The document of its plan, or the reason, with what was asked for as `asked`."""
-        asked = {"asked": {name: _written(each) for name, each in self.values.items()}}
+        asked = {"asked": {name: _written(value) for name, value in self.values.items()}}
         if self.report is not None:
-            own = {**self.report.to_dict(), "seconds": {"total": self.seconds}}
-            return {**asked, **own, "error": None}
+            document = {**self.report.to_dict(), "seconds": {"total": self.seconds}}
+            return {**asked, **document, "error": None}
         assert self.failure is not None
         error = {"kind": self.failure.kind, "message": self.failure.message}
         return {**asked, "holds": False, "seconds": {"total": self.seconds}, "error": error}
@@ -511,7 +515,9 @@ class Sweep(SelfShown):
             "table": self.table,
             "method": self.method,
             "loss": self.loss_name,
-            "sweep": {name: [_written(each) for each in own] for name, own in self.axes.items()},
+            "sweep": {
+                name: [_written(value) for value in axis] for name, axis in self.axes.items()
+            },
             "points": [point.to_dict() for point in self.points],
             "notes": list(self.notes),
             "seconds": {"total": self.seconds},
@@ -543,14 +549,14 @@ class Sweep(SelfShown):
         if len(self.axes) < 2:
             return
         *others, down, across = self.axes
-        found = {point.labels: point for point in self.points}
+        points = {point.labels: point for point in self.points}
         for fixed in product(*(self.axes[name] for name in others)):
-            at = "".join(f", {each.key} {each.label}" for each in fixed)
-            labels = tuple(each.label for each in fixed)
-            heads = [each.label for each in self.axes[across]]
+            at = "".join(f", {value.key} {value.label}" for value in fixed)
+            labels = tuple(value.label for value in fixed)
+            heads = [value.label for value in self.axes[across]]
             rows = [
-                [own.label, *(_loss(found[*labels, own.label, head]) for head in heads)]
-                for own in self.axes[down]
+                [value.label, *(_loss(points[*labels, value.label, head]) for head in heads)]
+                for value in self.axes[down]
             ]
             caption = f"{self.loss_name} by {down} (down) and {across} (across){at}"
             yield ShownTable(rows, [f"{down} \\ {across}", *heads], caption)
@@ -586,7 +592,7 @@ class Sweep(SelfShown):
         where: dict[str, list[str]] = {}
         for point in self.points:
             if point.failure is not None:
-                named = (f"{name} {each.label}" for name, each in point.values.items())
+                named = (f"{name} {value.label}" for name, value in point.values.items())
                 where.setdefault(point.failure.message, []).append(", ".join(named))
         yield from (f"{NOTHING} {'; '.join(at)}: {reason}" for reason, at in where.items())
 
@@ -611,7 +617,7 @@ class Sweep(SelfShown):
             what="point of the sweep",
             overwrite=overwrite,
             title=self.headline(),
-            sections=[PageSection(each.loss, each.description, tables) for each in panels],
+            sections=[PageSection(panel.loss, panel.description, tables) for panel in panels],
             lines=list(self.lines()),
             notes=self.notes,
             created=self.provenance.created,
@@ -632,19 +638,19 @@ class Sweep(SelfShown):
 
         across = max(self.axes, key=lambda name: len(self.axes[name]))
         others = [name for name in self.axes if name != across]
-        is_numeric = not any(each.has_kind for each in self.axes[across])
+        is_numeric = not any(value.has_kind for value in self.axes[across])
         points = []
         for point, report in self._finite():
-            own = point.values[across]
+            value = point.values[across]
             # Of a single other figure the legend says which it is.
             names = [f"{n} " * (len(others) > 1) + point.values[n].label for n in others]
             share = report.suppressed_records / report.records
-            at = own.figure if is_numeric else own.label
+            at = value.figure if is_numeric else value.label
             points.append(ChartPoint(", ".join(names), at, point.loss, share))
         ordered = sorted((point for point, _ in self._finite()), key=lambda point: point.loss)
         ends = (
             f"{point.loss:.6g} at "
-            + ", ".join(f"{name} {each.label}" for name, each in point.values.items())
+            + ", ".join(f"{name} {value.label}" for name, value in point.values.items())
             for point in (ordered[0], ordered[-1])
         )
         return ChartPanel(
@@ -657,7 +663,7 @@ class Sweep(SelfShown):
             legend=", ".join(others),
             is_timed=False,
             is_log=across == "k",
-            order=() if is_numeric else [each.label for each in self.axes[across]],
+            order=() if is_numeric else [value.label for value in self.axes[across]],
         )
 
 
@@ -675,5 +681,5 @@ def _loss(point: SweptPoint) -> str:
 
 def _source(table: str | None, done: Sequence[ComparedRow | SweptPoint]) -> str:
     """What was searched, with its number of records where any search tells it."""
-    records = {each.report.records for each in done if each.report is not None}
+    records = {result.report.records for result in done if result.report is not None}
     return "".join([table or "table", *(f", {counted(number, 'record')}" for number in records)])

@@ -251,7 +251,9 @@ def run_demo(
             local = plan(engine, policy, table=TABLE, method=LOCAL, progress=tell, **how).report
             tell("checking the published table")
             after = check(engine, policy, table=PUBLISHED)
-            rules = {name: each.hierarchy.describe() for name, each in policy.attributes.items()}
+            rules = {
+                name: column.hierarchy.describe() for name, column in policy.attributes.items()
+            }
         return DemoReport(demo, before, published, local, after, tuple(people), rules)
 
 

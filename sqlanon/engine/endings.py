@@ -13,3 +13,5 @@ DATA = (*sorted(CSV | JSON | ARROW | PARQUET), COMPRESSED)
 """What files of data end with, which hold one table."""
 WRITTEN = (".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb")
 """What says in which format a table is written."""
+WRITTEN_LISTED = f"{', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}"
+"""The same for people."""

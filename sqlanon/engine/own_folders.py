@@ -248,11 +248,11 @@ def swept(parents: Iterable[str | Path | None]) -> list[str]:
         parents: Where to look; None is the system's temporary directory.
     """
     places = {Path(tempfile.gettempdir() if one is None else one).absolute() for one in parents}
-    found = {place: _sweep(place) for place in sorted(places)}
+    counts = {place: _sweep(place) for place in sorted(places)}
     return [
         f"{counted(count, 'folder')} that a killed run had left in {str(place)!r} "
         f"{'was' if count == 1 else 'were'} removed"
-        for place, count in found.items()
+        for place, count in counts.items()
         if count
     ]
 

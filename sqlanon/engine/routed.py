@@ -257,13 +257,13 @@ class Routed:
             return
         left = list[exp.CTE]()
         for query in body.ctes:
-            name, own = query.alias, query.this
-            uses = [each for each in tree.find_all(exp.Table) if each.name == name and not each.db]
-            is_near, is_used_once = self._is_near(own), len(uses) < 2
-            if not is_near and is_used_once and not (is_made and own.args.get("group")):
+            name, definition = query.alias, query.this
+            uses = [node for node in tree.find_all(exp.Table) if node.name == name and not node.db]
+            is_near, is_used_once = self._is_near(definition), len(uses) < 2
+            if not is_near and is_used_once and not (is_made and definition.args.get("group")):
                 left.append(query)
                 continue
-            alone = own.copy()
+            alone = definition.copy()
             if left and not is_near:
                 alone = _with(alone, left)
             most = 0 if is_used_once and not is_near else self._most
@@ -275,7 +275,7 @@ class Routed:
 
     def _work_out_nested(self, tree: exp.Expr, parts: list[exp.Table]) -> None:
         """Relations of near tables alone, and the distinct values of far columns."""
-        named = {each.alias for each in tree.find_all(exp.CTE)}
+        named = {query.alias for query in tree.find_all(exp.CTE)}
         for nested in list(tree.find_all(exp.Subquery, exp.Values)):
             is_relation = isinstance(nested.parent, exp.From | exp.Join) and nested.alias
             if not is_relation or nested.root() is not tree:  # it was within one that is done
@@ -315,28 +315,28 @@ class Routed:
         name = table.alias or table.name
         named = exp.Table(**{part: table.args.get(part) for part in ("this", "db", "catalog")})
         cells: list[exp.Expr] = []
-        for own, kind in self.far.columns(named).items():
-            cell: exp.Expr = exp.column(own, quoted=True)
+        for column, kind in self.far.columns(named).items():
+            cell: exp.Expr = exp.column(column, quoted=True)
             if kind.this in exp.DataType.TEXT_TYPES:
                 text, ordered = exp.cast(cell, "TEXT"), exp.to_identifier(collation, quoted=True)
-                cell = exp.alias_(exp.Collate(this=text, expression=ordered), own, quoted=True)
+                cell = exp.alias_(exp.Collate(this=text, expression=ordered), column, quoted=True)
             cells.append(cell)
         rows = exp.select(*cells).from_(named.copy())
         table.replace(rows.subquery(exp.to_identifier(name, quoted=True)))
 
     def _is_near(self, tree: exp.Expr) -> bool:
         """Whether a statement names no far table, nor a query that is named elsewhere."""
-        own = {each.alias for each in tree.find_all(exp.CTE)}
+        names = {query.alias for query in tree.find_all(exp.CTE)}
         return not any(
             self._is_far(table)
             for table in tree.find_all(exp.Table)
             if not isinstance(table.this, exp.Func)
-            if table.db or table.name not in own
+            if table.db or table.name not in names
         )
 
     def _text(self, tree: exp.Expr) -> str:
         """A statement of far tables in their dialect; what else it names is sent there."""
-        queries = {each.alias for each in tree.find_all(exp.CTE)}
+        queries = {query.alias for query in tree.find_all(exp.CTE)}
         for table in list(tree.find_all(exp.Table)):
             if not _is_temporary(table):
                 if isinstance(table.parent, exp.From | exp.Join) and table.name not in queries:
@@ -481,8 +481,8 @@ def _under(table: exp.Table, name: str) -> exp.Expr:
 def _with(query: exp.Query, named: Sequence[exp.CTE]) -> exp.Query:
     """A query with others that it may name before its own."""
     result = query.copy()
-    own = result.ctes
-    result.set(WITH, exp.With(expressions=[*(each.copy() for each in named), *own]))
+    queries = result.ctes
+    result.set(WITH, exp.With(expressions=[*(other.copy() for other in named), *queries]))
     return result
 
 
@@ -535,4 +535,4 @@ def _plain(column: pyarrow.ChunkedArray) -> list[object]:
     values: list[object] = column.to_pylist()
     if getattr(column.type, "scale", None) != 0:
         return values
-    return [int(each) if isinstance(each, Decimal) else each for each in values]
+    return [int(cell) if isinstance(cell, Decimal) else cell for cell in values]

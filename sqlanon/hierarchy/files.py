@@ -50,7 +50,7 @@ def read_rows(
             stream.seek(0)
             separator = delimiter or (";" if ";" in first else ",")
             reader = csv.reader(_kept(stream, taken), delimiter=separator)
-            found = [(reader.line_num, _read(row, taken, delimiter=separator)) for row in reader]
+            records = [(reader.line_num, _read(row, taken, delimiter=separator)) for row in reader]
     except OSError as error:
         raise SourceError(f"hierarchy file '{path}': {error.strerror}") from None
     except UnicodeDecodeError:
@@ -58,7 +58,7 @@ def read_rows(
     except csv.Error:
         where = f" from line {reader.line_num} on"
         raise HierarchyError([f"hierarchy {name!r} is not a CSV file{where}"]) from None
-    rows = [(line, row) for line, row in found if row]
+    rows = [(line, row) for line, row in records if row]
     return rows[1:] if rows and _is_header(rows[0][1]) else rows
 
 
@@ -110,13 +110,13 @@ def _read(row: list[str], taken: list[str], *, delimiter: str) -> tuple[Any, ...
 
 def _quoted(text: str, delimiter: str) -> list[bool]:
     """Whether each field of a record is in quotes."""
-    found, is_inside, at_start = [], False, True
+    quoted, is_inside, at_start = [], False, True
     for letter in text.rstrip("\r\n"):
         if at_start:
-            found.append(letter == '"')
+            quoted.append(letter == '"')
             at_start, is_inside = letter == delimiter, letter == '"'
-        elif letter == '"' and found[-1]:
+        elif letter == '"' and quoted[-1]:
             is_inside = not is_inside
         elif letter == delimiter and not is_inside:
             at_start = True
-    return [*found, *([False] if at_start else [])]
+    return [*quoted, *([False] if at_start else [])]

@@ -106,7 +106,7 @@ class GroupReader:
         levels = range(len(self.spans))
         nodes = [{self.span(leaf, level) for leaf in group} for level in levels]
         lowest = next(n for n in levels if len(nodes[n]) == 1)
-        made = next(n for n in reversed(levels) if sum(own for _, own in nodes[n]) == len(group))
+        made = next(n for n in reversed(levels) if sum(size for _, size in nodes[n]) == len(group))
         return made, lowest
 
     def item(self, text: Label) -> Leaves | None:
@@ -116,19 +116,19 @@ class GroupReader:
     def _run(self, label: str) -> Leaves | None:
         """The leaves of a run of numbers."""
         wanted = NumberRange.read(label)
-        found = self.by_rank[wanted.places(self._numbers)] if wanted else []
-        return frozenset(found) if found else None
+        leaves = self.by_rank[wanted.places(self._numbers)] if wanted else []
+        return frozenset(leaves) if leaves else None
 
     def _set(self, label: str) -> Leaves | None:
         """The leaves of a set, each in one item."""
-        found: list[int] = []
+        leaves: list[int] = []
         texts = items_of(label)
         for text in texts or ():
-            own = self.item(text)
-            if own is None:
+            part = self.item(text)
+            if part is None:
                 return None
-            found += own
-        return frozenset(found) if found and len(set(found)) == len(found) else None
+            leaves += part
+        return frozenset(leaves) if leaves and len(set(leaves)) == len(leaves) else None
 
 
 def items_of(label: str) -> list[Label] | None:
@@ -234,7 +234,7 @@ class GroupLabeller:
         ordered = sorted(tuple(sorted(group)) for group in groups)
         levels = self._shared_levels(ordered)
         if len(ordered) > 1:
-            levels = [n for n in levels if all(self._levels(own)[0] == n for own in ordered)]
+            levels = [n for n in levels if all(self._levels(group)[0] == n for group in ordered)]
         return self._alike(ordered, levels, published=published) or self._each(ordered)
 
     def label_alike(
@@ -265,7 +265,7 @@ class GroupLabeller:
     def _each(self, groups: Sequence[tuple[int, ...]]) -> tuple[LabelledGroup, ...]:
         """The label of each group that says nothing else, whatever other labels there are."""
         labelled = [next(self._possible(group), None) for group in groups]
-        missing = sum(each is None for each in labelled)
+        missing = sum(group is None for group in labelled)
         if missing:
             raise HierarchyError(
                 [
@@ -275,7 +275,7 @@ class GroupLabeller:
                     "suppressed values with --suppressed-label"
                 ]
             )
-        return tuple(each for each in labelled if each is not None)
+        return tuple(group for group in labelled if group is not None)
 
     def _shared_levels(self, groups: Sequence[tuple[int, ...]]) -> list[int]:
         """The levels whose nodes the groups are, ascending; of one group of all, descending."""
@@ -295,15 +295,15 @@ class GroupLabeller:
                 yield LabelledGroup(label, group, (level,), is_node=True)
         for text in self._texts(group):
             if self.reader.read(text) == wanted and text != self.suppressed:
-                own = self._levels(group)[:1] or sorted({*self.reader.between(group)})
-                yield LabelledGroup(text, group, tuple(own), is_node=False)
+                levels = self._levels(group)[:1] or sorted({*self.reader.between(group)})
+                yield LabelledGroup(text, group, tuple(levels), is_node=False)
 
     def _texts(self, group: tuple[int, ...]) -> Iterator[str]:
         runs = self._runs(group)
         if len(runs) == 1 and len(runs[0]) > 1:
             yield from self._run_texts(runs[0])
         if runs:
-            parts = [own for run in runs for own in self._run_parts(run)]
+            parts = [part for run in runs for part in self._run_parts(run)]
             nulls = [leaf for leaf in group if leaf not in self.reader.rank]
             yield _set_text([*parts, *((leaf, None) for leaf in nulls)])
         yield _set_text(self._parts(group))
@@ -348,7 +348,7 @@ class GroupLabeller:
         labels, spans = self.reader.tree.labels, self.reader.span
         highest = min(self.high, self.reader.tree.height - 1) if self.has_grid else 0
         for level in range(highest, max(self.low, 1) - 1, -1):
-            if sum(own for _, own in {spans(leaf, level) for leaf in run}) == len(run):
+            if sum(size for _, size in {spans(leaf, level) for leaf in run}) == len(run):
                 first, last = (
                     NumberRange.of_interval(str(labels[level][leaf])) for leaf in (run[0], run[-1])
                 )
@@ -372,21 +372,21 @@ class GroupLabeller:
 
     def _parts(self, group: tuple[int, ...]) -> Iterator[tuple[int, Label]]:
         """The items of a set: the largest nodes within it."""
-        held, at = frozenset(group), 0
+        leaves, at = frozenset(group), 0
         while at < len(group):
-            number, text = self._largest(group[at], held)
+            number, text = self._largest(group[at], leaves)
             yield group[at], text
             at += number
 
-    def _largest(self, leaf: int, held: Leaves) -> tuple[int, Label]:
+    def _largest(self, leaf: int, leaves: Leaves) -> tuple[int, Label]:
         """The number of leaves of the largest node that begins at a leaf, and its label."""
         reader, labels = self.reader, self.reader.tree.labels
         for level in range(self.high, self.low - 1, -1):
             span = reader.span(leaf, level)
-            own = _of_span(span)
-            if span[0] == leaf and own <= held:
+            node = _of_span(span)
+            if span[0] == leaf and node <= leaves:
                 names = (labels[at][leaf] for at in reader.levels[span] if at >= self.low)
-                name = next((text for text in names if reader.item(text) == own), None)
+                name = next((text for text in names if reader.item(text) == node), None)
                 if name is not None or reader.tree.leaves[leaf : leaf + span[1]] == (None,):
                     return span[1], name
         return 1, labels[self.low][leaf]
@@ -415,13 +415,13 @@ def telling_level(
         published: Leaves that a published record holds; None where any may be.
     """
     leaf = {text: number for number, text in enumerate(tree.leaves)}
-    told = groups
+    relevant = groups
     if published is not None:
-        told = [group for group in groups if not set(group).isdisjoint(published)]
+        relevant = [group for group in groups if not set(group).isdisjoint(published)]
     for level in levels:
         names = tree.labels[level]
-        is_foreign = any(leaf.get(names[own[0]], own[0]) not in own for own in groups)
-        if not is_foreign and _tells(tree, level, groups=told):
+        is_foreign = any(leaf.get(names[group[0]], group[0]) not in group for group in groups)
+        if not is_foreign and _tells(tree, level, groups=relevant):
             return level
     return None
 
@@ -452,12 +452,12 @@ def group_tree(
     Returns:
         The tree, and per leaf of it the leaf of the hierarchy.
     """
-    held = set(chain.from_iterable(leaves for _, leaves in groups))
-    rest = [(tree.leaves[leaf], (leaf,)) for leaf in range(len(tree.leaves)) if leaf not in held]
+    covered = set(chain.from_iterable(leaves for _, leaves in groups))
+    rest = [(tree.leaves[leaf], (leaf,)) for leaf in range(len(tree.leaves)) if leaf not in covered]
     ordered = sorted([*groups, *rest], key=lambda group: min(group[1]))
     places = tuple(chain.from_iterable(sorted(leaves) for _, leaves in ordered))
     leaves = tuple(tree.leaves[leaf] for leaf in places)
-    grouped = [(number, label) for number, (label, own) in enumerate(ordered) for _ in own]
+    grouped = [(number, label) for number, (label, members) in enumerate(ordered) for _ in members]
     top = tree.labels[-1][0]
     return (
         Tree(

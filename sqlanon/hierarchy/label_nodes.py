@@ -90,8 +90,8 @@ class Nodes:
         begin = [self.run(place)[0] for place in order]
         below = [0, *accumulate(released[place] for place in order)]
         ends = (bisect_left(begin, sum(self.run(place))) for place in order)
-        held = (below[end] - below[at] for at, end in enumerate(ends))
-        return sum(n > self.records(place) for place, n in zip(order, held, strict=True))
+        totals = (below[end] - below[at] for at, end in enumerate(ends))
+        return sum(n > self.records(place) for place, n in zip(order, totals, strict=True))
 
 
 def read(nodes: Nodes, matches: Iterable[LabelMatch], *, allowed: range) -> Reading:

@@ -87,7 +87,7 @@ class Layout:
 
     def node_masks(self, node: Node) -> Words:
         """Per word the bits that tell the classes of a node of the lattice apart."""
-        kept = (own[level:] for own, level in zip(self.fields, node, strict=True))
+        kept = (fields[level:] for fields, level in zip(self.fields, node, strict=True))
         return field_masks(chain.from_iterable(kept), self.words)
 
     def leaf_codes(self, column: int, tree: Tree) -> list[Words]:

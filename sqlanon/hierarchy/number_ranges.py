@@ -59,14 +59,14 @@ class NumberRange:
         """
         if label == ALL:
             return cls(None, None)
-        if found := _WHOLE.fullmatch(label) or _CLOSED.fullmatch(label):
-            return cls(found[1], found[2])
-        if found := _HALF_OPEN.fullmatch(label):
-            return cls(found[1], found[2], has_high=False)
-        if found := _BELOW.fullmatch(label):
-            return cls(None, found[2], has_high=bool(found[1]))
-        found = _ABOVE.fullmatch(label)
-        return cls(found[2], None, has_low=bool(found[1])) if found else None
+        if match := _WHOLE.fullmatch(label) or _CLOSED.fullmatch(label):
+            return cls(match[1], match[2])
+        if match := _HALF_OPEN.fullmatch(label):
+            return cls(match[1], match[2], has_high=False)
+        if match := _BELOW.fullmatch(label):
+            return cls(None, match[2], has_high=bool(match[1]))
+        match = _ABOVE.fullmatch(label)
+        return cls(match[2], None, has_low=bool(match[1])) if match else None
 
     @classmethod
     def of_interval(cls, label: str) -> NumberRange | None:

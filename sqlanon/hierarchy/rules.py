@@ -432,7 +432,7 @@ def _labels(rule: Rows, level: int, leaves: Collection[str | None]) -> str:
         return UNGROUPED
     listed = (path[level] for path in rule.paths if path[level] is not None)
     labels = dict.fromkeys(chain(listed, (rule.others or ())[level - 1 : level]))
-    first = list(islice((str(each) for each in labels if each not in leaves), EXAMPLES))
+    first = list(islice((str(label) for label in labels if label not in leaves), EXAMPLES))
     if not first:
         return f"level {level} ({counted(len(labels), 'group')})"
     return ", ".join([*first, *(["…"] if len(labels) > len(first) else [])])

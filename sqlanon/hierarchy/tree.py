@@ -179,8 +179,8 @@ class Tree:
     ) -> list[str]:
         """One sentence for each pair of levels that share labels."""
         sentences = []
-        for (level, higher), found in groupby(shared, key=itemgetter(1, 2)):
-            labels = [f"'{label}'" for label, _, _ in found]
+        for (level, higher), group in groupby(shared, key=itemgetter(1, 2)):
+            labels = [f"'{label}'" for label, _, _ in group]
             more = ", …" if len(labels) > _SHOWN else ""
             shown = f" ({', '.join(labels[:_SHOWN])}{more})" if show_labels else ""
             sentences.append(

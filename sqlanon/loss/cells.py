@@ -98,8 +98,8 @@ def monotone_entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[F
     """
     least = _entropies(tree, tree.height, counts=counts)
     for place in reversed(range(level, tree.height)):
-        own = _entropies(tree, place, counts=counts)
-        least = list(map(min, own, map(least.__getitem__, tree.parents(place))))
+        entropies = _entropies(tree, place, counts=counts)
+        least = list(map(min, entropies, map(least.__getitem__, tree.parents(place))))
     return _shared(least, _bits)
 
 
@@ -144,14 +144,14 @@ class GroupedCells:
     Args:
         leaves: Leaves of the group.
         domain: Leaves of the hierarchy.
-        held: Records that hold the cell's own value [records].
+        of_value: Records that hold the cell's own value [records].
         within: Records that hold a value of the group [records].
         records: All records [records].
     """
 
     leaves: Any
     domain: int
-    held: Any = 0
+    of_value: Any = 0
     within: Any = 0
     records: Any = 0
 
@@ -172,8 +172,8 @@ def suppressed_share(cells: GroupedCells) -> Share:
 
 def hdm_share(cells: GroupedCells) -> Share:
     """Hierarchical discernibility of cells in groups; see `measures.hdm`."""
-    rest = cells.records - cells.held
-    return cells.within - cells.held, rest + (rest == 0)  # all hold one value: 0 of 1
+    rest = cells.records - cells.of_value
+    return cells.within - cells.of_value, rest + (rest == 0)  # all hold one value: 0 of 1
 
 
 def _one(tree: Tree, counts: Counts) -> Fraction:
@@ -311,14 +311,14 @@ class CellCosts:
 
         Per column, `counts` has the records of each leaf; only entropies look at them.
         """
-        loss, held = CELL_LOSSES[name], counts or [()] * len(trees)
+        loss, column_counts = CELL_LOSSES[name], counts or [()] * len(trees)
         table = [
             [loss.cost(tree, level, leaves) for level in range(tree.height + 1)]
-            for tree, leaves in zip(trees, held, strict=True)
+            for tree, leaves in zip(trees, column_counts, strict=True)
         ]
         parts = [
             share * loss.suppressed(tree, leaves)
-            for share, tree, leaves in zip(shares(weights), trees, held, strict=True)
+            for share, tree, leaves in zip(shares(weights), trees, column_counts, strict=True)
         ]
         whole = sum(parts, Fraction(0))
         largest = (LARGEST - 1) // (max(records, 1) * max(math.ceil(whole), 1))

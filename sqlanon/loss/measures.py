@@ -64,8 +64,8 @@ def hdm(release: Release) -> float:
             level: node_counts(column.tree, level, counts=column.counts) for level in column.levels
         }
         for leaf, (level, node), records in _origins(column, under):
-            held, within = column.counts[leaf], under[level][node]
-            lost, rest = hdm_share(GroupedCells(0, 0, held, within, release.records))
+            with_value, within = column.counts[leaf], under[level][node]
+            lost, rest = hdm_share(GroupedCells(0, 0, with_value, within, release.records))
             terms.append(float(part) * records * lost / rest)
     return (math.fsum(terms) + release.suppressed) / release.records
 
@@ -263,8 +263,8 @@ def measured(release: Release) -> dict[str, float]:
     """Every measure that applies to a release, by its JSON name."""
     is_grouped = any(column.is_grouped for column in release.columns)
     left_out = LEVEL_MEASURES if is_grouped else ()
-    found = {key(name): FORMULAS[name](release) for name in MEASURES if name not in left_out}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {key(name): FORMULAS[name](release) for name in MEASURES if name not in left_out}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def left_out_note(names: Sequence[str], columns: Sequence[str]) -> str:

@@ -60,13 +60,13 @@ class Situation:
     @property
     def candidates(self) -> list[str]:
         """The methods that take the options given and the loss, whatever the table."""
-        return list(self.options.own.candidates)
+        return list(self.options.specific.candidates)
 
     @property
     def masks(self) -> Masks | None:
         """The patterns that are given."""
-        for own in self.options.own.candidates.values():
-            given = getattr(own, "patterns", None)
+        for settings in self.options.specific.candidates.values():
+            given = getattr(settings, "patterns", None)
             if given is not None:
                 return masks_of(given)
         return None
@@ -74,17 +74,17 @@ class Situation:
     @property
     def patterns(self) -> int:
         """How many patterns may be used at most, none of them listed; 0 where none are given."""
-        own = self.subject
-        columns = zip(own.names, own.low, own.high, strict=True)
+        subject = self.subject
+        columns = zip(subject.names, subject.low, subject.high, strict=True)
         wanted = [MaskColumn(name, low, high) for name, low, high in columns]
         return 0 if self.masks is None else self.masks.number(wanted)
 
     @property
     def cover_seconds(self) -> float:
         """How long a cover takes with its proof, about."""
-        own = self.subject
-        nodes = prod(high - low + 1 for low, high in zip(own.low, own.high, strict=True))
-        return COVER_SECONDS * own.records * nodes
+        subject = self.subject
+        nodes = prod(high - low + 1 for low, high in zip(subject.low, subject.high, strict=True))
+        return COVER_SECONDS * subject.records * nodes
 
     def holds(self, bytes_each: int, most: int) -> bool:
         """Whether there is memory for each record, of so many at most."""
@@ -137,7 +137,7 @@ def _provable(at: Situation) -> str:
 
 
 def _ordered(at: Situation) -> str:
-    names = [repr(name) for name, own in at.policy.attributes.items() if own.order is not None]
+    names = [repr(name) for name, entry in at.policy.attributes.items() if entry.order is not None]
     return f"the order of {listed(names)} is for its schemes" if names else ""
 
 
@@ -151,7 +151,7 @@ def _of_labels(at: Situation) -> str:
 
 
 def _consistent(at: Situation) -> str:
-    return "every column is to keep one level" if at.options.own.consistent else ""
+    return "every column is to keep one level" if at.options.specific.consistent else ""
 
 
 def _of_classes(at: Situation) -> str:
@@ -162,10 +162,12 @@ def _of_classes(at: Situation) -> str:
 
 def _mixed_labels(at: Situation) -> str:
     """What no recoding of single records can publish: its levels mix in a column."""
-    own = at.subject
+    subject = at.subject
     mixed = [
         repr(name)
-        for name, tree, low, high in zip(own.names, own.trees, own.low, own.high, strict=True)
+        for name, tree, low, high in zip(
+            subject.names, subject.trees, subject.low, subject.high, strict=True
+        )
         if any(tree.shared_labels(low, high))
     ]
     return f"labels of {listed(mixed)} stand for different nodes at several levels" if mixed else ""
@@ -179,7 +181,7 @@ def _unprovable(at: Situation) -> str:
     least = "recoding record by record loses least"
     if at.subject.records > COVERED_RECORDS or not at.holds(RECORD_BYTES, COVERED_RECORDS):
         return f"{least}, and {records} are more than covers handle in a moment"
-    limit = at.options.own.time_limit
+    limit = at.options.specific.time_limit
     if at.cover_seconds <= (PATIENCE if limit is None else IN_TIME * limit):
         return ""
     long = "takes long" if limit is None else "may take longer than the time limit"
@@ -236,16 +238,16 @@ def settled(
     """The options of the method that is chosen, and why it is."""
     chosen = choose(Situation(subject, policy, options))
     options.tell(_note(chosen))
-    method, own = METHODS[chosen.method], options.own.candidates[chosen.method]
-    return replace(options, method=method, own=own), chosen
+    method, settings = METHODS[chosen.method], options.specific.candidates[chosen.method]
+    return replace(options, method=method, specific=settings), chosen
 
 
-def explained(found: Decided, chosen: Choice) -> Decided:
+def explained(decided: Decided, chosen: Choice) -> Decided:
     """What was decided, with the reason for the method and what more time gives in its report."""
-    report = found.report
+    report = decided.report
     search = replace(report.search, chosen_by=AUTO, reason=chosen.reason)
     notes = _note(chosen), *_further(report, chosen), *report.notes
-    return replace(found, report=replace(report, search=search, notes=notes))
+    return replace(decided, report=replace(report, search=search, notes=notes))
 
 
 def _note(chosen: Choice) -> str:

@@ -111,11 +111,11 @@ class Forest:
     @property
     def places(self) -> list[int]:
         """The place of each node among its siblings, from 1."""
-        found, taken = [], [0] * (len(self.numbers) + 1)
+        places, taken = [], [0] * (len(self.numbers) + 1)
         for parent in self.parents.tolist():
             taken[parent] += 1
-            found.append(taken[parent])
-        return found
+            places.append(taken[parent])
+        return places
 
     @property
     def score(self) -> float:
@@ -125,17 +125,17 @@ class Forest:
         members of an itemset differ little in what is still to come, and members alike are one row.
         Near-constant ones come after those of as many values: they hardly make an itemset smaller.
         """
-        held = np.bincount(self.deepest + 1, weights=self.records)
-        shares = held[held > 0] / held.sum()
+        counts = np.bincount(self.deepest + 1, weights=self.records)
+        shares = counts[counts > 0] / counts.sum()
         return float(np.log2(len(shares)) * -(shares * np.log2(shares)).sum())
 
     def ancestors(self, node: int) -> list[int]:
         """A node and those above it, upwards; none for -1."""
-        found = []
+        nodes = []
         while node >= 0:
-            found.append(node)
+            nodes.append(node)
             node = int(self.parents[node])
-        return found
+        return nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +167,9 @@ class ItemCodes:
         of the trees, each before those below it.
         """
         widths = [_widths(forest)[::-1] for forest in reversed(forests)]
-        packed, words = _packed([width for own in widths for width in own])
+        packed, words = _packed([width for forest_widths in widths for width in forest_widths])
         rest = iter(packed)
-        fields = [tuple(next(rest) for _ in own)[::-1] for own in widths]
+        fields = [tuple(next(rest) for _ in forest_widths)[::-1] for forest_widths in widths]
         return cls(tuple(forests), tuple(reversed(fields)), words)
 
     @property
@@ -190,21 +190,21 @@ class ItemCodes:
     def codes(self, attribute: int) -> list[Words]:
         """The code of each node."""
         forest, fields = self.forests[attribute], self.fields[attribute]
-        places, found = forest.places, []
+        places, codes = forest.places, []
         for node in range(len(forest.numbers)):
             code = [0] * self.words
-            for held in forest.ancestors(node):
-                if held != forest.top:
-                    field = fields[int(forest.depths[held]) - 1]
-                    code[field.word] |= places[held] << field.offset
-            found.append(tuple(code))
-        return found
+            for ancestor in forest.ancestors(node):
+                if ancestor != forest.top:
+                    field = fields[int(forest.depths[ancestor]) - 1]
+                    code[field.word] |= places[ancestor] << field.offset
+            codes.append(tuple(code))
+        return codes
 
     def some(self, attribute: int, node: int, *, code: Words) -> Words:
         """The bits that any of the values of a deepest node may have set; node -1 is none."""
         depth = int(self.forests[attribute].depths[node]) if node >= 0 else 0
         below = self.bits(attribute, depth, high=depth + 1)
-        return tuple(own | other for own, other in zip(code, below, strict=True))
+        return tuple(bits | other for bits, other in zip(code, below, strict=True))
 
     def nodes(self, attribute: int, words: Sequence[Numbers]) -> Numbers:
         """The nodes of itemsets, by their numbers in the taxonomy, from the words of their codes.
@@ -219,8 +219,8 @@ class ItemCodes:
             place = (words[bits.word] >> bits.offset) & (bits.mask >> bits.offset)
             deeper = np.flatnonzero(place)
             node[deeper] = below[first[node[deeper] + 1] + place[deeper] - 1]
-        found: Numbers = forest.numbers[node]
-        return found
+        numbers: Numbers = forest.numbers[node]
+        return numbers
 
 
 def _widths(forest: Forest) -> list[int]:
@@ -463,8 +463,8 @@ class _Mining:
         if self.wanted.progress is not None:
             count, _ = self.engine.rows(itemsets.totals(prefixes))[0]
             place, steps = self.codes.order.index(step.attribute) + 1, len(self.codes.order)
-            told = counted(count, "itemset")
-            line = f"mining: attribute {place} of {steps}, {told} so far"
+            total = counted(count, "itemset")
+            line = f"mining: attribute {place} of {steps}, {total} so far"
             self.wanted.progress(ProgressLine(line, (place - 1) / steps))
 
     def _steps(self) -> list[Step]:
@@ -475,10 +475,10 @@ class _Mining:
         bits = [codes.bits(attribute) for attribute in codes.order]
         for place, attribute in enumerate(codes.order):
             before, mined_bits = bits[:place], bits[: place + 1]
-            highest = [_highest(own) for own in mined_bits]
+            highest = [_highest(words) for words in mined_bits]
             lower = [
-                tuple(a & ~b for a, b in zip(own, top, strict=True))
-                for own, top in zip(mined_bits, highest, strict=True)
+                tuple(a & ~b for a, b in zip(words, top, strict=True))
+                for words, top in zip(mined_bits, highest, strict=True)
             ]
             step = Step(
                 attribute=attribute,
@@ -512,11 +512,11 @@ class _Mining:
         codes, layout = self.codes, encoded.layout
         rows: list[tuple[object, ...]] = []
         for attribute in codes.order:
-            forest, own = codes.forests[attribute], codes.codes(attribute)
+            forest, node_codes = codes.forests[attribute], codes.codes(attribute)
             packed = layout.leaf_codes(attribute, trees[attribute])
             for leaf in np.flatnonzero(forest.records).tolist():
                 node = int(forest.deepest[leaf])
-                every = own[node] if node >= 0 else (0,) * codes.words
+                every = node_codes[node] if node >= 0 else (0,) * codes.words
                 some = codes.some(attribute, node, code=every)
                 rows.append((attribute, *packed[leaf], *every, *some))
         names = [ATTRIBUTE, *(word(w) for w in range(layout.words))]
@@ -535,12 +535,12 @@ class _Mining:
 
 def _highest(bits: Words) -> Words:
     """The highest bit of each word that is set."""
-    return tuple(1 << own.bit_length() - 1 if own else 0 for own in bits)
+    return tuple(1 << value.bit_length() - 1 if value else 0 for value in bits)
 
 
 def _together(masks: Sequence[Words], words: int) -> Words:
     """The union of masks that have no bit in common."""
-    return tuple(sum(own[w] for own in masks) for w in range(words))
+    return tuple(sum(mask[w] for mask in masks) for w in range(words))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -664,16 +664,16 @@ def list_itemsets(
     wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high, listed.progress)
     with engine.workspace():
         encoded = encode_subject(engine, subject, plain)
-        found = mined(engine, encoded, trees=subject.trees, wanted=wanted)
+        result = mined(engine, encoded, trees=subject.trees, wanted=wanted)
         if place is not None:
-            with written_beside(engine, found.labelled(engine, subject.trees), place=place):
+            with written_beside(engine, result.labelled(engine, subject.trees), place=place):
                 pass
     return MiningReport(
         kind=listed.kind,
         k=policy.k,
         records=subject.records,
-        itemsets=found.count,
-        memberships=found.memberships,
+        itemsets=result.count,
+        memberships=result.memberships,
         output=listed.into,
         seconds=time.monotonic() - started,
     )

@@ -149,8 +149,8 @@ def scheme_choice(schemes: Schemes | None) -> SchemeChoice:
 
 def described(options: type) -> dict[str, Option]:
     """The options that a dataclass holds, by name: its own, then those that it inherits."""
-    ordered = sorted(fields(options), key=lambda each: each.name not in options.__annotations__)
-    return {each.name: each.metadata["option"] for each in ordered if "option" in each.metadata}
+    ordered = sorted(fields(options), key=lambda entry: entry.name not in options.__annotations__)
+    return {entry.name: entry.metadata["option"] for entry in ordered if "option" in entry.metadata}
 
 
 @dataclass(frozen=True, slots=True)

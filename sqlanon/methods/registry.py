@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sqlanon.reports.plan import Report
 
 Found = TypeVar("Found")
-Own_co = TypeVar("Own_co", covariant=True)
+Specific_co = TypeVar("Specific_co", covariant=True)
 AUTO = "auto"
 PROCESS_BYTES = 300_000_000
 """Memory of a process that improves blocks of a table, about."""
@@ -56,7 +56,7 @@ class Fallback:
 
     Args:
         cut_beyond: Records beyond which cuts from the top stand first; infinite for never.
-        own: Share of the time left then that the method has; `LAST` has the rest, if any, where
+        share: Share of the time left then that the method has; `LAST` has the rest, if any, where
             the method has no result or one that was cut short.
         always: Whether `LAST` has the rest, and may be the result, where nothing was cut, too.
         replaces: Whether these are the result, too, where the method's own was cut short and loses
@@ -65,16 +65,16 @@ class Fallback:
     """
 
     cut_beyond: float = 0
-    own: float = 1.0
+    share: float = 1.0
     always: bool = False
     replaces: bool = True
 
 
 NODES = Fallback(cut_beyond=math.inf)
 """Full-domain recodings alone."""
-CUTS = Fallback(own=0.8)
+CUTS = Fallback(share=0.8)
 """Cuts from the top first, and `anytime` where the method has no result of its own in time."""
-SLOW = Fallback(own=0.5, always=True)
+SLOW = Fallback(share=0.5, always=True)
 """Of methods that lose more than `anytime` does in as long: else more time would lose more."""
 LARGE = Fallback(cut_beyond=250_000)
 """Of what begins with cuts itself, once all records are read one by one."""
@@ -292,26 +292,26 @@ def _choice_options(settings: Mapping[str, Any], loss: str) -> AutoOptions:
     CHOICE.check_loss(loss)
     for name, value in settings.items():
         OPTIONS[name].check(value)
-    own = {name: settings[name] for name in described(AutoOptions).keys() & settings}
+    options = {name: settings[name] for name in described(AutoOptions).keys() & settings}
     asked = {name: value for name, value in settings.items() if name != "consistent"}
-    found, refused = {}, {}
+    candidates, refused = {}, {}
     for name, row in METHODS.items():
         try:
             row.check_loss(loss)
             settled = row.settled(asked)
-            if row.recoding == "full-domain" or not own.get("consistent"):
-                found[name] = settled
+            if row.recoding == "full-domain" or not options.get("consistent"):
+                candidates[name] = settled
             else:
                 refused[name] = PolicyError(f"{name} publishes columns at more than one level")
         except PolicyError as error:
             refused[name] = error
-    if not found:
+    if not candidates:
         given = [name for name, value in settings.items() if value != OPTIONS[name].default]
-        nearest = max(METHODS, key=lambda name: sum(METHODS[name].takes(own) for own in given))
+        nearest = max(METHODS, key=lambda name: sum(METHODS[name].takes(key) for key in given))
         raise PolicyError(
             f"no method takes {listed([*given, f'loss {loss}'])} together: {refused[nearest]}"
         )
-    return AutoOptions(**own, candidates=found)
+    return AutoOptions(**options, candidates=candidates)
 
 
 def _method_help() -> str:
@@ -327,9 +327,9 @@ def _loss_help() -> str:
     common = [loss for loss in MEASURES if all(loss in row.losses for row in METHODS.values())]
     alike: dict[str, list[str]] = {}
     for row in METHODS.values():
-        own = ", ".join(loss for loss in row.losses if loss not in common)
-        alike.setdefault(own, []).append(row.name)
-    more = [f"; {listed(names)} also {own}" for own, names in alike.items() if own]
+        losses = ", ".join(loss for loss in row.losses if loss not in common)
+        alike.setdefault(losses, []).append(row.name)
+    more = [f"; {listed(names)} also {others}" for others, names in alike.items() if others]
     every = f"with every method {', '.join(common)}{''.join(more)}"
     return f"The measure of loss to minimize: {every}. Default: lm."
 
@@ -405,8 +405,8 @@ class SharedWork:
             return find()
         if name not in self.stored:
             self.stored[name] = find()
-        found: Found = self.stored[name]
-        return found
+        stored: Found = self.stored[name]
+        return stored
 
     def once(
         self,
@@ -430,24 +430,24 @@ class SharedWork:
         if name in self._kept:
             kept, seconds = self._kept[name]
             self.borrowed += seconds
-            found: Found = kept
-            return found
+            result: Found = kept
+            return result
         started = time.monotonic()
-        found = find()
+        result = find()
         kind = name[0]
-        if self._records[kind] + records <= self.most and is_whole(found):
+        if self._records[kind] + records <= self.most and is_whole(result):
             self._records[kind] += records
-            self._kept[name] = found, time.monotonic() - started
-        return found
+            self._kept[name] = result, time.monotonic() - started
+        return result
 
 
 @dataclass(frozen=True, slots=True)
-class Options(Generic[Own_co]):
+class Options(Generic[Specific_co]):
     """Options of a search.
 
     Args:
         method: The method.
-        own: Its own options.
+        specific: Its own options.
         loss: The loss to minimize.
         seed: Seed of all random choices.
         progress: Receives lines about the progress of the search.
@@ -463,7 +463,7 @@ class Options(Generic[Own_co]):
     """
 
     method: Method
-    own: Own_co
+    specific: Specific_co
     loss: str = "lm"
     seed: int = 0
     progress: Callable[[str], None] | None = None
@@ -487,13 +487,13 @@ class Options(Generic[Own_co]):
                 invalid.
         """
         row, names = method_named(method), OPTIONS.keys() - {"loss"}
-        own = {name: value for name, value in settings.items() if name in names}
+        options = {name: value for name, value in settings.items() if name in names}
         common = {name: value for name, value in settings.items() if name not in names}
         if row is CHOICE:
-            settled: Any = _choice_options(own, common.get("loss", OPTIONS["loss"].default))
+            settled: Any = _choice_options(options, common.get("loss", OPTIONS["loss"].default))
         else:
-            settled = row.settled(own)
-        common.setdefault("deadline", Deadline.after(own.get("time_limit")))
+            settled = row.settled(options)
+        common.setdefault("deadline", Deadline.after(options.get("time_limit")))
         return Options(row, settled, **common)
 
     @property
@@ -506,12 +506,12 @@ class Options(Generic[Own_co]):
     @contextmanager
     def workers(self, most: int, until: Deadline) -> Iterator[Sequence[Worker]]:
         """Those of the cluster, where they are more than this machine's: see `Workers`."""
-        own = min(self.processes, most)
+        local = min(self.processes, most)
         with ExitStack() as stack:
             far: Sequence[Worker] = ()
-            if self.cluster is not None and own < most:
+            if self.cluster is not None and local < most:
                 far = stack.enter_context(self.cluster(most, until))
-            yield far if len(far) > own else stack.enter_context(processes(own))
+            yield far if len(far) > local else stack.enter_context(processes(local))
 
     def tell(self, line: str, share: float | None = None) -> None:
         """Tells how far the search is, and which share of its phase is done, where that is known.

@@ -105,7 +105,7 @@ def impossible(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
 
 def models_text(policy: Policy) -> str:
     """The models of a policy, for a message."""
-    demands = [f"{each.model.describe()} of {each.column!r}" for each in policy.demands]
+    demands = [f"{demand.model.describe()} of {demand.column!r}" for demand in policy.demands]
     whole = [f"{model.describe()} {model.threshold:g}" for model in policy.of_sizes]
     whole += [f"{model.describe()} (k = {model.k})" for model in policy.of_subsets]
     whole += [model.describe() for model in policy.population_models]

@@ -81,7 +81,7 @@ class Subject:
     @property
     def level_names(self) -> dict[str, list[str]]:
         """What each level of each of them is called, from 0 up."""
-        return {name: level_names(own.hierarchy.rule) for name, own in self.attributes.items()}
+        return {name: level_names(role.hierarchy.rule) for name, role in self.attributes.items()}
 
     def warnings(self) -> list[str]:
         """Oddities of the hierarchies that do no harm at one level per column.
@@ -143,9 +143,9 @@ def bind(engine: Engine, table: exp.Table, *, policy: Policy) -> Subject:
         )
     else:
         comparable(engine, population, types={name: columns[name] for name in attributes})
-        people, *held = engine.rows(encode.presence(population, list(attributes)))[0]
+        people, *known = engine.rows(encode.presence(population, list(attributes)))[0]
         _refuse_few(policy, records=records, people=people)
-        nullable |= {name for name, n in zip(attributes, held, strict=True) if n < people}
+        nullable |= {name for name, n in zip(attributes, known, strict=True) if n < people}
         with engine.workspace():
             both = encode.distinct_rows([table, population], list(attributes))
             trees, _ = grow(
@@ -237,10 +237,10 @@ def refuse_unstored(engine: Engine, columns: Mapping[str, exp.DataType]) -> None
         SourceError: There is one; the message names it and its type.
     """
     for name, kind in columns.items():
-        held = {type_id(part) for part in kind.find_all(exp.DataType)} & engine.can.unstored
-        if held:
+        types = {type_id(part) for part in kind.find_all(exp.DataType)} & engine.can.unstored
+        if types:
             raise SourceError(
-                f"column {name!r} holds values of type {listed(sorted(held))}, which no table of "
+                f"column {name!r} holds values of type {listed(sorted(types))}, which no table of "
                 "this version of DuckDB can hold; cast it in a view, drop it, or upgrade duckdb"
             )
 
@@ -358,12 +358,12 @@ def grow(
                     *hierarchy.rows,
                     *_unlisted(engine, table, name=name, hierarchy=hierarchy, kind=columns[name]),
                 ]
-                own = hierarchy.name, hierarchy.lines
+                file = hierarchy.name, hierarchy.lines
                 faults += leaf_faults(
                     [path[0] for path in hierarchy.rows], columns[name], name=name
                 )
                 trees.append(
-                    Tree.grow(name, rows, with_null=name in nullable, name=own[0], lines=own[1])
+                    Tree.grow(name, rows, with_null=name in nullable, name=file[0], lines=file[1])
                 )
                 counts.append(None)
             else:
@@ -374,8 +374,8 @@ def grow(
                     encode.distinct_paths(table, name, labels=labels, kind=columns[name])
                 )
                 trees.append(Tree.grow(name, [path[:-1] for path in paths]))
-                held = {text: records for text, *_, records in paths}
-                counts.append(tuple(held[leaf] for leaf in trees[-1].leaves))
+                leaf_counts = {text: records for text, *_, records in paths}
+                counts.append(tuple(leaf_counts[leaf] for leaf in trees[-1].leaves))
         except HierarchyError as error:
             faults += error.faults
         except EngineError as error:
@@ -401,10 +401,10 @@ def _unlisted(
     leaves = [path[0] for path in hierarchy.rows]
     with engine.workspace():
         listed = engine.load_rows("listed", {encode.LEAF: leaves}, {encode.LEAF: TEXT})
-        found = engine.rows(
+        values = engine.rows(
             encode.unlisted(table, name, leaves=encode.values_of(listed, kind, carried=[]))
         )
-    return [(value, *hierarchy.others) for (value,) in found]
+    return [(value, *hierarchy.others) for (value,) in values]
 
 
 def listing(column: str) -> str:
@@ -417,5 +417,5 @@ def listing(column: str) -> str:
 
 def named(hierarchy: Hierarchy, column: str) -> str:
     """A hierarchy of a column, by its file where it has one, for a message."""
-    own = f" {hierarchy.name!r}" if hierarchy.name else ""
-    return f"hierarchy{own} of column {column!r}"
+    quoted = f" {hierarchy.name!r}" if hierarchy.name else ""
+    return f"hierarchy{quoted} of column {column!r}"

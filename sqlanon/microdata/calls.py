@@ -115,8 +115,8 @@ def asked(source: object, policy: object, *, table: object = None) -> Call:
     if table is not None:
         raise PolicyError("a frame is the table itself; leave table out")
     owner, inner = owned(source)
-    held = owner if isinstance(owner, HeldFrame) else inner
-    return Call(owner, inner, made, said, held if isinstance(held, HeldFrame) else None)
+    frame = owner if isinstance(owner, HeldFrame) else inner
+    return Call(owner, inner, made, said, frame if isinstance(frame, HeldFrame) else None)
 
 
 def _refuse_unless_wrapped(source: object) -> None:

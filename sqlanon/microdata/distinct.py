@@ -62,22 +62,22 @@ class DistinctCombinations:
     def leaf_counts(self, trees: Sequence[Tree]) -> tuple[tuple[int, ...], ...]:
         """Records per leaf of every column [records]."""
         return tuple(
-            tuple(np.bincount(own, self.sizes, len(tree.leaves)).astype(np.int64).tolist())
-            for own, tree in zip(self.leaves.T, trees, strict=True)
+            tuple(np.bincount(leaf, self.sizes, len(tree.leaves)).astype(np.int64).tolist())
+            for leaf, tree in zip(self.leaves.T, trees, strict=True)
         )
 
     def demands(self) -> Demands | None:
         """The models beyond k, asked of groups of distinct combinations; None without any."""
         every = tuple(
             ValueDemand(
-                each.number,
+                attribute.number,
                 model,
-                np.array(each.counts),
-                tuple(map(np.array, each.nodes)),
-                each.holders,
+                np.array(attribute.counts),
+                tuple(map(np.array, attribute.nodes)),
+                attribute.holders,
             )
-            for each in self.attributes
-            for model in each.models
+            for attribute in self.attributes
+            for model in attribute.models
         )
         if not every and self.persons is None:
             return None
@@ -108,18 +108,18 @@ def distinct_combinations(
     if policy.demands or policy.entity is not None or valued:
         attributes, carried = ranked(engine, subject, policy=policy, valued=valued)
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
-    table, held = engine.materialize_counted("combinations", runs.units(subject.table, by))
-    if not may_be_read(engine, held):
+    table, count = engine.materialize_counted("combinations", runs.units(subject.table, by))
+    if not may_be_read(engine, count):
         raise EngineError(
-            f"the table has {counted(held, 'distinct combination')}, which this method reads "
+            f"the table has {counted(count, 'distinct combination')}, which this method reads "
             f"all into this process, where {engine.can.local_rows:,} may be read; choose --method "
             "mondrian or incognito, which count where the table is, or allow more rows here "
             "(--memory-limit, --local-rows)"
         )
     words = layout.words
     unit, size = runs.free(runs.UNIT, by), runs.free(SIZE, by)
-    own = {runs.UNIT: Carried(unit), COUNT: Carried(size)}
-    query = coded(engine, subject, source=table, coding=coding, carried=own | carried)
+    units = {runs.UNIT: Carried(unit), COUNT: Carried(size)}
+    query = coded(engine, subject, source=table, coding=coding, carried=units | carried)
     coded_rows = engine.materialize("coded", query)
     is_counted = carried.pop(ENTITY, None) is not None
     # A person may be a text or a date. Records without one are one person's.
@@ -163,7 +163,7 @@ def held_combinations(
     if details is not None:
         table, attributes = details.table, details.attributes
     rows = engine.numbers(expression("SELECT * FROM {{ rows }} AS rows", rows=table))
-    numbers = sorted({each.number for each in attributes})
+    numbers = sorted({attribute.number for attribute in attributes})
     ranks = [rows[value_of(number)] for number in numbers]
     codes = np.stack([rows[word(w)] for w in range(encoded.layout.words)], axis=1)
     return DistinctCombinations(
@@ -228,22 +228,22 @@ class Units:
             counts: Per attribute the records of each value, or persons, and those with any.
         """
         attributes, ranks = [], []
-        for each, own, count in zip(self.attributes, self.ranks, counts, strict=True):
-            values = len(each.counts)
-            held = np.flatnonzero(count[:values])
-            nodes = tuple(tuple(np.array(level)[held].tolist()) for level in each.nodes)
-            persons = int(count[-1]) if each.persons else None
+        for attribute, rank, count in zip(self.attributes, self.ranks, counts, strict=True):
+            values = len(attribute.counts)
+            present = np.flatnonzero(count[:values])
+            nodes = tuple(tuple(np.array(level)[present].tolist()) for level in attribute.nodes)
+            persons = int(count[-1]) if attribute.persons else None
             attributes.append(
                 replace(
-                    each,
-                    counts=tuple(count[held].tolist()),
+                    attribute,
+                    counts=tuple(count[present].tolist()),
                     nodes=nodes,
-                    reference=replace(each.reference, persons=persons),
+                    reference=replace(attribute.reference, persons=persons),
                 )
             )
             number = np.full(values + 1, -1)  # the last one is that of no value
-            number[held] = np.arange(len(held))
-            ranks.append(number[own])
+            number[present] = np.arange(len(present))
+            ranks.append(number[rank])
         return replace(self, attributes=tuple(attributes), ranks=tuple(ranks))
 
     def parted(self, engine: Engine, node: tuple[int, ...]) -> exp.Table:
@@ -257,21 +257,21 @@ class Units:
         )
         return engine.materialize("parts", query)
 
-    def rows(self, found: Mapping[str, Numbers]) -> PartRows:
+    def rows(self, columns: Mapping[str, Numbers]) -> PartRows:
         """Rows of a search, from columns of a table of combinations."""
-        codes = np.stack([found[word(w)] for w in range(self.layout.words)], axis=1)
-        return self.rows_at(leaf_numbers(self.subject.trees, self.layout, codes=codes), found)
+        codes = np.stack([columns[word(w)] for w in range(self.layout.words)], axis=1)
+        return self.rows_at(leaf_numbers(self.subject.trees, self.layout, codes=codes), columns)
 
-    def rows_at(self, leaves: Numbers, found: Mapping[str, Numbers]) -> PartRows:
+    def rows_at(self, leaves: Numbers, columns: Mapping[str, Numbers]) -> PartRows:
         """Rows with `leaves[row, column]`, and the other columns of a table of combinations."""
         pairs = zip(self.attributes, self.ranks, strict=True)
-        values = [rank[found[value_of(each.number)]] for each, rank in pairs]
+        values = [rank[columns[value_of(attribute.number)]] for attribute, rank in pairs]
         return PartRows(
-            tuple(np.ascontiguousarray(own, np.int32) for own in leaves.T),
-            found[encode.SIZE],
+            tuple(np.ascontiguousarray(leaf, np.int32) for leaf in leaves.T),
+            columns[encode.SIZE],
             tuple(values),
-            tuple(each.persons for each in self.attributes),
-            found.get(ENTITY),
+            tuple(attribute.persons for attribute in self.attributes),
+            columns.get(ENTITY),
         )
 
 
@@ -297,7 +297,7 @@ def units_of(engine: Engine, subject: Subject, *, policy: Policy) -> Units:
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
     keys = tuple(word(layout.words + number) for number in range(words))
-    ranks = tuple(np.append(np.arange(len(each.counts)), -1) for each in attributes)
+    ranks = tuple(np.append(np.arange(len(attribute.counts)), -1) for attribute in attributes)
     return Units(subject, layout, table, keys, values, tuple(attributes), tuple(carried), ranks)
 
 
@@ -308,11 +308,11 @@ def _placed(
     layout, maps = coding
     numbered = (places(subject.table, name) for name in subject.names)
     made = [engine.materialize_counted("places", query) for query in numbered]
-    held, values = zip(*made, strict=True)
+    orders, values = zip(*made, strict=True)
     placed = {}
-    for name, own, (number, factor) in zip(subject.names, held, factors(values), strict=True):
+    for name, order, (number, factor) in zip(subject.names, orders, factors(values), strict=True):
         words, key = maps[name].named_selects[1:], word(layout.words + number)
-        query = parts.placed_leaves(maps[name], own, words=words, key=key, factor=factor)
+        query = parts.placed_leaves(maps[name], order, words=words, key=key, factor=factor)
         table = engine.materialize("leaves", query)
         figures = [column(encode.VALUE), *map(column, [*words, key])]
         placed[name] = select(figures, table)

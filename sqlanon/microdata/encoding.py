@@ -98,8 +98,8 @@ def encode_subject(
     if records != subject.records:
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps, show_values=show_values))
     counts = leaf_counts(engine, subject, layout=layout, table=table)
-    found = Encoded(table, rows, layout, counts, maps, details, values)
-    return _with_population(engine, subject, policy, found, names=subject.names)
+    encoded = Encoded(table, rows, layout, counts, maps, details, values)
+    return _with_population(engine, subject, policy, encoded, names=subject.names)
 
 
 def encode_top(
@@ -121,18 +121,18 @@ def encode_top(
     counts = [
         _column_counts(engine, subject, coding=(layout, maps), number=n) for n in range(len(tells))
     ]
-    if any(sum(each) != subject.records for each in counts):
+    if any(sum(column) != subject.records for column in counts):
         raise HierarchyError(uncovered_faults(engine, subject, maps=maps))
     table, details, values = _combinations(
         engine, subject, policy=policy, valued=valued, coding=(layout, kept)
     )
     rows = engine.rows(encode.extent(table))[0][0]
-    found = Encoded(table, rows, layout, tuple(map(tuple, counts)), maps, details, values)
-    return _with_population(engine, subject, policy, found, names=list(kept))
+    encoded = Encoded(table, rows, layout, tuple(map(tuple, counts)), maps, details, values)
+    return _with_population(engine, subject, policy, encoded, names=list(kept))
 
 
 def _with_population(
-    engine: Engine, subject: Subject, policy: Policy, found: Encoded, *, names: Sequence[str]
+    engine: Engine, subject: Subject, policy: Policy, encoded: Encoded, *, names: Sequence[str]
 ) -> Encoded:
     """The codes with those of the population, by some columns, where a model asks for it.
 
@@ -141,8 +141,8 @@ def _with_population(
         SourceError: Bounds of shares are asked for, and the table is no part of the population.
     """
     if subject.population is None or not policy.population_models:
-        return found
-    table, details = subject.population, found.details
+        return encoded
+    table, details = subject.population, encoded.details
     people = replace(subject, table=table, columns=column_types(engine, table))
     layout, maps = leaf_maps(engine, people, names)
     query = coded(engine, people, source=table, coding=(layout, maps))
@@ -151,15 +151,15 @@ def _with_population(
     if engine.rows(encode.extent(codes, layout.words))[0][1] != records:
         faults = uncovered_faults(engine, people, maps=maps)
         raise HierarchyError([f"the population: {fault}" for fault in faults])
-    query = encode.present(found.table, codes, words=layout.words)
+    query = encode.present(encoded.table, codes, words=layout.words)
     presence, present = engine.materialize_counted("presence", query)
     crowded = engine.rows(encode.crowded(presence))[0]
     tell_crowded(engine, policy, crowded, names=names or subject.names)
     if details is None:
         from sqlanon.microdata.sensitive import Details  # k alone needs none of these
 
-        details = Details(found.table, (), False, found.rows)
-    return replace(found, details=details, presence=presence, present=present)
+        details = Details(encoded.table, (), False, encoded.rows)
+    return replace(encoded, details=details, presence=presence, present=present)
 
 
 def tell_crowded(
@@ -186,7 +186,7 @@ def tell_crowded(
         f"and {people:,} in the population; give the population that they were drawn from, with "
         "its values spelt as in the table"
     )
-    if any(isinstance(each, DeltaPresence) for each in policy.population_models):
+    if any(isinstance(model, DeltaPresence) for model in policy.population_models):
         raise SourceError(text)
     if not any(is_about(note, "crowded") for note in engine.opened.notes):
         engine.opened.notes.append(Note(text, "crowded"))
@@ -287,7 +287,7 @@ def coded(
     (layout, maps), nullable = coding, set(subject.nullable)
     if len(maps) <= JOINED:
         return encode.encoded(source, maps, nullable=nullable, words=layout.words, carried=carried)
-    carried, names, begun = carried or {}, list(maps), list[str]()
+    carried, names, coded_words = carried or {}, list(maps), list[str]()
     wanted = [*names, *(item.origin for item in carried.values())]
     places = {name: f"held_{place}" for place, name in enumerate(dict.fromkeys(wanted))}
     now, rows = {name: name for name in places}, source
@@ -298,14 +298,15 @@ def coded(
         empty = {now[name] for name in part if name in nullable}
         kept = {places[name]: now[name] for name in rest}
         stage = engine.materialize(
-            "stage", encode.joined(rows, leaves, nullable=empty, begun=begun, kept=kept)
+            "stage",
+            encode.joined(rows, leaves, nullable=empty, source_words=coded_words, kept=kept),
         )
         if rows is not source:
             engine.tables.drop(rows)
-        words = {own for leaf_rows in leaves.values() for own in leaf_rows.named_selects[1:]}
-        now, rows, begun = places, stage, sorted({*begun, *words})
-    held = {name: replace(item, origin=places[item.origin]) for name, item in carried.items()}
-    return encode.grouped(rows, layout.words, carried=held)
+        words = {word for leaf_rows in leaves.values() for word in leaf_rows.named_selects[1:]}
+        now, rows, coded_words = places, stage, sorted({*coded_words, *words})
+    renamed = {name: replace(item, origin=places[item.origin]) for name, item in carried.items()}
+    return encode.grouped(rows, layout.words, carried=renamed)
 
 
 def _detailed(
@@ -383,11 +384,11 @@ def uncovered_faults(
     return [unsteady] if unsteady else faults
 
 
-def _listed(found: Sequence[tuple[str | None, int]], values: int) -> str:
+def _listed(rows: Sequence[tuple[str | None, int]], values: int) -> str:
     """Values and their records, the first ones of many."""
     named = [
         f"{'NULL' if value is None else repr(value)} ({counted(records, 'record')})"
-        for value, records in found
+        for value, records in rows
     ]
     rest = [f"{values - len(named):,} more"] if values > len(named) else []
     return listed([*named, *rest])

@@ -139,14 +139,14 @@ def bind_hierarchies(
         faults: list[str] = []
         for column, entry in wanted.attributes.items():
             try:
-                found, tree = _fitted(
+                hierarchy, tree = _fitted(
                     source.engine,
                     source.table,
                     column=column,
                     hierarchy=entry.hierarchy,
                     show_values=show_values,
                 )
-                reports.append(_described(found, tree, column=column))
+                reports.append(_described(hierarchy, tree, column=column))
             except HierarchyError as error:
                 faults += error.faults
         if faults:

@@ -135,8 +135,8 @@ def with_provenance(source: OpenedSource, report: R, policy: Policy | None = Non
     """
     provenance = replace(report.provenance, source=source.name, policy=policy)
     # A plan that is carried out has the notes of the source that it was made from.
-    found = tuple(source.engine.opened.notes)
-    notes = (*found, *(note for note in report.notes if note not in found))
+    source_notes = tuple(source.engine.opened.notes)
+    notes = (*source_notes, *(note for note in report.notes if note not in source_notes))
     changes = {"provenance": provenance, "notes": notes}
     return replace(report, **changes)  # type: ignore[type-var]
 
@@ -169,7 +169,7 @@ def beside(
     """
     types = column_types(source.engine, source.table)
     # How a DOUBLE was written is known no more, so 1.5 and 1.50 must be one value there.
-    numbers = {name for name, each in types.items() if each.is_type(*exp.DataType.FLOAT_TYPES)}
+    numbers = {name for name, kind in types.items() if kind.is_type(*exp.DataType.FLOAT_TYPES)}
     use = Use(by_value=policy.by_value() | numbers)
     if not is_alike:
         return TextReading(use=lambda _: use)

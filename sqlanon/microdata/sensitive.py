@@ -110,8 +110,8 @@ def asked(
         order, height = value_order(attribute, name, kind=columns[name], table=table)
         needed = needed_by(models, nulls=attribute.nulls == "value")
         attributes += [
-            Attribute(each, needed, order, height, number, entity is not None)
-            for each, entity in counted_by(models, policy.entity)
+            Attribute(counted_models, needed, order, height, number, entity is not None)
+            for counted_models, entity in counted_by(models, policy.entity)
         ]
     return tuple(names), tuple(attributes)
 
@@ -130,15 +130,15 @@ def counted_by(
 
 def _models(policy: Policy) -> dict[str, tuple[ValueModel, ...]]:
     """The models of each sensitive column that has any."""
-    found: dict[str, tuple[ValueModel, ...]] = {}
+    models: dict[str, tuple[ValueModel, ...]] = {}
     for demand in policy.demands:
-        found[demand.column] = (*found.get(demand.column, ()), demand.model)
-    return found
+        models[demand.column] = (*models.get(demand.column, ()), demand.model)
+    return models
 
 
 def resolved_sensitive(engine: Engine, policy: Policy) -> dict[str, Sensitive]:
     """The sensitive attributes, their hierarchies read from the database where stored there."""
-    return {name: _resolved(engine, each) for name, each in policy.sensitive_attributes.items()}
+    return {name: _resolved(engine, role) for name, role in policy.sensitive_attributes.items()}
 
 
 def _resolved(engine: Engine, attribute: Sensitive) -> Sensitive:
@@ -181,8 +181,8 @@ def _hierarchy_order(
     if hierarchy.rows is None:
         labels = level_labels(hierarchy, encode.labelled_value(), column_type=kind, name=name)
         return figures.ruled(table, name, labels=labels), len(labels)
-    own = hierarchy.name, hierarchy.lines
-    tree = Tree.grow(name, list(hierarchy.rows), with_null=True, name=own[0], lines=own[1])
+    file = hierarchy.name, hierarchy.lines
+    tree = Tree.grow(name, list(hierarchy.rows), with_null=True, name=file[0], lines=file[1])
     inner = range(1, tree.height)
     rows = [
         (leaf, rank, *(tree.nodes[level][rank] for level in inner))
@@ -243,7 +243,7 @@ def _refuse_unfit(
 ) -> None:
     """Refuses an order that misses values of its column, or has one in two spellings."""
     given = {"order": attribute.order, "hierarchy": attribute.hierarchy}
-    kinds = [kind for kind, own in given.items() if own is not None]
+    kinds = [kind for kind, value in given.items() if value is not None]
     what, faults = f"{' or '.join(kinds)} of sensitive column {name!r}", []
     adding = (
         f"add what is missing; {listing(name)}"
@@ -376,14 +376,14 @@ def ranked(
         bound(engine, subject.table, policy=policy, columns=subject.columns, name=name)
         for name in names
     ]
-    for number, each in enumerate(asked):
-        for models, entity in counted_by(each.models, policy.entity):
-            own = replace(each, models=models)
-            values, by_rank = rank_values(engine, subject.table, asked=own, entity=entity)
-            ranks = Carried(each.name, values, each.needed.nulls)
+    for number, attribute in enumerate(asked):
+        for models, entity in counted_by(attribute.models, policy.entity):
+            part = replace(attribute, models=models)
+            values, by_rank = rank_values(engine, subject.table, asked=part, entity=entity)
+            ranks = Carried(attribute.name, values, attribute.needed.nulls)
             carried.setdefault(violations.value_of(number), ranks)
-            coded = _coded(own, by_rank, number=number, persons=entity is not None)
-            persons = persons_of(engine, subject.table, asked=own, entity=entity)
+            coded = _coded(part, by_rank, number=number, persons=entity is not None)
+            persons = persons_of(engine, subject.table, asked=part, entity=entity)
             attributes.append(_referring(engine, coded, table=by_rank, persons=persons))
     if policy.entity is not None:
         carried[violations.ENTITY] = Carried(policy.entity)
@@ -414,8 +414,8 @@ def persons_of(
     if entity is None:
         return None
     rows = figures.column_rows(table, asked.name, entity=entity)
-    found: int = engine.rows(figures.persons_with_values(rows, nulls=asked.needed.nulls))[0][0]
-    return found
+    persons: int = engine.rows(figures.persons_with_values(rows, nulls=asked.needed.nulls))[0][0]
+    return persons
 
 
 def _coded(

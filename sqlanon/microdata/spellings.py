@@ -38,7 +38,7 @@ def spelling_notes(subject: Subject) -> list[str]:
     for name, tree in zip(subject.names, subject.trees, strict=True):
         key = _number if subject.columns[name].this in _REAL else _text
         several = _several(map(key, (leaf for leaf in tree.leaves if leaf is not None)))
-        notes += [found.note for found in _findings(name, several, role="quasi-identifier")]
+        notes += [finding.note for finding in _findings(name, several, role="quasi-identifier")]
     return notes
 
 
@@ -60,7 +60,7 @@ def spelling_findings(
     named = [name for names in roles.values() for name in names]
     texts = [name for name in named if columns[name].this in _TEXT]
     reals = [name for name in named if columns[name].this in _REAL]
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for start in range(0, len(texts) + len(reals), BATCH):
         batch = [*texts, *reals][start : start + BATCH]
         own_texts, own_reals = ([n for n in batch if n in kind] for kind in (texts, reals))
@@ -68,14 +68,14 @@ def spelling_findings(
         for place, several, foreign in engine.rows(query):
             name = batch[place]
             # Only Python knows which forms of a letter are one.
-            found[name] = (
+            counts[name] = (
                 _several(map(_text, _values(engine, table, name=name))) if foreign else several
             )
     return [
         finding
         for role, names in roles.items()
         for name in names
-        for finding in _findings(name, found.get(name, 0), role=role)
+        for finding in _findings(name, counts.get(name, 0), role=role)
     ]
 
 
@@ -102,7 +102,7 @@ def _findings(name: str, several: int, *, role: str) -> list[Finding]:
         f"{what} {name!r} has {counted(several, 'value')} in several spellings (case, blanks, "
         f"Unicode form, digits), which count as different{_MEANING.get(role, '')}"
     )
-    return [RULES["spellings"].found(message, column=name)]
+    return [RULES["spellings"].finding(message, column=name)]
 
 
 def _text(value: str) -> str:

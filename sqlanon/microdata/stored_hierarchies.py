@@ -178,5 +178,5 @@ def table_names(source: str) -> list[str]:
     name = exp.column("table_name")
     query = exp.select(name).from_(exp.table_("tables", db="information_schema")).order_by(name)
     with open_database(source, read_only=True) as engine:
-        names = [str(found) for (found,) in engine.rows(query)]
-    return [found for found in dict.fromkeys(names) if not found.startswith(OWN)]
+        names = [str(table) for (table,) in engine.rows(query)]
+    return [table for table in dict.fromkeys(names) if not table.startswith(OWN)]

@@ -71,14 +71,14 @@ class Masks:
             raise PolicyError("no pattern is given; say which columns one keeps, or 'all'")
         never, limits = [], []
         for rule in self.rules:
-            if found := _AT_MOST.fullmatch(rule):
-                limits.append(int(found[1]))
-            elif found := _NEVER.fullmatch(rule):
-                if found[1] == found[2]:
+            if match := _AT_MOST.fullmatch(rule):
+                limits.append(int(match[1]))
+            elif match := _NEVER.fullmatch(rule):
+                if match[1] == match[2]:
                     raise PolicyError(
                         f"rule {rule!r} of patterns names one column twice; name two columns"
                     )
-                never.append((found[1], found[2]))
+                never.append((match[1], match[2]))
             elif rule != ALL:
                 raise PolicyError(f"rule {rule!r} of patterns is not known; write {_FORMS}")
         object.__setattr__(self, "_never", tuple(never))
@@ -129,8 +129,8 @@ class Masks:
             known.setdefault(levels, number)
         if faults:
             raise PolicyError("; ".join(faults))
-        found = map(dict, known)
-        nodes = (tuple(levels.get(own.name, own.high) for own in columns) for levels in found)
+        kept = map(dict, known)
+        nodes = (tuple(levels.get(mask.name, mask.high) for mask in columns) for levels in kept)
         return list(dict.fromkeys(nodes))
 
     @property
@@ -143,7 +143,7 @@ class Masks:
         if not self.rules:
             return len(self.kept)
         # A column of a single level is the same, kept or not.
-        width = sum(own.low < own.high for own in columns)
+        width = sum(column.low < column.high for column in columns)
         most = width if self._most is None else min(self._most, width)
         return sum(math.comb(width, suppressed) for suppressed in range(most + 1))
 
@@ -167,10 +167,10 @@ class Masks:
             for kept in combinations(range(width), width - suppressed)
             if not any(pair.issubset(kept) for pair in apart)
         )
-        found = list(dict.fromkeys(nodes))  # a column may have a single level
-        if not found:
+        patterns = list(dict.fromkeys(nodes))  # a column may have a single level
+        if not patterns:
             raise PolicyError("no pattern satisfies the rules; leave one out")
-        return found
+        return patterns
 
 
 def _keeping(columns: Sequence[MaskColumn], kept: Sequence[int]) -> Node:

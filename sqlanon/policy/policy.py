@@ -170,8 +170,8 @@ class Policy:
         common = [model for model in self.models if isinstance(model, ValueModel)]
         demands = []
         for column, attribute in self.sensitive_attributes.items():
-            own = {model.family for model in attribute.models}
-            models = [model for model in common if model.family not in own]
+            families = {model.family for model in attribute.models}
+            models = [model for model in common if model.family not in families]
             demands += [Demand(column, model) for model in strictest([*models, *attribute.models])]
         return tuple(demands)
 
@@ -179,9 +179,9 @@ class Policy:
     def class_means(self) -> dict[str, ClassMean]:
         """The quasi-identifiers of which a figure of each class is published."""
         return {
-            name: ClassMean.read(each.class_mean)
-            for name, each in self.attributes.items()
-            if each.class_mean is not None
+            name: ClassMean.read(attribute.class_mean)
+            for name, attribute in self.attributes.items()
+            if attribute.class_mean is not None
         }
 
     @property
@@ -525,8 +525,8 @@ class Policy:
         """
         quasi = {
             name
-            for name, each in self.attributes.items()
-            if each.hierarchy.kind not in _AS_TEXT or each.class_mean is not None
+            for name, attribute in self.attributes.items()
+            if attribute.hierarchy.kind not in _AS_TEXT or attribute.class_mean is not None
         }
         ordered = {demand.column for demand in self.demands if demand.model.needs}
         weighed = () if self.weight is None or self.weight in self.keep else (self.weight,)
@@ -584,10 +584,10 @@ class Policy:
             HierarchyError: A hierarchy that cannot be read.
             SourceError: A hierarchy file that cannot be read.
         """
-        own = [field.name for field in fields(cls) if field.name != "models"]
+        keys = [field.name for field in fields(cls) if field.name != "models"]
         models = ["k", *TABLE_FAMILIES, *FAMILIES]
-        refuse_unknown(document, [*models, *own, *SETTINGS, *OF_METHODS], where="the policy")
-        options = {key: document[key] for key in own if key in document}
+        refuse_unknown(document, [*models, *keys, *SETTINGS, *OF_METHODS], where="the policy")
+        options = {key: document[key] for key in keys if key in document}
         population = options.get("population")
         if isinstance(population, str) and folder is not None and (folder / population).is_file():
             options["population"] = str(folder / population)

@@ -533,7 +533,7 @@ class Family:
     @property
     def keys(self) -> list[str]:
         """Names of the fields beside the threshold, as a policy file writes them."""
-        return [each.name for each in fields(self.build)[1:]]
+        return [entry.name for entry in fields(self.build)[1:]]
 
 
 _OF_K = Figure("k-anonymity*", "every class has at least k members")
@@ -633,8 +633,8 @@ BY_RATIO = tuple(form for form in FORMS if hasattr(FAMILIES[form[0]].build, "mos
 def figure_of(model: str) -> Figure:
     """What a report says of the figure of a model, by the name that it has in reports."""
     families: list[TableFamily | Family] = [*TABLE_FAMILIES.values(), *FAMILIES.values()]
-    every = [*(each for family in families for each in family.reported), _OF_K]
-    return next((each for each in every if fnmatchcase(model, each.names)), Figure())
+    every = [*(figure for family in families for figure in family.reported), _OF_K]
+    return next((figure for figure in every if fnmatchcase(model, figure.names)), Figure())
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,14 +37,14 @@ class ClassMean:
         Raises:
             PolicyError: The text is none of these.
         """
-        found = _CLASS_MEAN.fullmatch(text) if isinstance(text, str) else None
-        step = None if found is None or found[2] is None else Decimal(found[2])
-        if found is None or step == 0:
+        match = _CLASS_MEAN.fullmatch(text) if isinstance(text, str) else None
+        step = None if match is None or match[2] is None else Decimal(match[2])
+        if match is None or step == 0:
             raise PolicyError(
                 f"class_mean {text!r} must be mean or median, with a step above 0 of at most nine "
                 "places where figures are rounded to one, such as mean:0.5"
             )
-        return cls(found[1], step)
+        return cls(match[1], step)
 
     @property
     def rounded_to(self) -> Decimal:

@@ -44,21 +44,21 @@ class SchemeChoice:
 
     Args:
         common: The scheme of every column that has none of its own.
-        own: Columns and their schemes, in the order given; as words, `age=ops`.
+        by_column: Columns and their schemes, in the order given; as words, `age=ops`.
 
     Raises:
         PolicyError: A scheme that is not known, or a column that has two.
     """
 
     common: str = DEFAULT
-    own: tuple[tuple[str, str], ...] = field(default=())
+    by_column: tuple[tuple[str, str], ...] = field(default=())
 
     def __post_init__(self) -> None:
-        for name in (self.common, *(scheme for _, scheme in self.own)):
+        for name in (self.common, *(scheme for _, scheme in self.by_column)):
             if name not in SCHEMES:
                 known, meant = ", ".join(SCHEMES), did_you_mean(str(name), SCHEMES)
                 raise PolicyError(f"scheme {name!r} is not known; choose one of {known}{meant}")
-        columns = [column for column, _ in self.own]
+        columns = [column for column, _ in self.by_column]
         twice = sorted({name for name in columns if columns.count(name) > 1})
         if twice:
             raise PolicyError(
@@ -77,8 +77,8 @@ class SchemeChoice:
         if isinstance(given, str):
             return cls(given)
         if isinstance(given, Mapping) and all_of([*given, *given.values()], str):
-            own = [(column, scheme) for column, scheme in given.items() if column]
-            return cls(given.get("", DEFAULT), tuple(own))
+            pairs = [(column, scheme) for column, scheme in given.items() if column]
+            return cls(given.get("", DEFAULT), tuple(pairs))
         if isinstance(given, Sequence) and all_of(given, str):
             common = [text for text in given if "=" not in text]
             if len(common) > 1:
@@ -101,9 +101,9 @@ class SchemeChoice:
         Raises:
             PolicyError: A column that is not a quasi-identifier.
         """
-        for name, _ in self.own:
+        for name, _ in self.by_column:
             if name not in columns:
                 raise PolicyError(
                     f"scheme: {name!r} is not a quasi-identifier{did_you_mean(name, columns)}"
                 )
-        return dict(self.own)
+        return dict(self.by_column)

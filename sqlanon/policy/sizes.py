@@ -34,13 +34,13 @@ class Comparable:
         )
 
     def _names(self) -> list[str]:
-        return [each.name for each in fields(self)]  # type: ignore[arg-type]  # all are dataclasses
+        return [slot.name for slot in fields(self)]  # type: ignore[arg-type]  # all are dataclasses
 
     def _asks_as_much(self, name: str, other: Any) -> bool:
-        own = getattr(self, name)
-        if isinstance(own, str | None) or other is None:
-            return bool(own == other)
-        return bool(own >= other if name in self.greater_is_stricter else own <= other)
+        figure = getattr(self, name)
+        if isinstance(figure, str | None) or other is None:
+            return bool(figure == other)
+        return bool(figure >= other if name in self.greater_is_stricter else figure <= other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +344,7 @@ class TableFamily:
     @property
     def keys(self) -> list[str]:
         """Names of the fields, as a policy file writes them."""
-        return [each.name for each in fields(self.build)]
+        return [field.name for field in fields(self.build)]
 
 
 CLASS_FAMILIES: Mapping[str, TableFamily] = {

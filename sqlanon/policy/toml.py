@@ -221,7 +221,7 @@ def _written(model: TableModel | ValueModel) -> Any:
     >>> _written(FAMILIES["l"].build(3)), _written(FAMILIES["alpha"].build(0.5))
     ({'value': 3, 'kind': 'distinct'}, 0.5)
     """
-    value, *others = ((each.name, getattr(model, each.name)) for each in fields(model))
+    value, *others = ((field.name, getattr(model, field.name)) for field in fields(model))
     if isinstance(model, TableModel) and others:
         return dict([value, *others])
     kind = {name: given for name, given in others if given is not None}
@@ -281,12 +281,12 @@ def number(text: str, kinds: Sequence[type[int | float]] = (int, float)) -> int 
     """
     if not text.strip():
         raise PolicyError("no number is given")
-    found = next(filter(None, (_read(text, kind) for kind in kinds)), None)
-    if found is None:
+    parsed = next(filter(None, (_read(text, kind) for kind in kinds)), None)
+    if parsed is None:
         raise PolicyError(f"{text!r} is not a number")
-    if not math.isfinite(found[0]):
+    if not math.isfinite(parsed[0]):
         raise PolicyError(f"{text!r} is not a finite number")
-    return found[0]
+    return parsed[0]
 
 
 def _read(text: str, kind: type[int | float]) -> tuple[int | float] | None:
@@ -319,7 +319,7 @@ def model_form(key: str, text: str) -> dict[str, Any]:
         raise PolicyError(f"{text!r} must have the form {family.written}")
     form: dict[str, Any] = {"value": number(value)}
     form |= {family.keys[0]: kind} if family.kinds else {}
-    form |= {name: number(each) for name, each in zip(names, figures, strict=True)}
+    form |= {name: number(figure) for name, figure in zip(names, figures, strict=True)}
     return form
 
 

@@ -43,10 +43,10 @@ def _k(value: object) -> Variation:
     model = KAnonymity(int(number))
 
     def changed(policy: Policy) -> Policy:
-        kept = [each for each in policy.models if not isinstance(each, KAnonymity)]
+        kept = [other for other in policy.models if not isinstance(other, KAnonymity)]
         if policy.of_subsets and len(kept) == len(policy.models):  # k is asked of subsets alone
-            others = [each for each in kept if not isinstance(each, SubsetAnonymity)]
-            subsets = [replace(each, k=model.k) for each in policy.of_subsets]
+            others = [other for other in kept if not isinstance(other, SubsetAnonymity)]
+            subsets = [replace(subset, k=model.k) for subset in policy.of_subsets]
             return replace(policy, models=(*others, *subsets))
         return replace(policy, models=(*kept, model))
 
@@ -72,10 +72,10 @@ def _of_family(key: str) -> Callable[[object], Variation]:
         model = model_of(key, plain(value))
 
         def changed(policy: Policy) -> Policy:
-            others = [each for each in policy.models if each.family != key]
+            others = [other for other in policy.models if other.family != key]
             sensitive = {
-                name: replace(own, models=tuple(m for m in own.models if m.family != key))
-                for name, own in policy.sensitive_attributes.items()
+                name: replace(role, models=tuple(m for m in role.models if m.family != key))
+                for name, role in policy.sensitive_attributes.items()
             }
             return replace(policy, models=(*others, model), sensitive=sensitive)
 
@@ -94,11 +94,11 @@ def _of_table(key: str) -> Callable[[object], Variation]:
         is_open = len(form) < len(TABLE_FAMILIES[key].keys)
 
         def changed(policy: Policy) -> Policy:
-            before = [each.k for each in policy.of_subsets] if is_open else []
-            [own] = models_of({"k": max([policy.k, *before]), key: dict(form)})[-1:]
+            before = [subset.k for subset in policy.of_subsets] if is_open else []
+            [replacement] = models_of({"k": max([policy.k, *before]), key: dict(form)})[-1:]
             gone = {key, *([KAnonymity.family] if is_open else [])}
-            others = [each for each in policy.models if each.family not in gone]
-            return replace(policy, models=(*others, own))
+            others = [other for other in policy.models if other.family not in gone]
+            return replace(policy, models=(*others, replacement))
 
         figures = [getattr(model, name) for name in form]
         return Variation(key, figures[-1], ":".join(map(_short, figures)), changed, len(form) > 1)

@@ -73,7 +73,7 @@ def _of_sizes(policy: Policy) -> str:
 
 def _ungrouped(policy: Policy) -> Iterator[str]:
     """Note of the hierarchies whose rows put no value into a group."""
-    rules = {name: own.hierarchy.rule for name, own in policy.attributes.items()}
+    rules = {name: attribute.hierarchy.rule for name, attribute in policy.attributes.items()}
     files = [
         rule.name or f"the hierarchy of {name!r}"
         for name, rule in rules.items()
@@ -118,11 +118,11 @@ def keeping_notes(policy: Policy, allowance: int, *, all_generalized: bool) -> l
 
 def _replaced(policy: Policy, name: str) -> Iterator[str]:
     """A model of the column's own that asks less than the policy's, which it replaces."""
-    own = policy.sensitive_attributes[name].models
+    models = policy.sensitive_attributes[name].models
     for common in policy.models:
         if not isinstance(common, ValueModel):
             continue
-        instead = [model for model in own if model.family == common.family]
+        instead = [model for model in models if model.family == common.family]
         if instead and not any(_covers(model, common) for model in instead):
             yield (
                 f"{name!r} has {FAMILIES[common.family].title} of its own, "
@@ -131,18 +131,18 @@ def _replaced(policy: Policy, name: str) -> Iterator[str]:
             )
 
 
-def _covers(own: ValueModel, common: ValueModel) -> bool:
+def _covers(model: ValueModel, common: ValueModel) -> bool:
     """Whether every class that satisfies a model satisfies another, as far as is known.
 
     A class of entropy ln l has at least l values; no values are further apart than by the equal
     distance, so that no other Earth Mover's Distance is greater.
     """
-    match own, common:
+    match model, common:
         case LDiversity(kind="entropy"), LDiversity(kind="distinct"):
-            return own.l >= common.l
+            return model.l >= common.l
         case TCloseness(distance="equal"), TCloseness() if common.distance in BOUNDED:
-            return own.t <= common.t
-    return own.implies(common)
+            return model.t <= common.t
+    return model.implies(common)
 
 
 def _passing(policy: Policy, name: str) -> Iterator[str]:

@@ -105,7 +105,7 @@ def publish(
             together = None
             if released:
                 kinds = column_types(engine, table)
-                kinds |= {name: each.kind for name, each in staged.columns.items()}
+                kinds |= {name: column.kind for name, column in staged.columns.items()}
                 together = judged_together(
                     engine,
                     table,
@@ -116,8 +116,10 @@ def publish(
                 refuse_together(together)
                 notes = (*notes, together.note)
             if target.output is not None:
-                told = formats.notes_of(engine, table, output=target.output, written=staged.columns)
-                notes = (*notes, *told)
+                file_notes = formats.notes_of(
+                    engine, table, output=target.output, written=staged.columns
+                )
+                notes = (*notes, *file_notes)
             if plan.policy.entity is not None:
                 # Whom records are of the original alone can tell.
                 with engine.workspace():
@@ -268,7 +270,7 @@ def changed_columns(
     if types:
         # The labels of a nested enumeration are values.
         named = (
-            f"{name!r} ({' now, '.join(type_name(each[name]) for each in (now, before))} then)"
+            f"{name!r} ({' now, '.join(type_name(schema[name]) for schema in (now, before))} then)"
             for name in types
         )
         yield f"other types: {', '.join(named)}"
@@ -372,7 +374,7 @@ def _refuse_failed(results: TableResults) -> None:
     for result in results.models:
         if not result.holds:
             raise VerificationError(
-                f"{result.verdict()} on the table written, which has {result.found()}; "
+                f"{result.verdict()} on the table written, which has {result.figure_text()}; "
                 "nothing is published"
             )
 
@@ -401,10 +403,10 @@ def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> 
     if policy.suppressed == "drop" or not promised or known:
         return
     query = all_labelled(table, list(policy.attributes), label=policy.suppressed_label)
-    found = engine.rows(query)[0][0]
-    if found != promised:
+    count = engine.rows(query)[0][0]
+    if count != promised:
         raise VerificationError(
-            f"{counted(found, 'record')} would be published with every quasi-identifier "
+            f"{counted(count, 'record')} would be published with every quasi-identifier "
             f"suppressed, where the plan promises {promised:,}; nothing is published"
         )
 
@@ -423,7 +425,7 @@ def _write(
         table,
         path=target.output,
         overwrite=target.overwrite,
-        columns={name: (each.value, each.kind) for name, each in columns.items()},
+        columns={name: (form.value, form.kind) for name, form in columns.items()},
     )
     try:
         with exported.opened() as (reader, written):

@@ -56,20 +56,20 @@ def refuse_intersections(
     subject = bind(engine, source, policy=plan.policy)
     with engine.workspace():
         rows = _recoded(engine, plan, source=source)
-        found = tuple(
+        intersections = tuple(
             _intersection(engine, plan, subject, rows=rows, earlier=(name, table))
             for name, table in earlier.items()
         )
-    for each in found:
-        if each.failing:
+    for pair in intersections:
+        if pair.failing:
             raise VerificationError(
-                f"{counted(each.failing, 'record')} in "
-                f"{counted(each.classes, 'class', more='classes')} have too few candidates in this "
-                f"release and {each.earlier!r} together: {each.text()}; publish higher levels "
+                f"{counted(pair.failing, 'record')} in "
+                f"{counted(pair.classes, 'class', more='classes')} have too few candidates in this "
+                f"release and {pair.earlier!r} together: {pair.text()}; publish higher levels "
                 "(--min-level), those of the earlier release, or fewer of the columns that both "
                 "publish as they are; nothing is published"
             )
-    return found
+    return intersections
 
 
 def _recoded(engine: Engine, plan: Plan, *, source: exp.Table) -> exp.Table:
@@ -178,9 +178,10 @@ def _refuse_unknown(
 
 
 def _links(
-    names: Sequence[str], own: Mapping[str, exp.DataType], other: Mapping[str, exp.DataType]
+    names: Sequence[str], types: Mapping[str, exp.DataType], other: Mapping[str, exp.DataType]
 ) -> list[exp.Expr]:
     """Columns to compare with those of another table; as texts where types differ."""
     return [
-        column(name) if own[name] == other[name] else exp.cast(column(name), TEXT) for name in names
+        column(name) if types[name] == other[name] else exp.cast(column(name), TEXT)
+        for name in names
     ]

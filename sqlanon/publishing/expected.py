@@ -46,7 +46,7 @@ def expected_report(
     if not (policy.beyond_sizes or (tallied is not None and policy.sensitive_attributes)):
         return report
     with engine.workspace():
-        found, rows = expected_results(
+        results, rows = expected_results(
             engine, plan, table=table, every_sensitive=tallied is not None
         )
         if tallied is not None:
@@ -57,13 +57,13 @@ def expected_report(
                     table=rows,
                     by=list(policy.attributes),
                     name=name,
-                    nulls=each.nulls == "value",
+                    nulls=attribute.nulls == "value",
                     suppressed=tallied.suppressed,
                 )
-                for name, each in policy.sensitive_attributes.items()
+                for name, attribute in policy.sensitive_attributes.items()
             ]
             report = replace(report, loss=measured(replace(tallied.release, sensitive=spreads)))
-    return replace(report, statistics=found.statistics, models=found.models)
+    return replace(report, statistics=results.statistics, models=results.models)
 
 
 def expected_kept(engine: Engine, plan: Plan, *, source: exp.Table) -> KeptColumns | None:
@@ -84,7 +84,7 @@ def published_kept(
 ) -> KeptColumns | None:
     """Whom the kept columns of a published table single out; the source knows whose they are."""
     policy, entity = plan.policy, plan.policy.entity
-    found = kept_columns(
+    kept = kept_columns(
         engine,
         table,
         names=_kept_names(plan),
@@ -93,9 +93,9 @@ def published_kept(
         weight=policy.weight,
     )
     return (
-        found
-        if found is None or entity is None
-        else with_joined(engine, source, found=found, entity=entity)
+        kept
+        if kept is None or entity is None
+        else with_joined(engine, source, kept=kept, entity=entity)
     )
 
 

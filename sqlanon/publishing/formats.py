@@ -61,8 +61,8 @@ def columns_written(engine: Engine, table: exp.Table, *, output: Path) -> dict[s
     types = column_types(engine, table)
     asked = {name: formats.fit(name, kind, ending=ending) for name, kind in types.items()}
     conditions = {name: condition for name, condition in asked.items() if condition is not None}
-    found = engine.rows(select(conditions.values(), table))[0] if conditions else ()
-    fits = dict(zip(conditions, found, strict=True))
+    flags = engine.rows(select(conditions.values(), table))[0] if conditions else ()
+    fits = dict(zip(conditions, flags, strict=True))
     return {
         name: formats.written(name, kind, ending=ending, fits=fits.get(name, True))
         for name, kind in types.items()
@@ -77,8 +77,8 @@ def notes_of(engine: Engine, table: exp.Table, *, output: Path, written: Columns
     def named(names: list[str]) -> str:
         return ", ".join(f"{name!r} ({type_name(types[name])})" for name in names)
 
-    texts = [name for name, each in written.items() if each.manner == "text"]
-    decimals = [name for name, each in written.items() if each.manner == "decimal"]
+    texts = [name for name, form in written.items() if form.manner == "text"]
+    decimals = [name for name, form in written.items() if form.manner == "decimal"]
     if texts:
         yield f"written as text in the {ending} file: {named(texts)}"
     if decimals:
@@ -90,8 +90,8 @@ def notes_of(engine: Engine, table: exp.Table, *, output: Path, written: Columns
         yield f"written in UTC, whatever the session's time zone: {named(zoned)}"
     plain = [name for name, kind in types.items() if kind.this in exp.DataType.TEXT_TYPES]
     empty = [exp.LogicalOr(this=column(name).eq("")) for name in plain]
-    found = engine.rows(select(empty, table))[0] if empty else ()
-    blank = [name for name, is_one in zip(plain, found, strict=True) if is_one]
+    flags = engine.rows(select(empty, table))[0] if empty else ()
+    blank = [name for name, is_one in zip(plain, flags, strict=True) if is_one]
     if blank:
         yield (
             f'an empty field is NULL and "" is an empty text, which not every reader tells apart: '
@@ -109,19 +109,19 @@ def holds_rows(
         tables: The table, and the file's.
         columns: How the columns are written.
     """
-    kept = {name: Written(column(name), each.kind) for name, each in columns.items()}
+    kept = {name: Written(column(name), form.kind) for name, form in columns.items()}
     there, read = (
-        content(engine, table, columns=own)
-        for engine, table, own in zip(engines, tables, (columns, kept), strict=True)
+        content(engine, table, columns=forms)
+        for engine, table, forms in zip(engines, tables, (columns, kept), strict=True)
     )
     return there == read
 
 
 def content(engine: Engine, table: exp.Table, *, columns: Columns) -> Fingerprint:
     """Records, and a digest of their cells as they are written, in whatever order."""
-    cells = [alias(exp.cast(each.value, each.kind), name) for name, each in columns.items()]
+    cells = [alias(exp.cast(form.value, form.kind), name) for name, form in columns.items()]
     rows = nested(select(cells, table), "rows")
-    found: Fingerprint = engine.rows(
-        fingerprint(rows, {name: each.kind for name, each in columns.items()})
+    result: Fingerprint = engine.rows(
+        fingerprint(rows, {name: form.kind for name, form in columns.items()})
     )[0]
-    return found
+    return result

@@ -108,9 +108,9 @@ def publish_batch(
     """
     with engine.transaction():
         table = typed_batch(engine, plan, batch=batch)
-        found = frozen_plan(engine, plan, batch=table, limit=limit, models_must_hold=not released)
+        frozen = frozen_plan(engine, plan, batch=table, limit=limit, models_must_hold=not released)
         return publish(
-            engine, found, source=table, target=target, earlier=earlier, released=released
+            engine, frozen, source=table, target=target, earlier=earlier, released=released
         )
 
 
@@ -133,12 +133,12 @@ def frozen_plan(
             the models.
     """
     policy = replace(plan.policy, suppression_limit=limit or 0.0)
-    own = policy if models_must_hold else _without_models(policy)
+    batch_policy = policy if models_must_hold else _without_models(policy)
     maps = plan.recoding.columns
     settled = {
         name: _settled(attribute, levels, maps[number] if maps else None, name=name)
         for number, ((name, attribute), levels) in enumerate(
-            zip(own.attributes.items(), plan.recoding.levels, strict=True)
+            zip(batch_policy.attributes.items(), plan.recoding.levels, strict=True)
         )
     }
     loss = plan.report.loss_name
@@ -147,17 +147,17 @@ def frozen_plan(
     )
     # What would have to be suppressed is found first, and then held against the limit.
     open_ended = replace(
-        own.with_attributes(settled), suppression_limit=1.0 if models_must_hold else 0.0
+        batch_policy.with_attributes(settled), suppression_limit=1.0 if models_must_hold else 0.0
     )
     [(records,)] = engine.rows(rows_of(batch))
-    if 0 < records < own.k:
+    if 0 < records < batch_policy.k:
         raise _unsatisfied(records, records, policy=policy)
     try:
-        found = make_plan(engine, batch, open_ended, options)
+        frozen = make_plan(engine, batch, open_ended, options)
     except UnsatisfiableError:
         raise _unsatisfied(records, records, policy=policy) from None
-    report, before = found.report, plan.report
-    if report.suppressed_records > own.allowance(report.records):
+    report, before = frozen.report, plan.report
+    if report.suppressed_records > batch_policy.allowance(report.records):
         raise _unsatisfied(report.suppressed_records, report.records, policy=policy)
     losses = {n: v for n, v in report.loss.items() if not (maps and n in LEVEL_MEASURES)}
     report = replace(
@@ -172,15 +172,18 @@ def frozen_plan(
         schemes=before.schemes,
         suppression_tradeoff=(),
         search=SearchFigures(),
-        notes=(*policy_notes(policy), *role_notes(policy, list(found.columns))),
+        notes=(*policy_notes(policy), *role_notes(policy, list(frozen.columns))),
     )
     people = planned_population(engine, policy)
-    return replace(found, policy=policy, recoding=plan.recoding, report=report, population=people)
+    return replace(frozen, policy=policy, recoding=plan.recoding, report=report, population=people)
 
 
 def _without_models(policy: Policy) -> Policy:
     """A policy that any table satisfies, of the same columns."""
-    plain = {name: replace(own, models=()) for name, own in policy.sensitive_attributes.items()}
+    plain = {
+        name: replace(attribute, models=())
+        for name, attribute in policy.sensitive_attributes.items()
+    }
     return replace(policy, models=[KAnonymity(1)], sensitive=plain)
 
 

@@ -31,7 +31,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.group_labels import items_of
-from sqlanon.hierarchy.number_ranges import NumberRange
+from sqlanon.hierarchy.number_ranges import HYPHEN, NumberRange
 from sqlanon.hierarchy.rules import TOP, Dates, Expressions, Intervals, Prefix
 from sqlanon.publishing.companions import Companion, Text
 from sqlanon.publishing.plan import Plan
@@ -48,7 +48,9 @@ _CLOSED = {
     (False, True): "right",
     (False, False): "neither",
 }
-_DAYS = re.compile(r"(\d{4})(?:-(?:W(\d\d)|Q(\d)|(\d\d)(?:-(\d\d))?)|-(\d{4}))?")
+_DAYS = re.compile(
+    r"(\d{4})(?:-(?:W(\d\d)|Q(\d)|(\d\d)(?:-(\d\d))?)|" + re.escape(HYPHEN) + r"(\d{4}))?"
+)
 """A calendar unit: a year, a week, a quarter, a month, a day, or the last year of a decade."""
 
 
@@ -85,26 +87,26 @@ def meanings(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[Meanin
     policy, recoding = plan.policy, plan.recoding
     maps = recoding.columns or (None,) * len(policy.attributes)
     keeps = policy.suppressed == "keep" and plan.report.suppressed_records > 0
-    for (name, attribute), levels, own in zip(
+    for (name, attribute), levels, mapped in zip(
         policy.attributes.items(), recoding.levels, maps, strict=True
     ):
         if attribute.class_mean is not None:
             continue  # a mean is of records, and stands for no values
-        hierarchy, found = attribute.hierarchy, dict[Meaning, None]()
+        hierarchy, rows = attribute.hierarchy, dict[Meaning, None]()
         if keeps:
-            found[Meaning(name, policy.suppressed_label, "any")] = None
-        if hierarchy.is_listed and own is not None:
+            rows[Meaning(name, policy.suppressed_label, "any")] = None
+        if hierarchy.is_listed and mapped is not None:
             there = set(_published(engine, table, name=name))
-            groups = [group for group in own.groups if group.label in there]
-            found |= dict.fromkeys(_of_groups(name, groups))
+            groups = [group for group in mapped.groups if group.label in there]
+            rows |= dict.fromkeys(_of_groups(name, groups))
         elif hierarchy.rows is not None:
-            found |= dict.fromkeys(_of_rows(name, hierarchy, levels=levels))
+            rows |= dict.fromkeys(_of_rows(name, hierarchy, levels=levels))
         elif levels != (0,):
             published = _published(engine, table, name=name)
-            read = _of_rule(name, hierarchy, published, levels=levels, has_sets=own is not None)
-            found |= dict.fromkeys(read)
-        whole = {each.label for each in found if each.kind == "any"}
-        yield from (each for each in found if each.kind == "any" or each.label not in whole)
+            read = _of_rule(name, hierarchy, published, levels=levels, has_sets=mapped is not None)
+            rows |= dict.fromkeys(read)
+        whole = {row.label for row in rows if row.kind == "any"}
+        yield from (row for row in rows if row.kind == "any" or row.label not in whole)
 
 
 def _published(engine: Engine, table: exp.Table, *, name: str) -> list[str]:
@@ -129,7 +131,9 @@ def _of_rows(name: str, hierarchy: Hierarchy, *, levels: Sequence[int]) -> Itera
             nodes.setdefault(path[level], []).append(path[0])
         if level == hierarchy.height and None not in nodes[rows[0][-1]]:
             nodes[rows[0][-1]].append(None)
-        yield from _of_groups(name, (Group(label, tuple(own)) for label, own in nodes.items()))
+        yield from _of_groups(
+            name, (Group(label, tuple(values)) for label, values in nodes.items())
+        )
         if others is not None:
             yield Meaning(name, others[level - 1], "other")
 
@@ -152,9 +156,9 @@ def _of_rule(
     for label in published:
         items = items_of(label) if has_sets else None
         for item in [label] if items is None else items:
-            found = None if item is None else _by_rule(rule, item, levels=levels)
-            if found is not None:
-                yield found._replace(column=name, label=label)
+            meaning = None if item is None else _by_rule(rule, item, levels=levels)
+            if meaning is not None:
+                yield meaning._replace(column=name, label=label)
             elif items is not None:
                 yield _one(name, label, item)
 
@@ -167,8 +171,8 @@ def _by_rule(rule: object, label: str, *, levels: Sequence[int]) -> Meaning | No
     """What a label says; None where it stands for itself."""
     match rule:
         case Intervals():
-            found = NumberRange.read(label)
-            return None if found is None else _range(found)
+            bounds = NumberRange.read(label)
+            return None if bounds is None else _range(bounds)
         case Prefix():
             lengths = [rule.lengths[level - 1] for level in levels if 0 < level <= rule.height - 1]
             for length in sorted(lengths):
@@ -184,17 +188,17 @@ def _by_rule(rule: object, label: str, *, levels: Sequence[int]) -> Meaning | No
     return None
 
 
-def _range(found: NumberRange) -> Meaning:
-    ends = found.low is not None and found.has_low, found.high is not None and found.has_high
-    return Meaning("", None, "range", low=found.low, high=found.high, closed=_CLOSED[ends])
+def _range(bounds: NumberRange) -> Meaning:
+    ends = bounds.low is not None and bounds.has_low, bounds.high is not None and bounds.has_high
+    return Meaning("", None, "range", low=bounds.low, high=bounds.high, closed=_CLOSED[ends])
 
 
 def _days(label: str) -> Meaning | None:
     """The days of a calendar unit between the years 1 and 9999."""
-    found = _DAYS.fullmatch(label)
-    if found is None:
+    match = _DAYS.fullmatch(label)
+    if match is None:
         return None
-    year, week, quarter, month, day, last = (int(own or 0) for own in found.groups())
+    year, week, quarter, month, day, last = (int(part or 0) for part in match.groups())
     try:
         if week:
             first = date.fromisocalendar(year, week, 1)
@@ -222,5 +226,5 @@ def _csv(rows: Iterable[Meaning]) -> str:
 
 def _json(rows: Iterable[Meaning]) -> str:
     head = {key: value for key, value in stamp("").items() if value}
-    document = {**head, "labels": [each._asdict() for each in rows]}
+    document = {**head, "labels": [row._asdict() for row in rows]}
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -78,7 +78,7 @@ def manifest_of(path: Path, *, output: Path | None, overwrite: bool) -> Companio
         _, digest = content(engine, table, columns=columns)
         released = {
             "columns": [
-                {"name": name, "type": each.kind.sql(DIALECT)} for name, each in columns.items()
+                {"name": name, "type": form.kind.sql(DIALECT)} for name, form in columns.items()
             ],
             **published_figures(released_results(engine, table, policy=plan.policy)),
         }
@@ -197,15 +197,17 @@ class Manifest:
                 raise KeyError
             plain = dict(document["policy"])
             plain["quasi_identifiers"] = {name: {} for name in plain["quasi_identifiers"]}
-            plain["sensitive"] = {name: _plain(own) for name, own in plain["sensitive"].items()}
+            plain["sensitive"] = {name: _plain(entry) for name, entry in plain["sensitive"].items()}
             return cls(
                 {
-                    each["name"]: exp.DataType.build(each["type"], dialect=DIALECT, udt=True)
-                    for each in document["columns"]
+                    column["name"]: exp.DataType.build(column["type"], dialect=DIALECT, udt=True)
+                    for column in document["columns"]
                 },
                 {
                     **{key: document[key] for key in FIGURES},
-                    "models": [ModelResult.from_dict(own).to_dict() for own in document["models"]],
+                    "models": [
+                        ModelResult.from_dict(model).to_dict() for model in document["models"]
+                    ],
                 },
                 document["hashes"]["output"],
                 document["policy"]["sensitive"],

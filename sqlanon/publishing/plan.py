@@ -169,7 +169,8 @@ class Plan(SelfShown):
             raise PolicyError("the plan does not recode every record of its table once")
         levels = self.recoding.levels
         if len(levels) != len(heights) or not all(
-            own[0] >= 0 and own[-1] <= height for own, height in zip(levels, heights, strict=True)
+            column_levels[0] >= 0 and column_levels[-1] <= height
+            for column_levels, height in zip(levels, heights, strict=True)
         ):
             shown = self.recoding.node or levels
             raise PolicyError(f"{shown} is not a recoding for hierarchies of heights {heights}")
@@ -211,7 +212,7 @@ class Plan(SelfShown):
         if self.policy.suppressed == "keep" and self.report.suppressed_records:
             return frozenset(names)
         levels = zip(names, self.recoding.levels, strict=True)
-        recoded = {name for name, own in levels if own != (0,)}
+        recoded = {name for name, column_levels in levels if column_levels != (0,)}
         return frozenset(recoded | self.policy.class_means.keys())
 
     def rows(
@@ -254,7 +255,10 @@ class Plan(SelfShown):
         publication = Publication(
             source,
             {name: casts.get(name) for name in columns},
-            {name: (each.hierarchy, self.columns[name]) for name, each in attributes.items()},
+            {
+                name: (attribute.hierarchy, self.columns[name])
+                for name, attribute in attributes.items()
+            },
             self._suppressed(source),
             few,
             self.policy.suppressed_label if self.policy.suppressed == "keep" else None,
@@ -262,7 +266,7 @@ class Plan(SelfShown):
             self._people(),
         )
         policy = self.policy
-        means = {own: mean for own, mean in policy.class_means.items() if own in columns}
+        means = {column: mean for column, mean in policy.class_means.items() if column in columns}
         return published_rows(self.recoding, publication, means=means, least=max(policy.k, 2))
 
     def _people(self) -> exp.Table | None:
@@ -535,8 +539,8 @@ def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
     target = exp.Table(this=exp.to_identifier(into, quoted=True))
     if dialect == plan.dialect == DIALECT:
         return [render(create_table(target, tree(plan.rows())), dialect, pretty=True)]
-    own = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
-    steps = _plain(plan, dialect) if own is None else _adapted(plan, own, into=into)
+    rules = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
+    steps = _plain(plan, dialect) if rules is None else _adapted(plan, rules, into=into)
     texts = []
     for name, rows in steps:
         create = create_table(table(name) if name else target, rows)
@@ -549,16 +553,16 @@ def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
 
 def _heading(plan: Plan, dialect: str, *, temporary: list[str]) -> Iterator[str]:
     """Comments on what the statements rely on."""
-    own = dialects.EXECUTED.get(dialect)
-    if own is None:
+    rules = dialects.EXECUTED.get(dialect)
+    if rules is None:
         yield f"-- Warning: no test executes statements for {dialect}."
         yield "-- Compare the rows with those that sqlanon publishes before you rely on them."
     else:
-        yield f"-- Needs: {', '.join(own.needs)}."
+        yield f"-- Needs: {', '.join(rules.needs)}."
     foreign = [
         name
-        for name, each in plan.policy.attributes.items()
-        if isinstance(each.hierarchy.rule, Expressions) and not plan.recoding.is_listed
+        for name, attribute in plan.policy.attributes.items()
+        if isinstance(attribute.hierarchy.rule, Expressions) and not plan.recoding.is_listed
     ]
     if foreign:
         names = ", ".join(map(ascii, foreign))
@@ -574,22 +578,22 @@ def _plain(plan: Plan, dialect: str) -> list[tuple[str, exp.Select]]:
     return [("", _with_listed_values(rows, dialect))]
 
 
-def _adapted(plan: Plan, own: dialects.Dialect, *, into: str) -> list[tuple[str, exp.Select]]:
+def _adapted(plan: Plan, rules: dialects.Dialect, *, into: str) -> list[tuple[str, exp.Select]]:
     """The statements that give the same rows by the rules of another engine."""
-    rows = tree(plan.rows(table(dialects.SOURCE), dialect=own.like))
-    named = {each.name for each in rows.find_all(exp.Column)}
+    rows = tree(plan.rows(table(dialects.SOURCE), dialect=rules.like))
+    named = {column.name for column in rows.find_all(exp.Column)}
     needed = {name: kind for name, kind in plan.columns.items() if name in named}
-    _refuse_differences(plan, own, needed=needed)
-    rows = _with_listed_values(rows, own.like)
-    source = dialects.typed_source(_portable(plan.source), needed, dialect=own)
+    _refuse_differences(plan, rules, needed=needed)
+    rows = _with_listed_values(rows, rules.like)
+    source = dialects.typed_source(_portable(plan.source), needed, dialect=rules)
     rows = dialects.with_source(rows, source)
-    if own.collation is not None:
+    if rules.collation is not None:
         published = plan.policy.published(list(plan.columns))
         texts = [name for name in published if _is_text(plan, name)]
-        rows = dialects.sorted_by_bytes(rows, texts, dialect=own)
-    changed = rewritten(rows, own.like)
+        rows = dialects.sorted_by_bytes(rows, texts, dialect=rules)
+    changed = rewritten(rows, rules.like)
     assert isinstance(changed, exp.Select)
-    if not own.inlines:
+    if not rules.inlines:
         return [("", changed)]
     return dialects.staged(changed, lambda name: f"{into}_{name}")
 
@@ -616,11 +620,11 @@ def _with_listed_values(rows: exp.Select, dialect: str) -> exp.Select:
     result = rows.copy()
     with Resources().connect() as engine:
         for query in list(dialects.constants(result)):
-            found = engine.rows(dialects.as_text(query))
+            text_rows = engine.rows(dialects.as_text(query))
             kind = query.expressions[0].this.args["to"]
             if kind.this in _DAYS:
-                _refuse_far_days([row[0] for row in found], dialect)
-            query.replace(dialects.folded(query, found))
+                _refuse_far_days([row[0] for row in text_rows], dialect)
+            query.replace(dialects.folded(query, text_rows))
     return result
 
 
@@ -650,32 +654,32 @@ def _keeps_suppressed(plan: Plan) -> bool:
 
 
 def _refuse_differences(
-    plan: Plan, own: dialects.Dialect, *, needed: dict[str, exp.DataType]
+    plan: Plan, rules: dialects.Dialect, *, needed: dict[str, exp.DataType]
 ) -> None:
     """Refuses columns that another engine names, compares, counts or writes otherwise.
 
     Raises:
         PolicyError: All of them at once, each with the reason.
     """
-    faults = [f"column {name!r} {why}" for name in needed if (why := own.refused_name(name))]
+    faults = [f"column {name!r} {why}" for name in needed if (why := rules.refused_name(name))]
     for name, kind in needed.items():
-        if kind.this not in own.comparable:
+        if kind.this not in rules.comparable:
             faults.append(
                 f"column {name!r} is {type_name(kind)}, which is not known to be compared alike"
             )
     faults += [
         f"column {name!r} is {type_name(needed[name])}, which is not written alike as text"
         for name in sorted(_written(plan) & needed.keys())
-        if needed[name].this in own.comparable - own.written
+        if needed[name].this in rules.comparable - rules.written
     ]
     faults += [
         f"column {name!r} is {needed[name].sql()}, of which intervals are not counted exactly"
         for name in _ruled(plan, Intervals)
-        if own.digits is not None and _has_too_many_digits(plan, name, digits=own.digits)
+        if rules.digits is not None and _has_too_many_digits(plan, name, digits=rules.digits)
     ]
     if faults:
         raise PolicyError(
-            f"the statement would not give the same rows in {own.like}: {'; '.join(faults)}; "
+            f"the statement would not give the same rows in {rules.like}: {'; '.join(faults)}; "
             "publish from the database that the plan was made in, or leave these out or cast them"
         )
 
@@ -694,8 +698,8 @@ def _written(plan: Plan) -> set[str]:
 def _ruled(plan: Plan, rule: type[object]) -> Iterator[str]:
     """The columns that the statement generalizes by a rule of a kind."""
     policy, levels = plan.policy, _levels(plan)
-    for name, each in policy.attributes.items():
-        hierarchy: Hierarchy = each.hierarchy
+    for name, attribute in policy.attributes.items():
+        hierarchy: Hierarchy = attribute.hierarchy
         ruled = set() if plan.recoding.is_listed else set(levels[name]) - {0, hierarchy.height}
         if isinstance(hierarchy.rule, rule) and ruled:
             yield name
@@ -710,7 +714,7 @@ def _has_too_many_digits(plan: Plan, name: str, *, digits: int) -> bool:
     if kind.this is not exp.DataType.Type.DECIMAL:
         return False
     policy = plan.policy
-    each = policy.attributes.get(name) or policy.sensitive_attributes[name]
-    rule = each.hierarchy.rule if each.hierarchy is not None else None
+    attribute = policy.attributes.get(name) or policy.sensitive_attributes[name]
+    rule = attribute.hierarchy.rule if attribute.hierarchy is not None else None
     given = [int(parameter.name) for parameter in kind.expressions] or [18]
     return isinstance(rule, Intervals) and given[0] + rule.scale + 2 > digits

@@ -195,8 +195,8 @@ def make_plan(
             ),
         )
         # What is not read in one transaction must be the same from here to its publication.
-        held = fingerprinted or options.deadline.is_limited
-        return replace(plan.beside(None), report=report, fingerprint=known if held else None)
+        is_checked = fingerprinted or options.deadline.is_limited
+        return replace(plan.beside(None), report=report, fingerprint=known if is_checked else None)
 
 
 def _local_notes(
@@ -216,8 +216,8 @@ def _local_notes(
     looks, is_alone = search.checked * search.combinations, options.shared.stored is None
     if loss >= MUCH and looks >= MANY_LOOKS and search.combinations <= FEW_ROWS and is_alone:
         by_class = policy.by_class
-        for found, _ in _by("mondrian", engine, subject, policy=by_class, options=options):
-            local = found.report.loss[key(options.loss)]
+        for decided, _ in _by("mondrian", engine, subject, policy=by_class, options=options):
+            local = decided.report.loss[key(options.loss)]
             if local <= LITTLE * loss:
                 yield (
                     f"one level per column loses {loss:.2g}; record by record {local:.2g} and less:"
@@ -261,13 +261,13 @@ def _refuse_means(engine: Engine, subject: Subject, *, policy: Policy) -> None:
         raise PolicyError(f"class_mean (--class-mean): {'; '.join(faults)}")
 
 
-def _too_large(table: exp.Table, own: str, *, most: Decimal) -> Sql:
+def _too_large(table: exp.Table, attribute: str, *, most: Decimal) -> Sql:
     """How many values of a column, or their negatives, are so large; NULL and NaN are not."""
     return expression(
         "SELECT COUNT(*) FROM {{ table }} AS record WHERE NOT ISNAN({{ number }}) "
         "AND ABS({{ number }}) >= {{ most }}",
         table=table,
-        number=expression("CAST({{ own }} AS DOUBLE)", own=column(own, "record")),
+        number=expression("CAST({{ value }} AS DOUBLE)", value=column(attribute, "record")),
         most=value(float(most)),
     )
 
@@ -283,9 +283,9 @@ def _refuse_without_search(policy: Policy, options: Options[Any]) -> None:
     is_open = options.method is CHOICE
     if not is_open:
         options.method.refuse_models(policy)
-    settled = list(options.own.candidates.values()) if is_open else [options.own]
-    refuse_idle_annealing(policy, *(getattr(own, "improve", None) for own in settled))
-    refuse_without_solver(*(getattr(own, "improve", None) for own in settled))
+    settled = list(options.specific.candidates.values()) if is_open else [options.specific]
+    refuse_idle_annealing(policy, *(getattr(candidate, "improve", None) for candidate in settled))
+    refuse_without_solver(*(getattr(candidate, "improve", None) for candidate in settled))
     refuse_inapplicable(
         [options.loss],
         sensitive=bool(policy.sensitive_attributes),
@@ -356,10 +356,10 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
     if options.method is not CHOICE:
         return _of_classes(engine, subject, policy=policy, options=options)
     choice = import_module(CHOICE.home)  # most plans are by a method asked for by name
-    own, chosen = choice.settled(subject, policy, options)
-    own.method.refuse_models(policy)
-    found = _of_classes(engine, subject, policy=policy, options=own)
-    explained: Decided = choice.explained(found, chosen)
+    settled, chosen = choice.settled(subject, policy, options)
+    settled.method.refuse_models(policy)
+    decided = _of_classes(engine, subject, policy=policy, options=settled)
+    explained: Decided = choice.explained(decided, chosen)
     return explained
 
 
@@ -374,8 +374,8 @@ def _of_classes(
     by_class = policy.by_class
     if options.method is DEFAULT or by_class == policy:
         return _decided(engine, subject, policy=policy, options=options)
-    found = _decided(engine, subject, policy=by_class, options=options)
-    report = found.report
+    decided = _decided(engine, subject, policy=by_class, options=options)
+    report = decided.report
     names = listed([model.describe() for model in policy.of_sizes])
     hold = "holds" if len(policy.of_sizes) == 1 else "hold"
     note = (
@@ -387,9 +387,9 @@ def _of_classes(
         lower_bound=None,
         models=model_results(policy, report.statistics),
         search=replace(report.search, proven=False),
-        notes=(*(each for each in report.notes if not is_about(each, "bound")), note),
+        notes=(*(old_note for old_note in report.notes if not is_about(old_note, "bound")), note),
     )
-    return replace(found, report=report, smallest=found.smallest or by_class.k)
+    return replace(decided, report=report, smallest=decided.smallest or by_class.k)
 
 
 def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Options[Any]) -> Decided:
@@ -411,7 +411,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
 
     results = list[tuple[Decided, str]]()
     # Who does not want clusters refined wants those that the method finds.
-    is_refined = getattr(options.own, "refine", True)
+    is_refined = getattr(options.specific, "refine", True)
     ended, is_always = "", is_limited and is_refined and fallback is not None and fallback.always
     if is_limited and options.method is not DEFAULT:
         share = 1.0 if fallback is None or fallback.replaces else UNREPLACED_SHARE
@@ -423,18 +423,18 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
         if fallback is not None and subject.records > fallback.cut_beyond:
             results += _by(FIRST, engine, subject, policy=policy, options=first)
     try:
-        until = options.deadline if fallback is None else options.deadline.share(fallback.own)
+        until = options.deadline if fallback is None else options.deadline.share(fallback.share)
         asked = replace(options, deadline=until)
         with _room(engine, options):
-            found: Decided = home.decide(engine, subject, policy=policy, options=asked)
-            is_done = not found.report.is_cut and (found.report.search.proven or not is_always)
+            decided: Decided = home.decide(engine, subject, policy=policy, options=asked)
+            is_done = not decided.report.is_cut and (decided.report.search.proven or not is_always)
             if fallback is None or not fallback.replaces or is_done:
                 node = _better_node(
-                    found, engine, subject, policy=policy, options=options, quickly=quickly
+                    decided, engine, subject, policy=policy, options=options, quickly=quickly
                 )
-                return node or found
-        results.append((found, ""))
-        if found.report.is_cut:
+                return node or decided
+        results.append((decided, ""))
+        if decided.report.is_cut:
             ended = f"the search of {options.method.name}"
     except TimeLimitError as error:
         ended = f"{error.phase or 'the search'} of {options.method.name}"
@@ -443,7 +443,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
         if node is None:
             raise
         return node
-    if fallback is not None and fallback.own < 1:
+    if fallback is not None and fallback.share < 1:
         results += _by(LAST, engine, subject, policy=policy, options=options)
     best = subject.high if not known or known[0] is None else known[0][0]
     # What has a result is compared to nodes that are not compared to it already.
@@ -453,14 +453,14 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
             _instead(engine, subject, policy=policy, options=options, kept=kept, known=best)
         )
     name = key(options.loss)
-    least, told = min(results, key=lambda result: result[0].report.loss[name])
-    if not told:
+    least, origin = min(results, key=lambda result: result[0].report.loss[name])
+    if not origin:
         return least
-    note = f"{told}, which loses less than {options.method.name} does in its share of the time"
+    note = f"{origin}, which loses less than {options.method.name} does in its share of the time"
     search = least.report.search
     if ended:
         options.tell(f"the time limit ended {ended}")
-        note = f"the time limit ended {ended}: {told}, and a better recoding may exist"
+        note = f"the time limit ended {ended}: {origin}, and a better recoding may exist"
         search = replace(search, proven=False, given_up=ended)
     return replace(
         least, report=replace(least.report, search=search, notes=(*least.report.notes, note))
@@ -468,7 +468,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
 
 
 def _better_node(
-    found: Decided | None,
+    decided: Decided | None,
     engine: Engine,
     subject: Subject,
     *,
@@ -477,12 +477,14 @@ def _better_node(
     quickly: NodeSearch,
 ) -> Decided | None:
     """The best full-domain recoding where cuts or refined clusters lose more, or are none."""
-    own, name = options.own, key(options.loss)
-    is_compared = isinstance(own, PartOptions) or (isinstance(own, ClusterOptions) and own.refine)
+    method_options, name = options.specific, key(options.loss)
+    is_compared = isinstance(method_options, PartOptions) or (
+        isinstance(method_options, ClusterOptions) and method_options.refine
+    )
     full_domain = import_module(DEFAULT.home)
     try:
         best = quickly(options.deadline) if is_compared else None
-        if best is None or (found is not None and found.report.loss[name] <= best[1]):
+        if best is None or (decided is not None and decided.report.loss[name] <= best[1]):
             return None
         other: Decided = full_domain.decide_at(
             engine, subject, policy=policy, options=options, node=best[0]
@@ -491,13 +493,13 @@ def _better_node(
         return None  # what it refuses, recodings of single records may publish
     report = other.report
     note = f"this is the best full-domain recoding: {options.method.name} itself found none better"
-    if found is None:
+    if decided is None:
         return replace(other, report=replace(report, notes=(*report.notes, note)))
-    if found.report.is_cut:
+    if decided.report.is_cut:
         note += f"; the time limit ended the search of {options.method.name}, so a better may exist"
-    search = replace(report.search, proven=False, cut_short=found.report.is_cut)
+    search = replace(report.search, proven=False, cut_short=decided.report.is_cut)
     report = replace(report, search=search, notes=(*report.notes, note))
-    return replace(other, report=replace(report, lower_bound=found.report.lower_bound))
+    return replace(other, report=replace(report, lower_bound=decided.report.lower_bound))
 
 
 def _by(
@@ -510,11 +512,11 @@ def _by(
     method = METHODS[name]
     if options.loss not in method.losses or options.deadline.expired:
         return
-    home, asked = import_module(method.home), replace(options, own=method.options())
+    home, asked = import_module(method.home), replace(options, specific=method.options())
     with suppress(TimeLimitError, PolicyError, HierarchyError, UnsatisfiableError):
         with engine.workspace():
-            found: Decided = home.decide(engine, subject, policy=policy, options=asked)
-        yield found, f"the plan is that of {name}"
+            decided: Decided = home.decide(engine, subject, policy=policy, options=asked)
+        yield decided, f"the plan is that of {name}"
 
 
 def _quick_node(
@@ -522,22 +524,22 @@ def _quick_node(
 ) -> tuple[Node, float] | None:
     """The best full-domain node that is found quickly, and its loss."""
     full_domain = import_module(DEFAULT.home)
-    asked = replace(options, method=DEFAULT, own=DEFAULT.options(), shared=kept)
+    asked = replace(options, method=DEFAULT, specific=DEFAULT.options(), shared=kept)
 
     def search() -> tuple[tuple[Node, float] | None, bool]:
         options.tell(f"{DEFAULT.name}: a recoding to compare")
         with _room(engine, asked):
-            found: tuple[tuple[Node, float] | None, bool] = full_domain.quick_node(
+            result: tuple[tuple[Node, float] | None, bool] = full_domain.quick_node(
                 engine, subject, policy=policy, options=asked, share=QUICK_SHARE
             )
-        return found
+        return result
 
     with suppress(TimeLimitError):
         node, _ = options.shared.once(
             ("full-domain node", policy.suppression_limit),
             search,
             records=subject.records,
-            is_whole=lambda own: own[1],
+            is_whole=lambda result: result[1],
         )
         return node
     return None
@@ -565,22 +567,22 @@ def _instead(
         further = replace(options, shared=kept)
         with suppress(TimeLimitError), _room(engine, further):
             options.deadline.check()
-            found = full_domain.decide(engine, subject, policy=policy, options=further)
-            told = f"the plan is the best of {DEFAULT.name} in the time that was left"
-            return _measured_by(found, asked), told
-    found = full_domain.decide_at(engine, subject, policy=policy, options=options, node=known)
+            decided = full_domain.decide(engine, subject, policy=policy, options=further)
+            origin = f"the plan is the best of {DEFAULT.name} in the time that was left"
+            return _measured_by(decided, asked), origin
+    decided = full_domain.decide_at(engine, subject, policy=policy, options=options, node=known)
     if known != subject.high:
-        return found, f"the plan is the best of {DEFAULT.name} in a share of the time"
-    return _measured_by(found, asked), "every column is at its highest level"
+        return decided, f"the plan is the best of {DEFAULT.name} in a share of the time"
+    return _measured_by(decided, asked), "every column is at its highest level"
 
 
-def _measured_by(found: Decided, loss: str) -> Decided:
+def _measured_by(decided: Decided, loss: str) -> Decided:
     """What was decided, told by another loss than the one that steered, which proves nothing."""
-    report = found.report
+    report = decided.report
     if report.loss_name == loss:
-        return found
-    told = replace(report, loss_name=loss, lower_bound=None)
-    return replace(found, report=replace(told, search=replace(report.search, proven=False)))
+        return decided
+    measured = replace(report, loss_name=loss, lower_bound=None)
+    return replace(decided, report=replace(measured, search=replace(report.search, proven=False)))
 
 
 def _with_findings(
@@ -606,8 +608,8 @@ def _with_findings(
 
         try:
             with engine.limited(deadline):
-                found = spelling_findings(engine, table, columns=plan.columns, roles=roles)
-                notes = [finding.note for finding in found]
+                findings = spelling_findings(engine, table, columns=plan.columns, roles=roles)
+                notes = [finding.note for finding in findings]
         except TimeLimitError:
             where = listed([f"{role} column {n!r}" for role, names in roles.items() for n in names])
             notes = [f"no value in several spellings was looked for in {where} for lack of time"]
@@ -635,8 +637,8 @@ def _unused_orders(policy: Policy, report: Report) -> list[str]:
     """Note of the orders of quasi-identifiers that nothing has looked at."""
     unused = [
         repr(name)
-        for name, own in policy.attributes.items()
-        if own.order is not None and report.schemes.get(name) not in ORDERED
+        for name, attribute in policy.attributes.items()
+        if attribute.order is not None and report.schemes.get(name) not in ORDERED
     ]
     if not unused:
         return []
@@ -659,9 +661,13 @@ def _few_labels(
     if recoding.records is not None or subject.records < MIN_RECORDS_BY_PLACES:
         return ()
     parts = list(zip(subject.trees, recoding.levels, strict=True))
-    constant = {tree.column for tree, own in parts if own == (tree.height,)}
-    varying = [(tree, own) for tree, own in parts if own[-1] and tree.column not in constant]
-    generalized = [tree.column for tree, own in varying if tree.nodes[own[0]][-1] < MOST_PLACES]
+    constant = {tree.column for tree, levels in parts if levels == (tree.height,)}
+    varying = [
+        (tree, levels) for tree, levels in parts if levels[-1] and tree.column not in constant
+    ]
+    generalized = [
+        tree.column for tree, levels in varying if tree.nodes[levels[0]][-1] < MOST_PLACES
+    ]
     changed = constant | {tree.column for tree, _ in varying}
     published = policy.published(list(subject.columns))
     original = [name for name in published if name not in changed]

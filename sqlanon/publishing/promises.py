@@ -80,22 +80,22 @@ def misfits(policy: Policy, recoding: Recoding) -> list[str]:
     held against it when the plan is carried out.
     """
     faults = []
-    for (name, attribute), own in zip(policy.attributes.items(), recoding.columns, strict=False):
+    for (name, attribute), mapped in zip(policy.attributes.items(), recoding.columns, strict=False):
         if attribute.hierarchy.is_listed:
-            with_null = any(None in group.values for group in own.groups)
+            with_null = any(None in group.values for group in mapped.groups)
             rows = attribute.hierarchy.rows or ()
             tree = Tree.grow(name, rows, with_null=with_null)
-            faults += misfits_of(attribute, own, tree=tree)
+            faults += misfits_of(attribute, mapped, tree=tree)
     return faults
 
 
-def misfits_of(attribute: QuasiIdentifier, own: ColumnMap, *, tree: Tree) -> list[str]:
+def misfits_of(attribute: QuasiIdentifier, mapped: ColumnMap, *, tree: Tree) -> list[str]:
     """What of a column's groups its policy does not allow, by its hierarchy over all values."""
     reader, wrong = GroupReader(tree), 0
     high = tree.height if attribute.max_level is None else attribute.max_level
-    if {*tree.leaves} != {value for group in own.groups for value in group.values}:
-        wrong = len(own.groups)
-    for label, values in () if wrong else own.groups:
+    if {*tree.leaves} != {value for group in mapped.groups for value in group.values}:
+        wrong = len(mapped.groups)
+    for label, values in () if wrong else mapped.groups:
         leaves = [reader.leaf[value] for value in values]
         low, top = reader.between(leaves)
         allowed = range(attribute.min_level, high + 1)
@@ -125,17 +125,17 @@ def refuse_misfits(
         VerificationError: Groups finer or coarser than the policy allows, or with other labels.
     """
     attributes = policy.attributes
-    own = {
+    maps = {
         name: column
         for name, column in zip(attributes, recoding.columns, strict=False)
         if not attributes[name].hierarchy.is_listed
     }
-    if not own:
+    if not maps:
         return
     from sqlanon.microdata.binding import grow  # only maps of values need it
 
     columns, faults = column_types(engine, source), list[str]()
-    for name, mapped in own.items():
+    for name, mapped in maps.items():
         texts = [value for group in mapped.groups for value in group.values]
         with engine.workspace():
             listed = engine.load_rows("listed", {LEAF: texts}, {LEAF: TEXT})

@@ -83,10 +83,10 @@ def completed(settings: Settings, said: Mapping[str, Any]) -> Settings:
         return settings
     from sqlanon.methods.registry import DEFAULT
 
-    found: dict[str, Any] = {name: said[name] for name in SETTINGS if name in said}
-    found |= settings
-    method = found.get("method", DEFAULT.name)
-    return completed_for([method], cast("Settings", found), said)
+    merged: dict[str, Any] = {name: said[name] for name in SETTINGS if name in said}
+    merged |= settings
+    method = merged.get("method", DEFAULT.name)
+    return completed_for([method], cast("Settings", merged), said)
 
 
 def completed_for(methods: Iterable[str], settings: Settings, said: Mapping[str, Any]) -> Settings:

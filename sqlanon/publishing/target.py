@@ -163,8 +163,8 @@ def likeness_of(call: Call, *, is_written: bool, with_report: bool) -> tuple[Cal
     if is_written:
         return call, None
     if call.frame is None and is_frame(call.table):
-        held = HeldFrame(call.table)
-        return replace(call, table=held, frame=held), Likeness(held)
+        frame = HeldFrame(call.table)
+        return replace(call, table=frame, frame=frame), Likeness(frame)
     return call, None if call.frame is None else Likeness(call.frame)
 
 
@@ -176,8 +176,8 @@ def refuse_early(connection: object, target: Target) -> None:
         SourceError: An output file that is in the way, holds the source or cannot be written.
     """
     if target.output is not None:
-        own = [path_of(connection, "the source")] if isinstance(connection, str | Path) else []
-        files.refuse_output(target.output, own, overwrite=target.overwrite)
+        paths = [path_of(connection, "the source")] if isinstance(connection, str | Path) else []
+        files.refuse_output(target.output, paths, overwrite=target.overwrite)
     elif is_data(connection) and target.likeness is None:
         what = "a frame" if isinstance(connection, HeldFrame) else "a file"
         other = "to a file" if isinstance(connection, HeldFrame) else "to another file"
@@ -265,4 +265,4 @@ def may_change(source: OpenedSource, *called: object) -> bool:
     if source.kind not in ("connection", "frame"):
         return False
     is_view = source.kind == "connection" and not source.engine.tables.is_base_table(source.table)
-    return is_view or any(each is not None for each in called)
+    return is_view or any(callback is not None for callback in called)

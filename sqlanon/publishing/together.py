@@ -53,27 +53,27 @@ def judged_together(
             "SELECT * FROM {{ part }}{% endfor %}",
             parts=parts,
         )
-        found = [engine.rows(fingerprint(one, types))[0] for one in parts[1:]]
+        fingerprints = [engine.rows(fingerprint(one, types))[0] for one in parts[1:]]
         union = engine.materialize("together", every)
         results = demanded_results(engine, union, policy=policy, columns=list(types))
     return Together(
-        records=sum(records for records, _ in found),
-        releases=tuple(sorted(digest for _, digest in found)),
+        records=sum(records for records, _ in fingerprints),
+        releases=tuple(sorted(digest for _, digest in fingerprints)),
         models=results.models,
     )
 
 
-def refuse_together(found: Together) -> None:
+def refuse_together(together: Together) -> None:
     """Refuses a batch that breaks a model together with what was released before.
 
     Raises:
         VerificationError: A model does not hold.
     """
-    for result in found.models:
+    for result in together.models:
         if not result.holds:
             raise VerificationError(
                 f"{result.verdict()} on the batch together with what was released before, "
-                f"which have {result.found()}; nothing is published"
+                f"which have {result.figure_text()}; nothing is published"
             )
 
 

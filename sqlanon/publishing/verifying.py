@@ -80,8 +80,8 @@ class Verification(SelfShown):
         """The verdict."""
         if self.holds:
             return f"the release is what its manifest says, {counted(self.records, 'record')}"
-        found = counted(len(self.differences), "difference")
-        return f"the release is not what its manifest says: {found}"
+        differences = counted(len(self.differences), "difference")
+        return f"the release is not what its manifest says: {differences}"
 
     def shown_tables(self) -> list[ShownTable]:
         """The differences."""
@@ -92,7 +92,8 @@ class Verification(SelfShown):
         """A page for a reader."""
         models = [f"  {result.verdict()}" for result in self.models]
         return page(
-            [self.headline(), *(f"  {each}" for each in self.differences), *models], self.notes
+            [self.headline(), *(f"  {difference}" for difference in self.differences), *models],
+            self.notes,
         )
 
 
@@ -167,9 +168,9 @@ def verify(
                 if records:
                     results = released_results(engine, place, policy=demanded)
                     models = results.models
-                    found, wanted = published_figures(results), known.figures
+                    figures, wanted = published_figures(results), known.figures
                     differences += _other_figures(
-                        found, wanted, models_must_hold=known.together is None
+                        figures, wanted, models_must_hold=known.together is None
                     )
                 if known.together is not None:
                     kinds = {name: types[name] for name in judged_columns(demanded)}
@@ -194,9 +195,9 @@ def _refuse_number(known: Manifest, count: int) -> None:
     """
     wanted = 0 if known.together is None else len(known.together.releases)
     if count != wanted:
-        told = f"with {counted(wanted, 'earlier release')}" if wanted else "by itself"
+        condition = f"with {counted(wanted, 'earlier release')}" if wanted else "by itself"
         raise PolicyError(
-            f"the manifest tells of a release that satisfies its models {told}, and {count:,} "
+            f"the manifest tells of a release that satisfies its models {condition}, and {count:,} "
             "are named; name all of these and no other (--earlier EARLIER)"
         )
 
@@ -234,31 +235,32 @@ def _other_columns(wanted: list[str], names: list[str]) -> str:
 
 
 def _other_figures(
-    found: Mapping[str, Any], wanted: Mapping[str, Any], *, models_must_hold: bool
+    released: Mapping[str, Any], wanted: Mapping[str, Any], *, models_must_hold: bool
 ) -> Iterator[str]:
     """Classes and models that are not those of the manifest, or do not hold though they must."""
     for key, what in (("classes", "number of classes"), ("k", "size of the smallest class")):
-        if found[key] != wanted[key]:
-            yield f"the {what} is {found[key]:,}, not {wanted[key]:,}"
-    own, expected = (
-        [ModelResult.from_dict(each) for each in figures["models"]] for figures in (found, wanted)
+        if released[key] != wanted[key]:
+            yield f"the {what} is {released[key]:,}, not {wanted[key]:,}"
+    models, expected = (
+        [ModelResult.from_dict(model) for model in figures["models"]]
+        for figures in (released, wanted)
     )
-    yield from _other_models(own, expected, must_hold=models_must_hold)
+    yield from _other_models(models, expected, must_hold=models_must_hold)
 
 
 def _other_models(
-    found: Sequence[ModelResult], wanted: Sequence[ModelResult], *, must_hold: bool
+    results: Sequence[ModelResult], wanted: Sequence[ModelResult], *, must_hold: bool
 ) -> Iterator[str]:
-    if len(found) != len(wanted):
+    if len(results) != len(wanted):
         yield "the manifest tells of other models than its policy has"
         return
-    for result, expected in zip(found, wanted, strict=True):
+    for result, expected in zip(results, wanted, strict=True):
         if result.to_dict() != expected.to_dict() or (must_hold and not result.holds):
-            yield f"{result.verdict()}: the release has {result.found()}"
+            yield f"{result.verdict()}: the release has {result.figure_text()}"
 
 
-def _other_together(found: Together, wanted: Together) -> Iterator[str]:
+def _other_together(together: Together, wanted: Together) -> Iterator[str]:
     """What of the release together with earlier ones is not what the manifest says."""
-    if found.releases != wanted.releases:
+    if together.releases != wanted.releases:
         yield "the earlier releases are not those that the manifest tells of"
-    yield from _other_models(found.models, wanted.models, must_hold=True)
+    yield from _other_models(together.models, wanted.models, must_hold=True)

@@ -61,14 +61,14 @@ def compacted(
         "itemsets/compacted",
         encoded=encoded,
         item_values=values,
-        masks=[(attribute, set_words(own)) for attribute, own in masks.items()],
+        masks=[(attribute, set_words(bits)) for attribute, bits in masks.items()],
         words=words,
     )
 
 
 def set_words(bits: Words) -> list[tuple[int, int]]:
     """The words in which bits are set, by number."""
-    return [(w, own) for w, own in enumerate(bits) if own]
+    return [(w, mask) for w, mask in enumerate(bits) if mask]
 
 
 def whole(members: exp.Table, k: int, *, words: int) -> Sql:

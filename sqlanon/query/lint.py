@@ -24,9 +24,9 @@ def null_records(source: exp.Table, columns: Sequence[str]) -> Sql:
     )
 
 
-def extremes(source: exp.Table, own: str) -> exp.Select:
+def extremes(source: exp.Table, attribute: str) -> exp.Select:
     """The least and the greatest value of a column."""
-    return select([exp.Min(this=column(own)), exp.Max(this=column(own))], source)
+    return select([exp.Min(this=column(attribute)), exp.Max(this=column(attribute))], source)
 
 
 def row_steps(source: exp.Table, sets: Sequence[Sequence[str]]) -> Sql:
@@ -34,13 +34,13 @@ def row_steps(source: exp.Table, sets: Sequence[Sequence[str]]) -> Sql:
     return render("lint/row_steps", source=source, sets=[names(columns) for columns in sets])
 
 
-def foreign_values(source: exp.Table, other: exp.Table, own: str) -> Sql:
+def foreign_values(source: exp.Table, other: exp.Table, attribute: str) -> Sql:
     """How many values of a column, as texts, that of another table does not have."""
     return expression(
         "SELECT CAST(COUNT(*) AS BIGINT) FROM ("
         "SELECT CAST({{ column }} AS VARCHAR) FROM {{ source }}"
         " EXCEPT SELECT CAST({{ column }} AS VARCHAR) FROM {{ other }}) AS foreign_values",
-        column=name(own),
+        column=name(attribute),
         source=source,
         other=other,
     )
@@ -81,7 +81,9 @@ def texts(
     return render(
         "lint/texts",
         original=original,
-        columns=[(name(own), name(own) if own in published else None) for own in columns],
+        columns=[
+            (name(column), name(column) if column in published else None) for column in columns
+        ],
         released=released,
         shortest=shortest,
         longest=longest,

@@ -54,5 +54,5 @@ def rows_of(table: exp.Table) -> Sql:
 
 def is_same(one: exp.Table, other: exp.Table) -> bool:
     """Whether two fully qualified names are a table's, in whatever case."""
-    own, others = ([part.name.lower() for part in table.parts] for table in (one, other))
-    return own == others
+    parts, others = ([part.name.lower() for part in table.parts] for table in (one, other))
+    return parts == others

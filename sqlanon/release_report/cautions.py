@@ -24,40 +24,41 @@ MAX_NAMES = 5
 """Most columns that a sentence names."""
 
 
-def cautions(found: Gathered, *, holds: bool) -> tuple[Finding, ...]:
+def cautions(facts: Gathered, *, holds: bool) -> tuple[Finding, ...]:
     """All cautions and findings, the gravest first."""
     every = [
-        *_of_policy(found, holds=holds),
-        *_of_sensitive(found),
-        *found.findings,
-        *_of_use(found),
-        *_of_knowledge(found),
+        *_of_policy(facts, holds=holds),
+        *_of_sensitive(facts),
+        *facts.findings,
+        *_of_use(facts),
+        *_of_knowledge(facts),
     ]
     return by_severity(every)
 
 
-def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Finding]:
+def _of_policy(facts: Gathered, *, holds: bool) -> Iterator[Finding]:
     """What of the policy does not hold."""
-    labelled = found.policy.attributes.keys() - found.policy.class_means.keys()
-    if found.loss.missing and found.released and labelled:
+    labelled = facts.policy.attributes.keys() - facts.policy.class_means.keys()
+    if facts.loss.missing and facts.released and labelled:
         yield Finding(
             "labels-unread",
             "error",
             "The released labels could not be read",
-            f"What the release loses is not measured: {found.loss.missing}.",
+            f"What the release loses is not measured: {facts.loss.missing}.",
             "Compare the right tables, and name the hierarchies that the release was made with.",
         )
-    failed = [result for result in found.models if not result.holds]
+    failed = [result for result in facts.models if not result.holds]
     for result in failed:
         whose = "" if result.column is None else f" for {result.column!r}"
         yield Finding(
             "model-fails",
             "error",
             f"{result.model}{whose} {FAILS}",
-            f"The policy asks for {result.threshold:,}; the released table has {result.found()}.",
+            f"The policy asks for {result.threshold:,}; the released table has "
+            f"{result.figure_text()}.",
             "Do not hand the table out. Anonymize the original again under this policy.",
         )
-    if not holds and not failed and found.released and not found.models:
+    if not holds and not failed and facts.released and not facts.models:
         yield Finding(
             "no-model",
             "warning",
@@ -65,43 +66,43 @@ def _of_policy(found: Gathered, *, holds: bool) -> Iterator[Finding]:
             "The policy has neither k nor another model, so there was nothing to check.",
             "Ask for a smallest class size k, such as 5, and for models of sensitive columns.",
         )
-    if found.uncounted is not None:
+    if facts.uncounted is not None:
         yield Finding(
             "persons-uncounted",
             "error",
             "Persons cannot be counted in the release",
-            f"The policy counts persons by {found.uncounted!r}, and some have several records. The "
+            f"The policy counts persons by {facts.uncounted!r}, and some have several records. The "
             "released table has no such column: records are counted, not persons. One person alone "
             "may make up a class, so no model is proven.",
             "Let the publication write the report (--report of anonymize and apply): it counts "
             "persons while the original still tells whose each record is.",
         )
-    if found.after.by_unit.unique:
+    if facts.after.by_unit.unique:
         yield Finding(
             "unique-records",
-            "error" if found.policy.k > 1 else "warning",
+            "error" if facts.policy.k > 1 else "warning",
             "Records are unique in the release",
-            f"{part_of(found.after.by_unit.unique, found.after.by_unit.members)} of the released "
-            f"{found.after.unit} are the only ones with their quasi-identifiers.",
+            f"{part_of(facts.after.by_unit.unique, facts.after.by_unit.members)} of the released "
+            f"{facts.after.unit} are the only ones with their quasi-identifiers.",
             "Generalize further, or leave these records out: ask for k of at least 2.",
         )
 
 
-def _of_sensitive(found: Gathered) -> Iterator[Finding]:
+def _of_sensitive(facts: Gathered) -> Iterator[Finding]:
     """What classes tell of sensitive columns: one caution for all that are alike."""
-    asked = {demand.column for demand in found.policy.demands}
+    asked = {demand.column for demand in facts.policy.demands}
     given = {
         name: figures.homogeneous_records
-        for name, figures in found.after.sensitive.items()
+        for name, figures in facts.after.sensitive.items()
         if figures.homogeneous_records
     }
-    open_ones = [name for name in found.after.sensitive if name not in {*given, *asked}]
+    open_ones = [name for name in facts.after.sensitive if name not in {*given, *asked}]
     if given:
-        yield _given_away(found, given)
+        yield _given_away(facts, given)
     if open_ones:
-        yield _unprotected(found, open_ones)
-    if found.after.trajectories is not None and found.after.trajectories.sharing.unique:
-        trajectories = found.after.trajectories
+        yield _unprotected(facts, open_ones)
+    if facts.after.trajectories is not None and facts.after.trajectories.sharing.unique:
+        trajectories = facts.after.trajectories
         yield Finding(
             "trajectories",
             "warning",
@@ -113,9 +114,9 @@ def _of_sensitive(found: Gathered) -> Iterator[Finding]:
         )
 
 
-def _given_away(found: Gathered, given: Mapping[str, int]) -> Finding:
+def _given_away(facts: Gathered, given: Mapping[str, int]) -> Finding:
     """The caution for columns of which some classes have one value, with records of these."""
-    names, side = list(given), found.after
+    names, side = list(given), facts.after
     if len(names) == 1:
         [(name, number)] = given.items()
         what = repr(name)
@@ -141,9 +142,9 @@ def _given_away(found: Gathered, given: Mapping[str, int]) -> Finding:
     )
 
 
-def _unprotected(found: Gathered, names: Sequence[str]) -> Finding:
+def _unprotected(facts: Gathered, names: Sequence[str]) -> Finding:
     """The caution for sensitive columns without a model, with what their furthest classes tell."""
-    shares = {one.name: one for one in found.sensitive if one.name in names}
+    shares = {one.name: one for one in facts.sensitive if one.name in names}
     furthest = " ".join(["", *_furthest(list(shares.values()))]).rstrip()
     l_diversity = _options("--l", names, bound="3")
     in_order = [name for name in names if name in shares and shares[name].is_ranged]
@@ -183,9 +184,9 @@ def _options(
     return " ".join(f"{option} {quote(f'{name}={bounds.get(name, bound)}')}" for name in shown)
 
 
-def _of_use(found: Gathered) -> Iterator[Finding]:
+def _of_use(facts: Gathered) -> Iterator[Finding]:
     """What makes a release of little use, or of less for some people."""
-    if not found.released:
+    if not facts.released:
         yield Finding(
             "nothing-released",
             "warning",
@@ -194,18 +195,18 @@ def _of_use(found: Gathered) -> Iterator[Finding]:
             "Ask for less, allow more generalization, or raise the suppression limit.",
         )
         return
-    left = found.suppressed or 0
-    if left >= MANY_LEFT_OUT * found.records:
+    left = facts.suppressed or 0
+    if left >= MANY_LEFT_OUT * facts.records:
         yield Finding(
             "many-left-out",
             "warning",
             "Many records are left out",
-            f"{part_of(left, found.records)} of the records are left out, or released without "
+            f"{part_of(left, facts.records)} of the records are left out, or released without "
             "any quasi-identifier. These are the unusual ones, so small groups may be missing.",
             "Compare the distributions below, and say so to whoever uses the table.",
         )
-    limit = found.policy.allowance(found.records)
-    if left > limit and found.suppressed is not None:
+    limit = facts.policy.allowance(facts.records)
+    if left > limit and facts.suppressed is not None:
         yield Finding(
             "over-limit",
             "warning",
@@ -214,7 +215,7 @@ def _of_use(found: Gathered) -> Iterator[Finding]:
             "Records of a class without any quasi-identifier do not count against the limit; look "
             "at both.",
         )
-    silent = [one.name for one in found.columns if one.silent >= SILENT * found.released]
+    silent = [one.name for one in facts.columns if one.silent >= SILENT * facts.released]
     if silent:
         yield Finding(
             "columns-say-little",
@@ -226,9 +227,9 @@ def _of_use(found: Gathered) -> Iterator[Finding]:
         )
 
 
-def _of_knowledge(found: Gathered) -> Iterator[Finding]:
+def _of_knowledge(facts: Gathered) -> Iterator[Finding]:
     """What no figure of one table tells."""
-    if found.models or found.after.statistics.classes:
+    if facts.models or facts.after.statistics.classes:
         yield Finding(
             "other-releases",
             "info",
@@ -241,7 +242,7 @@ def _of_knowledge(found: Gathered) -> Iterator[Finding]:
             "other-knowledge",
             "info",
             "What others know decides which columns identify",
-            f"All figures assume that others may know {_named(list(found.policy.attributes))} of a "
+            f"All figures assume that others may know {_named(list(facts.policy.attributes))} of a "
             "person, and nothing else. If they know more, the risk is higher.",
             "Consider who will receive the table, and what they can look up.",
         )

@@ -58,23 +58,23 @@ FEWEST = 5
 
 
 def released_columns(
-    found: ReadRelease, policy: Policy, *, records: int, most: int = 1
+    reading: ReadRelease, policy: Policy, *, records: int, most: int = 1
 ) -> tuple[ReleasedColumn, ...]:
     """Every quasi-identifier before and after.
 
     Args:
-        found: The release as it was read.
+        reading: The release as it was read.
         policy: What it was asked to satisfy.
         records: Records of the released table, those without any quasi-identifier among them
             [records].
         most: The most records that one person has in the original [records].
     """
-    release, suppressed = found.release, policy.suppressed_label
+    release, suppressed = reading.release, policy.suppressed_label
     bare = records - release.statistics.records  # which are in no class
     # So many records are those of max(k, FEWEST) persons at least.
     least = max(policy.k, FEWEST) * most
     result = []
-    for read, labels in zip(release.columns, found.labels, strict=True):
+    for read, labels in zip(release.columns, reading.labels, strict=True):
         groups, rest = _groups(read, labels, bare=bare, suppressed=suppressed)
         telling = [group for group in groups if not group.is_top]
         *befores, unpublished = settled(
@@ -125,8 +125,8 @@ def settled(befores: Sequence[int], afters: Sequence[int], *, least: int) -> lis
     if not any(apart):
         return list(befores)
     hidden = {place for place, number in enumerate(apart) if number < least}
-    for place in sorted(range(len(apart)), key=lambda each: apart[each]):
-        together = sum(apart[each] for each in hidden)
+    for place in sorted(range(len(apart)), key=lambda index: apart[index]):
+        together = sum(apart[index] for index in hidden)
         if not together or together >= least:
             break
         hidden.add(place)
@@ -260,7 +260,7 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
             rows = [ShareRow(*row) for row in engine.rows(frequent)]
             if different > len(rows):  # all others as one
                 others = records - sum(row.records for row in rows)
-                inside = size - sum(row.held for row in rows)
+                inside = size - sum(row.furthest for row in rows)
                 rows.append(ShareRow("", others, inside, different - len(rows)))
     return ValueShares(
         name=name,

@@ -78,7 +78,7 @@ class TableSide:
         return {
             **figures,
             "persons": None if self.persons is None else self.persons.members,
-            "sensitive": {name: found.to_dict() for name, found in self.sensitive.items()},
+            "sensitive": {name: summary.to_dict() for name, summary in self.sensitive.items()},
             "trajectories": None
             if self.trajectories is None
             else self.trajectories.to_dict(threshold),
@@ -196,13 +196,13 @@ class ShareRow:
     Args:
         label: The value, or the range of values; None for NULL.
         records: Released records with it [records].
-        held: Those in the furthest class [records].
+        furthest: Those in the furthest class [records].
         values: How many values are shown as one; 1 for a value by itself.
     """
 
     label: str | None
     records: int
-    held: int
+    furthest: int
     values: int = 1
 
 
@@ -260,7 +260,12 @@ class ValueShares:
             "records": self.records,
             "unique_records": self.unique,
             "distribution": [
-                {"value": row.label, "values": row.values, "records": row.records, "held": row.held}
+                {
+                    "value": row.label,
+                    "values": row.values,
+                    "records": row.records,
+                    "held": row.furthest,
+                }
                 for row in self.rows
             ],
             "furthest_class": {

@@ -172,9 +172,11 @@ class Gathered:
     def weight_rows(self) -> list[list[str]]:
         """Individual risk of both tables, a row for each figure; none without weights."""
         sides = [self.before.weights, self.after.weights]
-        told = [{} if each is None else dict(each.rows(self.options.threshold)) for each in sides]
-        named = dict.fromkeys([name for figures in told for name in figures])
-        return [[name, *(figures.get(name, "–") for figures in told)] for name in named]
+        side_figures = [
+            {} if risk is None else dict(risk.rows(self.options.threshold)) for risk in sides
+        ]
+        named = dict.fromkeys([name for figures in side_figures for name in figures])
+        return [[name, *(figures.get(name, "–") for figures in side_figures)] for name in named]
 
     def heads(self, before: str, after: str) -> list[str]:
         """The names of both tables, with what each counts where that differs."""
@@ -280,7 +282,7 @@ def with_identifying(
     engine: Engine,
     original: exp.Table,
     *,
-    found: Gathered,
+    facts: Gathered,
     deadline: Deadline = NEVER,
     ended: str = "the time limit came",
 ) -> Gathered:
@@ -291,12 +293,12 @@ def with_identifying(
     Args:
         engine: Where the original is.
         original: The original.
-        found: The figures.
+        facts: The figures.
         deadline: When the look at sets of columns ends.
         ended: What that deadline is, as the beginning of the note.
     """
-    started, policy, options = time.monotonic(), _classes_only(found.policy), found.options
-    sets = max(1, min(DEFAULT_SETS, COUNTED_ROWS // found.records))
+    started, policy, options = time.monotonic(), _classes_only(facts.policy), facts.options
+    sets = max(1, min(DEFAULT_SETS, COUNTED_ROWS // facts.records))
     wanted = RiskOptions(options.threshold, options.identifying, max_sets=sets)
     identifying, cut = None, ""
     try:
@@ -308,63 +310,63 @@ def with_identifying(
         cut = (
             "all sets of columns were counted, so the report knows single columns and all together"
         )
-    figures = _noted(found, f"{ended} before {cut}") if cut else found
-    seconds = found.seconds + time.monotonic() - started
+    figures = _noted(facts, f"{ended} before {cut}") if cut else facts
+    seconds = facts.seconds + time.monotonic() - started
     return replace(figures, identifying=identifying, seconds=seconds, is_cut=bool(cut))
 
 
 def with_weights(
-    engine: Engine, found: Gathered, rows: exp.Table, *, is_original: bool = False
+    engine: Engine, facts: Gathered, rows: exp.Table, *, is_original: bool = False
 ) -> Gathered:
     """The figures with the individual risk of the original or, by its rows, of the release.
 
     What keeps it from being counted is a note.
     """
-    policy, threshold = found.policy.weighed_by(engine.columns(rows)), found.options.threshold
+    policy, threshold = facts.policy.weighed_by(engine.columns(rows)), facts.options.threshold
     try:
         with engine.workspace():
             weights = weighted_risk(engine, rows, policy=policy, threshold=threshold)
     except (PolicyError, SourceError) as error:
-        return _noted(found, f"individual risk is not told: {error}")
+        return _noted(facts, f"individual risk is not told: {error}")
     if is_original:
-        return replace(found, before=replace(found.before, weights=weights))
-    return replace(found, after=replace(found.after, weights=weights))
+        return replace(facts, before=replace(facts.before, weights=weights))
+    return replace(facts, after=replace(facts.after, weights=weights))
 
 
-def with_persons(engine: Engine, found: Gathered, rows: exp.Table) -> Gathered:
+def with_persons(engine: Engine, facts: Gathered, rows: exp.Table) -> Gathered:
     """The figures with the persons of the release, each by the smallest class of theirs.
 
     Args:
         engine: Where the rows are.
-        found: The figures.
+        facts: The figures.
         rows: The rows of the release with the entity column of the policy, and with sensitive
             columns where these were counted by record.
     """
-    wanted = RiskOptions(found.options.threshold, max_columns=0)
-    risk = assess(engine, rows, policy=_classes_only(found.policy), options=wanted)
-    after = replace(found.after, statistics=risk.statistics, persons=risk.persons)
-    if found.uncounted is not None and after.sensitive:
-        policy = _present(found.policy, list(engine.columns(rows)))
+    wanted = RiskOptions(facts.options.threshold, max_columns=0)
+    risk = assess(engine, rows, policy=_classes_only(facts.policy), options=wanted)
+    after = replace(facts.after, statistics=risk.statistics, persons=risk.persons)
+    if facts.uncounted is not None and after.sensitive:
+        policy = _present(facts.policy, list(engine.columns(rows)))
         after = replace(after, sensitive=table_results(engine, rows, policy=policy).sensitive)
-    return replace(found, after=after, uncounted=None)
+    return replace(facts, after=after, uncounted=None)
 
 
 def searched(
-    engine: Engine, original: exp.Table, *, found: Gathered, deadline: Deadline, plan: Plan | None
+    engine: Engine, original: exp.Table, *, facts: Gathered, deadline: Deadline, plan: Plan | None
 ) -> Gathered:
     """The figures with what takes a search: the columns that identify, and a bound on the loss.
 
     The deadline is when all that a verdict does without ends.
     """
-    is_asked = found.options.effort != "none"
-    reason = _unbounded(found) if is_asked else ""
+    is_asked = facts.options.effort != "none"
+    reason = _unbounded(facts) if is_asked else ""
     is_bounded = is_asked and not reason
     half = deadline.share(0.5) if is_bounded else deadline
-    figures = with_identifying(engine, original, found=found, deadline=half)
+    figures = with_identifying(engine, original, facts=facts, deadline=half)
     if reason:
         figures = _noted(figures, f"no lower bound on the loss was looked for: {reason}")
     if is_bounded:
-        figures = _bounded(engine, original, found=figures, deadline=deadline)
+        figures = _bounded(engine, original, facts=figures, deadline=deadline)
     bounded = figures if plan is None else with_bound(figures, plan.report)
     if bounded is figures and figures.loss.is_cut:
         proved = "the lower bound is what there was time to prove"
@@ -373,71 +375,71 @@ def searched(
 
 
 def _bounded(
-    engine: Engine, original: exp.Table, *, found: Gathered, deadline: Deadline
+    engine: Engine, original: exp.Table, *, facts: Gathered, deadline: Deadline
 ) -> Gathered:
     """The figures with what any recoding loses at least, where that can be proved in time."""
     from sqlanon.methods.clustering.bound import BoundRequest, bound_table  # few reports need it
 
-    effort = found.options.effort
-    wanted = BoundRequest(found.loss.name, effort or "quick")
+    effort = facts.options.effort
+    wanted = BoundRequest(facts.loss.name, effort or "quick")
     limit = Deadline.after(BOUND_SECONDS if effort is None else None)
-    until = min(limit, deadline, key=lambda each: each.end)
+    until = min(limit, deadline, key=lambda candidate: candidate.end)
     try:
         with engine.transaction(until), engine.limited(until):
-            bound = bound_table(engine, original, policy=found.policy, wanted=wanted)
+            bound = bound_table(engine, original, policy=facts.policy, wanted=wanted)
     except TimeLimitError:
-        late = replace(found, is_late=True)
+        late = replace(facts, is_late=True)
         return _noted(late, f"no lower bound on the loss was found in time; allow {MORE_TIME}")
     except UnsatisfiableError as error:
-        return _noted(found, f"no lower bound on the loss was found: {error}")
-    k = found.policy.k
+        return _noted(facts, f"no lower bound on the loss was found: {error}")
+    k = facts.policy.k
     loss = replace(
-        found.loss,
+        facts.loss,
         lower_bound=bound.lower_bound,
         bound_of=f"no {k}-anonymous recoding into nodes of the hierarchies within the limit",
         is_cut=bound.is_cut,
     )
-    return replace(found, loss=loss)
+    return replace(facts, loss=loss)
 
 
-def _noted(found: Gathered, note: str) -> Gathered:
-    return replace(found, notes=(*found.notes, note))
+def _noted(facts: Gathered, note: str) -> Gathered:
+    return replace(facts, notes=(*facts.notes, note))
 
 
-def _unbounded(found: Gathered) -> str:
+def _unbounded(facts: Gathered) -> str:
     """Why no bound of recodings into nodes is one of this release; empty where one is."""
-    policy, name = found.policy, found.loss.name
+    policy, name = facts.policy, facts.loss.name
     known = ", ".join(CELL_LOSSES)
     reasons = {
         f"none is known for loss {name!r}; choose one of {known} (--loss)": name not in CELL_LOSSES,
         "the policy asks for no k (--k)": not any(
             isinstance(model, KAnonymity) for model in policy.models
         ),
-        "the labels of the release could not be read": not found.columns,
-        "a column is released in groups of values that no hierarchy has": found.is_grouped,
+        "the labels of the release could not be read": not facts.columns,
+        "a column is released in groups of values that no hierarchy has": facts.is_grouped,
         "more records are left out than the policy's limit (--suppression-limit) allows": (
-            found.suppressed or 0
+            facts.suppressed or 0
         )
-        > policy.allowance(found.records),
-        "whose records are whose cannot be told of the release": found.uncounted is not None,
+        > policy.allowance(facts.records),
+        "whose records are whose cannot be told of the release": facts.uncounted is not None,
         f"the release has classes below k = {policy.k}": (
-            found.after.statistics.smallest < policy.k
+            facts.after.statistics.smallest < policy.k
         ),
         f"the table has more than {MAX_BOUND_RECORDS:,} records; ask for one with --effort quick": (
-            found.options.effort is None and found.records > MAX_BOUND_RECORDS
+            facts.options.effort is None and facts.records > MAX_BOUND_RECORDS
         ),
     }
     return next((reason for reason, applies in reasons.items() if applies), "")
 
 
-def with_bound(found: Gathered, report: Report) -> Gathered:
+def with_bound(facts: Gathered, report: Report) -> Gathered:
     """The figures with the bound of the plan, where no bound of every recoding says more."""
-    loss, bound = found.loss, report.lower_bound
+    loss, bound = facts.loss, report.lower_bound
     if bound is None or loss.name != report.loss_name:
-        return found
+        return facts
     least, lost = loss.lower_bound, loss.value
     says_more = least is None or (lost is not None and is_useless(lost, least) and bound > least)
-    return replace(found, loss=loss.with_bound_of(report)) if says_more else found
+    return replace(facts, loss=loss.with_bound_of(report)) if says_more else facts
 
 
 def _classes_only(policy: Policy) -> Policy:
@@ -468,7 +470,7 @@ def _present(policy: Policy, columns: Sequence[str]) -> Policy:
             "quasi-identifiers (--qi) those that it has"
         )
     attributes = policy.sensitive_attributes
-    sensitive = {name: each for name, each in attributes.items() if name in columns}
+    sensitive = {name: attribute for name, attribute in attributes.items() if name in columns}
     models = [m for m in policy.models if sensitive or not isinstance(m, ValueModel)]
     return replace(
         policy,
@@ -508,8 +510,8 @@ def _read(
     if not count:
         return None, "the released table has no record"
     try:
-        found = read_release(engine, original, table=table, policy=policy, control=control)
-        return found, ""
+        reading = read_release(engine, original, table=table, policy=policy, control=control)
+        return reading, ""
     except ControlError:
         raise
     except (HierarchyError, PolicyError, SourceError) as error:

@@ -121,25 +121,25 @@ def report(
         engine = opened.engine
         options = replace(wanted, population=against, control=unreleased)
         with engine.transaction():
-            found = gather(engine, opened.table, released=release, policy=resolved, options=options)
+            facts = gather(engine, opened.table, released=release, policy=resolved, options=options)
             file = _data_file(engine, released)
             about = lint_table(
                 engine,
                 release,
                 policy=resolved,
-                kept=found.kept,
+                kept=facts.kept,
                 original=opened.table,
                 path=file,
             )
-            found = replace(found, findings=about)
+            facts = replace(facts, findings=about)
         if plan is not None:
-            refuse_other(engine, opened.table, plan=plan, found=found)
-        found = searched(engine, opened.table, found=found, deadline=deadline, plan=plan)
+            refuse_other(engine, opened.table, plan=plan, facts=facts)
+        facts = searched(engine, opened.table, facts=facts, deadline=deadline, plan=plan)
         method = None if plan is None else _facts(engine, release, plan=plan)
         name = released if isinstance(released, str) else "released frame"
         if file is not None:
             name = file.name
-        made = with_provenance(opened, ReleaseReport(found, method, name, found.notes), resolved)
+        made = with_provenance(opened, ReleaseReport(facts, method, name, facts.notes), resolved)
     if file is None or is_database(file):
         return made
     return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
@@ -171,12 +171,12 @@ def _facts(engine: Engine, table: exp.Table, *, plan: Plan) -> MethodFacts:
 def released_labels(engine: Engine, table: exp.Table, names: Sequence[str]) -> frozenset[str]:
     """The texts of all labels of some columns of a release."""
     there = engine.columns(table)
-    found = set()
+    labels = set()
     for name in names:
         if name in there:
             query = select([varchar(column(name))], table).distinct()
-            found |= {text for (text,) in engine.rows(query) if text is not None}
-    return frozenset(found)
+            labels |= {text for (text,) in engine.rows(query) if text is not None}
+    return frozenset(labels)
 
 
 def _data_file(engine: Engine, released: object) -> Path | None:
@@ -228,18 +228,18 @@ class Witness:
         options = ReportOptions(loss=plan.report.loss_name)
         known = gather(engine, original, released=table, policy=plan.policy, options=options)
         until, ended = self._until(published)
-        found = with_identifying(engine, original, found=known, deadline=until, ended=ended)
-        cut = found.notes[len(known.notes) :]  # all else is told by what is published
-        if plan.policy.counting_columns and found.released:
-            names = [*plan.policy.attributes, *found.after.sensitive, *plan.policy.counting_columns]
+        facts = with_identifying(engine, original, facts=known, deadline=until, ended=ended)
+        cut = facts.notes[len(known.notes) :]  # all else is told by what is published
+        if plan.policy.counting_columns and facts.released:
+            names = [*plan.policy.attributes, *facts.after.sensitive, *plan.policy.counting_columns]
             with engine.workspace():
                 query = plan.recoded(list(dict.fromkeys(names)), original)
                 rows = engine.materialize("recoded", query)
                 if plan.policy.entity is not None:
-                    found = with_persons(engine, found, rows)
-                found = with_weights(engine, found, rows)
+                    facts = with_persons(engine, facts, rows)
+                facts = with_weights(engine, facts, rows)
         self._seen = ReleaseReport(
-            found,
+            facts,
             _facts(engine, table, plan=plan),
             notes=(*engine.opened.notes, *cut),
             provenance=Provenance(self.source, plan.policy),

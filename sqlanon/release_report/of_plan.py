@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine, render
 from sqlanon.errors import EngineError, PolicyError
+from sqlanon.hierarchy.number_ranges import TO
 from sqlanon.hierarchy.rules import Expressions
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing.plan import Plan
@@ -27,17 +28,16 @@ LEFT_OUT = "…"
 """What stands for a text or a number that is not shown."""
 LONGEST = 60_000
 """Longest statement that is shown [characters]."""
-_BETWEEN = " to "
 _SQL = "`sqlanon plan --sql` prints it for those who may see the table"
 
 
-def refuse_other(engine: Engine, original: exp.Table, *, plan: Plan, found: Gathered) -> None:
+def refuse_other(engine: Engine, original: exp.Table, *, plan: Plan, facts: Gathered) -> None:
     """Refuses a plan that a release was not made by, as far as it promises what is seen there.
 
     Raises:
         PolicyError: It is of another table or policy, or promises other figures.
     """
-    faults = [*_other_input(engine, original, plan=plan, found=found), *_broken(plan, found)]
+    faults = [*_other_input(engine, original, plan=plan, facts=facts), *_broken(plan, facts)]
     if faults:
         raise PolicyError(
             f"the release was not made by this plan: {'; '.join(faults)}; name the plan that it "
@@ -46,10 +46,10 @@ def refuse_other(engine: Engine, original: exp.Table, *, plan: Plan, found: Gath
 
 
 def _other_input(
-    engine: Engine, original: exp.Table, *, plan: Plan, found: Gathered
+    engine: Engine, original: exp.Table, *, plan: Plan, facts: Gathered
 ) -> Iterator[str]:
     """What of the original and of the policy is another one."""
-    policy, asked = plan.policy, found.policy
+    policy, asked = plan.policy, facts.policy
     if {*plan.columns} != {*engine.columns(original)}:
         yield "it is of a table with other columns than the original"
     if {*policy.attributes} != {*asked.attributes}:
@@ -57,18 +57,18 @@ def _other_input(
         yield f"its quasi-identifiers are {names}, which are not those of the policy"
     if policy.k != asked.k:
         yield f"it asks for k = {policy.k}, the policy for k = {asked.k}"
-    if plan.report.records != found.records:
-        yield f"it is of {plan.report.records:,} records, the original has {found.records:,}"
+    if plan.report.records != facts.records:
+        yield f"it is of {plan.report.records:,} records, the original has {facts.records:,}"
 
 
-def _broken(plan: Plan, found: Gathered) -> Iterator[str]:
+def _broken(plan: Plan, facts: Gathered) -> Iterator[str]:
     """Figures of the release that are not those promised."""
-    if plan.promised_records != found.released:
-        yield f"it publishes {plan.promised_records:,} records, the release has {found.released:,}"
+    if plan.promised_records != facts.released:
+        yield f"it publishes {plan.promised_records:,} records, the release has {facts.released:,}"
     # Persons are counted by the original alone; suppressed records that are kept make a class.
     if plan.policy.entity is not None or plan.policy.suppressed == "keep":
         return
-    promised, released = plan.report.statistics, found.after.statistics
+    promised, released = plan.report.statistics, facts.after.statistics
     for what, number, there in (
         ("classes", promised.classes, released.classes),
         ("records in its smallest class", promised.smallest, released.smallest),
@@ -116,7 +116,8 @@ def _statements(plan: Plan, released: Collection[str]) -> tuple[tuple[str, ...],
     if plan.recoding.records is not None:
         return (), f"The statement says how far each single record is generalized: {_SQL}."
     if any(
-        isinstance(each.hierarchy.rule, Expressions) for each in plan.policy.attributes.values()
+        isinstance(attribute.hierarchy.rule, Expressions)
+        for attribute in plan.policy.attributes.values()
     ):
         return (), f"The policy has SQL of its own, which may name values: {_SQL}."
     query = _without_values(tree(plan.beside(None).rows()), frozenset(released))
@@ -145,5 +146,5 @@ def _without_values(query: exp.Select, released: frozenset[str]) -> exp.Select:
 
 def _is_shown(text: str, released: frozenset[str], *, in_list: bool) -> bool:
     """Whether a text is released, or one of those that labels are joined by."""
-    joins = text == _BETWEEN or not any(letter.isalnum() for letter in text)
+    joins = text == TO or not any(letter.isalnum() for letter in text)
     return text in released or (joins and not in_list)

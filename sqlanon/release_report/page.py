@@ -124,29 +124,29 @@ class PageViews:
     """The tables and the facts of a report's page.
 
     Args:
-        found: What both tables tell.
+        facts: What both tables tell.
         method: How the release was made; None where no plan tells.
     """
 
-    found: Gathered
+    facts: Gathered
     method: MethodFacts | None = None
 
     @property
     def cards(self) -> list[tuple[str, str, str]]:
         """The most important figures: a heading, the figure, and what it is compared with."""
-        found, loss = self.found, self.found.loss
-        before, after = found.before, found.after
+        facts, loss = self.facts, self.facts.loss
+        before, after = facts.before, facts.after
         lost = "not measured" if loss.value is None else plain(round(loss.value, 4))
         bound = "0 keeps everything, 1 nothing" if loss.name in ("lm", "tree", "hdm") else loss.name
         return [
-            ("Records released", f"{found.records - found.left_out:,}", f"of {found.records:,}"),
+            ("Records released", f"{facts.records - facts.left_out:,}", f"of {facts.records:,}"),
             (
                 "Smallest class",
                 f"{after.statistics.smallest:,}",
                 f"original {before.statistics.smallest:,}",
             ),
             (
-                f"Unique {found.unit}",
+                f"Unique {facts.unit}",
                 percent(after.by_unit.unique, after.by_unit.members),
                 f"original {percent(before.by_unit.unique, before.by_unit.members)}",
             ),
@@ -161,16 +161,16 @@ class PageViews:
     @property
     def models(self) -> ShownTable:
         """The models of the policy, held against both tables."""
-        before = {(each.model, each.column): each for each in self.found.before.models}
+        before = {(result.model, result.column): result for result in self.facts.before.models}
         rows = []
-        for counted_model, model in zip(self.found.after.models, self.found.models, strict=True):
+        for counted_model, model in zip(self.facts.after.models, self.facts.models, strict=True):
             original = before.get((counted_model.model, counted_model.column))
             rows.append(
                 [
                     model_text(model),
                     f"{model.threshold:,}",
-                    "–" if original is None else original.found(),
-                    model.found(),
+                    "–" if original is None else original.figure_text(),
+                    model.figure_text(),
                     HOLDS if model.holds else FAILS,
                 ]
             )
@@ -180,8 +180,8 @@ class PageViews:
     @property
     def roles(self) -> ShownTable:
         """The columns of the policy, their roles and what becomes of them."""
-        policy, rows = self.found.policy, []
-        hierarchies = {column.name: column.hierarchy for column in self.found.columns}
+        policy, rows = self.facts.policy, []
+        hierarchies = {column.name: column.hierarchy for column in self.facts.columns}
         for name, attribute in policy.attributes.items():
             low, high = attribute.min_level, attribute.max_level
             bounds = f"levels {low} to {high}" if high else ""
@@ -208,7 +208,7 @@ class PageViews:
     @property
     def settings(self) -> list[tuple[str, str]]:
         """The rest of the policy, and the method."""
-        policy, method = self.found.policy, self.method
+        policy, method = self.facts.policy, self.method
         others = {"keep": "released unchanged", "drop": "left out", None: "none left"}
         kept = f"kept, every cell as {policy.suppressed_label}"
         facts = [
@@ -226,46 +226,48 @@ class PageViews:
     @property
     def risks(self) -> ShownTable:
         """Classes and risks of both tables."""
-        found, threshold = self.found, self.found.options.threshold
-        sides = (found.before, found.after)
+        facts, threshold = self.facts, self.facts.options.threshold
+        sides = (facts.before, facts.after)
         sizes = [side.statistics for side in sides]
         rows = [
-            ["records", *(f"{each.records:,}" for each in sizes)],
-            ["classes", *(f"{each.classes:,}" for each in sizes)],
-            ["smallest class", *(f"{each.smallest:,}" for each in sizes)],
-            ["median class", *(_size(each.median) for each in sizes)],
-            ["mean class", *(_size(each.mean) for each in sizes)],
-            ["largest class", *(f"{each.largest:,}" for each in sizes)],
+            ["records", *(f"{statistics.records:,}" for statistics in sizes)],
+            ["classes", *(f"{statistics.classes:,}" for statistics in sizes)],
+            ["smallest class", *(f"{statistics.smallest:,}" for statistics in sizes)],
+            ["median class", *(_size(statistics.median) for statistics in sizes)],
+            ["mean class", *(_size(statistics.mean) for statistics in sizes)],
+            ["largest class", *(f"{statistics.largest:,}" for statistics in sizes)],
             [
-                f"unique {found.unit}",
+                f"unique {facts.unit}",
                 *(part_of(side.by_unit.unique, side.by_unit.members) for side in sides),
             ],
-            ["prosecutor risk, highest", *(percent(each.highest_risk) for each in sizes)],
+            ["prosecutor risk, highest", *(percent(figures.highest_risk) for figures in sizes)],
             ["prosecutor risk, mean", *(percent(side.by_unit.mean_risk) for side in sides)],
             [
-                f"{found.unit} above {percent(threshold)} risk",
+                f"{facts.unit} above {percent(threshold)} risk",
                 *(part_of(side.by_unit.at_risk(threshold), side.by_unit.members) for side in sides),
             ],
             *self._of_others(),
-            *found.weight_rows(),
+            *facts.weight_rows(),
         ]
-        heads = ["", *found.heads("original", "release")]
+        heads = ["", *facts.heads("original", "release")]
         return ShownTable(rows, heads, "Classes and risk before and after")
 
     @property
     def attacks(self) -> ShownTable | None:
         """What attacks on the release find; None where none was run."""
-        attacks = self.found.attacks
+        attacks = self.facts.attacks
         if attacks is None:
             return None
         return ShownTable([*attacks.rows()], HEADS, "Attacks on the release that succeed")
 
     def _of_others(self) -> Iterator[list[str]]:
         """Journalist and marketer risk: of a population, or what they are at most."""
-        before, after = self.found.before, self.found.after
+        before, after = self.facts.before, self.facts.after
         highest = f"at most {percent(before.statistics.highest_risk)}"
-        if self.found.population is None:
-            people = [each.value for each in after.models if each.model == "k-map" and each.value]
+        if self.facts.population is None:
+            people = [
+                result.value for result in after.models if result.model == "k-map" and result.value
+            ]
             other = f"at most {percent(after.statistics.highest_risk)}"
             if people:
                 other = percent(1 / people[0])
@@ -274,16 +276,16 @@ class PageViews:
             yield ["marketer risk", *matched]
             return
         mean = f"at most {percent(before.by_unit.mean_risk)}"
-        of_population = percent(self.found.population.journalist_mean)
-        yield ["journalist risk, highest", highest, percent(self.found.population.journalist_max)]
+        of_population = percent(self.facts.population.journalist_mean)
+        yield ["journalist risk, highest", highest, percent(self.facts.population.journalist_max)]
         yield ["journalist risk, mean", mean, of_population]
         yield ["marketer risk", mean, of_population]
 
     @property
     def sizes(self) -> BarTable:
         """Shares of records in classes of each size."""
-        found, rows, shares = self.found, [], []
-        before, after = found.before, found.after
+        gathered, rows, shares = self.facts, [], []
+        before, after = gathered.before, gathered.after
         members = before.by_unit.members, after.by_unit.members
         for low, high in CLASS_SIZES:
             numbers = [side.in_classes(low, high) for side in (before, after)]
@@ -292,19 +294,19 @@ class PageViews:
                 rows.append([_size_text(low, high), *(part_of(n, whole) for n, whole in parts)])
                 shares.append([n / whole if whole else 0.0 for n, whole in parts])
         whose = "smallest class" if after.persons else "class"
-        title = f"{found.unit.capitalize()} by the size of their {whose}"
+        title = f"{gathered.unit.capitalize()} by the size of their {whose}"
         text = (
             f"{percent(before.by_unit.unique, members[0])} of the original's {before.unit} are "
             "alone in their class; the smallest class of the release has "
             f"{after.statistics.smallest:,}."
         )
-        heads = ["class size", *found.heads("original", "release")]
+        heads = ["class size", *gathered.heads("original", "release")]
         return BarTable(ShownTable(rows, heads, title), text, shares)
 
     @property
     def identifying(self) -> BarTable | None:
         """Columns and sets of columns by the records that they make unique."""
-        subsets, unit = self.found.identifying, self.found.before.unit
+        subsets, unit = self.facts.identifying, self.facts.before.unit
         if subsets is None:
             return None
         alone = [((one.name,), one.unique, one.total) for one in subsets.columns]
@@ -331,7 +333,7 @@ class PageViews:
     @property
     def kept(self) -> ShownTable | None:
         """Columns that are released unchanged."""
-        kept = self.found.kept
+        kept = self.facts.kept
         if kept is None:
             return None
         rows = [
@@ -345,18 +347,18 @@ class PageViews:
     def columns(self) -> list[ColumnView]:
         """The quasi-identifiers before and after."""
         return [
-            ColumnView(column.name, list(column_lines(column, self.found)), self._labels(column))
-            for column in self.found.columns
+            ColumnView(column.name, list(column_lines(column, self.facts)), self._labels(column))
+            for column in self.facts.columns
         ]
 
     def _labels(self, column: ReleasedColumn) -> BarTable:
         """The labels of a column with the records of both tables; no bars where it says nothing."""
-        rows = [group_row(group, self.found) for group in column.groups]
+        rows = [group_row(group, self.facts) for group in column.groups]
         rest = column.unpublished
         if rest and not column.is_silent:
-            cells = [part_of(rest, self.found.records), "0 (0%)"]
+            cells = [part_of(rest, self.facts.records), "0 (0%)"]
             name = "values without a label of their own"
-            rows.append(([name, *cells], (rest / self.found.records, 0.0)))
+            rows.append(([name, *cells], (rest / self.facts.records, 0.0)))
         heads = ["label", "original", "release"]
         table = ShownTable([cells for cells, _ in rows], heads, f"Labels of {column.name}")
         if column.is_silent:
@@ -367,13 +369,13 @@ class PageViews:
     @property
     def sensitive(self) -> list[ColumnView]:
         """The sensitive columns, beside the class that is furthest from the table."""
-        return [_shares_view(shares) for shares in self.found.sensitive]
+        return [_shares_view(shares) for shares in self.facts.sensitive]
 
     @property
     def losses(self) -> ShownTable:
         """Every measure that is known."""
         measures = {
-            name.replace("_", "-"): value for name, value in self.found.loss.measures.items()
+            name.replace("_", "-"): value for name, value in self.facts.loss.measures.items()
         }
         rows = [[name, _measured(value), _MEANINGS[name]] for name, value in measures.items()]
         return ShownTable(rows, ["measure", "release", "meaning"], "Information loss by measure")
@@ -381,14 +383,14 @@ class PageViews:
     @property
     def use(self) -> list[ShownTable]:
         """Errors of the tables, means and quantiles that are counted by the release."""
-        return [] if self.found.loss.use is None else list(self.found.loss.use.shown_tables())
+        return [] if self.facts.loss.use is None else list(self.facts.loss.use.shown_tables())
 
     @property
     def loss_by_column(self) -> BarTable | None:
         """What each column loses."""
-        if not self.found.columns:
+        if not self.facts.columns:
             return None
-        ranked = sorted(self.found.columns, key=lambda column: -column.loss["lm"])
+        ranked = sorted(self.facts.columns, key=lambda column: -column.loss["lm"])
         rows = [
             [
                 column.name,
@@ -409,19 +411,19 @@ class PageViews:
     @property
     def left_out(self) -> list[tuple[str, str]]:
         """Records that are not released."""
-        found, limit = self.found, self.found.policy.suppression_limit
-        missing = found.records - found.released
-        bare = max(found.left_out - missing, 0)
-        allowed = found.policy.allowance(found.records)
+        gathered, limit = self.facts, self.facts.policy.suppression_limit
+        missing = gathered.records - gathered.released
+        bare = max(gathered.left_out - missing, 0)
+        allowed = gathered.policy.allowance(gathered.records)
         return [
-            ("Records of the original", f"{found.records:,}"),
-            ("Not in the release", part_of(missing, found.records)),
-            ("In the release without any quasi-identifier", part_of(bare, found.records)),
+            ("Records of the original", f"{gathered.records:,}"),
+            ("Not in the release", part_of(missing, gathered.records)),
+            ("In the release without any quasi-identifier", part_of(bare, gathered.records)),
             ("Allowed by the policy", f"{allowed:,} ({percent(limit)})"),
         ]
 
 
-def column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
+def column_lines(column: ReleasedColumn, gathered: Gathered) -> Iterator[str]:
     """What is to be said of a quasi-identifier, a sentence each."""
     yield f"Hierarchy: {column.hierarchy}."
     if not column.levels:
@@ -431,34 +433,34 @@ def column_lines(column: ReleasedColumn, found: Gathered) -> Iterator[str]:
         yield f"Level used: {use.level} of {column.height} ({use.name})."
     else:
         shares = "; ".join(
-            f"level {use.level} ({use.name}) {percent(use.records, found.released)}"
+            f"level {use.level} ({use.name}) {percent(use.records, gathered.released)}"
             for use in column.levels
         )
         yield f"Levels used, by share of the released records: {shares}."
     if column.is_silent:
         yield "Every released cell is fully suppressed, so the release says nothing of this column."
         return
-    silent = percent(column.silent, found.released) if column.silent else "none"
+    silent = percent(column.silent, gathered.released) if column.silent else "none"
     yield (
         f"{counted(column.labels, 'label')} published; {silent} of the released cells are fully "
         "suppressed."
     )
     lm = plain(column.loss["lm"], digits=3)
-    left = (found.records - found.released) / found.records
+    left = (gathered.records - gathered.released) / gathered.records
     also = f", of which {plain(left, digits=3)} for records that are left out" if left else ""
     yield f"Loss (lm) {lm}{also}."
 
 
-def group_row(group: LabelGroup, found: Gathered) -> tuple[list[str], tuple[float, float]]:
+def group_row(group: LabelGroup, gathered: Gathered) -> tuple[list[str], tuple[float, float]]:
     """The cells of a label, and its shares in both tables; that of the original 0 where hidden."""
-    name, share = _label(group.label, group.groups), group.after / found.released
-    released = part_of(group.after, found.released)
+    name, share = _label(group.label, group.groups), group.after / gathered.released
+    released = part_of(group.after, gathered.released)
     if group.is_top:
         return [f"{name} (fully suppressed)", "–", released], (0.0, share)
     if group.before is None:
         return [name, "difference not shown", released], (0.0, share)
-    original = part_of(group.before, found.records)
-    return [name, original, released], (group.before / found.records, share)
+    original = part_of(group.before, gathered.records)
+    return [name, original, released], (group.before / gathered.records, share)
 
 
 def _shares_view(shares: ValueShares) -> ColumnView:
@@ -466,7 +468,7 @@ def _shares_view(shares: ValueShares) -> ColumnView:
     rows = [
         [
             _label(row.label, row.values),
-            part_of(row.held, shares.class_size),
+            part_of(row.furthest, shares.class_size),
             part_of(row.records, shares.records),
         ]
         for row in shares.rows
@@ -488,7 +490,7 @@ def _shares_view(shares: ValueShares) -> ColumnView:
         "table, beside the whole table."
     )
     table = ShownTable(rows, heads, f"Values of {shares.name}")
-    bars = [(row.held / size, row.records / records) for row in shares.rows]
+    bars = [(row.furthest / size, row.records / records) for row in shares.rows]
     return ColumnView(shares.name, lines, BarTable(table, text, bars))
 
 

@@ -38,14 +38,14 @@ class ReleaseReport(SelfShown):
     """All that a report of a release shows.
 
     Args:
-        found: What both tables tell.
+        facts: What both tables tell.
         method: How the release was made; None where no plan tells.
         release: Name of the release.
         notes: What a reader should know besides.
         provenance: What it was made of and when.
     """
 
-    found: Gathered
+    facts: Gathered
     method: MethodFacts | None = None
     release: str = ""
     notes: tuple[str, ...] = ()
@@ -58,36 +58,36 @@ class ReleaseReport(SelfShown):
         False, too, where that cannot be told: the policy counts persons and the release does not
         say whose records it holds.
         """
-        asked = bool(self.models) or not self.found.released
+        asked = bool(self.models) or not self.facts.released
         holds = asked and all(result.holds for result in self.models)
-        return holds and not self.found.unexpected and self.found.uncounted is None
+        return holds and not self.facts.unexpected and self.facts.uncounted is None
 
     @property
     def models(self) -> tuple[ModelResult, ...]:
         """The policy's models and whether they hold in the release."""
-        return self.found.models
+        return self.facts.models
 
     @property
     def cautions(self) -> tuple[Finding, ...]:
         """What endangers people or the use of the release, the gravest first."""
-        return cautions(self.found, holds=self.holds)
+        return cautions(self.facts, holds=self.holds)
 
     @property
     def other_notes(self) -> tuple[str, ...]:
         """The notes of which no caution speaks."""
-        known = {NOT_COUNTED, *(finding.note for finding in self.found.findings)}
+        known = {NOT_COUNTED, *(finding.note for finding in self.facts.findings)}
         others = [note for note in self.notes if note not in known]
         return tuple(note for note in others if not is_about(note, *CAUTIONED))
 
     @property
     def is_cut(self) -> bool:
         """Whether the look at columns that identify, or that for a bound, ran out of time."""
-        return self.found.is_cut or self.found.is_late or self.found.loss.is_cut
+        return self.facts.is_cut or self.facts.is_late or self.facts.loss.is_cut
 
     @property
     def left_out(self) -> int:
         """Records that the release does not hold, or holds without any quasi-identifier."""
-        return self.found.left_out
+        return self.facts.left_out
 
     def published(self, report: Report) -> ReleaseReport:
         """The report of a release that has just been published, with what its plan knows.
@@ -95,16 +95,16 @@ class ReleaseReport(SelfShown):
         Args:
             report: What the publication told, which may count persons.
         """
-        found = self.found
-        after = replace(found.after, statistics=report.statistics, models=report.models)
-        loss = replace(found.loss, name=report.loss_name).with_bound_of(report)
+        gathered = self.facts
+        after = replace(gathered.after, statistics=report.statistics, models=report.models)
+        loss = replace(gathered.loss, name=report.loss_name).with_bound_of(report)
         return replace(
             self,
-            found=replace(
-                found,
+            facts=replace(
+                gathered,
                 after=after,
                 loss=loss,
-                kept=report.kept_columns or found.kept,
+                kept=report.kept_columns or gathered.kept,
                 findings=report.findings,
             ),
             release=_without_folder(report.output or self.release),
@@ -125,40 +125,40 @@ class ReleaseReport(SelfShown):
         None is of the original: whoever knows nearly all of it could try out the rest.
         """
         return {
-            "released": self.provenance.output_sha256 or self.found.sha256,
+            "released": self.provenance.output_sha256 or self.facts.sha256,
             "policy": self.provenance.head()["hashes"]["policy"],
             "plan": None if self.method is None else self.method.plan_sha256,
         }
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `report --json`."""
-        found, threshold = self.found, self.found.options.threshold
+        gathered, threshold = self.facts, self.facts.options.threshold
         head = self.provenance.head()
         return {
             **head,
             "hashes": self.hashes(),
             "released": self.release,
             "holds": self.holds,
-            "models": [each.to_dict() for each in self.models],
-            "models_of_original": [each.to_dict() for each in found.before.models],
-            "records": found.records,
-            "released_records": found.released,
+            "models": [result.to_dict() for result in self.models],
+            "models_of_original": [result.to_dict() for result in gathered.before.models],
+            "records": gathered.records,
+            "released_records": gathered.released,
             "left_out": self.left_out,
-            "original": found.before.to_dict(threshold),
-            "release": found.after.to_dict(threshold),
-            "population": None if found.population is None else found.population.to_dict(),
-            "identifying": {} if found.identifying is None else found.identifying.to_dict(),
-            "columns": {each.name: each.to_dict() for each in found.columns},
-            "sensitive": {each.name: each.to_dict() for each in found.sensitive},
-            "kept_columns": None if found.kept is None else found.kept.to_dict(),
-            "loss": found.loss.to_dict(),
-            "attacks": None if found.attacks is None else found.attacks.to_dict(),
+            "original": gathered.before.to_dict(threshold),
+            "release": gathered.after.to_dict(threshold),
+            "population": None if gathered.population is None else gathered.population.to_dict(),
+            "identifying": {} if gathered.identifying is None else gathered.identifying.to_dict(),
+            "columns": {column.name: column.to_dict() for column in gathered.columns},
+            "sensitive": {shares.name: shares.to_dict() for shares in gathered.sensitive},
+            "kept_columns": None if gathered.kept is None else gathered.kept.to_dict(),
+            "loss": gathered.loss.to_dict(),
+            "attacks": None if gathered.attacks is None else gathered.attacks.to_dict(),
             "cut_short": self.is_cut,
             "method": None if self.method is None else self.method.to_dict(),
-            "findings": [each.to_dict() for each in self.cautions],
+            "findings": [caution.to_dict() for caution in self.cautions],
             "versions": self.versions(),
             "notes": list(self.notes),
-            "seconds": found.seconds,
+            "seconds": gathered.seconds,
         }
 
     def headline(self) -> str:
@@ -166,19 +166,19 @@ class ReleaseReport(SelfShown):
         verdict = verdicts(self.models)
         if self.is_open:
             verdict = "persons cannot be counted"
-        return f"{self.found.after.statistics.headline()}; {verdict}"
+        return f"{self.facts.after.statistics.headline()}; {verdict}"
 
     def shown_tables(self) -> list[ShownTable]:
         """The models, and the findings by what they endanger."""
-        found = [[each.severity, each.title] for each in self.cautions]
-        return [*model_table(self.models), *([ShownTable(found)] if found else [])]
+        rows = [[caution.severity, caution.title] for caution in self.cautions]
+        return [*model_table(self.models), *([ShownTable(rows)] if rows else [])]
 
     def to_text(self) -> str:
         """A page for a reader."""
         lines = [self.verdict, *self._model_lines(), "", *self._risk_lines(), ""]
         lines += [*self._loss_lines(), *self._sensitive_lines()]
-        if self.found.attacks is not None:
-            lines += ["", *self.found.attacks.to_lines()]
+        if self.facts.attacks is not None:
+            lines += ["", *self.facts.attacks.to_lines()]
         for caution in self.cautions:
             lines += ["", f"{caution.severity}: {caution.title}", f"  {caution.message}"]
             if caution.remedy:
@@ -188,31 +188,31 @@ class ReleaseReport(SelfShown):
     @property
     def verdict(self) -> str:
         """One sentence: whether the release satisfies its policy."""
-        if not self.found.released:
+        if not self.facts.released:
             return "The released table is empty."
         if self.holds:
             return "The released table satisfies its policy."
-        if not self.models and not self.found.unexpected:
+        if not self.models and not self.facts.unexpected:
             return "The policy asks for nothing, so nothing can be said of the released table."
         if self.is_open:
             return (
                 "It cannot be told whether the released table satisfies its policy: that counts "
-                f"persons, and the table has no column {self.found.uncounted!r}."
+                f"persons, and the table has no column {self.facts.uncounted!r}."
             )
         return "The released table does NOT satisfy its policy."
 
     @property
     def mark(self) -> str:
         """The sign before the verdict."""
-        if self.holds and self.found.released:
+        if self.holds and self.facts.released:
             return HOLDS_MARK
         return OPEN_MARK if self.is_open else FAILS_MARK
 
     @property
     def is_open(self) -> bool:
         """Whether nothing is broken, and nothing proven since persons cannot be counted."""
-        broken = self.found.unexpected or not all(each.holds for each in self.models)
-        return self.found.uncounted is not None and bool(self.models) and not broken
+        broken = self.facts.unexpected or not all(result.holds for result in self.models)
+        return self.facts.uncounted is not None and bool(self.models) and not broken
 
     @property
     def html(self) -> str:
@@ -220,7 +220,7 @@ class ReleaseReport(SelfShown):
         from sqlanon.release_report.page import UNFOLDED_COLUMNS, PageViews  # text needs none
         from sqlanon.resources import html_page
 
-        views, unfolded = PageViews(self.found, self.method), UNFOLDED_COLUMNS
+        views, unfolded = PageViews(self.facts, self.method), UNFOLDED_COLUMNS
         return html_page("release", report=self, views=views, unfolded=unfolded, count=counted)
 
     @property
@@ -247,38 +247,38 @@ class ReleaseReport(SelfShown):
 
     def _model_lines(self) -> Iterator[str]:
         for result in self.models:
-            yield f"  {result.verdict()}: the released table has {result.found()}"
+            yield f"  {result.verdict()}: the released table has {result.figure_text()}"
 
     def _risk_rows(self) -> list[list[str]]:
-        found, threshold = self.found, self.found.options.threshold
-        sides = (found.before, found.after)
-        rows = [["", *found.heads("original", "released")]]
+        gathered, threshold = self.facts, self.facts.options.threshold
+        sides = (gathered.before, gathered.after)
+        rows = [["", *gathered.heads("original", "released")]]
         rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
-        risky = f"{found.unit} above {percent(threshold)} risk"
+        risky = f"{gathered.unit} above {percent(threshold)} risk"
         rows.append([risky, *(f"{side.by_unit.at_risk(threshold):,}" for side in sides)])
-        rows += found.weight_rows()
+        rows += gathered.weight_rows()
         return rows
 
     def _risk_lines(self) -> list[str]:
-        records = self.found.records
+        records = self.facts.records
         left = f"  left out: {part_of(self.left_out, records)} of {counted(records, 'record')}"
         return [*in_columns(self._risk_rows(), "<>>"), left]
 
     def _loss_lines(self) -> Iterator[str]:
-        loss = self.found.loss
+        loss = self.facts.loss
         if loss.value is None:
             yield f"loss: not measured ({loss.missing})"
             return
         yield f"loss: {loss.name} {plain(loss.value)}"
         if known := loss.least_text():
             yield f"  {known}"
-        for column in self.found.columns:
+        for column in self.facts.columns:
             share = column.loss.get("lm")
             levels = ", ".join(f"{use.name}: {use.records:,}" for use in column.levels)
             yield f"  {column.name}: lm {plain(share or 0.0)}{f' ({levels})' if levels else ''}"
 
     def _sensitive_lines(self) -> Iterator[str]:
-        for shares in self.found.sensitive:
+        for shares in self.facts.sensitive:
             yield (
                 f"sensitive {shares.name!r}: the class furthest from the table has "
                 f"{counted(shares.class_size, 'record')}; to match it, {shares.apart_text()}"

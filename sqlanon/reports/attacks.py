@@ -170,7 +170,7 @@ class Attacks:
             rates = [attack.original, attack.control]
             yield [
                 name,
-                *("–" if each is None else _ranged(each.share, each.interval) for each in rates),
+                *("–" if rate is None else _ranged(rate.share, rate.interval) for rate in rates),
                 percent(attack.baseline),
                 _risk_text(attack),
             ]

@@ -67,7 +67,7 @@ class ModelResult:
         whose = "" if self.column is None else f" of {self.column!r}"
         return f"{what}{whose} {HOLDS if self.holds else FAILS}"
 
-    def found(self) -> str:
+    def figure_text(self) -> str:
         """For a reader: what the table has."""
         said = figure_of(self.model)
         if math.isinf(self.value):
@@ -82,22 +82,22 @@ def verdicts(models: Sequence[ModelResult]) -> str:
     >>> verdicts([])
     'no model asked for'
     """
-    failed = [each.model for each in models if not each.holds]
+    failed = [result.model for result in models if not result.holds]
     if failed:
         return f"{FAILS}: {', '.join(dict.fromkeys(failed))}"
-    return "every model holds" if models else "no model asked for"
+    return f"every model {HOLDS}" if models else "no model asked for"
 
 
 def model_table(models: Sequence[ModelResult]) -> list[ShownTable]:
     """A row for each privacy model; nothing where there is none."""
     rows = [
         [
-            each.model if each.column is None else f"{each.model} of {each.column}",
-            f"{each.threshold:,}",
-            each.found(),
-            f"{HOLDS_MARK} {HOLDS}" if each.holds else f"{FAILS_MARK} {FAILS}",
+            result.model if result.column is None else f"{result.model} of {result.column}",
+            f"{result.threshold:,}",
+            result.figure_text(),
+            f"{HOLDS_MARK} {HOLDS}" if result.holds else f"{FAILS_MARK} {FAILS}",
         ]
-        for each in models
+        for result in models
     ]
     return [ShownTable(rows, ["model", "asked for", "found", ""])] if rows else []
 
@@ -265,7 +265,7 @@ class CheckReport(SelfShown):
             if self.trajectories is None
             else self.trajectories.to_dict(self.threshold),
             "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
-            "sensitive": {name: found.to_dict() for name, found in self.sensitive.items()},
+            "sensitive": {name: figures.to_dict() for name, figures in self.sensitive.items()},
             "joint": {", ".join(names): count for names, count in self.joint.items()},
             "models": [result.to_dict() for result in self.models],
             "holds": self.holds,
@@ -317,12 +317,12 @@ class CheckReport(SelfShown):
         ]
         if self.trajectories is not None:
             lines += self.trajectories.to_lines(self.threshold)
-        for column, found in self.sensitive.items():
-            lines += found.to_lines(column)
+        for column, figures in self.sensitive.items():
+            lines += figures.to_lines(column)
         for (one, other), count in self.joint.items():
             lines.append(f"sensitive {one!r} and {other!r} together: distinct l {count:,}")
         for result in self.models:
-            lines.append(f"{result.verdict()}: the table has {result.found()}")
+            lines.append(f"{result.verdict()}: the table has {result.figure_text()}")
         return finding_page(lines, self.notes, self.findings)
 
     def _unique_text(self) -> str:

@@ -45,23 +45,23 @@ class Intersection:
             "links": list(self.links),
             "records": self.records,
             "candidates": self.candidates,
-            "values": {name: found for name, (_, found) in self.values.items()},
+            "values": {name: count for name, (_, count) in self.values.items()},
         }
 
     def text(self) -> str:
         """What there is and what is asked, for a reader."""
         parts = [f"{self.candidates} where k is {self.k}"]
         parts += [
-            f"{found} values of {name!r} where {least} are needed"
-            for name, (least, found) in self.values.items()
-            if least and found is not None
+            f"{count} values of {name!r} where {least} are needed"
+            for name, (least, count) in self.values.items()
+            if least and count is not None
         ]
         return f"at least {', '.join(parts)}"
 
     def to_line(self) -> str:
         """A line of a page."""
-        told = self.text() if self.records else "no record may be in both"
-        return f"beside {self.earlier!r} each record has candidates left: {told}"
+        text = self.text() if self.records else "no record may be in both"
+        return f"beside {self.earlier!r} each record has candidates left: {text}"
 
 
 @dataclass(frozen=True, slots=True)

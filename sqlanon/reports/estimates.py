@@ -206,8 +206,8 @@ class PopulationEstimate:
         grown = math.fsum(((1 - pi**2) ** i - (1 - pi) ** i) * n for i, n in f)
         missed = math.fsum((1 - pi) ** i * n for i, n in f)
         ones = math.fsum(i * pi * (1 - pi) ** (i - 1) * n for i, n in f)
-        found = self.histogram[1] * squares / grown * (missed / ones) ** 2
-        return sum(self.histogram.values()) + found
+        unseen = self.histogram[1] * squares / grown * (missed / ones) ** 2
+        return sum(self.histogram.values()) + unseen
 
     @property
     def chosen(self) -> tuple[str, float]:

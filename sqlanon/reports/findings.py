@@ -82,7 +82,7 @@ class LintRule:
     explanation: str
     remedy: str
 
-    def found(self, message: str, *, column: str | None = None, remedy: str = "") -> Finding:
+    def finding(self, message: str, *, column: str | None = None, remedy: str = "") -> Finding:
         """A finding of this rule, with a remedy of its own where one is given."""
         return Finding(self.id, self.severity, self.title, message, remedy or self.remedy, column)
 
@@ -302,13 +302,15 @@ RULES: Mapping[str, LintRule] = {rule.id: rule for rule in _RULES}
 
 def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings, the gravest first."""
-    return tuple(sorted(findings, key=lambda each: [*SEVERITIES].index(each.severity)))
+    return tuple(sorted(findings, key=lambda finding: [*SEVERITIES].index(finding.severity)))
 
 
 def finding_page(lines: Iterable[str], notes: Iterable[str], findings: Sequence[Finding]) -> str:
     """A page for a reader: its lines, errors and warnings, and the notes that these do not say."""
-    said = {each.note for each in findings}
-    grave = [f"{each.severity}: {each.note}" for each in findings if each.severity != "info"]
+    said = {finding.note for finding in findings}
+    grave = [
+        f"{finding.severity}: {finding.note}" for finding in findings if finding.severity != "info"
+    ]
     return page([*lines, *grave], [note for note in notes if note not in said])
 
 
@@ -333,14 +335,14 @@ class LintReport(SelfShown):
     def passes(self, fail_on: Severity = "error") -> bool:
         """Whether no finding is as grave as that, or graver."""
         grave = [*SEVERITIES][: [*SEVERITIES].index(fail_on) + 1]
-        return not any(each.severity in grave for each in self.findings)
+        return not any(finding.severity in grave for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `lint --json`."""
         return {
             **self.provenance.head(),
             "records": self.records,
-            "findings": [each.to_dict() for each in self.findings],
+            "findings": [finding.to_dict() for finding in self.findings],
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
@@ -348,23 +350,23 @@ class LintReport(SelfShown):
     def headline(self) -> str:
         """Records, and how many findings there are of each severity."""
         numbers = [
-            counted(len(own), severity, more="info" if severity == "info" else "")
+            counted(len(findings), severity, more="info" if severity == "info" else "")
             for severity in SEVERITIES
-            if (own := [each for each in self.findings if each.severity == severity])
+            if (findings := [finding for finding in self.findings if finding.severity == severity])
         ]
         return f"{counted(self.records, 'record')}; {', '.join(numbers) or 'nothing was found'}"
 
     def shown_tables(self) -> list[ShownTable]:
         """The findings, a row each."""
-        rows = [[each.severity, each.id, each.message] for each in self.findings]
+        rows = [[finding.severity, finding.id, finding.message] for finding in self.findings]
         return [ShownTable(rows, is_text=True)] if rows else []
 
     def to_text(self) -> str:
         """A page for a reader."""
         lines = [self.headline()]
-        for each in self.findings:
+        for finding in self.findings:
             lines += [
-                f"{each.severity}: {each.message} [{each.id}]",
-                f"  What to do: {each.remedy}",
+                f"{finding.severity}: {finding.message} [{finding.id}]",
+                f"  What to do: {finding.remedy}",
             ]
         return page(lines, self.notes)

@@ -108,8 +108,8 @@ class KeptColumns:
     def from_dict(cls, document: Mapping[str, Any]) -> KeptColumns:
         """Reads back what `to_dict` wrote."""
         columns, pairs = (
-            [{name: value for name, value in one.items() if name != "unique_share"} for one in each]
-            for each in (document["columns"], document["pairs"])
+            [{name: value for name, value in one.items() if name != "unique_share"} for one in rows]
+            for rows in (document["columns"], document["pairs"])
         )
         given = {
             **document,
@@ -121,23 +121,23 @@ class KeptColumns:
     @property
     def identifying(self) -> list[KeptColumn]:
         """Columns that single records out, or have more values than classes of k records have."""
-        found = [
+        columns = [
             one
             for one in self.columns
             if one.name != self.weight and (one.unique or one.values * self.k > self.records)
         ]
-        return sorted(found, key=lambda one: (-one.unique, -one.values))
+        return sorted(columns, key=lambda one: (-one.unique, -one.values))
 
     @property
     def beside_quasi_identifiers(self) -> list[tuple[str, int]]:
         """Columns that single more records out beside quasi-identifiers, and how many more."""
-        found = [
+        columns = [
             (one.name, one.unique_with_quasi_identifiers - self.unique_by_quasi_identifiers)
             for one in self.columns
             if one.unique_with_quasi_identifiers is not None
             and one.unique_with_quasi_identifiers > one.unique
         ]
-        return sorted((each for each in found if each[1]), key=lambda each: -each[1])
+        return sorted((entry for entry in columns if entry[1]), key=lambda entry: -entry[1])
 
     @property
     def telling_pairs(self) -> list[KeptPair]:
@@ -177,7 +177,7 @@ class KeptColumns:
         for one in self.columns:
             if one.name == self.weight:
                 hold = "has" if one.unique == 1 else "have"
-                yield RULES["kept-weight"].found(
+                yield RULES["kept-weight"].finding(
                     f"survey weight {one.name!r} is published: it has "
                     f"{counted(one.values, 'distinct value')}, and "
                     f"{part_of(one.unique, self.records)} of the records {hold} one that no other "
@@ -186,20 +186,20 @@ class KeptColumns:
                 )
 
     def _identifying(self) -> Iterable[Finding]:
-        found, rule = self.identifying, RULES["kept-identifies"]
-        for one in found[:MAX_NAMED]:
+        columns, rule = self.identifying, RULES["kept-identifies"]
+        for one in columns[:MAX_NAMED]:
             many = one.values * self.k > self.records
             more = f", more than one for every {self.k} records" if many and self.k > 1 else ""
             hold = "has" if one.unique == 1 else "have"
-            yield rule.found(
+            yield rule.finding(
                 f"kept column {one.name!r} has {counted(one.values, 'distinct value')}{more}, and "
                 f"{part_of(one.unique, self.records)} of the records {hold} a value that no other "
                 "record has: it may identify people",
                 column=one.name,
             )
-        if found[MAX_NAMED:]:
-            yield rule.found(
-                f"{counted(len(found) - MAX_NAMED, 'more kept column')} may identify people by "
+        if columns[MAX_NAMED:]:
+            yield rule.finding(
+                f"{counted(len(columns) - MAX_NAMED, 'more kept column')} may identify people by "
                 "themselves",
                 remedy="--json lists them (kept_columns)",
             )
@@ -208,7 +208,7 @@ class KeptColumns:
         for one in self.joining[:MAX_NAMED]:
             how = "is one-to-one with" if one.one_to_one else "joins the same records as"
             share = "shares" if one.joined == 1 else "share"
-            yield RULES["kept-joins"].found(
+            yield RULES["kept-joins"].finding(
                 f"kept column {one.name!r} {how} the entity {self.entity!r}: "
                 f"{part_of(one.joined or 0, self.records)} of the records {share} its value with "
                 "others of the same person and with nobody else's, and all records of a person "
@@ -221,14 +221,14 @@ class KeptColumns:
         if beside:
             shown = [f"{name!r} {part_of(more, self.records)}" for name, more in beside[:MAX_NAMED]]
             more = [counted(len(beside) - MAX_NAMED, "more column")] if beside[MAX_NAMED:] else []
-            yield rule.found(
+            yield rule.finding(
                 "kept columns single out more records for whoever knows the quasi-identifiers, "
                 f"too: {listed([*shown, *more])}"
             )
         elif self.unique_together > max(
             self.unique_by_quasi_identifiers, *(one.unique for one in self.columns)
         ):
-            yield rule.found(
+            yield rule.finding(
                 "all kept columns and quasi-identifiers together single out "
                 f"{part_of(self.unique_together, self.records)} of the records"
             )
@@ -241,7 +241,7 @@ class KeptColumns:
             ]
             left = self.possible_pairs - len(self.pairs)
             rest = f" ({left:,} of {self.possible_pairs:,} pairs were not counted)" if left else ""
-            yield rule.found(
+            yield rule.finding(
                 "pairs of kept columns single out records that neither column does alone: "
                 f"{'; '.join(shown)}{rest}"
             )

@@ -67,14 +67,14 @@ class GroupFigures:
         suppressed records.
         """
         every = list(groups)
-        found = [group for group in every if group.records]
-        is_shown = any(group.label is not None for group in found)
+        published = [group for group in every if group.records]
+        is_shown = any(group.label is not None for group in published)
         if not all(group.is_shown for group in every):
-            bare = [cls(None, group.values, group.records) for group in found]
-            found = sorted(bare, key=lambda group: (-group.values, -group.records))
+            bare = [cls(None, group.values, group.records) for group in published]
+            published = sorted(bare, key=lambda group: (-group.values, -group.records))
             is_shown = False
         left = sum(group.values for group in every if not group.records)
-        return (*found, cls(None, left, 0, is_shown)) if left else tuple(found)
+        return (*published, cls(None, left, 0, is_shown)) if left else tuple(published)
 
     def to_dict(self) -> dict[str, Any]:
         """The group in a document."""
@@ -159,11 +159,11 @@ class Report(SelfShown):
     against: tuple[Intersection, ...] = ()
     together: Together | None = None
 
-    def keeping(self, found: KeptColumns | None) -> Report:
+    def keeping(self, kept: KeptColumns | None) -> Report:
         """The report with what kept columns single out, in place of what was known before."""
         known = {NOT_COUNTED, *(self.kept_columns.notes() if self.kept_columns else ())}
         notes = [note for note in self.notes if note not in known]
-        return replace(self, kept_columns=found, notes=(*(found.notes() if found else ()), *notes))
+        return replace(self, kept_columns=kept, notes=(*(kept.notes() if kept else ()), *notes))
 
     @property
     def holds(self) -> bool:
@@ -211,17 +211,17 @@ class Report(SelfShown):
             **statistics,
             "entity": self.entity,
             "levels": dict(self.levels) or None,
-            "level_names": {name: list(own) for name, own in self.level_names.items()},
+            "level_names": {name: list(names) for name, names in self.level_names.items()},
             "records_per_level": {n: list(r) for n, r in self.records_per_level.items()} or None,
             "scheme": dict(self.schemes) or None,
             "groups": {
-                name: [group.to_dict() for group in own] for name, own in self.groups.items()
+                name: [group.to_dict() for group in groups] for name, groups in self.groups.items()
             }
             or None,
-            "suppression_tradeoff": [dict(each) for each in self.suppression_tradeoff],
+            "suppression_tradeoff": [dict(entry) for entry in self.suppression_tradeoff],
             "output": self.output,
             "models": [result.to_dict() for result in self.models],
-            "against": [each.to_dict() for each in self.against],
+            "against": [intersection.to_dict() for intersection in self.against],
             "holds": self.holds,
             "search": self.search.to_dict(),
             "kept_columns": None if self.kept_columns is None else self.kept_columns.to_dict(),
@@ -231,14 +231,18 @@ class Report(SelfShown):
         if self.minimal_nodes is not None:
             document["minimal_nodes"] = [dict(node) for node in self.minimal_nodes]
             document["minimal_node_figures"] = [
-                {**each, "loss": finite(each["loss"])} for each in self.minimal_node_figures
+                {**entry, "loss": finite(entry["loss"])} for entry in self.minimal_node_figures
             ]
         if self.output is not None:
             document["findings"] = [finding.to_dict() for finding in self.findings]
         if self.alternatives is not None:
             document["alternatives"] = [
-                {**each, "loss": finite(each["loss"]), "lower_bound": finite(each["lower_bound"])}
-                for each in self.alternatives
+                {
+                    **entry,
+                    "loss": finite(entry["loss"]),
+                    "lower_bound": finite(entry["lower_bound"]),
+                }
+                for entry in self.alternatives
             ]
         return document
 
@@ -273,11 +277,11 @@ class Report(SelfShown):
             suppression_tradeoff=tuple(document["suppression_tradeoff"]),
             level_names=document["level_names"],
             minimal_node_figures=tuple(
-                {**each, "loss": math.inf if each["loss"] is None else each["loss"]}
-                for each in document.get("minimal_node_figures", ())
+                {**entry, "loss": math.inf if entry["loss"] is None else entry["loss"]}
+                for entry in document.get("minimal_node_figures", ())
             ),
             schemes=document["scheme"] or {},
-            groups={name: _groups(own) for name, own in (document["groups"] or {}).items()},
+            groups={name: _groups(entries) for name, entries in (document["groups"] or {}).items()},
             kept_columns=None if kept is None else KeptColumns.from_dict(kept),
             provenance=Provenance.from_dict(document),
             alternatives=None if alternatives is None else tuple(map(_alternative, alternatives)),
@@ -293,8 +297,8 @@ class Report(SelfShown):
             for column, records in self.records_per_level.items():
                 names = ["", *self.level_names.get(column, [])[1:]]
                 shares = zip_longest((percent(n, self.records) for n in records), names)
-                own = "  ".join(f"{share} {name or ''}".rstrip() for share, name in shares)
-                yield f"    {padded(column, width)}  {own}"
+                text = "  ".join(f"{share} {name or ''}".rstrip() for share, name in shares)
+                yield f"    {padded(column, width)}  {text}"
             return
         if self.groups:
             yield from self._group_lines()
@@ -302,9 +306,9 @@ class Report(SelfShown):
         yield "  levels (0 is the original value)"
         for column, level in self.levels.items():
             bar = "#" * level + "." * (self.heights[column] - level)
-            own = f"{level} of {self.heights[column]}  {bar:<{highest}}"
+            text = f"{level} of {self.heights[column]}  {bar:<{highest}}"
             name = self.level_names.get(column, {level: ""} if level else [""])[level]
-            yield f"    {padded(column, width)}  {own}  {name}".rstrip()
+            yield f"    {padded(column, width)}  {text}  {name}".rstrip()
 
     def _group_lines(self) -> Iterator[str]:
         """A line for each column, and one for each group of several values that may be named."""
@@ -329,9 +333,9 @@ class Report(SelfShown):
             yield from (f"    {levels}" for levels in listed)
             return
         rows = [(self.loss_name, "suppressed", "levels")]
-        for levels, each in zip(listed, self.minimal_node_figures, strict=True):
-            suppressed = part_of(each["suppressed_records"], self.records)
-            rows.append((figure(each["loss"]), suppressed, levels))
+        for levels, entry in zip(listed, self.minimal_node_figures, strict=True):
+            suppressed = part_of(entry["suppressed_records"], self.records)
+            rows.append((figure(entry["loss"]), suppressed, levels))
         yield from (f"  {line}" for line in in_columns(rows, ">><"))
 
     def _tradeoff_lines(self) -> Iterator[str]:
@@ -340,10 +344,10 @@ class Report(SelfShown):
             return
         yield "  most cells are suppressed; a higher suppression limit allows these recodings"
         rows = [("limit", "suppressed", self.loss_name, "levels")]
-        for each in self.suppression_tradeoff:
-            limit, lost = f"{each['suppression_limit']:g}", figure(each["loss"])
-            suppressed = part_of(each["suppressed_records"], self.records)
-            rows.append((limit, suppressed, lost, _levels_text(each["levels"])))
+        for entry in self.suppression_tradeoff:
+            limit, lost = f"{entry['suppression_limit']:g}", figure(entry["loss"])
+            suppressed = part_of(entry["suppressed_records"], self.records)
+            rows.append((limit, suppressed, lost, _levels_text(entry["levels"])))
         yield from (f"  {line}" for line in in_columns(rows, ">>><"))
 
     def _alternative_lines(self, alternatives: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -355,23 +359,25 @@ class Report(SelfShown):
         rows = [
             ("column", "at most", self.loss_name, "more", "suppressed", "levels of all columns")
         ]
-        for each in alternatives:
-            column, most = each["column"], each["max_level"]
+        for entry in alternatives:
+            column, most = entry["column"], entry["max_level"]
             names = self.level_names.get(column, ())
             level = f"{most} ({names[most]})" if most < len(names) else f"{most}"
-            if each["levels"] is None:
-                why = "no recoding satisfies the policy" if each["proven"] else "none found in time"
+            if entry["levels"] is None:
+                why = (
+                    "no recoding satisfies the policy" if entry["proven"] else "none found in time"
+                )
                 rows.append((column, level, "–", "–", "–", why))
                 continue
-            more = each["loss"] - self.loss[key(self.loss_name)]
+            more = entry["loss"] - self.loss[key(self.loss_name)]
             rows.append(
                 (
                     column,
                     level,
-                    figure(each["loss"]) + ("" if each["proven"] else " or less"),
+                    figure(entry["loss"]) + ("" if entry["proven"] else " or less"),
                     "0" if abs(more) < 1e-12 else f"{more:+.4g}",
-                    part_of(each["suppressed_records"], self.records),
-                    _levels_text(each["levels"]),
+                    part_of(entry["suppressed_records"], self.records),
+                    _levels_text(entry["levels"]),
                 )
             )
         yield from (f"  {line}" for line in in_columns(rows, "<<>>><"))
@@ -433,7 +439,7 @@ class Report(SelfShown):
         name, classes = self.loss_name, counted(self.statistics.classes, "class", more="classes")
         verb = "publish" if self.output is None else "published"
         lines = [
-            f"{self.method}: {self.search.found(classes)}",
+            f"{self.method}: {self.search.summary(classes)}",
             f"  {'loss':<16}{name} {figure(self.loss[key(name)])}{self._bound_text()}",
             f"  {verb:<16}{self.statistics.records:,} of {counted(self.records, 'record')} in "
             f"{classes}",
@@ -450,8 +456,8 @@ class Report(SelfShown):
             lines += self._alternative_lines(self.alternatives)
         lines += self.search.lines(self.loss_name)
         for result in self.models:
-            lines.append(f"{result.verdict()}: {result.found()}")
-        lines += [each.to_line() for each in self.against]
+            lines.append(f"{result.verdict()}: {result.figure_text()}")
+        lines += [intersection.to_line() for intersection in self.against]
         if self.output is not None:
             lines.append(f"output: {self.output}")
         return finding_page(lines, self.notes, self.findings)
@@ -463,8 +469,8 @@ def _levels_text(levels: Mapping[str, int]) -> str:
 
 def _groups(entries: Sequence[Mapping[str, Any]]) -> tuple[GroupFigures, ...]:
     """Reads the groups of a column back."""
-    is_shown = any(each["label"] for each in entries)
-    return tuple(GroupFigures(**each, is_shown=is_shown) for each in entries)
+    is_shown = any(entry["label"] for entry in entries)
+    return tuple(GroupFigures(**entry, is_shown=is_shown) for entry in entries)
 
 
 def _alternative(entry: Mapping[str, Any]) -> Mapping[str, Any]:

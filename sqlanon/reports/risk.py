@@ -527,8 +527,8 @@ class RiskReport(SelfShown):
             lines += self.estimate.to_lines(self.unit)
         if self.weights is not None:
             rows = in_columns(self.weights.rows(self.threshold), "<<")
-            told = "as weights tell" if self.weights.weight else "each record as one of it"
-            lines += [f"in the population, {told}", *rows]
+            basis = "as weights tell" if self.weights.weight else "each record as one of it"
+            lines += [f"in the population, {basis}", *rows]
         if self.subsets is not None:
             lines += self.subsets.to_lines(self.unit)
         if self.uniques is not None:

@@ -55,7 +55,7 @@ class SearchFigures:
             if value is not None
         }
 
-    def found(self, classes: str) -> str:
+    def summary(self, classes: str) -> str:
         """For a reader: what was found among what.
 
         Args:
@@ -96,7 +96,7 @@ class LatticeSearch(SearchFigures):
     rolled_up: int
     rounds: int
 
-    def found(self, classes: str) -> str:
+    def summary(self, classes: str) -> str:
         """For a reader: whether it is proven best, and of how many."""
         candidates = counted(self.candidates, "recoding")
         return f"{_proof(self)} of {candidates}, {self.checked:,} checked"
@@ -128,7 +128,7 @@ class SchemeSearch(SearchFigures):
     candidates: int | None = None
     less_flexible: tuple[Mapping[str, Any], ...] = ()
 
-    def found(self, classes: str) -> str:
+    def summary(self, classes: str) -> str:
         """For a reader: whether it is proven best, and of how many where these are counted."""
         every = f"of {counted(self.candidates, 'recoding')}" if self.candidates else "recoding"
         return f"{_proof(self)} {every}, {self.checked:,} checked"
@@ -178,7 +178,7 @@ class ClusterSearch(SearchFigures):
     annealing: Mapping[str, Any] | None = None
     lns: Mapping[str, Any] | None = None
 
-    def found(self, classes: str) -> str:
+    def summary(self, classes: str) -> str:
         """For a reader: the clusters, and where they come from."""
         chosen = f" from {counted(self.candidates, 'candidate')}" if self.candidates else ""
         apart = f", in {self.blocks:,} blocks" if self.blocks > 1 else ""
@@ -246,7 +246,7 @@ class PatternSearch(SearchFigures):
     gap: float | None = None
     components: int | None = None
 
-    def found(self, classes: str) -> str:
+    def summary(self, classes: str) -> str:
         """For a reader: the classes, and the patterns that they are made by."""
         return f"{classes} by {self.used_patterns:,} of {counted(self.candidates, 'pattern')}"
 
@@ -256,8 +256,8 @@ FAMILIES = (LatticeSearch, SchemeSearch, ClusterSearch, PartSearch, PatternSearc
 
 def search_of(document: Mapping[str, Any]) -> SearchFigures:
     """Reads back what a family's `to_dict` wrote."""
-    family = next((each for each in FAMILIES if each.mark in document), SearchFigures)
-    names = {each.name for each in fields(family)}
+    family = next((kind for kind in FAMILIES if kind.mark in document), SearchFigures)
+    names = {field.name for field in fields(family)}
     known: dict[str, Any] = {n: value for n, value in document.items() if n in names}
     if "less_flexible" in known:
         known["less_flexible"] = tuple(known["less_flexible"])
@@ -276,12 +276,12 @@ def _annealing_lines(annealing: Mapping[str, Any] | None) -> Iterator[str]:
     tried = annealing["iterations"]
     accepted = part_of(annealing["accepted"], tried) if tried else "0"
     yield f"  annealed        {tried:,} exchanges tried, {accepted} accepted"
-    for each in annealing["models"]:
-        before, after = each["before"], each["after"]
-        persons = " by persons" if each["persons"] else ""
+    for entry in annealing["models"]:
+        before, after = entry["before"], entry["after"]
+        persons = " by persons" if entry["persons"] else ""
         yield (
-            f"    {each['model']} of {each['column']}{persons}: {before['failing']:,} of "
-            f"{each['clusters']:,} clusters failed, {after['failing']:,} after it; worst "
+            f"    {entry['model']} of {entry['column']}{persons}: {before['failing']:,} of "
+            f"{entry['clusters']:,} clusters failed, {after['failing']:,} after it; worst "
             f"{figure(before['worst'])}, then {figure(after['worst'])}; mean "
             f"{figure(before['mean'])}, then {figure(after['mean'])}"
         )

@@ -73,13 +73,13 @@ class SpecialUniques:
         of_size = [score(len(columns), size, largest) for size in range(1, largest + 1)]
         scores, sets, parts = Counter[int](), Counter[int](), Counter[str]()
         for *numbers, of_records in by_record:
-            own = sum(n * each for n, each in zip(numbers, of_size, strict=True))
-            scores[own] += of_records
-        for held, of_records in by_set:
-            sets[len(held)] += of_records
-            for number in held:
-                parts[columns[number]] += of_records * of_size[len(held) - 1]
-        total = sum(own * of_records for own, of_records in scores.items())
+            points = sum(n * weight for n, weight in zip(numbers, of_size, strict=True))
+            scores[points] += of_records
+        for unique_set, of_records in by_set:
+            sets[len(unique_set)] += of_records
+            for number in unique_set:
+                parts[columns[number]] += of_records * of_size[len(unique_set) - 1]
+        total = sum(points * of_records for points, of_records in scores.items())
         return cls(
             tuple(columns),
             largest,
@@ -102,7 +102,7 @@ class SpecialUniques:
     @property
     def mean(self) -> float:
         """The mean score of the records of the table; those without a set have 0."""
-        return sum(own * records for own, records in self.scores.items()) / self.records
+        return sum(points * records for points, records in self.scores.items()) / self.records
 
     def to_dict(self) -> dict[str, Any]:
         """The key `suda` of the JSON document."""
@@ -112,8 +112,8 @@ class SpecialUniques:
             "highest": self.highest,
             "mean": self.mean,
             "scores": [
-                {"score": own, "records": records}
-                for own, records in [*self.scores.items()][:MAX_LISTED]
+                {"score": points, "records": records}
+                for points, records in [*self.scores.items()][:MAX_LISTED]
             ],
             "minimal_sets": {str(size): number for size, number in self.sets.items()},
             "contributions": dict(self.contributions),
@@ -150,4 +150,4 @@ def score(columns: int, size: int, largest: int) -> int:
     >>> score(4, 1, 4), score(4, 2, 4), score(4, 4, 4), score(4, 1, 2)
     (6, 2, 1, 6)
     """
-    return math.prod(columns - each for each in range(size, min(largest, columns - 1) + 1))
+    return math.prod(columns - count for count in range(size, min(largest, columns - 1) + 1))

@@ -87,8 +87,8 @@ class ReleaseUse:
     def to_dict(self) -> dict[str, Any]:
         """The key `use` of the document."""
         return {
-            "tables": [each.to_dict() for each in self.tables],
-            "numbers": [each.to_dict() for each in self.numbers],
+            "tables": [error.to_dict() for error in self.tables],
+            "numbers": [error.to_dict() for error in self.numbers],
         }
 
     def shown_tables(self) -> Iterator[ShownTable]:
@@ -97,28 +97,28 @@ class ReleaseUse:
         With all digits, the mean of a release and its error would tell the values of the few
         records that it leaves out.
         """
-        pairs = [each for each in self.tables if len(each.columns) == 2]
-        rows = [_row(each.columns[0], each) for each in self.tables if len(each.columns) == 1]
+        pairs = [error for error in self.tables if len(error.columns) == 2]
+        rows = [_row(error.columns[0], error) for error in self.tables if len(error.columns) == 1]
         if len(pairs) > 1:
             mean = TableError(
                 (),
-                fmean(each.total_variation for each in pairs),
-                fmean(each.relative for each in pairs),
+                fmean(error.total_variation for error in pairs),
+                fmean(error.relative for error in pairs),
             )
             rows.append(_row(f"{counted(len(pairs), 'pair')} of columns, on average", mean))
         if pairs:
-            worst = max(pairs, key=lambda each: each.total_variation)
+            worst = max(pairs, key=lambda error: error.total_variation)
             rows.append(_row(" and ".join(worst.columns), worst))
         if rows:
             heads = ["table by", "records to move", "mean error of a cell"]
             yield ShownTable(rows, heads, "Errors of tables")
-        names = dict.fromkeys(each.figure for each in self.numbers)
+        names = dict.fromkeys(error.figure for error in self.numbers)
         by_column: dict[str, dict[str, str]] = {}
-        for each in self.numbers:
-            text = "-" if each.relative is None else _whole(each.relative)
-            by_column.setdefault(each.column, {})[each.figure] = text
+        for error in self.numbers:
+            text = "-" if error.relative is None else _whole(error.relative)
+            by_column.setdefault(error.column, {})[error.figure] = text
         if by_column:
-            cells = [[name, *map(own.__getitem__, names)] for name, own in by_column.items()]
+            cells = [[name, *map(texts.__getitem__, names)] for name, texts in by_column.items()]
             yield ShownTable(cells, ["column", *names], "Errors of means and quantiles")
 
 

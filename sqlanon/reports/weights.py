@@ -67,12 +67,12 @@ class WeightedRisk:
 
     def to_dict(self) -> dict[str, Any]:
         """The key `weights` of the JSON documents."""
-        own = self.households
+        risk = self.households
         return {
             "column": self.weight,
             "people": self.people,
             **self.individual.to_dict(),
-            "households": None if own is None else {"count": own.parts, **own.to_dict()},
+            "households": None if risk is None else {"count": risk.parts, **risk.to_dict()},
         }
 
     def rows(self, threshold: float) -> list[tuple[str, str]]:

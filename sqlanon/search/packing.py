@@ -63,7 +63,7 @@ def leaf_numbers(trees: Sequence[Tree], layout: Layout, *, codes: Numbers) -> Nu
             if mask
         ]
         if keys:  # a single leaf has no bits
-            known, own = np.split(united(keys), [len(listed)])
+            known, wanted = np.split(united(keys), [len(listed)])
             order = np.argsort(known)
-            leaves[:, number] = order[np.searchsorted(known, own, sorter=order)]
+            leaves[:, number] = order[np.searchsorted(known, wanted, sorter=order)]
     return leaves

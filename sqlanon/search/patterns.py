@@ -139,7 +139,7 @@ class Placed:
 
 def instance_keys(codes: Numbers, mask: Numbers) -> Numbers:
     """A number per row of `codes[word, row]`, equal for rows of one instance of a pattern."""
-    return united([own & bits for own, bits in zip(codes, mask, strict=True)])
+    return united([word & bits for word, bits in zip(codes, mask, strict=True)])
 
 
 def greedy(
@@ -200,8 +200,8 @@ class _Search:
         place = np.minimum(np.searchsorted(enough, keys), len(enough) - 1)
         taken = enough[place] == keys
         if self._rows.demands is not None:
-            own = self._rows.satisfying(self._left[taken], place[taken], groups=len(enough))
-            taken &= own[place]
+            good = self._rows.satisfying(self._left[taken], place[taken], groups=len(enough))
+            taken &= good[place]
         rows = self._left[taken]
         self.pattern[rows] = number
         _, numbers = np.unique(place[taken], return_inverse=True)
@@ -219,8 +219,8 @@ class _Search:
         else:
             every = each_once(keys, persons[self._left])
         last = max(0, len(every) - self._k + 1)
-        found = every[self._k - 1 :]
-        return np.unique(found[found == every[:last]])
+        shifted = every[self._k - 1 :]
+        return np.unique(shifted[shifted == every[:last]])
 
 
 def _mixed(codes: Numbers, mask: Numbers) -> Numbers:
@@ -229,7 +229,7 @@ def _mixed(codes: Numbers, mask: Numbers) -> Numbers:
     Words are mixed into it: rows of different instances rarely become equal.
     """
     parts = zip(codes, mask, itertools.cycle(MIXERS), strict=False)
-    return np.asarray(sum((own & bits) * factor for own, bits, factor in parts))
+    return np.asarray(sum((word & bits) * factor for word, bits, factor in parts))
 
 
 def pattern_order(nodes: Numbers, costs: Numbers, *, tops: Sequence[int]) -> Numbers:
@@ -381,9 +381,9 @@ def _by_nodes(demand: ValueDemand, counts: Numbers, *, nodes: list[Numbers]) -> 
     table, records = demand.table, int(demand.table.sum())
     beyond = counts * records - table * int(counts.sum())
     factors = np.zeros(len(counts), np.int64)
-    for each in nodes:
-        above = np.bincount(each, weights=beyond).astype(np.int64) > 0
-        factors += above[each] * records - int(table[above[each]].sum())
+    for level_nodes in nodes:
+        above = np.bincount(level_nodes, weights=beyond).astype(np.int64) > 0
+        factors += above[level_nodes] * records - int(table[above[level_nodes]].sum())
     return _norm(demand, factors, parts=len(nodes))
 
 

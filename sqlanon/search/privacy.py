@@ -144,12 +144,12 @@ class Demands:
         for demand in self.every:
             value = self.values[records, demand.attribute]
             some = value >= 0
-            own, value = group[some], value[some]
+            owner, value = group[some], value[some]
             if demand.of_persons and self.persons is not None:
                 person = self.persons[records][some]
-                own, value = each_person(own, value, person, values=len(demand.table))
-            held = Sparse.sorted(own, value, np.ones_like(own))
-            good &= held.holds(demand, groups=groups)
+                owner, value = each_person(owner, value, person, values=len(demand.table))
+            counts = Sparse.sorted(owner, value, np.ones_like(owner))
+            good &= counts.holds(demand, groups=groups)
         return good
 
     def part(self, records: Numbers) -> Demands:
@@ -163,16 +163,16 @@ class Demands:
         Values that none of these holds are no values of the published table.
         """
         widths = {demand.attribute: len(demand.table) for demand in self.every}
-        values, held = self.values.copy(), dict[int, Numbers]()
+        values, renumbered = self.values.copy(), dict[int, Numbers]()
         for number, width in widths.items():
-            own = self.values[:, number]
-            held[number] = _held(own[records], width)
-            values[:, number] = held[number][own]
+            column = self.values[:, number]
+            renumbered[number] = _held(column[records], width)
+            values[:, number] = renumbered[number][column]
         every = []
         for demand in self.every:
-            there = held[demand.attribute][:-1] >= 0
+            there = renumbered[demand.attribute][:-1] >= 0
             counts = self.counts(records, demand)
-            nodes = tuple(own[there] for own in demand.nodes)
+            nodes = tuple(level_nodes[there] for level_nodes in demand.nodes)
             persons = int(counts[-1]) if demand.of_persons else None
             table = counts[: len(demand.table)][there]
             every.append(replace(demand, table=table, nodes=nodes, persons=persons))
@@ -180,22 +180,22 @@ class Demands:
 
     def counts(self, records: Numbers, demand: ValueDemand) -> Numbers:
         """Records, or persons, per value of a model's attribute, `(width,)`."""
-        own = self.values[records, demand.attribute]
-        some = own >= 0
-        held = own[some]
+        column = self.values[records, demand.attribute]
+        some = column >= 0
+        values = column[some]
         if demand.of_persons and self.persons is not None:
             person = self.persons[records][some]
-            _, held = each_person(np.zeros_like(held), held, person, values=len(demand.table))
-        return np.bincount(held, minlength=demand.width)
+            _, values = each_person(np.zeros_like(values), values, person, values=len(demand.table))
+        return np.bincount(values, minlength=demand.width)
 
     def _counts(self, records: Numbers, demand: ValueDemand) -> Numbers:
         """Records per value, of the values that there are where no other can matter."""
-        own = self.values[records, demand.attribute]
-        if demand.model.relative or demand.of_persons or not 0 < len(own) < len(demand.table):
+        values = self.values[records, demand.attribute]
+        if demand.model.relative or demand.of_persons or not 0 < len(values) < len(demand.table):
             return self.counts(records, demand)
-        own = own[own >= 0]
-        found: Numbers = np.unique(own, return_counts=True)[1]
-        return found
+        values = values[values >= 0]
+        counts: Numbers = np.unique(values, return_counts=True)[1]
+        return counts
 
 
 def _held(values: Numbers, width: int) -> Numbers:
@@ -210,8 +210,8 @@ def each_once(keys: Numbers, persons: Numbers) -> Numbers:
     order = np.lexsort((persons, keys))
     keys, persons = keys[order], persons[order]
     fresh = np.append(True, (np.diff(keys) != 0) | (np.diff(persons) != 0))
-    found: Numbers = keys[fresh[: len(keys)]]
-    return found
+    distinct: Numbers = keys[fresh[: len(keys)]]
+    return distinct
 
 
 def each_person(
@@ -247,8 +247,8 @@ def _entropies(counts: Numbers) -> Reals:
     """The entropy of each cluster [nats]."""
     size = np.maximum(counts.sum(axis=1), 1)
     terms = (counts * np.log(np.maximum(counts, 1))).sum(axis=1)
-    found: Reals = np.log(size) - terms / size
-    return found
+    entropies: Reals = np.log(size) - terms / size
+    return entropies
 
 
 def _recursive(demand: ValueDemand, counts: Numbers, _: Numbers) -> Flags:
@@ -308,34 +308,34 @@ def _within(measure: Measure) -> Holds:
 def _distances(measure: Measure, demand: ValueDemand, counts: Numbers) -> Reals:
     """The distance of each cluster from the table's distribution; 0 without any value."""
     shares = _shares(counts, counts.sum(axis=1, keepdims=True))
-    found = measure(demand, shares, demand.shares)
-    return np.where(counts.any(axis=1), found, 0.0)
+    distances = measure(demand, shares, demand.shares)
+    return np.where(counts.any(axis=1), distances, 0.0)
 
 
 def _equal(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
-    found: Reals = np.maximum(shares - whole, 0.0).sum(axis=1)
-    return found
+    distances: Reals = np.maximum(shares - whole, 0.0).sum(axis=1)
+    return distances
 
 
 def _hierarchical(demand: ValueDemand, shares: Reals, whole: Reals) -> Reals:
     """The mean over the levels below the top of what nodes have beyond their share."""
-    found = _equal(demand, shares, whole)
+    distances = _equal(demand, shares, whole)
     for nodes in demand.nodes:
         grouped = np.zeros((int(nodes.max(initial=-1)) + 1, len(nodes)))
         grouped[nodes, np.arange(len(nodes))] = 1.0
-        found = found + _equal(demand, shares @ grouped.T, grouped @ whole)
-    return found / (len(demand.nodes) + 1)
+        distances = distances + _equal(demand, shares @ grouped.T, grouped @ whole)
+    return distances / (len(demand.nodes) + 1)
 
 
 def _ordered(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
     moved = np.abs(np.cumsum(shares - whole, axis=1)).sum(axis=1)
-    found: Reals = moved / max(len(whole) - 1, 1)
-    return found
+    distances: Reals = moved / max(len(whole) - 1, 1)
+    return distances
 
 
 def _divergence(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
-    found: Reals = np.where(shares > 0, shares * _log_ratio(shares, whole), 0.0).sum(axis=1)
-    return found
+    distances: Reals = np.where(shares > 0, shares * _log_ratio(shares, whole), 0.0).sum(axis=1)
+    return distances
 
 
 def _scaled(_: ValueDemand, shares: Reals, whole: Reals) -> Reals:
@@ -351,8 +351,8 @@ def _steps(shares: Reals, whole: Reals) -> Reals:
 
 
 def _cumulated(steps: Reals) -> Reals:
-    found: Reals = np.abs(np.cumsum(steps, axis=1)).sum(axis=1) / max(steps.shape[1] - 1, 1)
-    return found
+    distances: Reals = np.abs(np.cumsum(steps, axis=1)).sum(axis=1) / max(steps.shape[1] - 1, 1)
+    return distances
 
 
 def _log_ratio(shares: Reals, whole: Reals) -> Reals:
@@ -404,8 +404,8 @@ class Sparse:
         values, good = demand.width, np.empty(groups, np.bool_)
         relative = demand.model.relative or demand.of_persons
         if groups * values > COUNTS_AT_ONCE and not relative:
-            own = self.group, self.value, self.count
-            for some, counts in counts_of_own(*own, groups=groups, cells=COUNTS_AT_ONCE):
+            entries = self.group, self.value, self.count
+            for some, counts in counts_of_own(*entries, groups=groups, cells=COUNTS_AT_ONCE):
                 deadline.check()
                 good[some] = demand.holds(counts)
             return good
@@ -441,13 +441,13 @@ def counts_of_own(
     width = int(value.max(initial=0)) + 1
     keys, inverse = np.unique(group * width + value, return_inverse=True)
     sums = np.bincount(inverse, count, len(keys)).astype(np.int64)
-    own = keys // width
-    place = np.arange(len(own)) - np.searchsorted(own, own)
-    ends = np.cumsum(np.bincount(own, minlength=groups))
+    owner = keys // width
+    place = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    ends = np.cumsum(np.bincount(owner, minlength=groups))
     starts = np.append(0, ends[:-1])
     rank = np.ceil(np.log2(np.maximum(ends - starts, 1))).astype(np.int64)
-    for each in np.unique(rank).tolist():
-        alike, most = np.flatnonzero(rank == each), 2**each
+    for exponent in np.unique(rank).tolist():
+        alike, most = np.flatnonzero(rank == exponent), 2**exponent
         step = max(1, cells // most)
         for some in np.split(alike, range(step, len(alike), step)):
             counts = np.zeros((len(some), most), np.int64)
@@ -467,8 +467,8 @@ def shortfalls(demand: ValueDemand, counts: Numbers) -> Reals:
         counts: `counts[cluster, value]` [records], as wide as the demand.
     """
     lacking = _FORMS.of(demand.model).lacks(demand, *demand.parts(counts))
-    found: Reals = np.where(demand.holds(counts), 0.0, np.maximum(lacking, TOLERANCE))
-    return found
+    shortfall: Reals = np.where(demand.holds(counts), 0.0, np.maximum(lacking, TOLERANCE))
+    return shortfall
 
 
 def figures(demand: ValueDemand, counts: Numbers) -> tuple[float, float, float]:
@@ -507,8 +507,8 @@ def worst_alone(demand: ValueDemand) -> float:
 
 
 def _distinct_lacking(demand: ValueDemand, counts: Numbers, _: Numbers) -> Reals:
-    found: Reals = demand.model.threshold - (counts > 0).sum(axis=1)
-    return found
+    lacking: Reals = demand.model.threshold - (counts > 0).sum(axis=1)
+    return lacking
 
 
 def _entropy_lacking(demand: ValueDemand, counts: Numbers, _: Numbers) -> Reals:
@@ -519,21 +519,21 @@ def _recursive_lacking(demand: ValueDemand, counts: Numbers, _: Numbers) -> Real
     """How far the largest count is above c times the tail, over all."""
     model: Any = demand.model
     largest, tail = _largest_and_tail(counts, int(model.l))
-    found: Reals = (largest - model.c * tail) / np.maximum(counts.sum(axis=1), 1)
-    return found
+    lacking: Reals = (largest - model.c * tail) / np.maximum(counts.sum(axis=1), 1)
+    return lacking
 
 
 def _alpha_lacking(demand: ValueDemand, counts: Numbers, whole: Numbers) -> Reals:
-    found: Reals = _shares(counts, whole).max(axis=1, initial=0.0) - demand.model.threshold
-    return found
+    lacking: Reals = _shares(counts, whole).max(axis=1, initial=0.0) - demand.model.threshold
+    return lacking
 
 
 def _by_ratio_lacking(demand: ValueDemand, counts: Numbers, whole: Numbers) -> Reals:
     """By how much shares are out of their bounds, over all values."""
     least, most = ratio_bounds(demand)
     shares = _shares(counts, whole)
-    found: Reals = (np.maximum(least - shares, 0.0) + np.maximum(shares - most, 0.0)).sum(axis=1)
-    return found
+    lacking: Reals = (np.maximum(least - shares, 0.0) + np.maximum(shares - most, 0.0)).sum(axis=1)
+    return lacking
 
 
 def _beyond(measure: Measure) -> Lacks:
@@ -546,8 +546,8 @@ def _beyond(measure: Measure) -> Lacks:
 
 
 def _shares(counts: Numbers, whole: Numbers) -> Reals:
-    found: Reals = counts / np.maximum(whole, 1)
-    return found
+    shares: Reals = counts / np.maximum(whole, 1)
+    return shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -579,6 +579,9 @@ _FORMS: ByForm[_Form] = ByForm(
         ("l", "recursive"): _Form(_recursive, _recursive_lacking),
         ("alpha",): _Form(_alpha, _alpha_lacking, _above),
         **dict.fromkeys(BY_RATIO, _Form(_by_ratio, _by_ratio_lacking)),
-        **{form: _Form(_within(own), _beyond(own), _above) for form, own in CLOSENESS.items()},
+        **{
+            form: _Form(_within(measure), _beyond(measure), _above)
+            for form, measure in CLOSENESS.items()
+        },
     },
 )

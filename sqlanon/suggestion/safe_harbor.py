@@ -97,7 +97,7 @@ def safe_harbor_findings(
             yield from _by_values(name, concept, form, texts)
             if form is Form.TEXT:
                 yield from _by_shape(engine, table, name, concept)
-    yield RULES["safe-harbor-unjudged"].found(UNJUDGED)
+    yield RULES["safe-harbor-unjudged"].finding(UNJUDGED)
 
 
 def _by_name(name: str, concept: Concept | None) -> Iterator[Finding]:
@@ -109,7 +109,7 @@ def _by_name(name: str, concept: Concept | None) -> Iterator[Finding]:
     elif concept is not None and concept.hint is Hint.TEXT:
         rule, says = "safe-harbor-text", "free text"
     if rule:
-        yield RULES[rule].found(f"column {name!r} is named like {says}", column=name)
+        yield RULES[rule].finding(f"column {name!r} is named like {says}", column=name)
 
 
 def _by_values(
@@ -117,25 +117,25 @@ def _by_values(
 ) -> Iterator[Finding]:
     """Findings about the values of a column whose concept or type says what they are."""
     if form is Form.UUID:
-        yield RULES["safe-harbor-identifier"].found(
+        yield RULES["safe-harbor-identifier"].finding(
             f"column {name!r} holds universally unique identifiers (R)", column=name
         )
-    found: Callable[[str], bool] | None = None
+    matches: Callable[[str], bool] | None = None
     rule, what = "safe-harbor-date", ""
     if form in (Form.DATE, Form.INSTANT):
-        found, what = bool, "finer than a year"
+        matches, what = bool, "finer than a year"
     elif concept is POSTCODE:
-        found, what = _is_small_area, "of ZIP codes: more than three digits, or a small area"
+        matches, what = _is_small_area, "of ZIP codes: more than three digits, or a small area"
         rule = "safe-harbor-place"
     elif concept is _AGE:
-        found, what = _is_old, f"of ages above {OLDEST} that are told apart"
+        matches, what = _is_old, f"of ages above {OLDEST} that are told apart"
     elif concept is BIRTH:
-        found, what = _tells_birth, f"finer than a year, or of an age above {OLDEST}"
+        matches, what = _tells_birth, f"finer than a year, or of an age above {OLDEST}"
     elif concept is _EVENT and form is Form.NUMBER:
-        found, what = _is_no_year, "that are no years"
-    number = 0 if found is None else sum(map(found, texts))
+        matches, what = _is_no_year, "that are no years"
+    number = 0 if matches is None else sum(map(matches, texts))
     if number:
-        yield RULES[rule].found(
+        yield RULES[rule].finding(
             f"column {name!r} has {counted(number, 'value')} {what}", column=name
         )
 
@@ -188,8 +188,8 @@ def _is_no_year(text: str) -> bool:
     >>> [_is_no_year(label) for label in ("1990s", "(1990, 2000]")]
     [False, False]
     """
-    found = re.fullmatch(r"(?:[<>]=?|[\[(])?([0-9]{4})(?:s|[^0-9]+[0-9]{4}[\])]?)?", text)
-    return found is None or not _YEARS[0] <= int(found[1]) <= _YEARS[1]
+    match = re.fullmatch(r"(?:[<>]=?|[\[(])?([0-9]{4})(?:s|[^0-9]+[0-9]{4}[\])]?)?", text)
+    return match is None or not _YEARS[0] <= int(match[1]) <= _YEARS[1]
 
 
 def _by_shape(
@@ -202,22 +202,22 @@ def _by_shape(
     )[0]
     for number, says in zip(counts, _SHAPES.values(), strict=True):
         if number:
-            yield RULES["safe-harbor-identifier"].found(
+            yield RULES["safe-harbor-identifier"].finding(
                 f"{counted(number, 'text')} of column {name!r} look like {says}", column=name
             )
     if extended and concept is not POSTCODE:
-        yield RULES["safe-harbor-place"].found(
+        yield RULES["safe-harbor-place"].finding(
             f"{counted(extended, 'text')} of column {name!r} look like ZIP codes of nine digits",
             column=name,
         )
     if (labelled or days) and concept is not BIRTH:
-        yield RULES["safe-harbor-date"].found(
+        yield RULES["safe-harbor-date"].finding(
             f"{counted(labelled + days, 'text')} of column {name!r} look like dates finer than a "
             "year",
             column=name,
         )
     if prose and concept not in _NAMED and (concept is None or concept.hint is not Hint.TEXT):
-        yield RULES["safe-harbor-text"].found(
+        yield RULES["safe-harbor-text"].finding(
             f"{counted(prose, 'text')} of column {name!r} have four words or more", column=name
         )
 

@@ -125,7 +125,7 @@ def _draft(
     columns = [_suggested(column, settled[column.name]) for column in profile.columns]
     if is_safe_harbor:
         pairs = zip(columns, profile.columns, strict=True)
-        columns = [drafted(column, own) for column, own in pairs]
+        columns = [drafted(column, column_profile) for column, column_profile in pairs]
     columns = _with_files(engine, table, columns)
     columns = _with_models(engine, profile, columns, k=k)
     notes = [

@@ -317,8 +317,8 @@ class Suggestion(SelfShown):
         if chosen is Role.WEIGHT:
             now = f"{name!r} is the survey weight"
             others = tuple(
-                replace(each, role=Role.UNDECIDED, reason=now) if each.role is chosen else each
-                for each in others
+                replace(other, role=Role.UNDECIDED, reason=now) if other.role is chosen else other
+                for other in others
             )
         columns = tuple(changed if column.name == name else column for column in others)
         return replace(self, columns=columns)

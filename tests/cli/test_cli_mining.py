@@ -57,7 +57,7 @@ def test_mine_replaces_a_table_only_when_told(run, refused, database):
         ([*QUASI, "--kind", "maximal"], "closed, frequent"),
         ([*QUASI, "--entity", "name"], "not persons"),
         ([*QUASI, "--into", "people"], "itself"),
-        ([*QUASI, "--into", "seen"], "exists already"),
+        ([*QUASI, "--into", "seen"], "is a view"),
         ([*QUASI, "--into", "seen", "--overwrite"], "is a view"),
     ],
 )

@@ -238,12 +238,12 @@ def test_no_document_is_printed_where_json_is_a_word_of_its_own(run):
 
 def test_the_document_of_an_early_interrupt_is_that_of_any(monkeypatch):
     monkeypatch.setattr(failures, "_now", lambda: "now")
-    told = dict(failures.LeaveAtOnce(["check", "--json"]).told)
+    told = dict(failures.LeaveAtOnce(["check", "--json"]).messages)
     assert told == {
         1: failures.document("Interrupted", "interrupted", code=130) + "\n",
         2: "sqlanon: interrupted\n",
     }
-    assert dict(failures.LeaveAtOnce(["check"]).told) == {2: "sqlanon: interrupted\n"}
+    assert dict(failures.LeaveAtOnce(["check"]).messages) == {2: "sqlanon: interrupted\n"}
 
 
 SLOW_START = """

@@ -196,7 +196,7 @@ def test_a_first_look_refines_briefly_whatever_the_clock_says(
 ):
     given = recorded(monkeypatch)
     found = sqlanon.compare(connection, POLICY, table="people", methods=QUICK, **settings)
-    assert given["direct-cover"].own.passes == passes
+    assert given["direct-cover"].specific.passes == passes
     assert found.passes == (None if settings else comparing.BRIEF_PASSES)
     assert ("for a first look" in found.to_text()) == (not settings)
     assert found.to_dict()["passes"] == found.passes
@@ -215,7 +215,7 @@ def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(
     assert cover.report.search.lns["pools"] <= comparing.BRIEF_POOLS
     for limit, pools in ((None, comparing.BRIEF_POOLS), (5.0, None)):
         sqlanon.compare(connection, POLICY, table="people", time_limit=limit, **given)
-        assert asked["direct-cover"].own.pools == pools
+        assert asked["direct-cover"].specific.pools == pools
     with pytest.raises(PolicyError, match="mondrian refines none"):
         sqlanon.compare(connection, POLICY, table="people", methods=["mondrian"], improve="lns")
 

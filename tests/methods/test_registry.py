@@ -165,7 +165,7 @@ def test_what_a_method_does_not_take_is_refused(settings, message):
 def test_a_foreign_option_that_is_not_given_or_off_is_no_fault(name):
     defaults = {own: OPTIONS[own].default for own in OPTIONS if owners_of(own)}
     given = {own: value for own, value in defaults.items() if value is None or value in (0, 1)}
-    assert Options.of(name, **given).own == METHODS[name].options()
+    assert Options.of(name, **given).specific == METHODS[name].options()
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -200,4 +200,4 @@ def test_an_unknown_setting_is_refused_with_what_was_meant():
     ],
 )
 def test_auto_chooses_among_those_that_take_the_options_and_the_loss(settings, candidates):
-    assert list(Options.of(AUTO, **settings).own.candidates) == candidates
+    assert list(Options.of(AUTO, **settings).specific.candidates) == candidates

@@ -229,7 +229,7 @@ def ended(monkeypatch, method, *, found):
 @pytest.mark.parametrize("method", [name for name, row in METHODS.items() if row.fallback])
 def test_a_method_without_a_result_is_what_stands_first(people, monkeypatch, method):
     fallback = METHODS[method].fallback
-    others = ["mondrian"] * (fallback.cut_beyond < RECORDS) + ["anytime"] * (fallback.own < 1)
+    others = ["mondrian"] * (fallback.cut_beyond < RECORDS) + ["anytime"] * (fallback.share < 1)
     losses = {
         name: sqlanon.plan(people, POLICY, table="people", method=name).report.loss["lm"]
         for name in (*others, "incognito")

@@ -45,6 +45,7 @@ from sqlanon import (
     UnsatisfiableError,
     VerificationError,
 )
+from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.registry import AUTO, METHODS
 from sqlanon.policy.privacy import (
     DISTANCES,
@@ -75,7 +76,7 @@ THERE = (
 """Types that Spark and PostgreSQL have, too, with the same values."""
 OUTPUTS_THERE = ("into", "into", "csv", "parquet", "arrow")
 OUTPUTS = ("into", "in_place", "csv", "parquet", "arrow", "duckdb", "file")
-BOUNDED = ("lm", "tree", "precision", "suppressed-cells", "monotone-entropy")
+BOUNDED = tuple(CELL_LOSSES)
 LONG = "long " + "x" * 20_000
 MARK = "MARKED cell "
 GONE = "left out"

@@ -83,4 +83,6 @@ def test_every_family_has_a_figure_in_a_check():
     ],
 )
 def test_a_figure_that_no_threshold_allows_says_why(model, said):
-    assert ModelResult(model, 2.0, math.inf, holds=False, column="job").found().startswith(said)
+    assert (
+        ModelResult(model, 2.0, math.inf, holds=False, column="job").figure_text().startswith(said)
+    )

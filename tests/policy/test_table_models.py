@@ -128,7 +128,7 @@ def test_every_family_says_what_it_asks_and_found(model):
     assert said in TABLE_FAMILIES[model.family].reported
     result = ModelResult(model.describe(), model.threshold, 0.25, holds=True)
     assert all(f"{getattr(model, each.name)}" in result.verdict() for each in fields(model))
-    assert "0.25" in result.found()
+    assert "0.25" in result.figure_text()
 
 
 def test_a_verdict_on_subsets_names_both_figures():

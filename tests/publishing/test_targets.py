@@ -95,7 +95,7 @@ def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_
     [
         ({"into": "taken"}, "exists already"),
         ({"into": "TAKEN"}, "exists already"),
-        ({"into": "seen"}, "exists already"),
+        ({"into": "seen"}, "is a view"),
         ({"into": "seen", "overwrite": True}, "is a view"),
         ({"into": "people", "overwrite": True}, "is the original itself"),
         ({"into": "PEOPLE", "overwrite": True}, "is the original itself"),

@@ -201,7 +201,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "published_parts",
-        release.published_parts(MAPPED, table("there"), held=table("original"), words=2),
+        release.published_parts(MAPPED, table("there"), original=table("original"), words=2),
         [(1, 0, 0, 1.5), (2, 0, 0, 0.5), (3, 0, 2, 0.0)],
     ),
     Snapshot(

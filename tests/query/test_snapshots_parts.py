@@ -210,7 +210,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "joined",
-        encode.joined(PEOPLE, {"job": JOBS}, nullable=[], begun=[], kept={"cell": "sex"}),
+        encode.joined(PEOPLE, {"job": JOBS}, nullable=[], source_words=[], kept={"cell": "sex"}),
         [(0, 0, "f"), (0, 0, "f"), (0, 0, "m"), (1, 0, "f"), (2, 0, None)],
     ),
     Snapshot(
@@ -219,7 +219,7 @@ SNAPSHOTS = [
             table("begun"),
             {"cell": SEXES},
             nullable=["cell"],
-            begun=["word_0"],
+            source_words=["word_0"],
             kept={"zip": "zip"},
         ),
         [(1, 0, "10115"), (1, 0, "10115"), (10, 1, "20095"), (5, 0, None)],

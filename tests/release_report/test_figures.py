@@ -82,7 +82,7 @@ def test_the_furthest_class_and_its_shares_are_those_of_the_rows(drawn):
     report = sqlanon.check(connection, own, table="people")
     assert shares.distance == pytest.approx(report.sensitive["illness"].t["equal"])
     held = classes[shares.class_labels["sex"]]
-    assert {row.label: (row.records, row.held) for row in shares.rows} == {
+    assert {row.label: (row.records, row.furthest) for row in shares.rows} == {
         value: (count, held[value]) for value, count in whole.items()
     }
     assert shares.class_size == held.total()
@@ -121,7 +121,7 @@ def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
     rows = [(number % 2, "f", 0) for number in range(40)]
     rows = [(age, sex, None if n == 7 else n * n) for n, (age, sex, _) in enumerate(rows)]
     connection = table(rows, "age INT, sex TEXT, illness INT")
-    [shares] = reported(connection, policy(), "people").found.sensitive
+    [shares] = reported(connection, policy(), "people").facts.sensitive
     assert shares.is_ranged
     assert sum(row.records for row in shares.rows) == 40
     assert shares.rows[-1].label is None
@@ -154,7 +154,7 @@ def test_the_original_is_counted_by_the_labels_of_the_release():
         "CREATE TABLE released AS SELECT age // 10 * 10 || '-' || age // 10 * 10 + 9 AS age, "
         "'*' AS sex, illness FROM people WHERE age < 20"
     )
-    age, sex = reported(connection, policy(suppression_limit=0.2)).found.columns
+    age, sex = reported(connection, policy(suppression_limit=0.2)).facts.columns
     assert [(group.label, group.after) for group in age.groups] == [("0-9", 30), ("10-19", 30)]
     # Nine are missing, all of values that no label stands for: to tell so tells where they were.
     assert [group.before for group in age.groups] == [None, None]
@@ -171,7 +171,7 @@ def test_nested_labels_are_counted_within_the_widest():
         "CREATE TABLE released AS SELECT CASE WHEN age < 5 THEN age::TEXT WHEN age < 10 THEN '0-9' "
         "WHEN age < 15 THEN '10-19' ELSE '*' END AS age, sex, illness FROM people"
     )
-    age, _ = reported(connection, policy()).found.columns
+    age, _ = reported(connection, policy()).facts.columns
     groups = {group.label: (group.before, group.after) for group in age.groups}
     assert groups == {"0-9": (None, 30), "10-19": (30, 15), "*": (None, 15)}
     assert {use.level: use.records for use in age.levels} == {0: 15, 1: 30, 2: 15}
@@ -195,7 +195,7 @@ def test_labels_levels_and_shares_are_of_all_released_records(suppressed):
     if suppressed == "keep":
         connection.execute("INSERT INTO released SELECT '*', '*', '*' FROM range(7)")
     report = reported(connection, own)
-    for column in report.found.columns:
+    for column in report.facts.columns:
         held = dict(
             connection.execute(
                 f"SELECT {column.name}, count(*) FROM released GROUP BY 1"
@@ -209,8 +209,8 @@ def test_labels_levels_and_shares_are_of_all_released_records(suppressed):
         assert [group.after for group in column.groups if group.is_top] == at_top
     # Where the only value's label is that of suppressed records, they are shown together.
     connection.execute("UPDATE released SET town = '*'")
-    town = reported(connection, own).found.columns[2]
-    assert [(group.label, group.after) for group in town.groups] == [("*", report.found.released)]
+    town = reported(connection, own).facts.columns[2]
+    assert [(group.label, group.after) for group in town.groups] == [("*", report.facts.released)]
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def test_a_failing_release_is_called_so_with_what_it_has():
     connection.execute("ALTER TABLE people ADD COLUMN name TEXT DEFAULT 'x'")
     report = reported(connection, policy(LDiversity(2), identifiers=["name"]), "people")
     assert not report.holds
-    assert report.found.unexpected == ("name",)
+    assert report.facts.unexpected == ("name",)
     told = [(each.severity, each.title) for each in report.cautions]
     assert ("error", "k-anonymity does NOT hold") in told
     assert ("error", "Columns are released that the policy leaves out") in told
@@ -253,7 +253,7 @@ def test_differences_below_five_records_or_k_are_hidden(k, shown):
         models=[KAnonymity(k)],
         suppression_limit=1,
     )
-    age, _ = reported(connection, own).found.columns
+    age, _ = reported(connection, own).facts.columns
     assert [group.before for group in age.groups] == shown
     assert age.hidden == max(k, 5)
 
@@ -269,7 +269,7 @@ def test_groups_shown_as_one_tell_no_sum_where_one_of_them_tells_nothing():
 def test_a_hidden_original_has_no_bar():
     connection = table([(1, "f", "flu")] * 8)
     connection.execute("CREATE TABLE released AS SELECT * FROM people LIMIT 6")
-    found = reported(connection, policy(suppression_limit=1)).found
+    found = reported(connection, policy(suppression_limit=1)).facts
     hidden = ["1", "difference not shown", "3 (50%)"]
     assert group_row(LabelGroup("1", 3, None), found) == (hidden, (0.0, 0.5))
     assert group_row(LabelGroup("1", 3, 8), found) == (["1", "8 (100%)", "3 (50%)"], (1.0, 0.5))
@@ -289,8 +289,8 @@ def test_labels_that_no_hierarchy_has_leave_a_report_without_loss():
     connection = table([(1, "f", "flu"), (2, "f", "cold")])
     connection.execute("CREATE TABLE released AS SELECT 'young' AS age, sex, illness FROM people")
     report = reported(connection, policy())
-    assert report.found.loss.value is None
-    assert "hierarchy does not know" in report.found.loss.missing
+    assert report.facts.loss.value is None
+    assert "hierarchy does not know" in report.facts.loss.missing
     assert "The released labels could not be read" in [each.title for each in report.cautions]
 
 
@@ -325,7 +325,7 @@ def test_the_digest_of_a_plan_is_that_of_its_file_and_a_bound_below_its_loss(tmp
     report = reported(connection, policy(), plan=plan, effort="quick")
     assert report.hashes()["plan"] == plan.digest
     assert "source" not in report.hashes()
-    assert 0 < report.found.loss.lower_bound <= report.found.loss.value
+    assert 0 < report.facts.loss.lower_bound <= report.facts.loss.value
 
 
 @pytest.mark.slow
@@ -343,7 +343,7 @@ def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, t
     connection = table([(1, "f", "flu"), (1, "f", "cold")])
     report = reported(connection, policy(), "people")
     loss = LossFigures("lm", {"lm": 0.5}, bound, "no recoding", is_cut=is_cut)
-    report = replace(report, found=replace(report.found, loss=loss))
+    report = replace(report, facts=replace(report.facts, loss=loss))
     shown, text = loss.least_text(), report.to_text()
     assert re.search(told, shown)
     assert shown in text
@@ -355,7 +355,7 @@ def test_a_bound_that_says_nothing_is_not_held_against_the_loss(bound, is_cut, t
 @pytest.mark.slow
 def test_the_bound_of_a_plan_stands_where_the_other_says_nothing():
     connection, plan = published()
-    found = reported(connection, policy()).found
+    found = reported(connection, policy()).facts
     for least, is_cut, is_own in ((1e-9, False, True), (1e-2, False, False)):
         loss = replace(found.loss, lower_bound=least, is_cut=is_cut)
         bound = with_bound(replace(found, loss=loss), plan.report).loss.lower_bound
@@ -424,7 +424,7 @@ def test_a_bound_that_is_not_looked_for_has_its_reason(models, how, reason):
     connection = table([(1, "f", "flu"), (1, "f", "cold"), (2, "m", "flu"), (2, "m", "cold")])
     own = Policy(["age", "sex"], sensitive=["illness"], models=models)
     report = reported(connection, own, "people", effort="quick", **how)
-    assert report.found.loss.lower_bound is None
+    assert report.facts.loss.lower_bound is None
     assert any(reason in note for note in report.other_notes)
 
 
@@ -451,7 +451,7 @@ def test_a_column_of_many_numbers_is_held_against_the_table_in_its_order():
     connection = table(rows, 'age INT, sex TEXT, "net pay" INT')
     own = Policy(["age", "sex"], sensitive=["net pay"], models=[KAnonymity(2)])
     report = reported(connection, own, "people")
-    [shares] = report.found.sensitive
+    [shares] = report.facts.sensitive
     figures = sqlanon.check(connection, own, table="people").sensitive["net pay"]
     assert shares.distance == pytest.approx(figures.t["ordered"])
     assert shares.to_dict()["furthest_class"]["measure"] == "ordered"
@@ -471,7 +471,7 @@ def test_records_left_out_are_no_suppressed_cells():
         "illness FROM people LIMIT 8"
     )
     report = reported(connection, policy(suppression_limit=1))
-    age, sex = (column.lines for column in PageViews(report.found).columns)
+    age, sex = (column.lines for column in PageViews(report.facts).columns)
     assert "1 label published; none of the released cells are fully suppressed." in age
     assert "Loss (lm) 0.6, of which 0.6 for records that are left out." in age
     assert "3 labels published; 37.5% of the released cells are fully suppressed." in sex
@@ -484,7 +484,7 @@ def test_a_column_that_the_release_says_nothing_of_is_a_sentence():
     connection.execute(
         "CREATE TABLE released AS SELECT '0-9' AS age, '*' AS sex, illness FROM people"
     )
-    found = reported(connection, policy()).found
+    found = reported(connection, policy()).facts
     age, sex = PageViews(found).columns
     assert any("says nothing of this column" in line for line in sex.lines)
     assert (len(sex.chart.table.rows), sex.chart.bars) == (1, [])
@@ -498,7 +498,7 @@ def test_more_left_out_than_the_limit_is_a_caution_and_has_no_bound():
     report = reported(connection, policy(), effort="quick")
     title = "More records are left out than the policy's limit"
     assert title in [each.title for each in report.cautions]
-    assert report.found.loss.lower_bound is None
+    assert report.facts.loss.lower_bound is None
     assert any("policy's limit" in note for note in report.notes)
 
 
@@ -560,12 +560,12 @@ def test_a_time_limit_leaves_the_verdict_and_says_what_it_ended():
 def test_the_largest_sets_of_columns_are_left_out_first():
     connection = table([(n % 7, "fm"[n % 2], "flu") for n in range(40)])
     own = policy(others="drop")
-    found = reported(connection, own, "people").found
+    found = reported(connection, own, "people").facts
     seen = []
     with open_source(connection, "people", read_only=True) as source:
         for looks in range(8, 20):  # of the engine at the time
             deadline = Deadline(looks, count().__next__)
-            told = with_identifying(source.engine, source.table, found=found, deadline=deadline)
+            told = with_identifying(source.engine, source.table, facts=found, deadline=deadline)
             seen.append(0 if told.identifying is None else told.identifying.largest)
             assert told.is_cut == (seen[-1] < 2)
             assert told.identifying in (None, found.identifying) or seen[-1] == 1
@@ -597,7 +597,7 @@ def test_a_release_waits_no_longer_for_its_report_than_it_took(
         released = source.engine.tables.resolve("released")
         witness(source.engine, plan, source.table, released)
     seen = witness._seen
-    assert (seen.found.identifying is None) == seen.is_cut == bool(note)
+    assert (seen.facts.identifying is None) == seen.is_cut == bool(note)
     assert [note in each for each in seen.notes] == [True] * bool(note)
 
 
@@ -608,7 +608,7 @@ def half_found():
     connection.execute("CREATE TABLE released AS SELECT '0-9' AS age, sex, illness FROM people")
     report = reported(connection, policy(others="drop"))
     with open_source(connection, "people", read_only=True) as source:
-        yield source, report.found
+        yield source, report.facts
 
 
 @pytest.mark.slow
@@ -616,15 +616,15 @@ def test_columns_that_identify_get_half_of_the_time_and_a_bound_the_rest(half_fo
     source, found = half_found
     given = []
 
-    def looked(engine, original, *, found, deadline):
+    def looked(engine, original, *, facts, deadline):
         given.append(deadline.end)
-        return found
+        return facts
 
     monkeypatch.setattr("sqlanon.release_report.gathering.with_identifying", looked)
     for effort in ("quick", "none"):
         deadline = Deadline(100, iter([0, *[1000] * 1000]).__next__)
         asked = replace(found, options=replace(found.options, effort=effort))
-        told = searched(source.engine, source.table, found=asked, deadline=deadline, plan=None)
+        told = searched(source.engine, source.table, facts=asked, deadline=deadline, plan=None)
         assert (told.is_cut, told.is_late) == (False, effort == "quick")
         assert ReleaseReport(told).is_cut == (effort == "quick")
     assert given == [50, 100]
@@ -642,5 +642,5 @@ def test_a_bound_that_ran_out_of_time_names_the_way_out(is_late, half_found, mon
     monkeypatch.setattr("sqlanon.methods.clustering.bound.bound_table", ended)
     found = replace(found, options=replace(found.options, effort="quick"))
     limit = Deadline.after(600)
-    told = searched(source.engine, source.table, found=found, deadline=limit, plan=None)
+    told = searched(source.engine, source.table, facts=found, deadline=limit, plan=None)
     assert "a longer time limit (--time-limit), or effort quick or full" in told.notes[-1]

@@ -115,10 +115,10 @@ def test_a_release_that_says_whose_its_records_are_counts_persons():
     asked = policy(keep=["pid"])
     report = sqlanon.report(connection, "released", asked, table="people", effort="none")
     sizes = [size for (size,) in connection.execute(SMALLEST).fetchall()]
-    after = report.found.after
+    after = report.facts.after
     assert after.by_unit.members == 40
     assert after.by_unit.mean_risk == pytest.approx(sum(1 / size for size in sizes) / 40)
-    assert after.in_classes(1, None) == report.found.before.in_classes(1, None) == 40
+    assert after.in_classes(1, None) == report.facts.before.in_classes(1, None) == 40
 
 
 @pytest.mark.slow
@@ -153,13 +153,13 @@ def test_a_difference_that_one_person_makes_is_not_shown():
     asked = policy(suppression_limit=0.1)
     age, _ = sqlanon.report(
         connection, "released", asked, table="people", effort="none"
-    ).found.columns
+    ).facts.columns
     assert [(group.after, group.before) for group in age.groups] == [(60, None), (60, None)]
     assert age.hidden == 30
     connection.execute("DELETE FROM released WHERE age = '20-24' AND rowid % 12 < 5")
     age, _ = sqlanon.report(
         connection, "released", asked, table="people", effort="none"
-    ).found.columns
+    ).facts.columns
     assert age.groups[0].before == 66
 
 

@@ -63,15 +63,15 @@ class Catalog:
         Raises:
             SourceError: Two tables fit a two-part name.
         """
-        found = self._on_path(text)
-        if found is not None:
-            return found.table
+        entry = self._on_path(text)
+        if entry is not None:
+            return entry.table
         parts = split(text)
         if parts is None:
             return None
         if len(parts) == 1:
-            found = self._on_path(parts[0])
-            return found.table if found else None
+            entry = self._on_path(parts[0])
+            return entry.table if entry else None
         fitting = self._among(parts)
         if len(fitting) > 1:
             raise SourceError(
@@ -91,13 +91,13 @@ class Catalog:
         Raises:
             SourceError: There is none, or there are several.
         """
-        own = [
+        tables = [
             one
             for one in self.entries
             if one.schema != "sqlanon" and not one.name.startswith("_sqlanon_")
             if database in (None, one.database)
         ]
-        candidates = [one for one in own if not one.is_view] or own
+        candidates = [one for one in tables if not one.is_view] or tables
         if len(candidates) == 1:
             return candidates[0].table
         if not candidates:
@@ -155,8 +155,8 @@ class Catalog:
         return ".".join(_spell(part) for part in (entry.database, entry.schema, entry.name))
 
     def _on_path(self, name: str) -> Entry | None:
-        found = (self.entry(qualified(*place, name)) for place in self.path)
-        return next((entry for entry in found if entry is not None), None)
+        matches = (self.entry(qualified(*place, name)) for place in self.path)
+        return next((entry for entry in matches if entry is not None), None)
 
     def _among(self, parts: Sequence[str]) -> list[Entry]:
         *qualifiers, name = (fold(part) for part in parts)
@@ -253,11 +253,11 @@ def catalog_query() -> exp.Select:
         .from_(exp.Table(this=exp.Anonymous(this=f"duckdb_{kind}s")))
         for kind, name in kinds
     )
-    own = (query.where(exp.Not(this=exp.column("internal"))) for query in (tables, views))
+    relations = (query.where(exp.Not(this=exp.column("internal"))) for query in (tables, views))
     path = exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("search_path")])
     place = (exp.Anonymous(this=f"current_{what}") for what in ("database", "schema"))
     return exp.select("*", *place, path).from_(
-        exp.union(*own, schemas, distinct=False).subquery("entries")
+        exp.union(*relations, schemas, distinct=False).subquery("entries")
     )
 
 
@@ -276,7 +276,7 @@ def catalog_of(rows: Sequence[Row]) -> Catalog:
         if parts:
             path.append((database, parts[0]) if len(parts) == 1 else (parts[0], parts[1]))
     return Catalog(
-        tuple(Entry(*each) for each in named), tuple(dict.fromkeys(path)), tuple(schemas)
+        tuple(Entry(*entry) for entry in named), tuple(dict.fromkeys(path)), tuple(schemas)
     )
 
 
@@ -289,9 +289,9 @@ def variable(name: str) -> object | None:
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] != "sqlanon":
             for variables in (frame.f_locals, frame.f_globals):
-                found: object = variables.get(name)
-                if found is not None and is_frame(found):
-                    return found
+                candidate: object = variables.get(name)
+                if candidate is not None and is_frame(candidate):
+                    return candidate
         frame = frame.f_back
     return None
 

@@ -230,10 +230,10 @@ class DuckDB:
             except SqlanonError as error:
                 if not is_aborted(self.connection):
                     raise
-                told = with_rollback(error)
+                failure = with_rollback(error)
             else:
                 return
-            raise told
+            raise failure
         self.run(exp.Transaction())
         self._in_own_transaction = True
         try:
@@ -347,7 +347,7 @@ class DuckDB:
         with self.limited(NEVER):  # what was made must go, however late it is
             names = self._temporaries[mark:]
             drops = [drop_temporary(qualified("temp", "main", name)) for name in names]
-            text = "; ".join(render(each, self.dialect) for each in drops)
+            text = "; ".join(render(drop, self.dialect) for drop in drops)
             if drops:
                 self._attempt(drops[0], lambda: self._execute(text))
         del self._temporaries[mark:]

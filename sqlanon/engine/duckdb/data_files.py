@@ -35,15 +35,15 @@ def read_file(
     ending, how = _stem(path)[1], how or TextReading()
     with path.open("rb") as file:
         start = file.read(8)
-    held = held_data(path)
-    engine.opened.hold(held)
+    held_file = held_data(path)
+    engine.opened.hold(held_file)
     if start.startswith(b"PAR1") or ending in endings.PARQUET:
         how = how.refusing(path, "a Parquet file")
         try:
             _view_parquet(engine, path, table=table, how=how)
         except SqlanonError:
             # A file that was replaced half-way is not what it seems.
-            held.refuse_changed()
+            held_file.refuse_changed()
             raise
         return
     if start.startswith(b"ARROW1") or ending in endings.ARROW:
@@ -59,8 +59,8 @@ def read_file(
             f"{path.name!r} is neither a DuckDB database nor a .csv, .csv.gz, .tsv, .json, "
             ".jsonl, .parquet, .arrow or .feather file"
         )
-    held.refuse_changed()
-    engine.opened.let_go(held)
+    held_file.refuse_changed()
+    engine.opened.let_go(held_file)
 
 
 def named_like(path: Path) -> exp.Table:

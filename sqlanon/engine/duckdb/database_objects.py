@@ -98,33 +98,33 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
         besides: A table of it that does not count.
     """
 
-    def told(function: str, name: str, text: str, suspect: Callable[[Any], bool]) -> set[str]:
+    def suspects(function: str, name: str, text: str, suspect: Callable[[Any], bool]) -> set[str]:
         rows = engine.rows(entries(function, (name, text), database=database, without=besides))
         return {name for name, text in rows if text is not None and suspect(text)}
 
-    types = told("duckdb_types", "type_name", "labels", bool)
+    types = suspects("duckdb_types", "type_name", "labels", bool)
     if besides is not None:
         types -= {one.name for one in own_types(engine, besides)}
-    found = (
-        ("view", "", "with constants", told("duckdb_views", "view_name", "sql", _has_constant)),
+    kinds = (
+        ("view", "", "with constants", suspects("duckdb_views", "view_name", "sql", _has_constant)),
         ("macro", "", "with constants",
-         told("duckdb_functions", "function_name", "macro_definition", _has_constant)),
+         suspects("duckdb_functions", "function_name", "macro_definition", _has_constant)),
         ("ENUM type", "", "with labels that may be values", types),
         ("index", "indexes", "over constants",
-         told("duckdb_indexes", "index_name", "sql", _has_constant)),
+         suspects("duckdb_indexes", "index_name", "sql", _has_constant)),
         ("trigger", "", "with constants",
-         told("duckdb_triggers", "trigger_name", "sql", _has_constant)),
+         suspects("duckdb_triggers", "trigger_name", "sql", _has_constant)),
         ("table", "", "with column defaults or generated columns that hold constants",
-         told("duckdb_columns", "table_name", "column_default", _has_constant)),
+         suspects("duckdb_columns", "table_name", "column_default", _has_constant)),
         ("table", "", "with checks",
-         told("duckdb_constraints", "table_name", "expression", bool)),
+         suspects("duckdb_constraints", "table_name", "expression", bool)),
         ("object", "", "with comments",
-         set().union(*(told(function, name, "comment", bool) for function, name in _COMMENTED))),
+         set().union(*(suspects(views, name, "comment", bool) for views, name in _COMMENTED))),
     )  # fmt: skip
     return [
-        f"{counted(len(own), one, more=more)} {how}: {first_names(sorted(own))}"
-        for one, more, how, own in found
-        if own
+        f"{counted(len(names), one, more=more)} {how}: {first_names(sorted(names))}"
+        for one, more, how, names in kinds
+        if names
     ]
 
 
@@ -137,7 +137,7 @@ def own_types(engine: Engine, table: exp.Table) -> list[exp.Table]:
 
     def of_others(function: str, text: str) -> list[str]:
         rows = engine.rows(entries(function, (text,), database=table.catalog, without=table))
-        return [found for (found,) in rows if found is not None]
+        return [expression for (expression,) in rows if expression is not None]
 
     types = ("schema_name", "type_name", "labels")
     listed_types = engine.rows(entries("duckdb_types", types, database=table.catalog))
@@ -146,7 +146,7 @@ def own_types(engine: Engine, table: exp.Table) -> list[exp.Table]:
         return []
     every = ("schema_name", "table_name", "data_type")
     kinds = engine.rows(entries("duckdb_columns", every, database=table.catalog))
-    own = [kind for *place, kind in kinds if place == [table.db, table.name]]
+    column_types = [kind for *place, kind in kinds if place == [table.db, table.name]]
     others = [kind for *place, kind in kinds if place != [table.db, table.name]]
     texts = [*of_others("duckdb_columns", "column_default"),
              *of_others("duckdb_constraints", "expression")]  # fmt: skip
@@ -158,7 +158,7 @@ def own_types(engine: Engine, table: exp.Table) -> list[exp.Table]:
     return [
         qualified(table.catalog, schema, name)
         for schema, name, labels in enums
-        if any(written(labels) in kind for kind in own)
+        if any(written(labels) in kind for kind in column_types)
         and not any(written(labels) in kind for kind in others)
         and name.lower() not in named
     ]
@@ -174,10 +174,10 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
 
     A phrase for each kind that there is, with names of columns and objects, and no text.
     """
-    own = equals("schema_name", table.db), equals("table_name", table.name)
+    conditions = equals("schema_name", table.db), equals("table_name", table.name)
 
     def rows(function: str, *parts: str) -> list[Row]:
-        return engine.rows(entries(function, parts, database=table.catalog).where(*own))
+        return engine.rows(entries(function, parts, database=table.catalog).where(*conditions))
 
     columns = rows("duckdb_columns", "column_name", "column_default", "comment")
     generated = generated_columns(engine, table.catalog)
@@ -188,7 +188,7 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
     )
     comments = [text for (text,) in rows("duckdb_tables", "comment")]
     comments += [text for *_, text in columns]
-    found = (
+    kinds = (
         ("constraint", "", constraints),
         ("column default", "",
          [repr(name) for name, text, _ in columns if text is not None and name not in made]),
@@ -198,7 +198,7 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
         ("ENUM type", "", sorted(repr(one.name) for one in own_types(engine, table))),
     )  # fmt: skip
     phrases = [
-        _not_carried(len(names), one, more=more, names=names) for one, more, names in found if names
+        _not_carried(len(names), one, more=more, names=names) for one, more, names in kinds if names
     ]
     count = sum(text is not None for text in comments)
     return [*phrases, *([_not_carried(count, "comment", more="", names=())] if count else [])]
@@ -206,8 +206,8 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
 
 def _not_carried(count: int, one: str, *, more: str, names: Sequence[str]) -> str:
     verb = "is" if count == 1 else "are"
-    told = f": {', '.join(names)}" if names else ""
-    return f"{counted(count, one, more=more)} of the original {verb} not carried over{told}"
+    suffix = f": {', '.join(names)}" if names else ""
+    return f"{counted(count, one, more=more)} of the original {verb} not carried over{suffix}"
 
 
 def _has_constant(text: str) -> bool:
@@ -258,12 +258,12 @@ def dependents(engine: Engine, table: exp.Table) -> list[Dependent]:
     one that is called alike is taken for a user of both.
     """
     waiting = sorted(_objects(engine, table), key=lambda one: (one.kind, one.name))
-    known, found = {table.name.lower()}, list[Dependent]()
+    known, result = {table.name.lower()}, list[Dependent]()
     while True:
         using = [one for one in waiting if one.words & known]
         if not using:
-            return sorted(found, key=lambda one: (one.kind, one.name))
-        found += using
+            return sorted(result, key=lambda one: (one.kind, one.name))
+        result += using
         waiting = [one for one in waiting if one not in using]
         known |= {one.name.lower() for one in using}
 
@@ -337,9 +337,13 @@ def referring(engine: Engine, table: exp.Table) -> list[str]:
         "duckdb_constraints", ("table_name", "referenced_table"), database=table.catalog
     )
     rows = engine.rows(query.where(equals("schema_name", table.db)))
-    own = table.name.lower()
+    target = table.name.lower()
     return sorted(
-        {name for name, other in rows if other and other.lower() == own and name.lower() != own}
+        {
+            name
+            for name, other in rows
+            if other and other.lower() == target and name.lower() != target
+        }
     )
 
 
@@ -349,12 +353,12 @@ def _probe(view: exp.Table) -> exp.Select:
 
 def _objects(engine: Engine, table: exp.Table) -> Iterator[Dependent]:
     for kind, function, name, text in _OBJECTS:
-        for own, code in engine.rows(
+        for object_name, code in engine.rows(
             entries(function, (name, text), database=table.catalog, without=table)
         ):
             if code is not None:
                 # Its own name is no use of a table that is called alike.
-                yield Dependent(kind, own, _words(code) - {own.lower()})
+                yield Dependent(kind, object_name, _words(code) - {object_name.lower()})
 
 
 def _words(text: str) -> frozenset[str]:

@@ -126,10 +126,10 @@ def fault(error: Exception, action: str) -> SqlanonError:
 
 def _full(text: str) -> str:
     """Which disk is full, from the path in a message, and the way out."""
-    found = re.search(r'file \\*"([^"\\]+)', text)
-    if found is None:
+    match = re.search(r'file \\*"([^"\\]+)', text)
+    if match is None:
         return "a disk is full; make room on it"
-    folder = Path(found.group(1)).absolute().parent
+    folder = Path(match.group(1)).absolute().parent
     if folder.name.startswith(VISIBLE):
         return (
             f"the disk of the temporary directory {str(folder.parent)!r} is full; make room "
@@ -145,10 +145,10 @@ def full_disk(folder: Path) -> str:
 
 def with_rollback(error: SqlanonError) -> SqlanonError:
     """An error that also says what became of the caller's transaction."""
-    told = "your open transaction has failed with it; end it with ROLLBACK"
+    note = "your open transaction has failed with it; end it with ROLLBACK"
     if isinstance(error, HierarchyError):
-        return HierarchyError([*error.faults, told])
-    return type(error)(f"{error}; {told}")
+        return HierarchyError([*error.faults, note])
+    return type(error)(f"{error}; {note}")
 
 
 def is_aborted(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -165,8 +165,8 @@ def holder(error: Exception) -> str | None:
     text = str(error)
     if not isinstance(error, duckdb.IOException) or "Could not set lock" not in text:
         return None
-    found = re.search(r"\(PID (\d+)\)", text)
-    return f"process {found.group(1)}" if found else "unknown"
+    match = re.search(r"\(PID (\d+)\)", text)
+    return f"process {match.group(1)}" if match else "unknown"
 
 
 def attempt(action: Callable[[], T], failure: Callable[[Exception], SqlanonError]) -> T:

@@ -21,7 +21,7 @@ from sqlanon.engine.duckdb.errors import full_disk
 from sqlanon.engine.duckdb.resources import Resources
 from sqlanon.engine.duckdb.syntax import set_option
 from sqlanon.engine.duckdb.text_files import read_typed_csv
-from sqlanon.engine.endings import WRITTEN
+from sqlanon.engine.endings import WRITTEN, WRITTEN_LISTED
 from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.sqlglot_version import type_id
@@ -258,18 +258,18 @@ def ending_of(path: Path) -> str:
     lower = path.name.lower()
     fitting = [one for one in WRITTEN if lower.endswith(one) and len(lower) > len(one)]
     if not fitting:
-        raise SourceError(
-            f"{path.name!r} has no known ending; name it {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}"
-        )
+        raise SourceError(f"{path.name!r} has no known ending; name it {WRITTEN_LISTED}")
     return fitting[0]
 
 
-def refuse_output(path: Path, own: Sequence[Path], *, overwrite: bool = False) -> tuple[Path, str]:
+def refuse_output(
+    path: Path, originals: Sequence[Path], *, overwrite: bool = False
+) -> tuple[Path, str]:
     """Refuses an output file that cannot be written, or not without leave.
 
     Args:
         path: The file.
-        own: The files that hold the original.
+        originals: The files that hold the original.
         overwrite: Whether it may be there already.
 
     Returns:
@@ -287,7 +287,7 @@ def refuse_output(path: Path, own: Sequence[Path], *, overwrite: bool = False) -
     if path.exists() and not path.is_file():
         raise SourceError(f"{str(path)!r} is a pipe or a device; name a regular file")
     if path.exists():
-        if any(file.exists() and path.samefile(file) for file in own):
+        if any(file.exists() and path.samefile(file) for file in originals):
             raise SourceError(f"{str(path)!r} holds the original; choose another output")
         if not overwrite:
             raise _in_the_way(path)

@@ -98,7 +98,7 @@ def in_order(column: Column, original: Column) -> Column:
     present = listed.filter(compute.is_in(listed, value_set=values.unique()))
     codes = compute.index_in(values, value_set=present).cast(kind.index_type)
     return pyarrow.chunked_array(
-        [pyarrow.DictionaryArray.from_arrays(own, present, ordered=True) for own in codes.chunks],
+        [pyarrow.DictionaryArray.from_arrays(part, present, ordered=True) for part in codes.chunks],
         kind,
     )
 
@@ -234,7 +234,7 @@ class ArrowFrame:
         import pyarrow
 
         known = (pyarrow.Table, pyarrow.RecordBatch, pyarrow.RecordBatchReader)
-        self._kind = next((each for each in known if isinstance(frame, each)), pyarrow.Table)
+        self._kind = next((kind for kind in known if isinstance(frame, kind)), pyarrow.Table)
         if not isinstance(frame, known):
             frame = pyarrow.RecordBatchReader.from_stream(frame).read_all()
         self._frame = frame
@@ -406,7 +406,7 @@ def in_types(published: Table, kept: Mapping[str, Any]) -> Table:
 
 def _texts(dtype: Any) -> list[str]:
     """A text for every category, no two alike."""
-    texts = [str(each) for each in dtype.categories]
+    texts = [str(value) for value in dtype.categories]
     return texts if len(set(texts)) == len(texts) else [str(n) for n in range(len(texts))]
 
 
@@ -436,11 +436,13 @@ def _series(column: Any, dtype: Any) -> Any:
     if isinstance(dtype, pandas.CategoricalDtype):
         kind = column.type.value_type if types.is_dictionary(column.type) else column.type
         is_text = types.is_string(kind) or types.is_large_string(kind)
-        place = {each: at for at, each in enumerate(_texts(dtype) if is_text else dtype.categories)}
+        place = {
+            value: at for at, value in enumerate(_texts(dtype) if is_text else dtype.categories)
+        }
         values = column.to_pylist()
         if not place.keys() >= {*values} - {None}:  # a period, of which a number is published
             return column.to_pandas()
-        codes = [-1 if each is None else place[each] for each in values]
+        codes = [-1 if value is None else place[value] for value in values]
         return pandas.Series(
             pandas.Categorical.from_codes(codes, dtype=dtype)
         ).cat.remove_unused_categories()
@@ -485,7 +487,7 @@ def _polars_series(column: Any, dtype: Any) -> Any:
 
     if isinstance(dtype, polars.Enum):
         present = set(column.drop_nulls().unique())
-        return column.cast(polars.Enum([each for each in dtype.categories if each in present]))
+        return column.cast(polars.Enum([value for value in dtype.categories if value in present]))
     return column if dtype is None else column.cast(dtype)
 
 
@@ -614,9 +616,9 @@ def owned(frame: object) -> tuple[object, object]:
     Raises:
         SourceError: A relation of which this version of DuckDB does not tell the connection.
     """
-    held = HeldFrame(frame)
+    held_frame = HeldFrame(frame)
     if not isinstance(frame, duckdb.DuckDBPyRelation) or QUERIES_LEAVE_NOTHING:
-        return held, None
+        return held_frame, None
     default = duckdb.default_connection()
     try:
         with _variable(frame) as name:
@@ -624,7 +626,7 @@ def owned(frame: object) -> tuple[object, object]:
     except duckdb.Error:
         pass
     else:
-        return default, held
+        return default, held_frame
     raise SourceError(
         "the relation is of a connection of its own, which this version of DuckDB does not tell; "
         "give the connection, then the relation, then the policy"

@@ -152,8 +152,8 @@ def _keys(ask: _Ask, path: Path, *, names: list[str]) -> list[str]:
         return names
     scan = scan_file("read_json_objects", path, options={"hive_partitioning": exp.false()})
     keys = exp.Anonymous(this="json_keys", expressions=[exp.column("json")])
-    each = exp.Anonymous(this="unnest", expressions=[keys])
-    return [str(key) for (key,) in ask(exp.select(each).distinct().from_(scan))]
+    unnested = exp.Anonymous(this="unnest", expressions=[keys])
+    return [str(key) for (key,) in ask(exp.select(unnested).distinct().from_(scan))]
 
 
 def _lossless(
@@ -198,20 +198,20 @@ def json_fault(error: Exception, path: Path) -> SqlanonError:
     if isinstance(error, duckdb.NotImplementedException):
         if "Duplicate name" not in str(error):
             return fault(error, f"read {path.name!r}")
-        found = (
+        reason = (
             "has objects inside its records with keys that differ only in the case of letters; "
             "spell them alike, or differently"
         )
     elif isinstance(error, duckdb.BinderException):
-        found = _no_table(path)
+        reason = _no_table(path)
     elif twice := _TWICE.search(str(error)):
-        found = (
+        reason = (
             f"has an object with a key more than once in record {twice.group(1)}; "
             "give each of its keys a name of its own"
         )
     else:
-        found = _malformed(path)
-    return SourceError(f"{path.name!r} {found}")
+        reason = _malformed(path)
+    return SourceError(f"{path.name!r} {reason}")
 
 
 def _no_table(path: Path) -> str:

@@ -89,7 +89,7 @@ class Resources:
     @property
     def given(self) -> list[str]:
         """The names of the resources that are limited."""
-        return [each.name for each in fields(self) if getattr(self, each.name) is not None]
+        return [field.name for field in fields(self) if getattr(self, field.name) is not None]
 
     @contextmanager
     def connect(self, database: Path | None = None, *, read_only: bool = False) -> Iterator[DuckDB]:

@@ -93,7 +93,7 @@ def _successor(
         without: A table of it to leave out, to which no other refers.
     """
     refuse_second_name(path)
-    held = held_database(path, read_only=False)
+    held_file = held_database(path, read_only=False)
     _merge_log(engine, path, old=old)
     new = f"{old}_fresh"
     # On the same disk, and for its owner alone.
@@ -104,7 +104,7 @@ def _successor(
             yield new
             _copy_rows(engine, old, new=new, without=without)
         # Another file of that name is not what was copied, and must not be lost for it.
-        held.refuse_changed()
+        held_file.refuse_changed()
         _take_place(fresh, path)
 
 

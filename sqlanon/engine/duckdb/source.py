@@ -149,12 +149,12 @@ def _of_one_thread(connection: object) -> Iterator[None]:
     Raises:
         SourceError: Another thread holds it.
     """
-    key, own = id(connection), get_ident()
+    key, current = id(connection), get_ident()
     with _THREADS_LOCK:
-        thread, calls = _THREADS.get(key, (own, 0))
-        if thread == own:
-            _THREADS[key] = own, calls + 1
-    if thread != own:
+        thread, calls = _THREADS.get(key, (current, 0))
+        if thread == current:
+            _THREADS[key] = current, calls + 1
+    if thread != current:
         raise SourceError(
             "another thread uses this connection; give each thread one of its own, such as "
             "connection.cursor()"
@@ -165,7 +165,7 @@ def _of_one_thread(connection: object) -> Iterator[None]:
         with _THREADS_LOCK:
             _, calls = _THREADS.pop(key)
             if calls > 1:
-                _THREADS[key] = own, calls - 1
+                _THREADS[key] = current, calls - 1
 
 
 def _of_frame(frame: HeldFrame, how: _How) -> Iterator[OpenedSource]:
@@ -192,13 +192,13 @@ def _of_file(path: Path, table: object, how: _How, *, name: str) -> Iterator[Ope
     """A file of data as the one table of a database."""
     with how.resources.connect() as engine:
         engine.opened.keep(path)
-        found = named_like(path)
-        if table is not None and not _is_named(engine, found, named=table):
+        chosen = named_like(path)
+        if table is not None and not _is_named(engine, chosen, named=table):
             raise SourceError(
-                f"{path.name!r} holds one table, called {found.name!r}; leave the name out"
+                f"{path.name!r} holds one table, called {chosen.name!r}; leave the name out"
             )
-        read_file(engine, path, table=found, how=how.reading)
-        yield OpenedSource(engine, found, path, "file", name, how.reading.form)
+        read_file(engine, path, table=chosen, how=how.reading)
+        yield OpenedSource(engine, chosen, path, "file", name, how.reading.form)
 
 
 def unwrapped(source: object) -> object:
@@ -252,15 +252,15 @@ def _is_named(engine: DuckDB, table: exp.Table, *, named: object) -> bool:
     entry = Entry(table.catalog, table.db, table.name, is_view=False)
     catalog = engine.tables.catalog()
     try:
-        found = replace(catalog, entries=(*catalog.entries, entry)).find(named)
+        match = replace(catalog, entries=(*catalog.entries, entry)).find(named)
     except SourceError:
         return False
-    return found == table
+    return match == table
 
 
 def _parted(opening: Mapping[str, Any]) -> tuple[Resources, TextFormat]:
     """What is said of the database, and what is said of a text file."""
-    of_text = {each.name for each in fields(TextFormat)}
+    of_text = {option.name for option in fields(TextFormat)}
     said = {name: value for name, value in opening.items() if name in of_text}
     limits = {name: value for name, value in opening.items() if name not in of_text}
     return Resources(**limits), TextFormat(**said)
@@ -290,8 +290,8 @@ def opened_beside(
         return
     if table is not None:
         raise SourceError(f"{path.name!r} holds one table; leave the name {table!r} out")
-    with _file(engine, path, how=how) as held:
-        yield held
+    with _file(engine, path, how=how) as temporary:
+        yield temporary
 
 
 def _path(engine: DuckDB, other: object) -> Path | None:
@@ -318,17 +318,17 @@ def _resolved(engine: DuckDB, other: object) -> exp.Table:
 @contextmanager
 def _file(engine: DuckDB, path: Path, *, how: TextReading | None) -> Iterator[exp.Table]:
     with engine.workspace():
-        held = engine.temporary("beside")
+        temporary = engine.temporary("beside")
         try:
-            read_file(engine, path, table=held, how=how)
-            yield held
+            read_file(engine, path, table=temporary, how=how)
+            yield temporary
             engine.opened.refuse_changed()
         finally:
             # In a failed transaction nothing can be dropped; its end drops what it created. Of a
             # file that cannot be read there is nothing.
             with suppress(EngineError, SourceError):
-                if not engine.tables.is_base_table(held):
-                    engine.tables.drop(held, kind="VIEW")
+                if not engine.tables.is_base_table(temporary):
+                    engine.tables.drop(temporary, kind="VIEW")
 
 
 @contextmanager
@@ -354,8 +354,8 @@ def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
 
 def _open_already(engine: DuckDB, path: Path) -> str | None:
     """The name under which the engine has a database file open."""
-    for name, held in engine.rows(entries("duckdb_databases", ("database_name", "path"))):
-        if held is not None and Path(held).exists() and path.samefile(held):
+    for name, file in engine.rows(entries("duckdb_databases", ("database_name", "path"))):
+        if file is not None and Path(file).exists() and path.samefile(file):
             return str(name)
     return None
 
@@ -365,7 +365,7 @@ def _table(engine: DuckDB, database: str, *, table: str | None) -> exp.Table:
     if table is None:
         return catalog.only_table(database)
     for name in ('"{}"'.format(table.replace('"', '""')), table):
-        found = catalog.find(f'"{database}".{name}')
-        if found is not None:
-            return found
+        match = catalog.find(f'"{database}".{name}')
+        if match is not None:
+            return match
     raise catalog.missing(table)

@@ -59,9 +59,9 @@ class DuckDBTables:
         if not isinstance(table, str):
             return self._framed(table)
         catalog = self.catalog()
-        found = catalog.find(table)
-        if found is not None:
-            return found
+        match = catalog.find(table)
+        if match is not None:
+            return match
         setting = exp.Literal.string("python_enable_replacements")
         call = exp.Anonymous(this="current_setting", expressions=[setting])
         frame = variable(table) if self._engine.rows(exp.select(call))[0][0] else None
@@ -157,10 +157,10 @@ class OpenedFiles:
         engine: Engine,
         notes: list[str],
         files: list[Path],
-        held: list[HeldFile],
+        unchanging: list[HeldFile],
         populations: list[exp.Table],
     ) -> None:
-        self._engine, self.notes, self._files, self._held = engine, notes, files, held
+        self._engine, self.notes, self._files, self._held = engine, notes, files, unchanging
         self.populations = populations
 
     @property

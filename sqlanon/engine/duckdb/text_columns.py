@@ -126,8 +126,8 @@ class Kind:
         """An aggregate: the type holds every value of the column; NULL where there is none."""
         source = self.bare(text)
         value = self.converted(source, safe=True)
-        held = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
-        same = exp.and_(held, exp.Not(this=self._changed(source, value)))
+        valid = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
+        same = exp.and_(valid, exp.Not(this=self._changed(source, value)))
         present: exp.Expr = exp.NEQ(this=text.copy(), expression=exp.Literal.string(""))
         if self.exact:
             present = exp.Not(this=exp.Is(this=text.copy(), expression=exp.Null()))
@@ -292,11 +292,11 @@ class TextColumns:
             fits[names[number]] = {
                 kind for kind, is_fit in zip(asked, answers, strict=True) if is_fit
             }
-        found = {
+        candidates = {
             name: [kind for kind in kinds if replace(kind, decimals=None) in fits.get(name, ())]
             for name, kinds in self.kinds.items()
         }
-        return {name: kinds[0] for name, kinds in found.items() if kinds}
+        return {name: kinds[0] for name, kinds in candidates.items() if kinds}
 
     def _one_below_the_other(self, texts: exp.Select) -> exp.Select:
         """The columns as rows, with the place of each: a query of each would be long to plan."""
@@ -321,8 +321,8 @@ class TextColumns:
             merges.append(exp.or_(fewer, both))
         if not merges:
             return set()
-        found = ask(exp.select(*merges).from_(self.texts().subquery("texts")))[0]
-        return {name for name, merged in zip(kinds, found, strict=True) if merged}
+        row = ask(exp.select(*merges).from_(self.texts().subquery("texts")))[0]
+        return {name for name, merged in zip(kinds, row, strict=True) if merged}
 
     def _text(self, name: str) -> exp.Expr:
         column = exp.column(name, quoted=True)

@@ -125,7 +125,7 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
         scan = scanned({})
         typed = {name: () if use.types.get(name) == "TEXT" else kinds[name] for name in kinds}
         texts = TextColumns(scan, typed, how.form.nulls, use.counted)
-        found = _load(engine, layout, columns=texts, table=loaded, scanned=scanned)
+        column_kinds = _load(engine, layout, columns=texts, table=loaded, scanned=scanned)
         _refuse_left_out(engine, layout, path=readable, table=loaded, scanned=scanned)
         engine.opened.notes += date_notes(
             engine,
@@ -134,7 +134,7 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
             form=how.form,
             dated=use.dated,
             texts=replace(texts, kinds=kinds),
-            kinds=found,
+            kinds=column_kinds,
             rows=scan,
             left_out=[name for name in layout.columns if name not in use.kept(layout.columns)],
             where=lambda record: f"line {line_of(layout, record)}",
@@ -251,8 +251,8 @@ def _late(engine: DuckDB, table: exp.Table, *, texts: Sequence[str]) -> bool:
         return False
     counts = [exp.Count(this=exp.column(name, quoted=True)) for name in texts]
     head = exp.select("*").from_(table.copy()).limit(_SAMPLE_ROWS).subquery("head")
-    found = engine.rows(exp.select(*counts).from_(head))[0]
-    empty = [count for count, filled in zip(counts, found, strict=True) if not filled]
+    row = engine.rows(exp.select(*counts).from_(head))[0]
+    empty = [count for count, filled in zip(counts, row, strict=True) if not filled]
     return bool(empty) and any(engine.rows(exp.select(*empty).from_(table.copy()))[0])
 
 

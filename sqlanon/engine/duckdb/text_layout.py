@@ -64,7 +64,7 @@ class TextFormat:
     @property
     def given(self) -> list[str]:
         """The names of what is said."""
-        return [each.name for each in fields(self) if getattr(self, each.name) is not None]
+        return [field.name for field in fields(self) if getattr(self, field.name) is not None]
 
     @property
     def mark(self) -> str | None:
@@ -82,14 +82,14 @@ class TextFormat:
     def codec(self) -> str:
         """Python's name of the encoding."""
         try:
-            found = codecs.lookup(self.encoding or "utf-8")
-            "".encode(found.name)
+            codec = codecs.lookup(self.encoding or "utf-8")
+            "".encode(codec.name)
         except (LookupError, ValueError):
             raise SourceError(
                 f"encoding {self.encoding!r} is not known; name one such as latin-1, "
                 "windows-1252 or utf-16"
             ) from None
-        return "utf-8" if found.name == "utf-8-sig" else found.name
+        return "utf-8" if codec.name == "utf-8-sig" else codec.name
 
     @property
     def date_type(self) -> str:
@@ -98,9 +98,9 @@ class TextFormat:
 
     def refuse(self, name: str, kind: str, *names: str) -> None:
         """Raises a `SourceError` where something of these is said of a source that has it not."""
-        said = [each for each in self.given if each in (names or self.given)]
+        said = [option for option in self.given if option in (names or self.given)]
         if said:
-            flags = ", ".join(f"--{each.replace('_', '-')}" for each in said)
+            flags = ", ".join(f"--{option.replace('_', '-')}" for option in said)
             raise SourceError(
                 f"{name} is {kind}, which says by itself how it is written; leave {flags} out"
             )
@@ -111,7 +111,7 @@ def _is_text(value: object, name: str) -> bool:
         return True
     if name != "nullstr" or not isinstance(value, Sequence):
         return False
-    return all(isinstance(each, str) for each in value)
+    return all(isinstance(text, str) for text in value)
 
 
 _DECIMAL_LINES = 200
@@ -161,22 +161,22 @@ class TextLayout:
 
     def notes(self, names: Sequence[str]) -> list[str]:
         """What to know of how its columns are read, of those of which the values count."""
-        found = []
+        notes = []
         if self.has_row_names:
-            found.append(
+            notes.append(
                 f"the header of {self.path.name!r} has no name for its first column, which is "
                 f"called {ROW_NAMES!r} here"
             )
         if self.is_spaced:
-            found.append(f"{self.path.name!r} is read as a single column{SPACED}")
+            notes.append(f"{self.path.name!r} is read as a single column{SPACED}")
         numbers = [repr(name) for name in self.comma_numbers if name in names]
         if numbers:
             columns = "column" if len(numbers) == 1 else "columns"
-            found.append(
+            notes.append(
                 f"{columns} {listed(numbers)} of {self.path.name!r}: numbers with a comma are read "
                 "as text; write them with a decimal point to have them generalized as numbers"
             )
-        return found
+        return notes
 
     def refuse_headless(self, typed: Sequence[str]) -> None:
         """Refuses a file whose first line looks like data.
@@ -277,8 +277,8 @@ def _header(text: str, delimiter: str) -> tuple[tuple[str, ...], str]:
     mark = re.escape(delimiter)
     field = rf'[ ]*(?:"((?:[^"]|"")*)"[ ]*|([^{mark}\r\n]*))({mark}|\r\n?|\n|$)'
     names, end = [], ""
-    for found in re.finditer(field, text):
-        quoted, plain, end = found.groups()
+    for match in re.finditer(field, text):
+        quoted, plain, end = match.groups()
         names.append(plain.strip() if quoted is None else quoted.replace('""', '"'))
         if end != delimiter:
             break
@@ -346,13 +346,13 @@ def _comma_numbers(
     rows: Sequence[Sequence[str]], names: Sequence[str], *, nulls: Sequence[str]
 ) -> tuple[str, ...]:
     """The columns whose texts are numbers, some with a comma."""
-    found = []
+    columns = []
     for number, name in enumerate(names):
         texts = (text for text in _texts(rows, number) if text not in nulls)
         read = [_COMMA_NUMBER.fullmatch(text) for text in texts]
-        if all(read) and any(each and each[1] for each in read):
-            found.append(name)
-    return tuple(found)
+        if all(read) and any(match and match[1] for match in read):
+            columns.append(name)
+    return tuple(columns)
 
 
 def _is_spaced(rows: Sequence[Sequence[str]]) -> bool:

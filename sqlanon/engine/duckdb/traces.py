@@ -60,14 +60,14 @@ def file_traces(path: Path) -> FileTraces:
 def texts_in(path: Path, texts: Collection[str]) -> set[str]:
     """Those of some texts that stand among the bytes of a file, as UTF-8."""
     wanted = {text.encode(): text for text in texts}
-    overlap, found, last = max(map(len, wanted), default=0), set[str](), b""
+    overlap, matches, last = max(map(len, wanted), default=0), set[str](), b""
     with path.open("rb") as file:
         while wanted and (chunk := file.read(CHUNK)):
             seen = last + chunk
             for code in [code for code in wanted if code in seen]:
-                found.add(wanted.pop(code))
+                matches.add(wanted.pop(code))
             last = seen[-overlap:]
-    return found
+    return matches
 
 
 def free_blocks(engine: Engine, table: exp.Table) -> int:
@@ -92,8 +92,10 @@ def beside(engine: Engine, table: exp.Table, *, original: exp.Table | None) -> l
     listed = entries("duckdb_sequences", ("sequence_name",), database=table.catalog)
     sequences = sorted(name for (name,) in engine.rows(listed))
     named = (("other table", tables), ("sequence", sequences))
-    own = [f"{counted(len(names), what)}: {first_names(names)}" for what, names in named if names]
-    return [*own, *leftovers(engine, table.catalog)]
+    phrases = [
+        f"{counted(len(names), what)}: {first_names(names)}" for what, names in named if names
+    ]
+    return [*phrases, *leftovers(engine, table.catalog)]
 
 
 def _of_arrow(path: Path) -> FileTraces:
@@ -106,7 +108,7 @@ def _of_arrow(path: Path) -> FileTraces:
 
     with pyarrow.OSFile(str(path)) as file:
         schema = arrow_batches(file).schema
-    coded = [each.name for each in schema if pyarrow.types.is_dictionary(each.type)]
+    coded = [column.name for column in schema if pyarrow.types.is_dictionary(column.type)]
     return FileTraces(_metadata(schema, schema.metadata), (), _unused(coded, parts))
 
 
@@ -116,9 +118,9 @@ def _of_parquet(path: Path) -> FileTraces:
 
     with ParquetFile(path) as file:
         schema, metadata = file.schema_arrow, _metadata(file.schema_arrow, file.metadata.metadata)
-        plain = [each.name for each in schema if not types.is_nested(each.type)]
+        plain = [column.name for column in schema if not types.is_nested(column.type)]
         beyond = tuple(name for name in plain if _goes_beyond(file, name))
-        texts = [each.name for each in schema if _is_text(each.type)]
+        texts = [column.name for column in schema if _is_text(column.type)]
 
     def parts(names: Collection[str]) -> Iterator[Part]:
         with ParquetFile(path, read_dictionary=texts) as file:
@@ -136,10 +138,10 @@ def _is_text(kind: pyarrow.DataType) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
-def _metadata(schema: pyarrow.Schema, own: Mapping[bytes, bytes] | None) -> int:
+def _metadata(schema: pyarrow.Schema, metadata: Mapping[bytes, bytes] | None) -> int:
     """The keys that stand beside the rows of a file, of its own and of its columns."""
-    several = [own, *(each.metadata for each in schema)]
-    return sum(key not in _OF_TYPES for each in several for key in each or ())
+    several = [metadata, *(column.metadata for column in schema)]
+    return sum(key not in _OF_TYPES for mapping in several for key in mapping or ())
 
 
 def _goes_beyond(file: ParquetFile, name: str) -> bool:
@@ -158,18 +160,18 @@ def _goes_beyond(file: ParquetFile, name: str) -> bool:
         # What is noted in another form than values have, or beyond Python's dates, tells nothing.
         with suppress(pyarrow.ArrowException, TypeError, OverflowError):
             extremes = pyarrow.array([noted.min, noted.max], type=column.type)
-            own, both = (
-                compute.min_max(pyarrow.chunked_array(each)).as_py()
-                for each in (column.chunks, [*column.chunks, extremes])
+            bounds, both = (
+                compute.min_max(pyarrow.chunked_array(chunks)).as_py()
+                for chunks in (column.chunks, [*column.chunks, extremes])
             )
-            if own != both and not _is_cut(noted, own):
+            if bounds != both and not _is_cut(noted, bounds):
                 return True
     return False
 
 
-def _is_cut(noted: Any, own: Mapping[str, Any]) -> bool:
+def _is_cut(noted: Any, bounds: Mapping[str, Any]) -> bool:
     """Whether long texts were noted by their beginnings, the greatest with a larger last letter."""
-    least, greatest = own["min"], own["max"]
+    least, greatest = bounds["min"], bounds["max"]
     if not (isinstance(least, str) and isinstance(greatest, str)):
         return False
     return least.startswith(noted.min) and greatest.startswith(noted.max[:-1])
@@ -186,10 +188,10 @@ def _unused(
     """
     left = {name: set[object]() for name in names}
     for name, chunks in parts(names):
-        if any(len(each.dictionary) > len(each.indices.unique().drop_null()) for each in chunks):
-            left[name].update(*(each.dictionary.to_pylist() for each in chunks))
+        if any(len(chunk.dictionary) > len(chunk.indices.unique().drop_null()) for chunk in chunks):
+            left[name].update(*(chunk.dictionary.to_pylist() for chunk in chunks))
     doubtful = [name for name in names if left[name]]
     for name, chunks in parts(doubtful) if doubtful else ():
-        for each in chunks:
-            left[name].difference_update(each.dictionary.take(each.indices.unique()).to_pylist())
+        for chunk in chunks:
+            left[name].difference_update(chunk.dictionary.take(chunk.indices.unique()).to_pylist())
     return {name: len(values - {None}) for name, values in left.items() if values - {None}}

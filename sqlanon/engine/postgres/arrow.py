@@ -195,16 +195,16 @@ class PostgresColumn:
 
         assert self.kind is not None
         lists = [None if text is None else json.loads(text) for text in values.to_pylist()]
-        flat = [part for each in lists or () for part in each or ()]
+        flat = [part for array in lists or () for part in array or ()]
         if any(isinstance(part, list) for part in flat):
             raise SourceError(
                 f"column {self.name!r} holds arrays of several dimensions, which sqlanon does "
                 "not read; leave it out, or read a view that casts it to text"
             )
         offsets, end = list[int | None](), 0
-        for each in lists:
-            offsets.append(None if each is None else end)
-            end += len(each or ())
+        for array in lists:
+            offsets.append(None if array is None else end)
+            end += len(array or ())
         elements = pa.array(flat, pa.string())
         if self.type_name == "numeric":
             elements = elements.cast(pa.decimal128(*(self.digits or (MOST_DIGITS, 0))))
@@ -341,13 +341,13 @@ def stored_type(kind: pyarrow.DataType, *, name: str) -> str:
         (types.is_float64, "double precision"),
         (types.is_date32, "date"),
         (types.is_time, "time"),
-        (lambda each: types.is_string(each) or types.is_large_string(each), "text"),
-        (lambda each: types.is_binary(each) or types.is_large_binary(each), "bytea"),
-        (lambda each: str(each) in ("int8", "uint8", "int16"), "smallint"),
-        (lambda each: str(each) in ("uint16", "int32"), "integer"),
-        (lambda each: str(each) in ("uint32", "int64"), "bigint"),
+        (lambda dtype: types.is_string(dtype) or types.is_large_string(dtype), "text"),
+        (lambda dtype: types.is_binary(dtype) or types.is_large_binary(dtype), "bytea"),
+        (lambda dtype: str(dtype) in ("int8", "uint8", "int16"), "smallint"),
+        (lambda dtype: str(dtype) in ("uint16", "int32"), "integer"),
+        (lambda dtype: str(dtype) in ("uint32", "int64"), "bigint"),
         (types.is_uint64, "numeric(20, 0)"),
-        (lambda each: str(each) == "extension<arrow.uuid>", "uuid"),
+        (lambda dtype: str(dtype) == "extension<arrow.uuid>", "uuid"),
     ):
         if known(kind):
             return type_name
@@ -398,11 +398,11 @@ def _escaped(values: pyarrow.Array) -> pyarrow.Array:
         if types.is_temporal(kind):
             return _spelled(_whole(values), lambda unique: _moments(unique, kind))
         if types.is_decimal(kind):
-            return _spelled(values, lambda unique: [f"{each:f}" for each in unique.to_pylist()])
+            return _spelled(values, lambda unique: [f"{cell:f}" for cell in unique.to_pylist()])
         if isinstance(kind, pa.UuidType):
-            return pa.array([each and str(each) for each in values.to_pylist()], pa.string())
+            return pa.array([cell and str(cell) for cell in values.to_pylist()], pa.string())
         if types.is_binary(kind) or types.is_large_binary(kind):
-            made = [None if each is None else "\\\\x" + each.hex() for each in values.to_pylist()]
+            made = [None if cell is None else "\\\\x" + cell.hex() for cell in values.to_pylist()]
             return pa.array(made, pa.string())
         return values.cast(pa.string())
     except pa.ArrowException:

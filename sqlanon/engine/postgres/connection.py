@@ -129,11 +129,11 @@ class PostgresRemote:
         without one, and where DuckDB lacks a type, it is a type that DuckDB does not know.
         """
         text = text_of(table)
-        found = self._attempt(
+        columns = self._attempt(
             lambda cursor: self._fitted(cursor, self._described(cursor, text), text),
             f"read the columns of {called(table)}",
         )
-        return {column.name: column.duckdb for column in found}
+        return {column.name: column.duckdb for column in columns}
 
     def run(self, text: str) -> None:
         """Carries a statement out."""
@@ -380,7 +380,7 @@ class PostgresRemote:
             for oid, type_name, element, base in _texts(_executed(cursor, text)):
                 self._types[int(oid)] = type_name, int(element), int(base)
             known = [self._types[oid] for oid in left]
-            left = {each for _, *inner in known for each in inner if each} - self._types.keys()
+            left = {code for _, *inner in known for code in inner if code} - self._types.keys()
 
     def _fitted(
         self, cursor: Cursor, columns: list[PostgresColumn], text: str
@@ -450,18 +450,18 @@ def _scales(cursor: Cursor, names: list[str], text: str) -> dict[str, int | None
     """The least scale that all values of some columns fit; None where no decimal number does."""
     shown = (
         f"max(min_scale({name})), max(abs({name}))"
-        for name in (quoted(each).text for each in names)
+        for name in (quoted(column).text for column in names)
     )
     (row,) = _texts(_executed(cursor, f"SELECT {', '.join(shown)} FROM {text} AS r"))
-    found = dict[str, int | None]()
+    scales = dict[str, int | None]()
     for place, name in enumerate(names):
         scale, widest = row[2 * place], row[2 * place + 1]
         whole = (widest or "0").partition(".")[0].lstrip("0")
         digits = int(scale or 0)
         # NaN and infinity are greater than every number.
         is_number = not whole or whole.isdigit()
-        found[name] = digits if is_number and len(whole) + digits <= MOST_DIGITS else None
-    return found
+        scales[name] = digits if is_number and len(whole) + digits <= MOST_DIGITS else None
+    return scales
 
 
 def _batches(cursor: Cursor, columns: list[PostgresColumn], text: str) -> Iterator[Any]:

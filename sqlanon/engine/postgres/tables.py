@@ -69,10 +69,10 @@ class PostgresTables:
                 f"{kind_of(table)} is not a table in PostgreSQL; give the name of one there"
             )
         catalog = self.catalog()
-        found = catalog.find(table)
-        if found is None:
+        resolved = catalog.find(table)
+        if resolved is None:
             raise catalog.missing(table)
-        return found
+        return resolved
 
     def target(self, name: str, source: exp.Table) -> exp.Table:
         """The table that a name for a new table stands for: beside `source` unless it says more.
@@ -151,7 +151,7 @@ class PostgresTables:
         database, first = path[0]  # that of the catalogue at least, which is on every path
         has_temporary = first.startswith("pg_temp_")
         return Catalog(
-            tuple(Entry(*each) for each in entries),
+            tuple(Entry(*entry) for entry in entries),
             # As in DuckDB the place of temporary tables stands first.
             tuple(path if has_temporary else [(database, "pg_temp"), *path]),
             tuple((database, schema) for kind, database, schema, _ in rows if kind == "schema"),

@@ -62,8 +62,8 @@ def attempt(action: Callable[[], T], what: str) -> T:
         with _quiet():
             return action()
     except Exception as error:
-        told = _fault(error, what)
-    raise told
+        fault = _fault(error, what)
+    raise fault
 
 
 def _fault(error: Exception, what: str) -> SqlanonError:
@@ -80,14 +80,14 @@ def _fault(error: Exception, what: str) -> SqlanonError:
 def _condition(error: Exception) -> str:
     """The name of an error's kind, which holds no value; empty where it has none."""
     ask = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
-    found = ask() if ask is not None else None
-    if not found:  # Sail tells it in the message alone
+    condition = ask() if ask is not None else None
+    if not condition:  # Sail tells it in the message alone
         if f"[{_MISSING}]" in str(error):
             return _MISSING
-        for begun in (_FULL, _UNSIGNED):
-            if str(error).startswith(begun):
-                return begun
-    return str(found or "")
+        for prefix in (_FULL, _UNSIGNED):
+            if str(error).startswith(prefix):
+                return prefix
+    return str(condition or "")
 
 
 @contextmanager
@@ -95,18 +95,18 @@ def _quiet() -> Iterator[None]:
     """Nothing is logged of what fails in this thread; others log as before."""
     from pyspark.logger import PySparkLogger
 
-    own = threading.get_ident()
+    thread = threading.get_ident()
 
     def is_others(record: logging.LogRecord) -> bool:
-        return record.thread != own
+        return record.thread != thread
 
     # Whoever asks for a logger first says of which class it is.
     loggers: list[logging.Logger] = [PySparkLogger.getLogger(name) for name in _OWN_LOGGERS]
     loggers += map(logging.getLogger, _LOGGERS)
-    for each in loggers:
-        each.addFilter(is_others)
+    for logger in loggers:
+        logger.addFilter(is_others)
     try:
         yield
     finally:
-        for each in loggers:
-            each.removeFilter(is_others)
+        for logger in loggers:
+            logger.removeFilter(is_others)

@@ -76,7 +76,7 @@ def newest_version(kind: str, path: Path) -> int | None:
     with suppress(OSError, ValueError, KeyError):
         if kind == "delta":
             commits = (path / "_delta_log").glob("*.json")
-            return max(int(each.stem) for each in commits if each.stem.isdigit())
+            return max(int(commit.stem) for commit in commits if commit.stem.isdigit())
         if kind == "iceberg":
             newest = int((path / "metadata" / "version-hint.text").read_text("utf-8"))
             written = (path / "metadata" / f"v{newest}.metadata.json").read_text("utf-8")
@@ -143,9 +143,9 @@ class FolderDraft:
         try:
             written = [self.path, *self.path.rglob("*")]
             mode = usual_mode(self._place)
-            for each in written:
-                each.chmod(mode | (mode >> 2 & 0o111 if each.is_dir() else 0))
-                sync(each)
+            for path in written:
+                path.chmod(mode | (mode >> 2 & 0o111 if path.is_dir() else 0))
+                sync(path)
             if os.path.lexists(self._place):
                 reason = "it is there by now"
             else:

@@ -202,5 +202,5 @@ def _signed(rows: pyarrow.Table) -> pyarrow.Table:
         pyarrow.uint32(): pyarrow.int64(),
         pyarrow.uint64(): pyarrow.decimal128(20, 0),
     }
-    fields = [each.with_type(wider.get(each.type, each.type)) for each in rows.schema]
+    fields = [field.with_type(wider.get(field.type, field.type)) for field in rows.schema]
     return rows.cast(pyarrow.schema(fields))

@@ -159,15 +159,15 @@ def _refuse_unanswered(remote: str) -> None:
 
     if getproxies():  # by which a client may get where a socket does not
         return
-    found = urlsplit(remote)
+    url = urlsplit(remote)
     try:
-        place = found.hostname or "localhost", found.port or _PORT
+        place = url.hostname or "localhost", url.port or _PORT
         with socket.create_connection(place, timeout=_ANSWERED):
             return
     except (OSError, ValueError):
         # Neither a user's name nor a token that stands there.
-        told = f"{found.scheme}://{found.netloc.rpartition('@')[2].partition(';')[0]}"
-    raise SourceError(f"no server of Spark Connect answers at {told}; see --remote (remote)")
+        address = f"{url.scheme}://{url.netloc.rpartition('@')[2].partition(';')[0]}"
+    raise SourceError(f"no server of Spark Connect answers at {address}; see --remote (remote)")
 
 
 def _keep_interrupts() -> None:

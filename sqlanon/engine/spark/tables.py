@@ -98,7 +98,7 @@ class SparkTables:
         """
         original = self._original(source)
         place = folder_named(name) or self._table_named(name, original)
-        parts = [[part.name for part in each.parts] for each in (place, original)]
+        parts = [[part.name for part in table.parts] for table in (place, original)]
         is_itself = is_folder(place) == is_folder(original) and same(*parts)
         return source if is_itself else place
 
@@ -154,10 +154,10 @@ class SparkTables:
         if is_folder(table):
             return os.path.lexists(table.name)
         text = _text(table)
-        found: bool = self._call(
+        is_there: bool = self._call(
             lambda: self._session.catalog.tableExists(text), "look for a table"
         )
-        return found
+        return is_there
 
     def is_base_table(self, table: exp.Table) -> bool:
         """Whether a name is a table's or a folder's, not a view's."""
@@ -266,7 +266,7 @@ class SparkTables:
 
     def _columns(self, table: exp.Table, *, compared: bool = False) -> list[str]:
         fields = self._call(lambda: self._session.table(_text(table)).schema.fields, "read a table")
-        kinds = {each.name: each.dataType.simpleString() for each in fields}
+        kinds = {field.name: field.dataType.simpleString() for field in fields}
         return [name for name, kind in kinds.items() if not (compared and "map<" in kind)]
 
     def _note(self, table: exp.Table) -> None:
@@ -287,8 +287,8 @@ class SparkTables:
         return next((str(row[1]) for row in rows if row[0] == word), "")
 
     def _is_view(self, table: exp.Table) -> bool:
-        found = self._call(lambda: self._session.catalog.getTable(_text(table)), "describe a table")
-        return bool(found.isTemporary) or "VIEW" in str(found.tableType).upper()
+        entry = self._call(lambda: self._session.catalog.getTable(_text(table)), "describe a table")
+        return bool(entry.isTemporary) or "VIEW" in str(entry.tableType).upper()
 
     def _original(self, table: exp.Table) -> exp.Table:
         """The table or folder that a view of ours shows, else the table itself."""
@@ -356,20 +356,20 @@ class SparkTables:
 
     def _folder(self, kind: str, path: str) -> exp.Table:
         """The rows of a folder of a format."""
-        found = folder(kind, path)
-        view = self._pinned(found)
+        source = folder(kind, path)
+        view = self._pinned(source)
         if view is None:
-            view = self._view(self._read(found))
-            self._shown[view.name] = found
+            view = self._view(self._read(source))
+            self._shown[view.name] = source
         return view
 
-    def _read(self, found: exp.Table) -> Any:
+    def _read(self, source: exp.Table) -> Any:
         """The rows of a folder, of which the columns are known: what fails does so here."""
 
         def read() -> Any:
-            frame = self._session.read.format(found.db).load(found.name)
+            frame = self._session.read.format(source.db).load(source.name)
             if not frame.schema.fields:
-                raise SourceError(f"the folder {found.name!r} holds no files of {found.db}")
+                raise SourceError(f"the folder {source.name!r} holds no files of {source.db}")
             return frame
 
         return self._call(read, "read a folder of data")

@@ -65,7 +65,7 @@ def with_one_zero(frame: Any) -> Any:
 
 def padded(fields: Sequence[Any]) -> Iterator[str]:
     """What to know of columns of a fixed width."""
-    names = [each.name for each in fields if each.metadata.get(_WRITTEN, "").startswith("char")]
+    names = [field.name for field in fields if field.metadata.get(_WRITTEN, "").startswith("char")]
     if names:
         yield (
             f"values of {listed(names)} have blanks up to the width of their type CHAR, "
@@ -81,7 +81,7 @@ def _text(kind: Any) -> str:
     if hasattr(kind, "keyType"):
         return f"MAP({_text(kind.keyType)}, {_text(kind.valueType)})"
     if hasattr(kind, "fields"):
-        parts = (f"{_quoted(each.name)} {_text(each.dataType)}" for each in kind.fields)
+        parts = (f"{_quoted(field.name)} {_text(field.dataType)}" for field in kind.fields)
         return f"STRUCT({', '.join(parts)})"
     if name.startswith(("char(", "varchar(")):
         return "VARCHAR"

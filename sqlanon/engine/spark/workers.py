@@ -53,11 +53,11 @@ class SparkWorkers:
         """How many jobs can be done at once."""
         asked, versions = self._session.range(_MOST), list[str]()
         with suppress(SqlanonError):
-            found = calls(
+            rows = calls(
                 lambda: asked.mapInArrow(_probed, "versions string").toArrow(),
                 "start Python on its executors",
             )
-            versions = found["versions"].to_pylist()
+            versions = rows["versions"].to_pylist()
         if versions and {*versions} == {_versions()}:
             return len(versions)
         self._notes.append(
@@ -91,8 +91,8 @@ class SparkWorker:
         with suppress(SqlanonError):
             (result,) = self._calls(done, "do a job").column("result").to_pylist()
             if result is not None:
-                found: T = pickle.loads(result)
-                return found
+                outcome: T = pickle.loads(result)
+                return outcome
         return None
 
     def kill(self) -> None:

@@ -72,17 +72,17 @@ class Annealing:
     @property
     def is_cut(self) -> bool:
         """Whether the time limit ended it before its last iteration."""
-        return any(each.done.ended for each in self.parts)
+        return any(part.done.ended for part in self.parts)
 
 
 def schedule_of(options: Options[AnnealingOptions]) -> Schedule:
     """The schedule that options ask for."""
-    own = options.own
+    settings = options.specific
     given = {
-        "iterations": own.iterations,
-        "temperature": own.temperature,
-        "cooling": own.cooling,
-        "weight": own.loss_weight,
+        "iterations": settings.iterations,
+        "temperature": settings.temperature,
+        "cooling": settings.cooling,
+        "weight": settings.loss_weight,
     }
     known: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return Schedule(seed=options.seed, **known)
@@ -90,7 +90,7 @@ def schedule_of(options: Options[AnnealingOptions]) -> Schedule:
 
 def anneals(options: Options[AnnealingOptions]) -> bool:
     """Whether annealing is asked for, which is refused where there are no models to anneal for."""
-    return options.own.improve == "anneal"
+    return options.specific.improve == "anneal"
 
 
 def annealed_part(
@@ -120,14 +120,14 @@ def annealed_part(
     options.tell(f"anneal: {counted(len(first.sizes), 'cluster')}")
     alone = replace(alone, deadline=problem.deadline.share(HEATED))
     done = anneal(alone, demands, label=first.label, schedule=schedule_of(options))
-    found = _mended(problem, done.label)
+    clusters = _mended(problem, done.label)
     before, after = (
-        states(demands, own, deadline=problem.deadline) for own in (first.label, done.label)
+        states(demands, label, deadline=problem.deadline) for label in (first.label, done.label)
     )
     return AnnealedPart(
         done,
         tuple(zip(before, after, strict=True)),
-        (first, Clustering.of(alone, done.label), found),
+        (first, Clustering.of(alone, done.label), clusters),
     )
 
 
@@ -139,22 +139,22 @@ def _mended(problem: ClusteringProblem, label: Numbers) -> Clustering:
     return mend(problem, Clustering.of(problem, label))
 
 
-def annealing_document(found: Annealing, read: EncodedRecords) -> dict[str, object]:
+def annealing_document(outcome: Annealing, read: EncodedRecords) -> dict[str, object]:
     """What a report tells of annealing."""
     names = ("clusters_of_k", "exchanged", "annealed", "ordinary")
     return {
-        "iterations": sum(each.done.iterations for each in found.parts),
-        "accepted": sum(each.done.accepted for each in found.parts),
-        "kept": found.is_kept,
+        "iterations": sum(part.done.iterations for part in outcome.parts),
+        "accepted": sum(part.done.accepted for part in outcome.parts),
+        "kept": outcome.is_kept,
         "loss": {
             name: read.costs.loss(cost, read.subject.records)
-            for name, cost in zip(names, found.costs, strict=True)
+            for name, cost in zip(names, outcome.costs, strict=True)
         },
-        "models": _models(found.parts, read),
+        "models": _models(outcome.parts, read),
     }
 
 
-def _models(found: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[str, object]]:
+def _models(parts: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[str, object]]:
     """How the clusters of all blocks stood with each model."""
     demands = read.demands()
     assert demands is not None
@@ -166,10 +166,10 @@ def _models(found: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[st
             "column": columns[demand.attribute],
             "persons": demand.of_persons,
             "threshold": demand.model.threshold,
-            "clusters": sum(each.states[number][0].clusters for each in found),
+            "clusters": sum(part.states[number][0].clusters for part in parts),
         }
         for at, when in enumerate(("before", "after")):
-            states = [each.states[number][at] for each in found]
+            states = [part.states[number][at] for part in parts]
             sizes = sum(state.clusters for state in states)
             row[when] = {
                 "failing": sum(state.failing for state in states),
@@ -180,14 +180,14 @@ def _models(found: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[st
     return rows
 
 
-def annealing_notes(found: Annealing | None, options: Options[AnnealingOptions]) -> Iterator[str]:
+def annealing_notes(outcome: Annealing | None, options: Options[AnnealingOptions]) -> Iterator[str]:
     """What a reader should know of annealing that was asked for."""
     if not anneals(options):
         return
-    if found is None:
+    if outcome is None:
         yield (
             "annealing found no clusters that satisfy the policy, or not in time: these are the "
             "clusters without annealing"
         )
-    elif found.is_cut:
+    elif outcome.is_cut:
         yield "the time limit ended annealing before its last iteration"

@@ -35,5 +35,5 @@ def decide(
         return FirstClusters(cut_clusters(problem), column_bounds(problem))
 
     starting = priced(engine, read, options, start=start)
-    turns = min(TURNS, max(1, round(TURNS * options.own.passes / PASSES)))
+    turns = min(TURNS, max(1, round(TURNS * options.specific.passes / PASSES)))
     return decide_clusters(read, options, start=starting, turns=turns)

@@ -105,37 +105,37 @@ def bound_table(
     started, borrowed = time.monotonic(), wanted.shared.borrowed
     if not any(isinstance(model, KAnonymity) for model in policy.models):
         raise PolicyError("no k is given; ask for one with models=[KAnonymity(5)] (--k NUMBER)")
-    own = plain(policy)
+    basic = plain(policy)
     # People of a population are leaves of the hierarchies, too, by which losses are counted.
-    known = replace(own, models=(*own.models, *policy.population_models))
+    known = replace(basic, models=(*basic.models, *policy.population_models))
     subject = bind(engine, table, policy=known)
     with engine.workspace():
-        mine = Mine.of(engine, subject, policy=own, loss=wanted.loss, shared=wanted.shared)
+        mine = Mine.of(engine, subject, policy=basic, loss=wanted.loss, shared=wanted.shared)
         problem = replace(problem_of(mine.read), deadline=engine.deadline)
-        found = _least(mine, problem, wanted=wanted)
+        least = _least(mine, problem, wanted=wanted)
     allowance = policy.allowance(subject.records)
-    if found.alone > allowance:
-        raise alone_within_levels(own, found.alone, records=subject.records, allowance=allowance)
+    if least.alone > allowance:
+        raise alone_within_levels(basic, least.alone, records=subject.records, allowance=allowance)
     costs = mine.read.costs
     return BoundReport(
         wanted.loss,
-        costs.loss(found.cost, subject.records),
+        costs.loss(least.cost, subject.records),
         policy.k,
         subject.records,
-        found.candidates,
+        least.candidates,
         time.monotonic() - started + wanted.shared.borrowed - borrowed,
         allowance=allowance,
         entity=policy.entity,
         levels=_bounded_levels(subject),
         notes=(
-            *ended_notes(found.ended),
-            *left_out(found.below, costs),
-            *_alone(found.alone, subject.records),
+            *ended_notes(least.ended),
+            *left_out(least.below, costs),
+            *_alone(least.alone, subject.records),
             *_notes(policy),
         ),
-        ended=found.ended,
-        effort=found.effort,
-        single_records=costs.loss(found.by_record, subject.records),
+        ended=least.ended,
+        effort=least.effort,
+        single_records=costs.loss(least.by_record, subject.records),
     )
 
 
@@ -164,7 +164,9 @@ def _notes(policy: Policy) -> Iterator[str]:
             "many records or more, so no recoding for persons loses less, and it may lose more"
         )
     if policy.demands:
-        models = listed([f"{each.model.describe()} of {each.column!r}" for each in policy.demands])
+        models = listed(
+            [f"{demand.model.describe()} of {demand.column!r}" for demand in policy.demands]
+        )
         yield f"{models} can only raise the loss; the bound is that of k alone"
 
 
@@ -237,13 +239,13 @@ def _candidates(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest)
         return mine.candidates(problem, progress=wanted.progress, most=MOST_ITEMSETS)
     until, most = problem.deadline.share(MINED), FIRST_ITEMSETS
     left = until.left()
-    found = mine.candidates(problem, progress=wanted.progress, most=most)
+    candidates = mine.candidates(problem, progress=wanted.progress, most=most)
     with suppress(TimeLimitError):
-        while stands_at(problem, found) is not None and most < MOST_ITEMSETS:
+        while stands_at(problem, candidates) is not None and most < MOST_ITEMSETS:
             times = until.left() / (left - until.left()) / SLOWER
             if times < 2:
                 break
             most, left = min(int(times * most), MOST_ITEMSETS), until.left()
             part = replace(problem, deadline=until)
-            found = mine.candidates(part, progress=wanted.progress, most=most)
-    return found
+            candidates = mine.candidates(part, progress=wanted.progress, most=most)
+    return candidates

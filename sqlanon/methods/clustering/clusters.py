@@ -85,31 +85,31 @@ def decide_clusters(
     if refused is not None:
         raise refused
     releases = Releases.of(problem, read.policy)
-    begun, refined = _ordinary(releases, options, start=start, refuse=refuse, turns=turns)
-    clusters, told = refined.clusters, refined.notes
-    annealed = _annealed(releases, begun, options, start=start, ordinary=clusters)
+    blocks, refined = _ordinary(releases, options, start=start, refuse=refuse, turns=turns)
+    clusters, cluster_notes = refined.clusters, refined.notes
+    annealed = _annealed(releases, blocks, options, start=start, ordinary=clusters)
     if annealed is not None and annealed[1].is_kept:
-        clusters, told = annealed[0], ()
+        clusters, cluster_notes = annealed[0], ()
     annealing = None if annealed is None else annealed[1]
-    ended, pools = _ended(begun, refined, problem, options), None
+    ended, pools = _ended(blocks, refined, problem, options), None
     if searches(options):
-        clusters, parted = searched(releases, begun, clusters, costs=read.costs, options=options)
+        clusters, parted = searched(releases, blocks, clusters, costs=read.costs, options=options)
         pools = parted.document(read.costs, problem.records)
-        told = told if parted.after == parted.before else ()
-        told += (parted.note(read.costs, problem.records, loss=options.loss),)
+        cluster_notes = cluster_notes if parted.after == parted.before else ()
+        cluster_notes += (parted.note(read.costs, problem.records, loss=options.loss),)
     if ended and len(clusters.nodes) == 1:
         raise TimeLimitError(ended[0])  # nothing that the highest node would not do
     clusters = releases.settled(clusters)
-    proof, crosses = Proof.of(releases, begun), crosses_blocks(begun, clusters)
+    proof, crosses = Proof.of(releases, blocks), crosses_blocks(blocks, clusters)
     if crosses:
         proof = replace(proof, of_blocks=None)  # which says nothing of these
     proven = clusters.loss(problem) == proof.least
     if proven:
         ended = []  # with more time nothing better would have been found
     search = ClusterSearch(
-        candidates=sum(each.first.candidates for each in begun),
+        candidates=sum(block.first.candidates for block in blocks),
         clusters=len(clusters.nodes),
-        blocks=len(begun),
+        blocks=len(blocks),
         left_out=int((clusters.label == NOWHERE).sum()),
         proven=proven,
         bound=proof.by,
@@ -119,10 +119,10 @@ def decide_clusters(
         cut_short=bool(ended) or proof.is_cut or (annealing is not None and annealing.is_cut),
     )
     notes = (
-        *block_notes(options, begun, crosses=crosses),
+        *block_notes(options, blocks, crosses=crosses),
         *proof.notes(read.costs, problem.records),
     )
-    notes += (*_told(begun), *told, *releases.notes(clusters))
+    notes += (*_told(blocks), *cluster_notes, *releases.notes(clusters))
     notes += tuple(annealing_notes(annealing, options))
     if ended:
         notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
@@ -149,13 +149,13 @@ def _ordinary(
         releases = releases.ended_by(releases.problem.deadline.share(share))
     is_whole = turns and not anneals(options)  # annealing keeps to its blocks
     most = releases.problem.records if is_whole else largest_block(options)
-    begun = begin(releases, options, start=start, refuse=refuse, most=most)
-    return begun, _refined(releases, begun, options, turns=turns)
+    blocks = begin(releases, options, start=start, refuse=refuse, most=most)
+    return blocks, _refined(releases, blocks, options, turns=turns)
 
 
 def _annealed(
     releases: Releases,
-    begun: Sequence[Begun],
+    blocks: Sequence[Begun],
     options: Options[ClusterOptions],
     *,
     start: Start,
@@ -167,30 +167,30 @@ def _annealed(
 
     def search(alone: ClusteringProblem) -> Clustering:
         first = started(alone, start)
-        if not options.own.refine:
-            return first.found
+        if not options.specific.refine:
+            return first.clusters
         other, prices = first.other, first.price
-        return _refined_part(alone, first.found, options, other=other, prices=prices)[0]
+        return _refined_part(alone, first.clusters, options, other=other, prices=prices)[0]
 
     parts, ended = list[AnnealedPart](), releases.problem.deadline.share(COVERED)
-    for number, each in enumerate(begun):
-        deadline = ended.share(1 / (len(begun) - number))
-        part = replace(each.problem, allowance=0, deadline=deadline)
+    for number, block in enumerate(blocks):
+        deadline = ended.share(1 / (len(blocks) - number))
+        part = replace(block.problem, allowance=0, deadline=deadline)
         try:
             parts.append(annealed_part(part, options, search=search))
         except (TimeLimitError, UnsatisfiableError):
             return None
     stages = [
-        _together(releases, begun, own) for own in zip(*(p.stages for p in parts), strict=True)
+        _together(releases, blocks, stage) for stage in zip(*(p.stages for p in parts), strict=True)
     ]
     mended = [
-        replace(each, first=replace(each.first, found=part.stages[-1], other=None))
-        for each, part in zip(begun, parts, strict=True)
+        replace(block, first=replace(block.first, clusters=part.stages[-1], other=None))
+        for block, part in zip(blocks, parts, strict=True)
     ]
     stages[-1] = _refined(releases, mended, options).clusters
-    alone, exchanged, found = (clusters.loss(releases.whole) for clusters in stages)
-    told = Annealing(tuple(parts), (alone, exchanged, found, ordinary.loss(releases.whole)))
-    return stages[-1], told
+    alone, exchanged, annealed = (clusters.loss(releases.whole) for clusters in stages)
+    annealing = Annealing(tuple(parts), (alone, exchanged, annealed, ordinary.loss(releases.whole)))
+    return stages[-1], annealing
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class _Refined:
 
 def _refined(
     releases: Releases,
-    begun: Sequence[Begun],
+    blocks: Sequence[Begun],
     options: Options[ClusterOptions],
     *,
     turns: int = 0,
@@ -219,35 +219,37 @@ def _refined(
 
     Records are left out where the policy allows for what that makes of the others.
     """
-    first = _together(releases, begun, [each.first.found for each in begun])
-    if not options.own.refine:
+    first = _together(releases, blocks, [block.first.clusters for block in blocks])
+    if not options.specific.refine:
         return _Refined(first)
     options.tell(f"refine: {counted(len(first.nodes), 'cluster')}")
     placeable, problem, other = releases.placeable, releases.problem, None
-    if any(each.first.other is not None for each in begun):
-        starts = [each.first.other or each.first.found for each in begun]
-        other = _together(releases, begun, starts)
+    if any(block.first.other is not None for block in blocks):
+        starts = [block.first.other or block.first.clusters for block in blocks]
+        other = _together(releases, blocks, starts)
         other = Clustering.of(problem, other.label[placeable])
-    own = Clustering.of(problem, first.label[placeable])
-    prices, is_cut = _prices(begun), False
+    clusters = Clustering.of(problem, first.label[placeable])
+    prices, is_cut = _prices(blocks), False
     for may_leave in [0] if releases.suppresses(first) else [1, 0]:
         alone = replace(problem, allowance=problem.allowance * may_leave)
-        part, is_ended = _refined_part(alone, own, options, other=other, prices=prices, turns=turns)
+        part, is_ended = _refined_part(
+            alone, clusters, options, other=other, prices=prices, turns=turns
+        )
         is_cut |= is_ended
-        found = releases.all_of(part.label, placeable)
-        if releases.holds(found):
-            is_other = other is not None and part.loss(problem) < own.loss(problem)
-            return _Refined(found, (_start_note(options),) if is_other else (), is_cut)
+        refined = releases.all_of(part.label, placeable)
+        if releases.holds(refined):
+            is_other = other is not None and part.loss(problem) < clusters.loss(problem)
+            return _Refined(refined, (_start_note(options),) if is_other else (), is_cut)
     return _Refined(first, is_cut=is_cut)
 
 
-def _prices(begun: Sequence[Begun]) -> Reals | None:
+def _prices(blocks: Sequence[Begun]) -> Reals | None:
     """What each record of all blocks is worth, or loses at least; None where that is not known."""
-    every = [own.price for own in (each.first for each in begun) if own.price is not None]
-    if len(every) < len(begun):
+    every = [first.price for first in (block.first for block in blocks) if first.price is not None]
+    if len(every) < len(blocks):
         return None
-    found: Reals = np.concatenate([own.astype(np.float64) for own in every])
-    return found[np.argsort(np.concatenate([each.records for each in begun]))]
+    prices: Reals = np.concatenate([price.astype(np.float64) for price in every])
+    return prices[np.argsort(np.concatenate([block.records for block in blocks]))]
 
 
 def _start_note(options: Options[ClusterOptions]) -> str:
@@ -260,7 +262,7 @@ def _start_note(options: Options[ClusterOptions]) -> str:
 
 def _refined_part(
     problem: ClusteringProblem,
-    found: Clustering,
+    clusters: Clustering,
     options: Options[ClusterOptions],
     *,
     other: Clustering | None,
@@ -273,7 +275,7 @@ def _refined_part(
     than the method's own, and never lose more than that. With them comes
     whether the time limit ended that.
     """
-    start, passes = found, float(options.own.passes)
+    start, passes = clusters, float(options.specific.passes)
     if other is not None:
         start, passes = other, PASSES_BY_PRICES * passes
     most = min(REFINED_RECORDS, max(largest_block(options), REFINED_CLUSTERS * problem.k))
@@ -282,22 +284,22 @@ def _refined_part(
         whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))
         task = replace(task, problem=whole)
     refined, is_cut = improved_in_blocks(task, most=most, workers=options.workers)
-    best = found if found.loss(problem) <= refined.loss(problem) else refined
+    best = clusters if clusters.loss(problem) <= refined.loss(problem) else refined
     if not problem.allowance:
         return best, is_cut
     leaving = replace(
-        task, problem=problem, clusters=best, passes=LEAVING * options.own.passes, turns=0
+        task, problem=problem, clusters=best, passes=LEAVING * options.specific.passes, turns=0
     )
-    found, is_ended = improved_in_blocks(leaving, most=most, workers=options.workers)
-    return found, is_cut or is_ended
+    clusters, is_ended = improved_in_blocks(leaving, most=most, workers=options.workers)
+    return clusters, is_cut or is_ended
 
 
 def _together(
-    releases: Releases, begun: Sequence[Begun], parts: Sequence[Clustering]
+    releases: Releases, blocks: Sequence[Begun], parts: Sequence[Clustering]
 ) -> Clustering:
     """The clusters of all blocks as clusters of all records."""
-    records = np.concatenate([each.records for each in begun])
-    if len(begun) == 1 and len(records) == releases.whole.records:
+    records = np.concatenate([block.records for block in blocks])
+    if len(blocks) == 1 and len(records) == releases.whole.records:
         return parts[0]
     first = np.cumsum([0, *(len(part.nodes) for part in parts)])[:-1]
     labels = [
@@ -324,11 +326,11 @@ def _assigned(read: EncodedRecords, releases: Releases, clusters: Clustering) ->
     )
 
 
-def _told(begun: Sequence[Begun]) -> Iterator[str]:
+def _told(blocks: Sequence[Begun]) -> Iterator[str]:
     """What the method guarantees, and the records that its candidates left to others."""
-    if begun[0].first.guarantee:
-        yield begun[0].first.guarantee + (" within the same blocks" if len(begun) > 1 else "")
-    uncovered = sum(each.first.uncovered for each in begun)
+    if blocks[0].first.guarantee:
+        yield blocks[0].first.guarantee + (" within the same blocks" if len(blocks) > 1 else "")
+    uncovered = sum(block.first.uncovered for block in blocks)
     if uncovered:
         yield (
             f"no candidate below 1/beta of a suppressed record covers "
@@ -337,13 +339,13 @@ def _told(begun: Sequence[Begun]) -> Iterator[str]:
 
 
 def _ended(
-    begun: Sequence[Begun],
+    blocks: Sequence[Begun],
     refined: _Refined,
     problem: ClusteringProblem,
     options: Options[ClusterOptions],
 ) -> list[str]:
     """The parts of the search that the time limit ended."""
-    ended = list(dict.fromkeys(each.first.ended for each in begun if each.first.ended))
-    if not ended and options.own.refine and (refined.is_cut or problem.deadline.expired):
+    ended = list(dict.fromkeys(block.first.ended for block in blocks if block.first.ended))
+    if not ended and options.specific.refine and (refined.is_cut or problem.deadline.expired):
         return ["the refinement"]
     return ended

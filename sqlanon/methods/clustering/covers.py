@@ -43,26 +43,26 @@ Cover = Callable[[ClusteringProblem, Candidates, CoverOptions], FirstClusters]
 
 
 def _set_cover(
-    problem: ClusteringProblem, candidates: Candidates, own: CoverOptions
+    problem: ClusteringProblem, candidates: Candidates, settings: CoverOptions
 ) -> FirstClusters:
     """By the least cost per record newly covered, converted into clusters."""
-    if own.candidates == "all":
-        found, uncovered = exhaustive_cover(problem, own.beta)
+    if settings.candidates == "all":
+        clusters, uncovered = exhaustive_cover(problem, settings.beta)
     else:
-        found, uncovered = set_cover(problem, candidates)
+        clusters, uncovered = set_cover(problem, candidates)
     guarantee = ""
     # Of the best recoding that leaves records out, too, it says nothing.
-    if problem.demand is None and own.beta is None and not problem.allowance:
+    if problem.demand is None and settings.beta is None and not problem.allowance:
         factor = 2 * (1 + math.log(2 * problem.k))
         guarantee = (
             f"set-cover loses at most 2 (1 + ln 2k) = {factor:.3g} times as much as the best "
             "recoding of single records"
         )
-    return FirstClusters(found, uncovered=uncovered, guarantee=guarantee)
+    return FirstClusters(clusters, uncovered=uncovered, guarantee=guarantee)
 
 
 def _direct_cover(
-    problem: ClusteringProblem, candidates: Candidates, own: CoverOptions
+    problem: ClusteringProblem, candidates: Candidates, settings: CoverOptions
 ) -> FirstClusters:
     """By the cheapest itemset with enough records left, the rest where it costs least.
 
@@ -70,15 +70,15 @@ def _direct_cover(
     class; where it is neither few enough for the one nor fit for the other, it goes where it costs
     least, too.
     """
-    assert isinstance(own, DirectCoverOptions)
-    if not own.suppress_uncovered:
+    assert isinstance(settings, DirectCoverOptions)
+    if not settings.suppress_uncovered:
         return FirstClusters(direct_cover(problem, candidates))
-    found = published_direct_cover(problem, candidates)
-    left = np.flatnonzero(found.label < 0)
+    clusters = published_direct_cover(problem, candidates)
+    left = np.flatnonzero(clusters.label < 0)
     is_class = not problem.highest and problem.satisfies(left)
     if len(left) <= problem.allowance or is_class:
-        return FirstClusters(found)
-    return FirstClusters(assign_rest(problem, found.label))
+        return FirstClusters(clusters)
+    return FirstClusters(assign_rest(problem, clusters.label))
 
 
 COVERS: Mapping[str, Cover] = {"set-cover": _set_cover, "direct-cover": _direct_cover}
@@ -96,8 +96,8 @@ def decide(
         UnsatisfiableError: No clusters satisfy the policy.
     """
     refuse_mixed_labels(subject)
-    own, cover = options.own, COVERS[options.method.name]
-    kind = "frequent" if own.candidates == "frequent" else "closed"
+    settings, cover = options.specific, COVERS[options.method.name]
+    kind = "frequent" if settings.candidates == "frequent" else "closed"
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         mine = Mine.of(
             engine, subject, policy=policy, loss=options.loss, shared=options.shared, kind=kind
@@ -116,13 +116,13 @@ def decide(
             share = replace(problem, deadline=problem.deadline.share(PRICED))
             priced = mine.priced(share, every, effort=effort, cheapest=cheapest, most=members)
         options.tell(f"cover: {counted(len(every), 'candidate')}")
-        cheap = every if own.beta is None else within(problem, every, beta=own.beta)
+        cheap = every if settings.beta is None else within(problem, every, beta=settings.beta)
         other = None
         with phase("the cover"):
-            first = cover(problem, cheap, own)
-            if own.refine and priced is not None:
+            first = cover(problem, cheap, settings)
+            if settings.refine and priced is not None:
                 other = mine.by_reduced_cost(problem, every, priced=priced)
-                most = MOST_LOST_BY_PRICES * first.found.loss(problem)
+                most = MOST_LOST_BY_PRICES * first.clusters.loss(problem)
                 if other is not None and other.loss(problem) > most:
                     other = None
         return replace(first, bounds=bounds, candidates=len(every), priced=priced, other=other)

@@ -65,7 +65,7 @@ class FirstClusters:
     """Clusters of a table or a block of it, before they are refined.
 
     Args:
-        found: The clusters.
+        clusters: The clusters.
         bounds: Per record what it loses at least [units]; None where that is not known.
         candidates: How many itemsets they were chosen from.
         uncovered: How many records went elsewhere, as no itemset covers them.
@@ -77,7 +77,7 @@ class FirstClusters:
         is_unpriced: Whether the time limit came before that was known.
     """
 
-    found: Clustering
+    clusters: Clustering
     bounds: Numbers | None = None
     candidates: int = 0
     uncovered: int = 0
@@ -144,41 +144,41 @@ def begin(
             blocks, cuts = _blocks(problem, most)
     if refuse is not None:
         refuse(problem, blocks)
-    found: list[Begun] = []
+    result: list[Begun] = []
     left = np.zeros(problem.records, np.bool_) if cuts is None else cuts.label == NOWHERE
     room, open_ = problem.allowance - int(left.sum()), problem.records
     for number, records in enumerate(blocks, start=1):
-        own, quick, out = problem, None, int(left[records].sum())
+        part, quick, out = problem, None, int(left[records].sum())
         if len(blocks) > 1:
             options.tell(f"block {number} of {len(blocks)}: {counted(len(records), 'record')}")
             ended = problem.deadline.share(COVERED).share(1 / (len(blocks) - number + 1))
-            own = replace(problem.part(records), deadline=ended)
-            quick = None if cuts is None else Clustering.of(own, cuts.label[records])
+            part = replace(problem.part(records), deadline=ended)
+            quick = None if cuts is None else Clustering.of(part, cuts.label[records])
         # A block may leave out what its cuts do, and its share of what is open.
-        own = replace(own, allowance=out + room * len(records) // open_)
+        part = replace(part, allowance=out + room * len(records) // open_)
         with portion((number - 1) / len(blocks), number / len(blocks)):
             try:
-                first = started(own, start)
+                first = started(part, start)
             except UnsatisfiableError:
                 if quick is None:
                     raise
-                first = FirstClusters(quick, column_bounds(own))
-        room = max(0, room + out - int((first.found.label == NOWHERE).sum()))
+                first = FirstClusters(quick, column_bounds(part))
+        room = max(0, room + out - int((first.clusters.label == NOWHERE).sum()))
         open_ -= len(records)
-        found.append(Begun(releases.placeable[records], own, first))
-    return found
+        result.append(Begun(releases.placeable[records], part, first))
+    return result
 
 
 def _blocks(problem: ClusteringProblem, most: int) -> tuple[list[Numbers], Clustering | None]:
     """The records of each block, all of a part or none; and the parts, where they satisfy all."""
-    own = replace(problem, deadline=problem.deadline.share(CUT))
-    found, least = None, most // PARTS
+    limited = replace(problem, deadline=problem.deadline.share(CUT))
+    cuts, least = None, most // PARTS
     with suppress(UnsatisfiableError):
-        found = cut_clusters(own, least=least)
-    parts = cut_clusters(replace(own, demand=None), least=least) if found is None else found
+        cuts = cut_clusters(limited, least=least)
+    parts = cut_clusters(replace(limited, demand=None), least=least) if cuts is None else cuts
     # Records that are left out go with a part, so that no block is of these alone.
     parts = Clustering(np.maximum(parts.label, 0), parts.nodes)
-    return blocks_of_clusters(problem, parts, most=most), found
+    return blocks_of_clusters(problem, parts, most=most), cuts
 
 
 def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
@@ -188,36 +188,36 @@ def started(problem: ClusteringProblem, start: Start) -> FirstClusters:
 
 def largest_block(options: Options[ClusterOptions]) -> int:
     """Largest table that is clustered as a whole, where memory counts, too [records]."""
-    most = options.own.block_records
+    most = options.specific.block_records
     return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
 
 
-def crosses_blocks(begun: Sequence[Begun], clusters: Clustering) -> bool:
+def crosses_blocks(blocks: Sequence[Begun], clusters: Clustering) -> bool:
     """Whether a cluster of all records holds some of several blocks."""
     sizes = np.bincount(clusters.label[clusters.label != NOWHERE])
-    for each in begun:
-        held = clusters.label[each.records]
-        own = np.bincount(held[held != NOWHERE], minlength=len(sizes))
-        if ((own > 0) & (own < sizes)).any():
-            return len(begun) > 1
+    for block in blocks:
+        labels = clusters.label[block.records]
+        counts = np.bincount(labels[labels != NOWHERE], minlength=len(sizes))
+        if ((counts > 0) & (counts < sizes)).any():
+            return len(blocks) > 1
     return False
 
 
 def block_notes(
-    options: Options[ClusterOptions], begun: Sequence[Begun], *, crosses: bool
+    options: Options[ClusterOptions], blocks: Sequence[Begun], *, crosses: bool
 ) -> Iterator[str]:
     """Notes on the blocks that a table was cut into, and whether clusters cross them even so."""
-    if len(begun) < 2:
+    if len(blocks) < 2:
         return
     most = largest_block(options)
-    limit = "" if most == options.own.block_records else ", as the memory limit allows"
+    limit = "" if most == options.specific.block_records else ", as the memory limit allows"
     which = "first clusters do not" if crosses else "clusters do not"
     yield (
-        f"the table was cut into {len(begun)} blocks of up to {counted(most, 'record')}{limit}, "
+        f"the table was cut into {len(blocks)} blocks of up to {counted(most, 'record')}{limit}, "
         f"each of whole parts of mondrian; {which} cross them, so the whole table at once may lose "
         "less, and the bound adds up those of single columns; `sqlanon bound` may prove more"
     )
-    larger = sum(len(each.records) > most for each in begun)
+    larger = sum(len(block.records) > most for block in blocks)
     if larger:
         are = "is" if larger == 1 else "are"
         yield f"{counted(larger, 'block')} could not be cut any further and {are} larger than that"
@@ -245,7 +245,7 @@ class Proof:
     below: int | None = None
 
     @classmethod
-    def of(cls, releases: Releases, begun: Sequence[Begun]) -> Proof:
+    def of(cls, releases: Releases, blocks: Sequence[Begun]) -> Proof:
         """By whatever the first clusters of blocks tell.
 
         What is known of a block is no bound: clusters of the whole table may cross its border. So
@@ -253,17 +253,17 @@ class Proof:
         cluster within the highest levels may hold is left out in any of them.
         """
         left = (releases.whole.records - len(releases.placeable)) * releases.problem.suppressed
-        prices = [each.first.priced for each in begun if each.first.priced is not None]
-        known = dict.fromkeys(each.effort.name.lower() for each in prices)
-        is_cut = any(each.is_cut for each in prices) or any(e.first.is_unpriced for e in begun)
-        below = min((each.below for each in prices if each.below is not None), default=None)
-        least = int(least_by_record(releases, begun).sum())
-        if len(prices) < len(begun):
+        prices = [block.first.priced for block in blocks if block.first.priced is not None]
+        known = dict.fromkeys(priced.effort.name.lower() for priced in prices)
+        is_cut = any(priced.is_cut for priced in prices) or any(e.first.is_unpriced for e in blocks)
+        below = min((priced.below for priced in prices if priced.below is not None), default=None)
+        least = int(least_by_record(releases, blocks).sum())
+        if len(prices) < len(blocks):
             by_columns = left + int(column_bounds(releases.problem).sum())
             by = "records" if least > by_columns else "columns"
             return cls(least, by, is_cut=is_cut)
-        total = left + sum(each.duals.total for each in prices)
-        if len(begun) == 1:
+        total = left + sum(priced.duals.total for priced in prices)
+        if len(blocks) == 1:
             return cls(max(least, total), next(iter(known)), is_cut=is_cut, below=below)
         shares = releases.problem.allowance > 0
         return cls(least, "columns", total, is_cut, shares_limit=shares, below=below)
@@ -286,11 +286,11 @@ class Proof:
         yield from left_out(self.below, costs)
 
 
-def least_by_record(releases: Releases, begun: Sequence[Begun]) -> Numbers:
+def least_by_record(releases: Releases, blocks: Sequence[Begun]) -> Numbers:
     """What each record costs at least, by itself [units]."""
     bounds = np.full(releases.whole.records, releases.problem.suppressed, np.int64)
-    own = column_bounds(releases.problem)
-    if len(begun) == 1 and begun[0].first.bounds is not None:
-        own = np.maximum(own, begun[0].first.bounds)
-    bounds[releases.placeable] = own
+    least = column_bounds(releases.problem)
+    if len(blocks) == 1 and blocks[0].first.bounds is not None:
+        least = np.maximum(least, blocks[0].first.bounds)
+    bounds[releases.placeable] = least
     return bounds

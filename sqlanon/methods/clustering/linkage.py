@@ -58,14 +58,14 @@ def _forest(problem: ClusteringProblem, neighbours: Neighbours, _: ClusterOption
 def _agglomerative(
     problem: ClusteringProblem,
     neighbours: Neighbours,
-    own: ClusterOptions,
+    settings: ClusterOptions,
     *,
     modified: bool = False,
 ) -> FirstClusters:
     """Clusters that grow to k records and more, or give back what is more."""
-    assert isinstance(own, AgglomerativeOptions)
-    found = agglomerative(problem, neighbours, distance=own.distance, modified=modified)
-    return FirstClusters(found)
+    assert isinstance(settings, AgglomerativeOptions)
+    clusters = agglomerative(problem, neighbours, distance=settings.distance, modified=modified)
+    return FirstClusters(clusters)
 
 
 def _diameter_cover(
@@ -116,8 +116,8 @@ def _refuse_early(engine: Engine, subject: Subject, options: Options[ClusterOpti
     method, tops = options.method.name, tuple(tree.height for tree in subject.trees)
     most = LINKAGES[method].most
     if subject.high == tops and most < subject.records <= largest_block(options):
-        found: int = engine.rows(combinations(subject.table, subject.names))[0][0]
-        refuse_beyond(most, found, method=method, instead=INSTEAD)
+        count: int = engine.rows(combinations(subject.table, subject.names))[0][0]
+        refuse_beyond(most, count, method=method, instead=INSTEAD)
 
 
 def _by_division(problem: ClusteringProblem, start: Start) -> FirstClusters:
@@ -127,20 +127,20 @@ def _by_division(problem: ClusteringProblem, start: Start) -> FirstClusters:
     firsts: list[FirstClusters] = []
     order, starts = runs(problem.division)
     for records in np.split(order, starts[1:]):
-        own = replace(problem.part(records), highest=(), allowance=room)
-        first = start(own)
-        placed = first.found.label != NOWHERE
-        label[records[placed]] = number + first.found.label[placed]
+        part = replace(problem.part(records), highest=(), allowance=room)
+        first = start(part)
+        placed = first.clusters.label != NOWHERE
+        label[records[placed]] = number + first.clusters.label[placed]
         assert first.bounds is not None
         bounds[records] = first.bounds
-        number += len(first.found.nodes)
+        number += len(first.clusters.nodes)
         room -= min(room, int((~placed).sum()))
         firsts.append(first)
     return FirstClusters(
         Clustering.of(problem, label),
         bounds,
         guarantee=firsts[0].guarantee,
-        ended=next((each.ended for each in firsts if each.ended), ""),
+        ended=next((clusters.ended for clusters in firsts if clusters.ended), ""),
     )
 
 
@@ -175,7 +175,7 @@ def decide(
         bounds = np.maximum(neighbours.record_bounds, column_bounds(problem))
         options.tell(f"{name}: {counted(problem.records, 'record')}")
         with phase("the search for clusters"):
-            return replace(linkage.link(problem, neighbours, options.own), bounds=bounds)
+            return replace(linkage.link(problem, neighbours, options.specific), bounds=bounds)
 
     def start(problem: ClusteringProblem) -> FirstClusters:
         return _by_division(problem, link) if problem.highest else link(problem)

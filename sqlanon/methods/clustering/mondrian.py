@@ -91,40 +91,40 @@ def decide(
         UnsatisfiableError: Too many records are in parts that nothing can be done about.
         TimeLimitError: The time limit came before there were parts.
     """
-    if options.own.partitioning == "relaxed":
+    if options.specific.partitioning == "relaxed":
         return _by_records(engine, subject, policy=policy, options=options)
     if not anneals(options):
         return _strict(engine, subject, policy=policy, options=options)
     _refuse_many(subject, options)
     ended = replace(options, deadline=options.deadline.share(ORDINARY))
-    found = _strict(engine, subject, policy=policy, options=ended)
+    strict = _strict(engine, subject, policy=policy, options=ended)
     try:
         annealed = _by_records(engine, subject, policy=policy, options=options)
     except (TimeLimitError, UnsatisfiableError):
-        return _told(found, annealing_notes(None, options))
+        return _told(strict, annealing_notes(None, options))
     search = annealed.report.search
     if not isinstance(search, ClusterSearch) or search.annealing is None:
-        return _told(found, annealing_notes(None, options))
-    return _lesser(found, annealed, search.annealing, loss=key(options.loss))
+        return _told(strict, annealing_notes(None, options))
+    return _lesser(strict, annealed, search.annealing, loss=key(options.loss))
 
 
 def _by_records(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[PartOptions]
 ) -> Decided:
     """A recoding of single records, by blocks that memory holds record by record."""
-    own = options.own
-    relaxed = own.partitioning == "relaxed"
+    settings = options.specific
+    relaxed = settings.partitioning == "relaxed"
 
     def start(problem: ClusteringProblem) -> FirstClusters:
-        found = cut_clusters(problem, cuts=own.cuts, relaxed=relaxed, seed=options.seed)
+        clusters = cut_clusters(problem, cuts=settings.cuts, relaxed=relaxed, seed=options.seed)
         ended = "the partition" if problem.deadline.expired else ""
-        return FirstClusters(found, ended=ended)
+        return FirstClusters(clusters, ended=ended)
 
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         read = encode_records(engine, subject, policy=policy, loss=options.loss)
     given: Options[Any] = options
-    annealing = {each.name: getattr(own, each.name) for each in fields(AnnealingOptions)}
-    alone = replace(given, own=ClusterOptions(refine=False, **annealing))
+    annealing = {field.name: getattr(settings, field.name) for field in fields(AnnealingOptions)}
+    alone = replace(given, specific=ClusterOptions(refine=False, **annealing))
     return decide_clusters(read, alone, start=start)
 
 
@@ -141,12 +141,12 @@ def _refuse_many(subject: Subject, options: Options[PartOptions]) -> None:
 
 
 def _lesser(
-    found: Decided, annealed: Decided, annealing: Mapping[str, Any], *, loss: str
+    strict: Decided, annealed: Decided, annealing: Mapping[str, Any], *, loss: str
 ) -> Decided:
     """Of what is found with annealing and without it what loses less, with what annealing did."""
-    ordinary, other = found.report.loss[loss], annealed.report.loss[loss]
+    ordinary, other = strict.report.loss[loss], annealed.report.loss[loss]
     kept = bool(annealing["kept"]) and other < ordinary
-    best = annealed if kept else found
+    best = annealed if kept else strict
     search = best.report.search
     assert isinstance(search, ClusterSearch | PartSearch)
     losses = {**annealing["loss"], "ordinary": ordinary}
@@ -154,9 +154,9 @@ def _lesser(
     return replace(best, report=replace(best.report, search=search))
 
 
-def _told(found: Decided, notes: Iterator[str]) -> Decided:
+def _told(decided: Decided, notes: Iterator[str]) -> Decided:
     """What was decided, with more notes."""
-    return replace(found, report=replace(found.report, notes=(*found.report.notes, *notes)))
+    return replace(decided, report=replace(decided.report, notes=(*decided.report.notes, *notes)))
 
 
 def _strict(
@@ -171,22 +171,22 @@ def _strict(
     # What parts are published as is counted with them.
     deadline = end_after((at - started) / 2, policy, options.deadline)
     ended = replace(options, deadline=deadline)
-    found = _found(engine, table, options=ended)
+    closed = _found(engine, table, options=ended)
     searched_at = time.monotonic()
     original = Original(subject, policy, np.zeros((0, 0), np.int64), table.counts)
-    told, bound = found.tallied(original), table.bound
-    proven = table.cost_of(found) == bound and not found.ended
+    tallied, bound = closed.tallied(original), table.bound
+    proven = table.cost_of(closed) == bound and not closed.ended
     search = PartSearch(
-        parts=found.made, combinations=len(found.node), proven=proven, cut_short=found.ended
+        parts=closed.made, combinations=len(closed.node), proven=proven, cut_short=closed.ended
     )
     return reported(
         original,
         options,
-        recoding=found.recoding(table.units.values),
-        told=told,
+        recoding=closed.recoding(table.units.values),
+        tallied=tallied,
         lower_bound=table.costs.loss(bound, subject.records),
         search=search,
-        notes=tuple(_notes(found, proven=proven)),
+        notes=tuple(_notes(closed, proven=proven)),
         at=(at, searched_at),
     )
 
@@ -218,9 +218,9 @@ class ClosedParts:
     @classmethod
     def of(cls, subject: Subject, policy: Policy, *, batch: PartBatch, rule: Rule) -> ClosedParts:
         """Cuts the parts of a batch to the end, and closes them."""
-        found = partition(batch.rows, batch.part, rule=rule)
-        order = np.argsort(found.part, kind="stable")
-        parted = PartedRows(batch.rows.taken(order), found.part[order], found.parts)
+        result = partition(batch.rows, batch.part, rule=rule)
+        order = np.argsort(result.part, kind="stable")
+        parted = PartedRows(batch.rows.taken(order), result.part[order], result.parts)
         leaves, levels = [], []
         for column, (dimension, low) in enumerate(zip(rule.dimensions, subject.low, strict=True)):
             first, last = parted.bounds(column)
@@ -235,8 +235,8 @@ class ClosedParts:
         )
         said, silent = (
             tuple(
-                _origins(parted, column, own, kept=kept, leaves=len(tree.leaves))
-                for column, (own, tree) in enumerate(zip(levels, subject.trees, strict=True))
+                _origins(parted, column, level, kept=kept, leaves=len(tree.leaves))
+                for column, (level, tree) in enumerate(zip(levels, subject.trees, strict=True))
             )
             for kept in (~says_nothing, says_nothing)
         )
@@ -248,13 +248,13 @@ class ClosedParts:
             np.stack(levels, axis=1),
             said,
             silent,
-            found.ended,
+            result.ended,
         )
 
 
 def _labelled(subject: Subject, column: int, label: str) -> Flags:
     """Per level and leaf of a column whether it has a label."""
-    return np.array([[text == label for text in own] for own in subject.trees[column].labels], bool)
+    return np.array([[text == label for text in row] for row in subject.trees[column].labels], bool)
 
 
 def _origins(
@@ -275,38 +275,38 @@ class Closed:
         nodes: The distinct levels that parts are published at.
         records: The records of each [records].
         node: The node of each combination; -1 where it is not published.
-        found: The parts.
+        parts: The parts.
         lost: Records that are not published [records].
     """
 
     nodes: tuple[Node, ...]
     records: Numbers
     node: Small
-    found: tuple[ClosedParts, ...]
+    parts: tuple[ClosedParts, ...]
     lost: int
 
     @classmethod
-    def of(cls, found: Sequence[ClosedParts], combinations: int, *, lost: int) -> Closed:
+    def of(cls, chunks: Sequence[ClosedParts], combinations: int, *, lost: int) -> Closed:
         """Puts parts together, of a table of so many combinations."""
-        levels = np.concatenate([each.levels for each in found]).astype(np.int64)
+        levels = np.concatenate([chunk.levels for chunk in chunks]).astype(np.int64)
         first, number = alike(levels)
-        sizes = np.concatenate([each.sizes for each in found])
-        node, begun = np.full(combinations, -1, np.int32), 0
-        for each in found:
-            node[each.unit] = number[begun + each.part]
-            begun += len(each.sizes)
+        sizes = np.concatenate([chunk.sizes for chunk in chunks])
+        node, offset = np.full(combinations, -1, np.int32), 0
+        for chunk in chunks:
+            node[chunk.unit] = number[offset + chunk.part]
+            offset += len(chunk.sizes)
         records = np.bincount(number, sizes, len(first)).astype(np.int64)
-        return cls(tuple(map(tuple, levels[first].tolist())), records, node, tuple(found), lost)
+        return cls(tuple(map(tuple, levels[first].tolist())), records, node, tuple(chunks), lost)
 
     @property
     def made(self) -> int:
         """How many parts there are."""
-        return sum(len(each.sizes) for each in self.found)
+        return sum(len(chunk.sizes) for chunk in self.parts)
 
     @property
     def ended(self) -> bool:
         """Whether the deadline came before all were cut as far as they can be."""
-        return any(each.ended for each in self.found)
+        return any(chunk.ended for chunk in self.parts)
 
     def recoding(self, values: tuple[int, ...]) -> Regions:
         """The recoding, of columns of so many distinct values."""
@@ -316,25 +316,25 @@ class Closed:
         lost = self.lost > 0
         nodes: tuple[Node | None, ...] = (*self.nodes, None) if lost else self.nodes
         sizes = [*self.records.tolist(), *([self.lost] if lost else [])]
-        held = array("q", lengths.tobytes()), array("q", node[starts].astype(np.int64).tobytes())
-        return Regions(nodes, tuple(sizes), values, *held)
+        runs = array("q", lengths.tobytes()), array("q", node[starts].astype(np.int64).tobytes())
+        return Regions(nodes, tuple(sizes), values, *runs)
 
     def tallied(self, original: Original) -> Tallied:
         """What they publish; those that say nothing are suppressed, unless they are everything."""
         columns = range(len(self.nodes[0]))
         said, silent = (
-            [sum((Counter(own[column]) for own in each), Counter()) for column in columns]
-            for each in (
-                [own.origins for own in self.found],
-                [own.silent for own in self.found],
+            [sum((Counter(counts[column]) for counts in origins), Counter()) for column in columns]
+            for origins in (
+                [chunk.origins for chunk in self.parts],
+                [chunk.silent for chunk in self.parts],
             )
         )
         is_whole = silent[0].total() == original.subject.records
         return tallied_parts(
             original,
-            np.concatenate([each.leaves for each in self.found]).astype(np.int64),
-            levels=np.concatenate([each.levels for each in self.found]).astype(np.int64),
-            sizes=np.concatenate([each.sizes for each in self.found]),
+            np.concatenate([chunk.leaves for chunk in self.parts]).astype(np.int64),
+            levels=np.concatenate([chunk.levels for chunk in self.parts]).astype(np.int64),
+            sizes=np.concatenate([chunk.sizes for chunk in self.parts]),
             origins=silent if is_whole else said,
         )
 
@@ -368,14 +368,14 @@ class _Table:
         dimensions = tuple(map(Dimension.of, taxonomies(subject, costs)))
         return cls(subject, policy, units, counts, costs, dimensions)
 
-    def cost_of(self, found: Closed) -> int:
+    def cost_of(self, closed: Closed) -> int:
         """What parts lose [units], records that are left out included."""
-        total = found.lost * self.costs.unit
-        for each in found.found:
-            for origins in (each.origins, each.silent):
-                for column, own in enumerate(origins):
+        total = closed.lost * self.costs.unit
+        for chunk in closed.parts:
+            for origins in (chunk.origins, chunk.silent):
+                for column, counts in enumerate(origins):
                     costs, nodes = self.costs.costs[column], self.subject.trees[column].nodes
-                    total += sum(costs[at][nodes[at][leaf]] * n for (at, leaf), n in own.items())
+                    total += sum(costs[at][nodes[at][leaf]] * n for (at, leaf), n in counts.items())
         return total
 
     @property
@@ -386,8 +386,8 @@ class _Table:
         """
         total = 0
         tops = [column[-1][0] for column in self.costs.costs]
-        for own, counts, top in zip(self.dimensions, self.counts, tops, strict=True):
-            least = own.taxonomy.least_costs(np.array(counts), k=self.policy.k)
+        for dimension, counts, top in zip(self.dimensions, self.counts, tops, strict=True):
+            least = dimension.taxonomy.least_costs(np.array(counts), k=self.policy.k)
             # What only nodes above the highest level hold must be left out.
             least = np.minimum(least, top)
             total += sum(int(cost) * count for cost, count in zip(least, counts, strict=True))
@@ -399,18 +399,18 @@ class _Table:
             ValueDemand(
                 place,
                 model,
-                np.array(each.counts),
-                tuple(map(np.array, each.nodes)),
-                each.holders,
+                np.array(attribute.counts),
+                tuple(map(np.array, attribute.nodes)),
+                attribute.holders,
             )
-            for place, each in enumerate(self.units.attributes)
-            for model in each.models
+            for place, attribute in enumerate(self.units.attributes)
+            for model in attribute.models
         )
         return Judge(self.policy.k, every)
 
     def rule(self, options: Options[PartOptions]) -> Rule:
         """What decides on cuts."""
-        judge, unit, cuts = self.judge(), self.costs.unit, options.own.cuts
+        judge, unit, cuts = self.judge(), self.costs.unit, options.specific.cuts
         halves = may_halve(judge.every, persons=self.policy.entity is not None)
         return Rule(self.dimensions, judge, unit, cuts, halves=halves, deadline=options.deadline)
 
@@ -432,15 +432,15 @@ def _found(engine: Engine, table: _Table, *, options: Options[PartOptions]) -> C
     most = _most(options)
     with engine.limited(options.deadline):
         state = cut_large(engine, units, state, most=most, rule=rule)
-    found = list[ClosedParts]()
+    chunks = list[ClosedParts]()
     for batch in batches(engine, units, state, most=most):
         options.tell(f"partition: {counted(len(batch.rows), 'combination')}")
-        own = replace(rule, deadline=options.deadline.share(1 / (batch.waiting + 1)))
-        found.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=own))
+        limited = replace(rule, deadline=options.deadline.share(1 / (batch.waiting + 1)))
+        chunks.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=limited))
     engine.tables.drop(state)
-    if sum(len(each.sizes) for each in found) == 1 and any(each.ended for each in found):
+    if sum(len(chunk.sizes) for chunk in chunks) == 1 and any(chunk.ended for chunk in chunks):
         raise TimeLimitError("the partition")  # nothing that the highest node would not do
-    return Closed.of(found, combinations(engine, units), lost=lost)
+    return Closed.of(chunks, combinations(engine, units), lost=lost)
 
 
 def _start(engine: Engine, table: _Table) -> tuple[exp.Table, _Table, int]:
@@ -455,9 +455,10 @@ def _start(engine: Engine, table: _Table) -> tuple[exp.Table, _Table, int]:
     policy, subject = table.policy, table.subject
     if all(at == tree.height for at, tree in zip(subject.high, subject.trees, strict=True)):
         asked = table.judge().every
-        attributes = [table.units.attributes[each.attribute] for each in asked]
+        attributes = [table.units.attributes[demand.attribute] for demand in asked]
         every = tuple(
-            replace(each, attribute=own.number) for each, own in zip(asked, attributes, strict=True)
+            replace(demand, attribute=attribute.number)
+            for demand, attribute in zip(asked, attributes, strict=True)
         )
         models = Demands(np.zeros((0, 0), np.int64), every)
         refused = unsatisfied_as_one(policy, models, records=subject.records)
@@ -465,20 +466,20 @@ def _start(engine: Engine, table: _Table) -> tuple[exp.Table, _Table, int]:
             raise refused
     state, lost = table.units.parted(engine, subject.high), 0
     while True:
-        judge, (held, numbers) = table.judge(), initial(engine, table.units, state)
-        good = judge.holds(held, held.part, groups=len(numbers))
-        lost += int(held.count[~good].sum())
+        judge, (histogram, numbers) = table.judge(), initial(engine, table.units, state)
+        good = judge.holds(histogram, histogram.part, groups=len(numbers))
+        lost += int(histogram.count[~good].sum())
         if lost > policy.allowance(subject.records) or not good.any():
             raise _unsatisfied(policy, lost, records=subject.records)
         if good.all():
             return state, table, lost
         state = without(engine, state, numbers[~good])
         if policy.suppressed == "keep":
-            if not judge.holds(held, np.where(good, -1, 0), groups=1).all():
+            if not judge.holds(histogram, np.where(good, -1, 0), groups=1).all():
                 raise _unsatisfied(policy, lost, records=subject.records)
             return state, table, lost
-        pairs = zip(held.held, table.units.attributes, strict=True)
-        counts = [own.counts(good, len(each.counts)) for own, each in pairs]
+        pairs = zip(histogram.contents, table.units.attributes, strict=True)
+        counts = [entries.counts(good, len(attribute.counts)) for entries, attribute in pairs]
         table = replace(table, units=table.units.referring(counts))
 
 
@@ -503,15 +504,15 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
     )
 
 
-def _notes(found: Closed, *, proven: bool) -> Iterator[str]:
+def _notes(closed: Closed, *, proven: bool) -> Iterator[str]:
     """What a reader should know of the search."""
     if not proven:
         text = "the bound adds up those of single columns; `sqlanon bound` may prove more"
         yield Note(text, "bound")
-    if found.lost:
+    if closed.lost:
         yield (
-            f"{counted(found.lost, 'record')} in classes that fail even at the highest levels "
-            f"{'is' if found.lost == 1 else 'are'} left out"
+            f"{counted(closed.lost, 'record')} in classes that fail even at the highest levels "
+            f"{'is' if closed.lost == 1 else 'are'} left out"
         )
-    if found.ended:
+    if closed.ended:
         yield "the time limit ended the partition: a better recoding may exist"

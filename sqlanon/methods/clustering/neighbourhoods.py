@@ -59,12 +59,12 @@ class Neighbourhoods:
 
 def searches(options: Options[ClusterOptions]) -> bool:
     """Whether large neighbourhood search is asked for."""
-    return options.own.improve == "lns"
+    return options.specific.improve == "lns"
 
 
 def searched(
     releases: Releases,
-    begun: Sequence[Begun],
+    blocks: Sequence[Begun],
     clusters: Clustering,
     *,
     costs: CellCosts,
@@ -78,7 +78,7 @@ def searched(
     # Those that no cluster may hold are left out whatever becomes of the others.
     problem, places = releases.problem, releases.placeable
     alone = (releases.whole.records - len(places)) * releases.whole.suppressed
-    bound, most = Proof.of(releases, begun).least, _pools(releases, options)
+    bound, most = Proof.of(releases, blocks).least, _pools(releases, options)
 
     def tell(pools: int, loss: int) -> None:
         lost = costs.loss(loss + alone, releases.whole.records)
@@ -90,22 +90,22 @@ def searched(
     done = repartitioned(
         problem,
         Clustering.of(problem, clusters.label[places]),
-        price=_price(releases, begun),
+        price=_price(releases, blocks),
         pools=most,
         seed=options.seed,
         least=bound - alone,
         tell=tell,
     )
-    found = releases.all_of(done.found.label, places)
-    if found.loss(releases.whole) >= before or not releases.holds(found):
+    improved = releases.all_of(done.clusters.label, places)
+    if improved.loss(releases.whole) >= before or not releases.holds(improved):
         return clusters, replace(none, pools=done.pools)
-    return found, Neighbourhoods(done.pools, done.better, before, found.loss(releases.whole))
+    return improved, Neighbourhoods(done.pools, done.better, before, improved.loss(releases.whole))
 
 
 def _pools(releases: Releases, options: Options[ClusterOptions]) -> float:
     """How many pools are drawn."""
-    if options.own.pools is not None:
-        return options.own.pools
+    if options.specific.pools is not None:
+        return options.specific.pools
     if releases.problem.deadline.is_limited:
         return math.inf
     problem = releases.problem
@@ -113,11 +113,11 @@ def _pools(releases: Releases, options: Options[ClusterOptions]) -> float:
     return max(int(every / records_of_a_pool(problem.k)), LEAST)
 
 
-def _price(releases: Releases, begun: Sequence[Begun]) -> Reals:
+def _price(releases: Releases, blocks: Sequence[Begun]) -> Reals:
     """What records are worth, as far as that is known [units]."""
-    price = least_by_record(releases, begun).astype(np.float64)
-    for each in begun:
-        if each.first.priced is not None:
-            price[each.records] = each.first.priced.duals.price
-    found: Reals = price[releases.placeable]
-    return found
+    price = least_by_record(releases, blocks).astype(np.float64)
+    for block in blocks:
+        if block.first.priced is not None:
+            price[block.records] = block.first.priced.duals.price
+    prices: Reals = price[releases.placeable]
+    return prices

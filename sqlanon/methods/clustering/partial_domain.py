@@ -30,8 +30,8 @@ def decide(
         read = encode_records(engine, subject, policy=policy, loss=options.loss, valued=sensitive)
 
     def start(problem: ClusteringProblem) -> FirstClusters:
-        found, bounds = partial_domain(problem), column_bounds(problem)
+        clusters, bounds = partial_domain(problem), column_bounds(problem)
         ended = "the cuts of groups" if problem.deadline.expired else ""
-        return FirstClusters(found, bounds, ended=ended)
+        return FirstClusters(clusters, bounds, ended=ended)
 
     return decide_clusters(read, options, start=priced(engine, read, options, start=start))

@@ -96,14 +96,14 @@ class Mine:
             progress: Called with a line that says how far the mining is.
             most: How many at most, the cheapest; None for all. Another one stands for the others.
         """
-        lowest, costs = [0] * len(problem.taxonomies), [own.cost for own in problem.taxonomies]
+        lowest, costs = [0] * len(problem.taxonomies), [tree.cost for tree in problem.taxonomies]
         high = self.read.subject.high
         wanted = MiningRequest(problem.k, self.kind, lowest, high, progress, most, costs)
         return self.shared.once(
             ("itemsets", self.kind, problem.digest),
             lambda: self._mined(problem, wanted),
             records=problem.records,
-            is_whole=lambda found: stands_at(problem, found) is None,
+            is_whole=lambda itemsets: stands_at(problem, itemsets) is None,
         )
 
     def cheapest(self, problem: ClusteringProblem, candidates: Candidates) -> Cheapest:
@@ -146,7 +146,7 @@ class Mine:
             name,
             search,
             records=problem.records,
-            is_whole=lambda found: is_whole and not found.is_cut,
+            is_whole=lambda result: is_whole and not result.is_cut,
         )
 
     def by_reduced_cost(
@@ -155,10 +155,10 @@ class Mine:
         """A cover by reduced cost; None where no prices are known, or it finds none in time."""
         if not len(priced.duals.near):
             return None
-        own = problem.allowance, problem.demand is None, problem.digest
+        key = problem.allowance, problem.demand is None, problem.digest
         try:
             return self.shared.once(
-                ("cover by reduced cost", self.kind, priced.effort.name, *own),
+                ("cover by reduced cost", self.kind, priced.effort.name, *key),
                 lambda: reduced_cost_cover(problem, every, duals=priced.duals),
                 records=problem.records,
                 is_whole=lambda _: not priced.is_cut,
@@ -167,16 +167,16 @@ class Mine:
             return None
 
     def _mined(self, problem: ClusteringProblem, wanted: MiningRequest) -> Candidates:
-        engine, subject, own = self.engine, self.read.subject, self.encoded
+        engine, subject, encoded = self.engine, self.read.subject, self.encoded
         with engine.workspace(), engine.limited(problem.deadline), phase("mining"):
             if problem.records < subject.records:
-                own = block_of(engine, subject, encoded=own, problem=problem)
-            made = mined(engine, own, trees=subject.trees, wanted=wanted)
-            found = made.fetch(engine)
+                encoded = block_of(engine, subject, encoded=encoded, problem=problem)
+            made = mined(engine, encoded, trees=subject.trees, wanted=wanted)
+            itemsets = made.fetch(engine)
             engine.tables.drop(made.table)
             problem.deadline.check()
-            nodes = np.stack(found.nodes, axis=1)
-            every = Candidates.of(problem, nodes, support=found.supports)
+            nodes = np.stack(itemsets.nodes, axis=1)
+            every = Candidates.of(problem, nodes, support=itemsets.supports)
             return every if made.below is None else standing(problem, every, made.below)
 
 
@@ -186,12 +186,12 @@ def effort_of(options: Options[ClusterOptions], records: int) -> tuple[Ascent | 
     No effort where they are not asked for. Unasked it is in full where refinement looks at records
     so often that it takes longer than that.
     """
-    own = options.own
-    if own.bound == "columns":
+    settings = options.specific
+    if settings.bound == "columns":
         return None, 0
-    if own.bound is not None or own.improve == "lns":
-        return Ascent[(own.bound or "full").upper()], np.inf
-    looks = own.passes * records if own.refine else 0
+    if settings.bound is not None or settings.improve == "lns":
+        return Ascent[(settings.bound or "full").upper()], np.inf
+    looks = settings.passes * records if settings.refine else 0
     return Ascent.FULL, looks / LOOKS_PER_MEMBER
 
 
@@ -217,11 +217,11 @@ def priced(
 
     def starting(problem: ClusteringProblem) -> FirstClusters:
         first = start(problem)
-        if options.own.bound is None and not _takes_a_moment(problem, patience):
+        if options.specific.bound is None and not _takes_a_moment(problem, patience):
             return first
         # Clusters for k alone, whose records are exchanged, prove nothing that others do not.
         is_begin = problem.demand is None and read.policy.demands
-        if options.own.bound == "columns" or is_begin:
+        if options.specific.bound == "columns" or is_begin:
             return first
         problem = replace(problem, deadline=problem.deadline.share(PRICED))
         try:
@@ -242,8 +242,8 @@ def priced(
 
 def _takes_a_moment(problem: ClusteringProblem, patience: int) -> bool:
     """Whether itemsets are so few, by an upper bound, that nobody has to ask for them."""
-    combinations, each = len(AlikeRecords.of(problem)), 1.0
+    combinations, nodes = len(AlikeRecords.of(problem)), 1.0
     for column, taxonomy in enumerate(problem.taxonomies):
         top = len(taxonomy.ancestors) - 1
-        each *= 1 + (min(top, problem.highest[column]) if problem.highest else top)
-    return combinations <= patience * FEW and combinations * each <= patience * MEMBERSHIPS
+        nodes *= 1 + (min(top, problem.highest[column]) if problem.highest else top)
+    return combinations <= patience * FEW and combinations * nodes <= patience * MEMBERSHIPS

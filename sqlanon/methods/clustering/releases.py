@@ -61,11 +61,11 @@ def taxonomies(subject: Subject, costs: CellCosts) -> Iterator[Taxonomy]:
     """
     bounds = zip(subject.low, subject.high, strict=True)
     for tree, column, (low, high) in zip(subject.trees, costs.costs, bounds, strict=True):
-        own = Taxonomy.of(tree, column)
+        taxonomy = Taxonomy.of(tree, column)
         # Not the cost of the node there: one that a branch repeats has that of its lowest level.
-        raised = np.asarray(column[low], np.int64)[np.asarray(tree.nodes[low])[own.low]]
-        cost = np.where(own.level < low, raised, own.cost)
-        yield replace(own, cost=np.where(own.level > high, costs.unit + 1, cost))
+        raised = np.asarray(column[low], np.int64)[np.asarray(tree.nodes[low])[taxonomy.low]]
+        cost = np.where(taxonomy.level < low, raised, taxonomy.cost)
+        yield replace(taxonomy, cost=np.where(taxonomy.level > high, costs.unit + 1, cost))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +142,12 @@ class Releases:
             # Those at the top of every column may be published as the same class.
             top = np.append((clusters.nodes == self.whole.root).all(axis=1), True)
             classes = left, top[clusters.label]
-            return all(self.whole.meets(np.flatnonzero(each)) for each in classes)
+            return all(self.whole.meets(np.flatnonzero(mask)) for mask in classes)
         if not self.shifts:
             return True
-        _, own = self.placed(clusters)
+        _, problem = self.placed(clusters)
         label = renumbered(clusters.label[clusters.label != NOWHERE])
-        return all(own.satisfies(each) for each in members(Clustering(label, clusters.nodes)))
+        return all(problem.satisfies(group) for group in members(Clustering(label, clusters.nodes)))
 
     def settled(self, clusters: Clustering) -> Clustering:
         """The clusters as classes, with what they left out in the nearest where that must be.
@@ -166,12 +166,12 @@ class Releases:
         """
         demand = self.whole.demand
         while not (demand is None or demand.union_closed):
-            records, own = self.placed(clusters)
+            records, problem = self.placed(clusters)
             placed = Clustering(renumbered(clusters.label[records]), clusters.nodes)
-            classes = placed.as_classes(own)
+            classes = placed.as_classes(problem)
             if len(classes.nodes) == len(placed.nodes):
                 break
-            clusters = self.all_of(mend(own, classes).label, records)
+            clusters = self.all_of(mend(problem, classes).label, records)
         return clusters
 
     def _settled(self, clusters: Clustering) -> Clustering:
@@ -180,8 +180,8 @@ class Releases:
         without = self._without_more(clusters)
         if without is not None:
             return without
-        found = assign_rest(replace(self.problem, allowance=0), clusters.label[self.placeable])
-        back = self.all_of(found.label, self.placeable)
+        assigned = assign_rest(replace(self.problem, allowance=0), clusters.label[self.placeable])
+        back = self.all_of(assigned.label, self.placeable)
         if self.holds(back):
             return back
         left = counted(self.whole.records - len(self.placeable), "record")
@@ -198,12 +198,12 @@ class Releases:
         """
         while self.shifts and not self.suppresses(clusters):
             try:
-                records, own = self.placed(clusters)
+                records, problem = self.placed(clusters)
                 label = renumbered(clusters.label[records])
-                found = mend(own, Clustering.of(own, label))
+                mended = mend(problem, Clustering.of(problem, label))
             except UnsatisfiableError:
                 return None
-            clusters = self.all_of(found.label, records)
+            clusters = self.all_of(mended.label, records)
             if self.holds(clusters):
                 return clusters
         return None

@@ -62,21 +62,21 @@ def batches(engine: Engine, units: Units, state: exp.Table, *, most: int) -> Ite
     """
     packed = list(_packed(sizes_of(engine, state), most))
     for waiting, numbers in zip(reversed(range(len(packed))), packed, strict=True):
-        found = engine.numbers(parts.rows_of(state, numbers))
-        yield PartBatch(units.rows(found), found[parts.UNIT], found[parts.PART], waiting)
+        arrays = engine.numbers(parts.rows_of(state, numbers))
+        yield PartBatch(units.rows(arrays), arrays[parts.UNIT], arrays[parts.PART], waiting)
 
 
 def _packed(sizes: Sequence[tuple[int, int]], most: int) -> Iterator[list[int]]:
     """Neighbouring parts, so many rows at a time."""
-    held, room = list[int](), most
+    batch, room = list[int](), most
     for part, rows in sizes:
-        if held and rows > room:
-            yield held
-            held, room = [], most
-        held.append(part)
+        if batch and rows > room:
+            yield batch
+            batch, room = [], most
+        batch.append(part)
         room -= rows
-    if held:
-        yield held
+    if batch:
+        yield batch
 
 
 def sizes_of(engine: Engine, state: exp.Table) -> list[tuple[int, int]]:
@@ -130,7 +130,7 @@ class _Cuts:
         cls, engine: Engine, units: Units, state: exp.Table, *, large: Sequence[int], rule: Rule
     ) -> _Cuts:
         """Asks for what the parts hold, column by column, and decides."""
-        found: list[Candidate] = []
+        proposed: list[Candidate] = []
         counted: list[tuple[int, PartedRows, Numbers]] = []
         layout, names = units.layout, np.array(large)
         for column in range(len(rule.dimensions)):
@@ -138,33 +138,33 @@ class _Cuts:
             query = parts.marginal(state, bits, carried=units.carried, parts=large)
             parted, codes = _marginal(units, engine.numbers(query), large=names, column=column)
             for candidate in candidates(parted, column, rule=rule, column=column):
-                found.append(candidate)
+                proposed.append(candidate)
                 counted.append((column, parted, codes))
-        choice = chosen(found, len(large))
-        named = groups(found, choice, parted=[own for _, own, _ in counted])
+        choice = chosen(proposed, len(large))
+        named = groups(proposed, choice, parted=[marginal for _, marginal, _ in counted])
         rows: list[tuple[Numbers, Numbers, Numbers]] = []
         masks = dict[int, tuple[int, ...]]()
-        for number, ((column, parted, codes), own) in enumerate(zip(counted, named, strict=True)):
-            held, group = own
-            rows.append((names[parted.part[held]], codes[held], group))
+        for number, ((column, parted, codes), pair) in enumerate(zip(counted, named, strict=True)):
+            places, group = pair
+            rows.append((names[parted.part[places]], codes[places], group))
             cut = np.flatnonzero(choice == number).tolist()
             masks |= {large[place]: layout.column_masks(column, 0) for place in cut}
         if not rows:
             nothing = np.zeros(0, np.int64)
             return cls(nothing, np.zeros((0, layout.words), np.int64), nothing, {})
-        part, codes, group = (np.concatenate(each) for each in zip(*rows, strict=True))
+        part, codes, group = (np.concatenate(arrays) for arrays in zip(*rows, strict=True))
         distinct = np.unique(np.column_stack([part, group, codes]), axis=0)
         return cls(distinct[:, 0], distinct[:, 2:], distinct[:, 1], masks)
 
 
 def _marginal(
-    units: Units, found: dict[str, Numbers], *, large: Numbers, column: int
+    units: Units, arrays: dict[str, Numbers], *, large: Numbers, column: int
 ) -> tuple[PartedRows, Numbers]:
     """Rows of one column in the order of their parts, whose numbers are places among the large."""
-    nothing = np.zeros_like(found[SIZE])
-    whole = {word(w): found.get(word(w), nothing) for w in range(units.layout.words)}
-    rows = units.rows(found | whole)
-    part = np.searchsorted(large, found[parts.PART])
+    nothing = np.zeros_like(arrays[SIZE])
+    whole = {word(w): arrays.get(word(w), nothing) for w in range(units.layout.words)}
+    rows = units.rows(arrays | whole)
+    part = np.searchsorted(large, arrays[parts.PART])
     return PartedRows(rows, part, len(large)), np.stack(list(whole.values()), axis=1)
 
 
@@ -176,7 +176,7 @@ def _applied(
     marks = {parts.PART: list(cuts.masks)}
     marks |= {mask(w): [bits[w] for bits in cuts.masks.values()] for w in range(words)}
     rows = {parts.PART: cuts.part.tolist(), parts.GROUP: (cuts.group + first).tolist()}
-    rows |= {word(w): own.tolist() for w, own in enumerate(cuts.codes.T)}
+    rows |= {word(w): codes.tolist() for w, codes in enumerate(cuts.codes.T)}
     marked, listed = engine.load_rows("marks", marks), engine.load_rows("cuts", rows)
     query = parts.cut(state, marked, listed, words=words, carried=units.carried)
     fresh = engine.materialize("parts", query)
@@ -188,9 +188,9 @@ def _applied(
 def initial(engine: Engine, units: Units, state: exp.Table) -> tuple[Histogram, Numbers]:
     """The parts as entries of a histogram, and their numbers."""
     nothing = [0] * units.layout.words
-    found = engine.numbers(parts.marginal(state, nothing, carried=units.carried))
-    numbers, part = np.unique(found[parts.PART], return_inverse=True)
-    rows = units.rows_at(np.zeros((len(part), 0), np.int64), found)
+    arrays = engine.numbers(parts.marginal(state, nothing, carried=units.carried))
+    numbers, part = np.unique(arrays[parts.PART], return_inverse=True)
+    rows = units.rows_at(np.zeros((len(part), 0), np.int64), arrays)
     parted = PartedRows(rows, part, len(numbers))
     histogram, _ = parted.histogram(np.zeros_like(part), width=np.ones_like(numbers))
     return histogram, numbers
@@ -207,5 +207,5 @@ def without(engine: Engine, state: exp.Table, numbers: Numbers) -> exp.Table:
 
 def combinations(engine: Engine, units: Units) -> int:
     """How many combinations of values the table has."""
-    found: int = engine.rows(parts.combinations(units.coded, units.keys))[0][0]
-    return found
+    count: int = engine.rows(parts.combinations(units.coded, units.keys))[0][0]
+    return count

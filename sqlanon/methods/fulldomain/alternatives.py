@@ -108,10 +108,10 @@ def settled_at_any_limit(problem: FullDomainProblem, node: Node) -> tuple[exp.Ta
     """
     if problem.models is None:
         return None, problem.sizes.ask([node])[0].suppressed
-    own = problem.models.violations
-    unlimited = replace(own, scope=replace(own.scope, allowance=own.scope.records))
+    limited = problem.models.violations
+    unlimited = replace(limited, scope=replace(limited.scope, allowance=limited.scope.records))
     settled = unlimited.settle(problem.sizes.sets.own_batch(node))
-    return settled.suppressed, settled.found.records
+    return settled.suppressed, settled.violations.records
 
 
 def higher_limits(
@@ -211,7 +211,9 @@ def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> Unsatis
 def _too_much(problem: FullDomainProblem) -> list[str]:
     """Demands for more values than the table has, where neither levels nor suppression help."""
     policy = problem.policy
-    diverse = [(each.column, each.model) for each in policy.demands if each.model.least_values]
+    diverse = [
+        (demand.column, demand.model) for demand in policy.demands if demand.model.least_values
+    ]
     persons = [] if policy.entity is None else [policy.entity]
     counts = _values(problem, list(dict.fromkeys([*persons, *(name for name, _ in diverse)])))
     faults = []
@@ -234,8 +236,8 @@ def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
     attributes = problem.policy.sensitive_attributes
     none = {name for name, attribute in attributes.items() if attribute.nulls == "none"}
     return {
-        name: count + (held < records and name not in none)
-        for name, count, held in zip(names, distinct, present, strict=True)
+        name: count + (filled < records and name not in none)
+        for name, count, filled in zip(names, distinct, present, strict=True)
     }
 
 
@@ -270,7 +272,7 @@ def _nodes(box: Box) -> list[Node]:
     levels = [
         sorted({low, max(low, high - 1), high}) for low, high in zip(box.low, box.high, strict=True)
     ]
-    near = islice(product(*(reversed(own) for own in levels)), MOST_NODES)
+    near = islice(product(*(reversed(column) for column in levels)), MOST_NODES)
     return list(dict.fromkeys([box.low, box.high, *near]))
 
 
@@ -302,7 +304,7 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
                 return False
     if not policy.population_models:
         return True
-    table, words = problem.sets.held[0].presence, problem.sets.encoded.layout.words
+    table, words = problem.sets.kept[0].presence, problem.sets.encoded.layout.words
     assert table is not None
     whole = class_rows(
         table, words, selected=Selected({"released": SIZE, PEOPLE: PEOPLE}), masks=[(0,) * words]
@@ -349,12 +351,12 @@ def _ways_out(problem: FullDomainProblem, suppressed: int) -> list[str]:
         ways.append(f"raise max_level (--max-level) of {', '.join(map(repr, bounded))}")
     if problem.policy.forbids_suppression:
         return ways or ["ask for less, or give hierarchies with other levels"]
-    found = min(suppressed, _fewest(problem))
+    fewest = min(suppressed, _fewest(problem))
     dropping = "use suppressed='drop' (--suppressed drop)" if lattice.smallest else ""
-    if found <= lattice.allowance and dropping:
+    if fewest <= lattice.allowance and dropping:
         ways.append(dropping)
-    elif lattice.allowance < found < subject.records:
-        limit = least_share(found, subject.records)
+    elif lattice.allowance < fewest < subject.records:
+        limit = least_share(fewest, subject.records)
         raising = f"raise suppression_limit (--suppression-limit) to {limit:g} or more"
         ways.append(" and ".join([raising, *([dropping] if dropping else [])]))
     return ways or ["ask for less, or give hierarchies with other levels"]

@@ -164,7 +164,7 @@ class Batch:
             Prices({n: prices.levels[n] for n in part}, {n: prices.tables[n] for n in part})
             for part in parts
         ]
-        return [replace(self, source=replace(self.source, prices=each)) for each in some]
+        return [replace(self, source=replace(self.source, prices=subset)) for subset in some]
 
     @property
     def masks(self) -> list[tuple[int, ...]]:
@@ -216,7 +216,7 @@ class FrequencySets:
     lowest: Node
     entropies: Sequence[Sequence[float]]
     pricing: Pricing | None
-    held: list[FrequencySet] = field(default_factory=list)
+    kept: list[FrequencySet] = field(default_factory=list)
     asked: int = 0
     rolled_up: int = 0
     _density: Forecast = field(init=False)
@@ -235,7 +235,7 @@ class FrequencySets:
         )
         if details is not None:
             base = replace(base, details=details.table, detailed=details.rows)
-        self.held.append(self._rolled(base, self.lowest) if any(self.lowest) else base)
+        self.kept.append(self._rolled(base, self.lowest) if any(self.lowest) else base)
 
     def learn(self, node: Node, classes: int) -> None:
         """Takes in how many classes a node has, to foretell those of others."""
@@ -273,7 +273,7 @@ class FrequencySets:
     def prepare(self, nodes: Sequence[Node]) -> None:
         """Rolls up sets from which several of the nodes to be counted take less work."""
         self.asked += len(nodes)
-        if all(source.scanned <= ROLLED_UP for source in self.held):
+        if all(source.scanned <= ROLLED_UP for source in self.kept):
             return
         meets: list[tuple[Node, list[Node]]] = []
         for node in nodes:
@@ -286,7 +286,7 @@ class FrequencySets:
                 meets.append((node, [node]))
         for meet, members in meets:
             if self._pays(meet, members):
-                self.held.append(self._rolled(self._nearest(meet), meet))
+                self.kept.append(self._rolled(self._nearest(meet), meet))
 
     def batches(self, nodes: Sequence[Node]) -> list[Batch]:
         """The nodes by the set to count them from: few sets, since a query has its price.
@@ -299,11 +299,11 @@ class FrequencySets:
         common = self._nearest(reduce(_meet, nodes))
         groups: dict[int, list[Node]] = {}
         for node in nodes:
-            groups.setdefault(self.held.index(self._nearest(node)), []).append(node)
+            groups.setdefault(self.kept.index(self._nearest(node)), []).append(node)
         together: list[Node] = []
         batches = []
         for place, group in groups.items():
-            source = self.held[place]
+            source = self.kept[place]
             if len(group) * (common.scanned - source.scanned) > PLANNING:
                 batches += Batch(source, group, self.encoded.layout).split()
             else:
@@ -316,14 +316,14 @@ class FrequencySets:
         Raises:
             TimeLimitError: None is, since there was only time to encode coarser nodes.
         """
-        fitting = [s for s in self.held if all(a <= b for a, b in zip(s.node, node, strict=True))]
+        fitting = [s for s in self.kept if all(a <= b for a, b in zip(s.node, node, strict=True))]
         if not fitting:
             raise TimeLimitError
         return min(fitting, key=lambda s: s.scanned)
 
     def reaches(self, node: Node) -> bool:
         """Whether a node can be counted from a set that is held."""
-        return any(all(a <= b for a, b in zip(s.node, node, strict=True)) for s in self.held)
+        return any(all(a <= b for a, b in zip(s.node, node, strict=True)) for s in self.kept)
 
     def _pays(self, node: Node, members: Sequence[Node]) -> bool:
         """Whether writing a node's set and counting others from it is less work than without."""
@@ -349,14 +349,14 @@ class FrequencySets:
         details = self.encoded.details
         if details is None:
             return classes
-        values = math.prod(max(each.values, 1) for each in details.attributes)
+        values = math.prod(max(attribute.values, 1) for attribute in details.attributes)
         if details.entity:
             return float(details.rows)  # every person has rows of its own
         if values == 1:
             return classes
         records = sum(self.encoded.counts[0])
-        held = values * -math.expm1(records / max(classes, 1) * math.log1p(-1 / values))
-        return min(classes * held, details.rows)
+        expected = values * -math.expm1(records / max(classes, 1) * math.log1p(-1 / values))
+        return min(classes * expected, details.rows)
 
     def _rolled(self, source: FrequencySet, node: Node) -> FrequencySet:
         """A node's set from a finer one."""

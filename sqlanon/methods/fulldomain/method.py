@@ -89,7 +89,7 @@ def decide_at(
     """
     _refuse_ambiguous_label(subject, policy)
     pairs = zip(subject.attributes.items(), node, strict=True)
-    attributes = {name: replace(each, min_level=at, max_level=at) for (name, each), at in pairs}
+    attributes = {name: replace(column, min_level=at, max_level=at) for (name, column), at in pairs}
     # Nothing is prepared for other nodes; that there are lower ones, the lattice still says.
     problem = problem_of(
         engine,
@@ -137,12 +137,12 @@ def quick_node(
         # What then is found is measured, which takes about as long as half the encoding.
         share, deadline = 1.0, deadline.reserving(encoding / 2)
     ended = replace(options, deadline=deadline.share(share))
-    found = _search(problem, ended, most=most)
+    outcome = _search(problem, ended, most=most)
     # Of nodes that lose as little another one may come first where the search was ended.
     is_ended = ended.deadline.expired or (most is not None and problem.sets.asked >= most)
-    best, objective = found.best, problem.lattice.objective
+    best, objective = outcome.best, problem.lattice.objective
     node = None if best is None else (best.node, objective.loss(best.value))
-    return node, found.proven and not is_ended
+    return node, outcome.proven and not is_ended
 
 
 def _search(
@@ -154,9 +154,9 @@ def _search(
     """
     ask, settle = _asking(problem, options, most=most)
     start = _start(problem, options)
-    minimal_nodes = getattr(options.own, "minimal_nodes", False)
+    minimal_nodes = getattr(options.specific, "minimal_nodes", False)
     if problem.known and not minimal_nodes:
-        found = best_of_known(
+        result = best_of_known(
             problem.lattice,
             ask,
             known=problem.known,
@@ -164,8 +164,8 @@ def _search(
             start=start,
             deadline=options.deadline,
         )
-        problem.known.update(found.checks)
-        return replace(found, checks=dict(problem.known))
+        problem.known.update(result.checks)
+        return replace(result, checks=dict(problem.known))
     outcome = best_node(
         problem.lattice,
         ask,
@@ -210,16 +210,16 @@ def _good_node(problem: FullDomainProblem, seed: int, deadline: Deadline) -> Nod
     try:
         with sets.engine.limited(deadline):
             k = problem.policy.by_class.k  # models of all classes surely hold by it
-            held = held_combinations(sets.engine, subject, encoded=sets.encoded, k=k)
+            distinct = held_combinations(sets.engine, subject, encoded=sets.encoded, k=k)
     except TimeLimitError:
         return None
     rows = HeldRows(
-        list(held.leaves.T.astype("int32", order="C")),
-        held.sizes,
+        list(distinct.leaves.T.astype("int32", order="C")),
+        distinct.sizes,
         [tree.nodes for tree in subject.trees],
         () if problem.costs is None else problem.costs.costs,
         k,
-        held.demands(),
+        distinct.demands(),
     )
     return good_node(problem.lattice, rows, seed=seed, deadline=deadline)
 
@@ -337,7 +337,7 @@ def _alternatives(
     problem: FullDomainProblem, outcome: SearchOutcome, options: Options[Any]
 ) -> tuple[Mapping[str, Any], ...] | None:
     """What lower levels of each column take, on request; None where that is not asked for."""
-    if not getattr(options.own, "alternatives", False) or options.deadline == _OVER:
+    if not getattr(options.specific, "alternatives", False) or options.deadline == _OVER:
         return None
     from sqlanon.methods.fulldomain.alternatives import lower_columns  # rarely asked for
 
@@ -395,9 +395,9 @@ def _unfinished(outcome: SearchOutcome, options: Options[Any]) -> list[str]:
             f"the time limit ended the search of the lattice after "
             f"{counted(len(outcome.checks), 'node')}: a better recoding may exist, see the bound"
         )
-    if getattr(options.own, "minimal_nodes", False) and outcome.minimal_nodes is None:
+    if getattr(options.specific, "minimal_nodes", False) and outcome.minimal_nodes is None:
         notes.append("the time limit came before every minimal node was found; none are listed")
-    if getattr(options.own, "alternatives", False) and options.deadline == _OVER:
+    if getattr(options.specific, "alternatives", False) and options.deadline == _OVER:
         notes.append("the time limit came before any alternative was looked for; none are listed")
     return notes
 

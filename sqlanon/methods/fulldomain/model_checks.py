@@ -155,13 +155,13 @@ class Settled:
     """The suppressed classes of a node at the fixpoint.
 
     Args:
-        found: The suppressed classes.
+        violations: The suppressed classes.
         rounds: How often suppression was looked at: 1 where the first look was enough.
         suppressed: A temporary table with their words.
         smallest: The least size of a class that is not suppressed for its size [records].
     """
 
-    found: ViolationCounts
+    violations: ViolationCounts
     rounds: int
     suppressed: exp.Table
     smallest: int
@@ -232,7 +232,7 @@ class SuppressionScope:
 
     @property
     def _models(self) -> list[ValueModel]:
-        return [model for each in self.details.attributes for model in each.models]
+        return [model for attribute in self.details.attributes for model in attribute.models]
 
     @property
     def unsettled(self) -> bool:
@@ -444,8 +444,8 @@ class Violations:
     def count(self, batch: Batch) -> list[ViolationCounts]:
         """The violations of several nodes, in the order given, by the whole table's reference."""
         rows = costs_together([self._counts(part) for part in batch.priced()], COSTS)
-        found = {number: ViolationCounts(*row) for number, *row in rows}
-        return [found.get(number, NOTHING) for number in range(len(batch.nodes))]
+        counts = {number: ViolationCounts(*row) for number, *row in rows}
+        return [counts.get(number, NOTHING) for number in range(len(batch.nodes))]
 
     def settle(self, batch: Batch) -> Settled:
         """The fixpoint of a node's suppression, counted from the node's own set.
@@ -457,7 +457,7 @@ class Violations:
         scope, smallest = self.scope, self.scope.k
         while True:
             settled = self._fixpoint(batch, self._asked(), k=smallest)
-            if not scope.sizes or settled.found.records > scope.allowance:
+            if not scope.sizes or settled.violations.records > scope.allowance:
                 return settled
             left = self._left_sizes(batch, settled.suppressed)
             least = least_size(scope.sizes, left, k=smallest)
@@ -469,7 +469,7 @@ class Violations:
     def of_subsets(self, batch: Batch) -> int:
         """Records that no node below can publish for models of subsets of columns, and k."""
         alone = Violations(self.sets, replace(self.scope, population=()), self.squares)
-        return alone._fixpoint(batch, [], k=self.scope.k).found.records
+        return alone._fixpoint(batch, [], k=self.scope.k).violations.records
 
     def sizes(self, batch: Batch) -> list[dict[int, int]]:
         """How many classes of each size several nodes have, in the order given."""
@@ -478,19 +478,19 @@ class Violations:
         def query(masks: Sequence[Masks] | None) -> Sql:
             return class_sizes(self._rows_of(batch), self.scope.words, masks=masks)
 
-        found: list[dict[int, int]] = [{} for _ in batch.nodes]
+        histograms: list[dict[int, int]] = [{} for _ in batch.nodes]
         for number, size, classes in self.sets.rows(unpriced, self._prepared_sizes, query):
-            found[number][size] = classes
-        return found
+            histograms[number][size] = classes
+        return histograms
 
     def _fixpoint(self, batch: Batch, asked: Sequence[_Asked], *, k: int) -> Settled:
         """What is suppressed of a node for what is asked, with a least class size, in turn."""
         classes, scope = self._classes(batch, batch.masks), self.scope
         gone = self._suppressed(self._failing(classes, asked, k=k))
         gone = self._with_rare(batch, gone, left=classes.details)
-        found, rounds = self._found(batch, gone), 1
+        counts, rounds = self._found(batch, gone), 1
         is_moving = scope.moving and bool(asked)
-        while (is_moving or scope.subsets) and 0 < found.records <= scope.allowance:
+        while (is_moving or scope.subsets) and 0 < counts.records <= scope.allowance:
             grown = gone
             left = self.sets.engine.materialize(
                 "left", violations.without(classes.details, gone, keys=scope.keys)
@@ -499,10 +499,10 @@ class Violations:
                 grown = self._suppressed(gone, self._newly(classes, left))
             grown = self._with_rare(batch, grown, left=left)
             again = self._found(batch, grown)
-            if again.classes == found.classes:
+            if again.classes == counts.classes:
                 break
-            gone, found, rounds = grown, again, rounds + 1
-        return Settled(found, rounds, gone, k)
+            gone, counts, rounds = grown, again, rounds + 1
+        return Settled(counts, rounds, gone, k)
 
     def _suppressed(self, *parts: Fragment) -> exp.Table:
         """A table of suppressed classes, from rows of which none is in two parts."""
@@ -517,10 +517,10 @@ class Violations:
         """Suppressed classes with those, among some, that have a rare combination of columns."""
         [node], keys = batch.nodes, self.scope.keys
         for model in self.scope.subsets:
-            columns = [batch.layout.column_masks(own, at) for own, at in enumerate(node)]
+            columns = [batch.layout.column_masks(number, at) for number, at in enumerate(node)]
             masks = [
-                tuple(reduce(or_, words) for words in zip(*own, strict=True))
-                for own in combinations(columns, model.subsets)
+                tuple(reduce(or_, words) for words in zip(*subset, strict=True))
+                for subset in combinations(columns, model.subsets)
             ]
             for part in in_parts(masks, batch.source.rows, most=COMBINED_AT_ONCE):
                 rare = violations.rare(left, part, k=model.k)
@@ -536,13 +536,13 @@ class Violations:
 
     def is_published(self, settled: Settled, batch: Batch) -> bool:
         """Whether the suppressed records may be published as one class without their cells."""
-        if not settled.found.records:
+        if not settled.violations.records:
             return True
-        if any(settled.found.records < model.k for model in self.scope.subsets):
+        if any(settled.violations.records < model.k for model in self.scope.subsets):
             return False
         if self.scope.sizes:
             sizes = Counter(self._left_sizes(batch, settled.suppressed))
-            sizes[settled.found.records] += 1
+            sizes[settled.violations.records] += 1
             if not all(model.holds(sizes) for model in self.scope.sizes):
                 return False
         classes = self._classes(batch, [(0,) * self.scope.words])
@@ -593,7 +593,7 @@ class Violations:
     def _failing(self, classes: _Classes, asked: Sequence[_Asked], *, k: int = 0) -> Sql:
         """The classes that fail what is asked or have fewer than k records, or persons."""
         entity = self.scope.details.entity
-        parts = [classes.figures(each) for each in asked]
+        parts = [classes.figures(demand) for demand in asked]
         if entity:
             few = expression("persons < {{ k }}", k=k)
             parts = [
@@ -742,8 +742,8 @@ class ModelChecks:
         histograms: dict[Node, dict[int, int]] = {}
         if scope.sizes:
             for batch in self.sizes.sets.batches([check.node for check in open_ended]):
-                found = self.violations.sizes(batch)
-                histograms |= dict(zip(batch.nodes, found, strict=True))
+                sizes = self.violations.sizes(batch)
+                histograms |= dict(zip(batch.nodes, sizes, strict=True))
         together = {
             check.node: self._of_all(check, histograms.get(check.node, {})) for check in open_ended
         }
@@ -759,8 +759,8 @@ class ModelChecks:
             required = max(required, small + model.fewest_left_out(large))
         if scope.subsets:
             with self.sizes.sets.engine.workspace():
-                own = self.sizes.sets.own_batch(check.node)
-                required = max(required, self.violations.of_subsets(own))
+                batch = self.sizes.sets.own_batch(check.node)
+                required = max(required, self.violations.of_subsets(batch))
         if scope.sizes and not scope.subsets and scope.is_of_sizes:
             least = least_size(scope.sizes, sizes, k=scope.k)
             suppressed = records_of({size: n for size, n in sizes.items() if size < least})
@@ -780,7 +780,7 @@ class ModelChecks:
         """Checks of nodes by the models of single classes, in the order given."""
         sets, scope = self.sizes.sets, self.violations.scope
         sets.prepare(nodes)
-        if not self.looks_at_classes and sets.held[0].scanned <= LARGE:
+        if not self.looks_at_classes and sets.kept[0].scanned <= LARGE:
             return self._examined(nodes)  # k in the same query, which does not count all classes
         counts = self.sizes.count(nodes)
         checks = [self.sizes.check(node, counts[node]) for node in nodes]
@@ -796,7 +796,7 @@ class ModelChecks:
             return check
         node, scope, gains = check.node, self.violations.scope, self.sizes.gains
         batch, settled = self.settlement(node)
-        counts = self._violating(node, settled.found)
+        counts = self._violating(node, settled.violations)
         if gains is not None and counts.gains is not None:
             counts = replace(
                 counts, gains=gains.settled(counts.gains, batch, suppressed=settled.suppressed)
@@ -819,39 +819,39 @@ class ModelChecks:
     def _examined(self, nodes: Sequence[Node]) -> list[Check]:
         checks: dict[Node, Check] = {}
         for batch in self.sizes.sets.batches(nodes):
-            found = dict(zip(batch.nodes, self.violations.count(batch), strict=True))
+            results = dict(zip(batch.nodes, self.violations.count(batch), strict=True))
             unknown = {
-                node: self.sizes.small(node, (each.classes, each.records, each.cost))
-                for node, each in found.items()
+                node: self.sizes.small(node, (counts.classes, counts.records, counts.cost))
+                for node, counts in results.items()
                 if node not in self._known
             }
             self._known |= self.sizes.with_gains(batch, unknown)
-            checks |= {node: self._judged(node, each) for node, each in found.items()}
+            checks |= {node: self._judged(node, counts) for node, counts in results.items()}
         return [checks[node] for node in nodes]
 
-    def _judged(self, node: Node, found: ViolationCounts) -> Check:
+    def _judged(self, node: Node, counts: ViolationCounts) -> Check:
         """The check of a node with the violations of all models."""
-        scope, required = self.violations.scope, found.required
+        scope, required = self.violations.scope, counts.required
         most = None if scope.superset_monotone else scope.records
         if scope.union_closed:
             # Classes that all satisfy the models make unions that do: above, and so below.
-            required = max(required, min(found.records, 1))
-            most = most if found.records else 0
-        settled = not found.records or not (scope.unsettled or self.sizes.gains is not None)
-        check = self.sizes.check(node, self._violating(node, found))
+            required = max(required, min(counts.records, 1))
+            most = most if counts.records else 0
+        settled = not counts.records or not (scope.unsettled or self.sizes.gains is not None)
+        check = self.sizes.check(node, self._violating(node, counts))
         return replace(check, required=required, most=most, settled=settled)
 
-    def _violating(self, node: Node, found: ViolationCounts) -> ClassCounts:
+    def _violating(self, node: Node, sums: ViolationCounts) -> ClassCounts:
         """The counts of a node with the violations of all models."""
         known = self._known[node]
         counts = ClassCounts(
             known.classes,
-            found.classes,
-            found.records,
+            sums.classes,
+            sums.records,
             known.squares,
-            found.squares,
-            found.cost,
-            required=SuppressedCells(found.required, found.required_squares, found.required_cost),
+            sums.squares,
+            sums.cost,
+            required=SuppressedCells(sums.required, sums.required_squares, sums.required_cost),
             gains=known.gains,
         )
         return self.sizes.with_uniform_costs(node, counts)

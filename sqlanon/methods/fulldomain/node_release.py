@@ -158,8 +158,8 @@ class _Counted:
     def ambiguities(self, kept: ClassStatistics) -> dict[float, int]:
         """Published records per product of their nodes' leaves."""
         sizes = [t.sizes(n) for t, n in zip(self.subject.trees, self.node, strict=True)]
-        constant = math.prod(float(each[0]) for each in sizes if len(set(each)) == 1)
-        varying = [number for number, each in enumerate(sizes) if len(set(each)) > 1]
+        constant = math.prod(float(column[0]) for column in sizes if len(set(column)) == 1)
+        varying = [number for number, column in enumerate(sizes) if len(set(column)) > 1]
         if not varying or not kept.classes:
             return {constant: kept.records}
         columns: dict[str, list[int]] = {encode.ATTRIBUTE: [], release.LEAVES: []}
@@ -202,12 +202,12 @@ class _Counted:
         values = self.encoded.values
         demanded = {demand.column for demand in policy.demands}
         order = sorted(attributes, key=lambda name: name not in demanded)
-        held = len({each.number for each in details.attributes}) if details else 0
+        count = len({codes.number for codes in details.attributes}) if details else 0
         for number, (name, attribute) in enumerate(attributes.items()):
             nulls = attribute.nulls == "value"
             if values is not None:
                 yield values, value_of(number), nulls
-            elif name in order[held:]:
+            elif name in order[count:]:
                 yield self.engine.materialize("valued", self._coded(name)), VALUE, nulls
             elif details is not None:
                 yield details.table, value_of(order.index(name)), nulls
@@ -220,8 +220,8 @@ class _Counted:
         parts = zip(self.subject.names, self.subject.trees, self.node, strict=True)
         masks = self.encoded.layout.node_masks(self.node)
         maps = {
-            own: encode.leaf_map_at(self.encoded.maps[own], masks)
-            for own, tree, level in parts
+            column: encode.leaf_map_at(self.encoded.maps[column], masks)
+            for column, tree, level in parts
             if level < tree.height
         }
         coding = self.encoded.layout, maps

@@ -103,11 +103,11 @@ class SizeChecks:
     def _counts(self, batch: Batch) -> dict[Node, ClassCounts]:
         rows = costs_together([self._rows(part) for part in batch.priced()], [4])
         if batch.source.prices is None:
-            found = {
+            counts = {
                 number: ClassCounts(classes, small, records, *(squares or (0, 0)))
                 for number, classes, small, records, *squares in rows
             }
-            return {node: found[number] for number, node in enumerate(batch.nodes)}
+            return {node: counts[number] for number, node in enumerate(batch.nodes)}
         small = {number: (classes, records, cost) for number, classes, records, _, cost in rows}
         return {
             node: self.small(node, small.get(number, (0, 0, 0)))

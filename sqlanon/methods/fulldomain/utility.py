@@ -107,7 +107,7 @@ class GainCounter:
         """The gains of an encoded table of which so many records may be suppressed."""
         assert encoded.details is not None
         table, counted = encoded.details.table, {}
-        numbers = {each.number for each in encoded.details.attributes}
+        numbers = {attribute.number for attribute in encoded.details.attributes}
         for number in sorted(numbers):
             rows = release.coded_values(table, violations.value_of(number))
             rows = release.without_null(rows)
@@ -133,13 +133,13 @@ class GainCounter:
         assert details is not None
 
         def query(masks: Sequence[Masks] | None) -> Sql:
-            own = gains.of_nodes(details, words, attributes=self.attributes, k=self.k, masks=masks)
-            return own if masks else with_nodes(own, words)
+            sums = gains.of_nodes(details, words, attributes=self.attributes, k=self.k, masks=masks)
+            return sums if masks else with_nodes(sums, words)
 
         unpriced = replace(batch, source=replace(batch.source, prices=None))
         rows = sets.rows(unpriced, self._prepared, query)
-        found = {number: self._gains(*sums) for number, *sums in rows}
-        return [found[number] for number in range(len(batch.nodes))]
+        results = {number: self._gains(*sums) for number, *sums in rows}
+        return [results[number] for number in range(len(batch.nodes))]
 
     def settled(self, known: Gains, batch: Batch, *, suppressed: exp.Table) -> Gains:
         """A node's gains with that of its published classes.
@@ -154,11 +154,11 @@ class GainCounter:
         left = self.engine.materialize(
             "gains", violations.without(details, suppressed, keys=violations.words(words))
         )
-        found = [
-            self.engine.rows(gains.of_classes(left, words, attribute=each))[0]
-            for each in self.attributes
+        rows = [
+            self.engine.rows(gains.of_classes(left, words, attribute=attribute))[0]
+            for attribute in self.attributes
         ]
-        return replace(known, published=sum(every for every, *_ in found))
+        return replace(known, published=sum(every for every, *_ in rows))
 
     def _gains(self, every: int, positive: int, large: int, positive_large: int) -> Gains:
         most = min(positive, max(every, 0) + self.relief + UNSURE)

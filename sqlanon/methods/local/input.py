@@ -72,10 +72,10 @@ def encode_records(
     refuse_mixed_labels(subject)
     tell(f"encoding: {counted(len(subject.names), 'column')}")
     started, coding = time.monotonic(), leaf_maps(engine, subject)
-    held = distinct_combinations(engine, subject, coding=coding, policy=policy, valued=valued)
-    counts = held.leaf_counts(subject.trees)
+    distinct = distinct_combinations(engine, subject, coding=coding, policy=policy, valued=valued)
+    counts = distinct.leaf_counts(subject.trees)
     costs, at = cell_costs(subject, loss, counts=counts), time.monotonic()
-    return EncodedRecords(subject, policy, coding[0], counts, held, costs, at, at - started)
+    return EncodedRecords(subject, policy, coding[0], counts, distinct, costs, at, at - started)
 
 
 def read_records(
@@ -84,10 +84,10 @@ def read_records(
     """Reads a table as `encode_records`, from that of its codes and whatever its labels are."""
     started = time.monotonic()
     coding = encoded.layout, encoded.maps
-    held = distinct_combinations(engine, subject, coding=coding, policy=policy)
+    distinct = distinct_combinations(engine, subject, coding=coding, policy=policy)
     layout, counts = encoded.layout, encoded.counts
     costs, at = cell_costs(subject, loss, counts=counts), time.monotonic()
-    return EncodedRecords(subject, policy, layout, counts, held, costs, at, at - started)
+    return EncodedRecords(subject, policy, layout, counts, distinct, costs, at, at - started)
 
 
 def read_once(
@@ -97,8 +97,8 @@ def read_once(
 
     What another search read may differ in the suppression limit of its policy.
     """
-    found = shared.once(("codes",), read, records=subject.records)
-    return replace(found, subject=subject, policy=policy, at=time.monotonic())
+    encoded = shared.once(("codes",), read, records=subject.records)
+    return replace(encoded, subject=subject, policy=policy, at=time.monotonic())
 
 
 def cell_costs(subject: Subject, loss: str, *, counts: tuple[tuple[int, ...], ...]) -> CellCosts:

@@ -62,17 +62,17 @@ class Assigned:
             by: The columns that tell combinations apart, besides the quasi-identifiers.
         """
         there = ~self.dropped
-        first, own = alike(self.levels[there])
+        first, group = alike(self.levels[there])
         nodes: list[tuple[int, ...] | None] = list(map(tuple, self.levels[there][first].tolist()))
         number = np.full(len(there), len(nodes))
-        number[there] = own
+        number[there] = group
         order = np.lexsort((number, self.combination))
-        held, number = self.combination[order], number[order]
-        starts = np.flatnonzero(np.append(True, (np.diff(held) != 0) | (np.diff(number) != 0)))
+        keys, number = self.combination[order], number[order]
+        starts = np.flatnonzero(np.append(True, (np.diff(keys) != 0) | (np.diff(number) != 0)))
         records = np.add.reduceat(self.count[order], starts)
         if self.dropped.any():
             nodes.append(None)
-        columns = (each.tolist() for each in (held[starts], records, number[starts]))
+        columns = (column.tolist() for column in (keys[starts], records, number[starts]))
         return Clusters(tuple(nodes), tuple(map(Run, *columns)), by)
 
 
@@ -150,9 +150,9 @@ def _counted(
 ) -> Tallied:
     """The release of parts with these cells and counts."""
     subject, label = original.subject, original.policy.suppressed_label
-    first, group = alike(np.stack([each.label for each in cells], axis=1))
+    first, group = alike(np.stack([column.label for column in cells], axis=1))
     sizes = np.bincount(group, weights=count).astype(np.int64)
-    says_nothing = np.logical_and.reduce([each.says(label)[first] for each in cells])
+    says_nothing = np.logical_and.reduce([column.says(label)[first] for column in cells])
     kept = ~says_nothing | (sizes == subject.records)
     suppressed = None if (says_nothing & kept).any() else label
     starred = int(original.policy.suppressed == "keep") * (subject.records - int(count.sum()))
@@ -160,15 +160,15 @@ def _counted(
         refuse_two_meanings(subject.trees, label)
     tally = _Tally(count * kept[group], first[kept], sizes[kept])
     columns = tuple(
-        each.column(weight, held, tally=tally, origins=None if origins is None else origins[number])
-        for number, (each, weight, held) in enumerate(
+        cell.column(weight, sums, tally=tally, origins=None if origins is None else origins[number])
+        for number, (cell, weight, sums) in enumerate(
             zip(cells, subject.weights, original.counts, strict=True)
         )
     )
     silent = int(sizes[~kept].sum())
     alone = silent + starred
     classes = (tally.sizes, np.append(sizes[kept], alone) if alone else sizes)
-    statistics, every = (ClassStatistics.of(Counter(each.tolist()).items()) for each in classes)
+    statistics, every = (ClassStatistics.of(Counter(array.tolist()).items()) for array in classes)
     ambiguities = _ambiguities(cells, tally)
     release = Release(subject.records, original.policy.k, statistics, columns, ambiguities)
     return Tallied(release, every, suppressed, silent)
@@ -213,19 +213,19 @@ class _Cells:
     def of_columns(cls, subject: Subject, leaves: Numbers, *, levels: Numbers) -> list[_Cells]:
         """The labels of all columns; `leaves` and `levels` are by part and column."""
         columns = zip(subject.trees, subject.allowed, leaves.T, levels.T, strict=True)
-        return [cls._of(tree, held, leaf, level=level) for tree, held, leaf, level in columns]
+        return [cls._of(tree, allowed, leaf, level=level) for tree, allowed, leaf, level in columns]
 
     @classmethod
     def _of(cls, tree: Tree, allowed: range, leaf: Numbers, *, level: Numbers) -> _Cells:
         """The labels of leaves at levels; one label never stands for two sets of leaves."""
         width = len(tree.leaves)
         pairs, place = _distinct(level * width + leaf)
-        held = [divmod(pair, width) for pair in pairs.tolist()]
-        texts = [tree.labels[at][own] for at, own in held]
-        sizes = {at: tree.sizes(at) for at in {at for at, _ in held}}
+        cells = [divmod(pair, width) for pair in pairs.tolist()]
+        texts = [tree.labels[at][value] for at, value in cells]
+        sizes = {at: tree.sizes(at) for at in {at for at, _ in cells}}
         leaves = {
-            text: sizes[at][tree.nodes[at][own]]
-            for text, (at, own) in zip(texts, held, strict=True)
+            text: sizes[at][tree.nodes[at][value]]
+            for text, (at, value) in zip(texts, cells, strict=True)
         }
         numbers = {text: number for number, text in enumerate(leaves)}
         label = np.array([numbers[text] for text in texts], np.int64)[place]
@@ -233,7 +233,7 @@ class _Cells:
 
     def says(self, text: str) -> Flags:
         """Which parts have this label."""
-        return np.array([own == text for own in self.texts], bool)[self.label]
+        return np.array([label == text for label in self.texts], bool)[self.label]
 
     def column(
         self,
@@ -252,27 +252,27 @@ class _Cells:
         classes = np.bincount(self.label[tally.first], minlength=number).tolist()
         places = self._places(Nodes(self.tree, counts), records, classes=classes)
         known = self._origins(tally.count) if origins is None else self._labelled(origins)
-        origin = [(leaf, places[label], own) for leaf, label, own in known if own]
-        held: dict[Place, int] = {}
+        origin = [(leaf, places[label], count) for leaf, label, count in known if count]
+        totals: dict[Place, int] = {}
         alike: dict[Place, int] = {}
         for label, place in places.items():
-            held[place] = held.get(place, 0) + records[label]
+            totals[place] = totals.get(place, 0) + records[label]
             alike[place] = alike.get(place, 0) + classes[label]
-        return Column(self.tree, weight, counts, held, alike, origin)
+        return Column(self.tree, weight, counts, totals, alike, origin)
 
     def _origins(self, count: Numbers) -> Iterator[tuple[int, int, int]]:
         """Leaves, the numbers of the labels that they became, and their records [records]."""
         width = len(self.tree.leaves)
         pairs, pair = _distinct(self.label * width + self.leaf)
         sums = _sums(pair, count, numbers=len(pairs))
-        for each, own in zip(pairs.tolist(), sums, strict=True):
-            yield each % width, each // width, own
+        for key, records in zip(pairs.tolist(), sums, strict=True):
+            yield key % width, key // width, records
 
     def _labelled(self, origins: Origins) -> Iterator[tuple[int, int, int]]:
         """The same, from records by level and leaf."""
         numbers = {text: number for number, text in enumerate(self.texts)}
-        for (level, leaf), own in origins.items():
-            yield leaf, numbers[self.tree.labels[level][leaf]], own
+        for (level, leaf), records in origins.items():
+            yield leaf, numbers[self.tree.labels[level][leaf]], records
 
     def _places(
         self, nodes: Nodes, records: Sequence[int], *, classes: Sequence[int]
@@ -301,15 +301,15 @@ def _distinct(keys: Numbers) -> tuple[Numbers, Numbers]:
 
 def _sums(number: Numbers, count: Numbers, *, numbers: int) -> list[int]:
     """The records of each number."""
-    found: list[int] = np.bincount(number, count, numbers).astype(np.int64).tolist()
-    return found
+    sums: list[int] = np.bincount(number, count, numbers).astype(np.int64).tolist()
+    return sums
 
 
 def _ambiguities(cells: Sequence[_Cells], tally: _Tally) -> dict[float, int]:
     """Published records per product of their nodes' leaves."""
     products = np.ones(len(tally.first))
-    for each in cells:
-        products *= each.leaves[each.label[tally.first]]
+    for column in cells:
+        products *= column.leaves[column.label[tally.first]]
     distinct, number = np.unique(products, return_inverse=True)
     records = _sums(number, tally.sizes, numbers=len(distinct))
     return dict(zip(distinct.tolist(), records, strict=True))
@@ -342,7 +342,7 @@ def decided(
         original,
         options,
         recoding=recoding,
-        told=tallied(original, assigned),
+        tallied=tallied(original, assigned),
         lower_bound=None if bound is None else read.costs.loss(bound, subject.records),
         search=search,
         notes=notes,
@@ -355,7 +355,7 @@ def reported(
     options: Options[Any],
     *,
     recoding: Clusters | Regions | ValueMap,
-    told: Tallied,
+    tallied: Tallied,
     lower_bound: float | None,
     search: SearchFigures,
     notes: Sequence[str],
@@ -367,14 +367,14 @@ def reported(
         original: What it was made of.
         options: What was asked for.
         recoding: The recoding.
-        told: What it publishes.
+        tallied: What it publishes.
         lower_bound: What every recoding loses at least; None where it is not known.
         search: What is known of the search.
         notes: What a reader should know besides.
         at: When the table had been read, and when the search ended.
     """
     subject, policy = original.subject, original.policy
-    loss = measured(told.release)
+    loss = measured(tallied.release)
     heights = {n: t.height for n, t in zip(subject.names, subject.trees, strict=True)}
     levels = recoding.per_level(list(heights.values()))
     report = Report(
@@ -386,14 +386,14 @@ def reported(
         heights=heights,
         level_names=subject.level_names,
         records=subject.records,
-        suppressed_records=told.release.suppressed,
-        silent_records=told.silent,
+        suppressed_records=tallied.release.suppressed,
+        silent_records=tallied.silent,
         suppressed_cells=int(loss["suppressed_cells"]),
-        statistics=told.statistics,
+        statistics=tallied.statistics,
         entity=policy.entity,
-        models=model_results(policy, told.statistics),
+        models=model_results(policy, tallied.statistics),
         search=search,
         notes=(*spelling_notes(subject), *policy_notes(policy), *notes),
         records_per_level=dict(zip(heights, levels, strict=bool(levels))),
     )
-    return Decided(recoding, report, *at, tallied=told)
+    return Decided(recoding, report, *at, tallied=tallied)

@@ -127,7 +127,7 @@ def asked_nodes(subject: Subject, options: Options[Any]) -> list[Node]:
     Raises:
         PolicyError: None is, or one does not fit the quasi-identifiers.
     """
-    if options.own.patterns is None:
+    if options.specific.patterns is None:
         raise PolicyError(
             f"{options.method.name} needs patterns: --pattern COLUMN,... for the columns that one "
             "keeps, or --patterns all (patterns in the policy file)"
@@ -138,7 +138,7 @@ def asked_nodes(subject: Subject, options: Options[Any]) -> list[Node]:
             subject.names, subject.low, subject.high, subject.trees, strict=True
         )
     ]
-    return masks_of(options.own.patterns).nodes(columns)
+    return masks_of(options.specific.patterns).nodes(columns)
 
 
 def pattern_problem(read: EncodedRecords, nodes: Sequence[Node]) -> PatternProblem:
@@ -147,7 +147,7 @@ def pattern_problem(read: EncodedRecords, nodes: Sequence[Node]) -> PatternProbl
     A pattern costs what all records would lose by it, so with suppression alone it is the
     weighted number of suppressed columns.
     """
-    held, trees, layout = read.combinations, read.subject.trees, read.layout
+    distinct, trees, layout = read.combinations, read.subject.trees, read.layout
     costs = tuple(
         np.array(
             [
@@ -159,24 +159,24 @@ def pattern_problem(read: EncodedRecords, nodes: Sequence[Node]) -> PatternProbl
     )
     tops = np.array(read.subject.high)
     levels = np.array(nodes, np.int64)
-    totals = [own @ np.array(each) for own, each in zip(costs, read.counts, strict=True)]
-    total = reduce(np.add, [own[levels[:, c]] for c, own in enumerate(totals)])
+    totals = [column @ np.array(counts) for column, counts in zip(costs, read.counts, strict=True)]
+    total = reduce(np.add, [column[levels[:, c]] for c, column in enumerate(totals)])
     order = pattern_order(levels, total, tops=tops.tolist())
     bits = [
         np.array([layout.column_masks(c, at) for at in range(tree.height + 1)], np.int64)
         for c, tree in enumerate(trees)
     ]
-    masks = reduce(np.bitwise_or, [own[levels[order, c]] for c, own in enumerate(bits)])
-    at_most = reduce(np.bitwise_or, [own[top] for own, top in zip(bits, tops, strict=True)])
-    _, highest = np.unique(instance_keys(held.codes.T, at_most), return_inverse=True)
-    rows = DistinctRows(held.codes, held.sizes, read.demands())
+    masks = reduce(np.bitwise_or, [column[levels[order, c]] for c, column in enumerate(bits)])
+    at_most = reduce(np.bitwise_or, [column[top] for column, top in zip(bits, tops, strict=True)])
+    _, highest = np.unique(instance_keys(distinct.codes.T, at_most), return_inverse=True)
+    rows = DistinctRows(distinct.codes, distinct.sizes, read.demands())
     k = max(read.policy.k, 1)
     table = PatternProblem(
         rows=rows,
         nodes=levels[order],
         masks=masks,
         costs=costs,
-        leaves=held.leaves,
+        leaves=distinct.leaves,
         tops=tops,
         highest=highest,
         k=k,
@@ -198,7 +198,7 @@ def _suppressed_cost(read: EncodedRecords) -> int | None:
         return read.costs.unit
     if subject.high != tuple(tree.height for tree in subject.trees):
         return None
-    return sum(own[-1][0] for own in read.costs.costs)
+    return sum(column[-1][0] for column in read.costs.costs)
 
 
 def usefulness_of_values(read: EncodedRecords, parts: Parts) -> float:
@@ -216,23 +216,23 @@ def usefulness_of_values(read: EncodedRecords, parts: Parts) -> float:
     diversity = np.zeros(group.max() + 1)
     leaves, subject = read.combinations.leaves[parts.row], read.subject
     for number, (name, tree) in enumerate(zip(subject.names, subject.trees, strict=True)):
-        own = leaves[:, number]
+        leaf = leaves[:, number]
         ruled = subject.attributes[name].hierarchy.rows is None
         if ruled and subject.columns[name].this in exp.DataType.NUMERIC_TYPES:
-            values = np.array([np.nan if each is None else float(each) for each in tree.leaves])
-            diversity += _ranges(values[own], group)
+            values = np.array([np.nan if text is None else float(text) for text in tree.leaves])
+            diversity += _ranges(values[leaf], group)
         else:
-            held = np.unique(np.stack([group, own]), axis=1)
-            diversity += np.bincount(held[0]) / len(np.unique(own))
+            pairs = np.unique(np.stack([group, leaf]), axis=1)
+            diversity += np.bincount(pairs[0]) / len(np.unique(leaf))
     return float(diversity.mean())
 
 
 def _ranges(values: np.ndarray, group: Numbers) -> np.ndarray:
     """Per group the difference of its greatest and least number, over that of all numbers."""
     known = np.isfinite(values)
-    values, own = values[known], group[known]
+    values, groups = values[known], group[known]
     least, most = (np.full(group.max() + 1, end) for end in (np.inf, -np.inf))
-    np.minimum.at(least, own, values)
-    np.maximum.at(most, own, values)
+    np.minimum.at(least, groups, values)
+    np.maximum.at(most, groups, values)
     whole = np.ptp(values) if len(values) else 0.0
     return np.where(most > least, most - least, 0.0) / (whole or 1.0)

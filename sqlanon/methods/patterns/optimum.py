@@ -92,8 +92,8 @@ def values_of(instance: Numbers, persons: Numbers, *, values: Numbers, anything:
     some = np.flatnonzero(values >= 0)
     place, value = np.tile(some, 2), np.append(values[some], np.full(len(some), anything))
     keys = np.stack([instance[place], persons[place], value])
-    held, number = np.unique(keys, axis=1, return_inverse=True)
-    return Presence(place, number.ravel(), held[0], held[2])
+    distinct, number = np.unique(keys, axis=1, return_inverse=True)
+    return Presence(place, number.ravel(), distinct[0], distinct[2])
 
 
 INFEASIBLE = 2.0**53
@@ -158,7 +158,7 @@ def together(parts: Sequence[Constraints]) -> Entry:
         for first, part in zip(before.tolist(), parts, strict=False)
         for at, variable, value in part.entries
     ]
-    at, variable, value = (np.concatenate(each) for each in zip(*entries, strict=True))
+    at, variable, value = (np.concatenate(arrays) for arrays in zip(*entries, strict=True))
     order = np.lexsort((variable, at))
     return at[order], variable[order], value[order]
 
@@ -200,19 +200,19 @@ class Component:
         self.values = None if demands is None else demands.values[places.row]
         self.cuts: dict[FoundCut, None] = {}
         self.persons: Presence | None = None
-        self.held: dict[int, Presence] = {}
+        self.present: dict[int, Presence] = {}
         if demands is not None and demands.persons is not None:
-            own = demands.persons[places.row]
-            self.persons = persons_of(self.instance, own)
-            self.held = {
-                each.attribute: values_of(
+            persons = demands.persons[places.row]
+            self.persons = persons_of(self.instance, persons)
+            self.present = {
+                demand.attribute: values_of(
                     self.instance,
-                    own,
-                    values=demands.values[places.row, each.attribute],
-                    anything=len(each.table),
+                    persons,
+                    values=demands.values[places.row, demand.attribute],
+                    anything=len(demand.table),
                 )
-                for each in self.demands
-                if each.of_persons
+                for demand in self.demands
+                if demand.of_persons
             }
 
     def _filled(self, counts: Numbers) -> Numbers:
@@ -242,24 +242,24 @@ class Component:
 
     def _failing(self, counts: Numbers) -> list[FoundCut]:
         """A cut for each class and model that it fails."""
-        used, found = np.flatnonzero(self._filled(counts)), []
+        used, cuts = np.flatnonzero(self._filled(counts)), []
         for demand in self.demands:
             width = demand.width
-            held = self._held(demand, counts)
-            classes = held.astype(np.int64).reshape(self.instances, width)[used]
+            totals = self._held(demand, counts)
+            classes = totals.astype(np.int64).reshape(self.instances, width)[used]
             fails = np.flatnonzero(~demand.holds(classes))
-            found += [
+            cuts += [
                 FoundCut(int(used[n]), demand.of_persons, cut(demand, classes[n])) for n in fails
             ]
-        return found
+        return cuts
 
     def _held(self, demand: ValueDemand, counts: Numbers) -> Numbers:
         """The records, or persons, of each value in each instance, one value after the other."""
         width = demand.width
         if demand.of_persons:
-            present = self.held[demand.attribute]
-            own = present.among(counts) * width + present.value[present.there(counts)]
-            return np.bincount(own, minlength=self.instances * width)
+            present = self.present[demand.attribute]
+            keys = present.among(counts) * width + present.value[present.there(counts)]
+            return np.bincount(keys, minlength=self.instances * width)
         assert self.values is not None
         values = self.values[:, demand.attribute]
         some = values >= 0
@@ -307,27 +307,27 @@ class Component:
     @property
     def _presences(self) -> list[tuple[int, Presence]]:
         """The variables of persons, each set with the number of its first one."""
-        sets = [*([self.persons] if self.persons is not None else []), *self.held.values()]
+        sets = [*([self.persons] if self.persons is not None else []), *self.present.values()]
         first = len(self.cost) + self.instances + len(self.rows)
-        before = np.cumsum([first, *(len(each) for each in sets)])
+        before = np.cumsum([first, *(len(presence) for presence in sets)])
         return list(zip(before.tolist(), sets, strict=False))
 
     def model(self, highspy: Any, objective: Numbers, *, most_left: int) -> Any:
         """The program as the solver takes it."""
         places, rows, infinite = len(self.cost), len(self.rows), highspy.kHighsInf
-        of_persons = sum(len(each) for _, each in self._presences)
+        of_persons = sum(len(presence) for _, presence in self._presences)
         constraints = self._constraints(most_left, infinite=infinite)
         lp = highspy.HighsLp()
         lp.num_col_ = places + self.instances + rows + of_persons
-        lp.num_row_ = sum(len(each.low) for each in constraints)
+        lp.num_row_ = sum(len(part.low) for part in constraints)
         lp.col_cost_ = np.append(objective.astype(float), np.zeros(of_persons))
         lp.col_lower_ = np.zeros(lp.num_col_)
         most = self.sizes.astype(float) if most_left != 0 else np.zeros(rows)
         lp.col_upper_ = np.concatenate(
             [self.sizes[self.row].astype(float), np.ones(self.instances), most, np.ones(of_persons)]
         )
-        lp.row_lower_ = np.concatenate([each.low for each in constraints])
-        lp.row_upper_ = np.concatenate([each.high for each in constraints])
+        lp.row_lower_ = np.concatenate([part.low for part in constraints])
+        lp.row_upper_ = np.concatenate([part.high for part in constraints])
         at, variable, value = together(constraints)
         lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         lp.a_matrix_.start_ = np.searchsorted(at, np.arange(lp.num_row_ + 1))
@@ -343,11 +343,11 @@ class Component:
         """
         places, rows = len(self.cost), len(self.rows)
         x, y = np.arange(places), places + np.arange(self.instances)
-        left, own = places + self.instances + np.arange(rows), np.arange(rows)
+        left, numbers = places + self.instances + np.arange(rows), np.arange(rows)
         minus = -self.sizes[self.row].astype(float)
         sizes = self.sizes.astype(float)
         becoming = Constraints(
-            [(self.row, x, np.ones(places)), (own, left, np.ones(rows))], sizes, sizes
+            [(self.row, x, np.ones(places)), (numbers, left, np.ones(rows))], sizes, sizes
         )
         low, high = np.zeros(self.instances), np.full(self.instances, infinite)
         needed = (np.arange(self.instances), y, np.full(self.instances, -float(self.k)))
@@ -368,28 +368,28 @@ class Component:
             Constraints([last], np.array([-infinite]), np.array([float(most_left)])),
             *(
                 rows_of
-                for first, each in self._presences
-                for rows_of in self._presence_rows(first, each, infinite=infinite)
+                for first, presence in self._presences
+                for rows_of in self._presence_rows(first, presence, infinite=infinite)
             ),
         ]
 
     def _cut_rows(self, y: Numbers, *, infinite: float) -> Constraints:
         """The cuts that were found."""
         entries = []
-        firsts = {id(each): first for first, each in self._presences}
-        for number, found in enumerate(self.cuts):
-            own = found.cut
-            if found.of_persons:
-                held = self.held[own.attribute]
-                members = np.flatnonzero(held.instance == found.instance)
-                values, variables = held.value[members], firsts[id(held)] + members
+        firsts = {id(presence): first for first, presence in self._presences}
+        for number, class_cut in enumerate(self.cuts):
+            terms = class_cut.cut
+            if class_cut.of_persons:
+                present = self.present[terms.attribute]
+                members = np.flatnonzero(present.instance == class_cut.instance)
+                values, variables = present.value[members], firsts[id(present)] + members
             else:
                 assert self.values is not None
-                variables = np.flatnonzero(self.instance == found.instance)
-                values = self.values[variables, own.attribute]
-            factors = np.append(own.factors, 0.0)[values]  # the last one for no value, -1
+                variables = np.flatnonzero(self.instance == class_cut.instance)
+                values = self.values[variables, terms.attribute]
+            factors = np.append(terms.factors, 0.0)[values]  # the last one for no value, -1
             entries.append((np.full(len(values), number), variables, factors))
-            entries.append((np.array([number]), y[[found.instance]], np.array([own.least])))
+            entries.append((np.array([number]), y[[class_cut.instance]], np.array([terms.least])))
         cuts = len(self.cuts)
         return Constraints(entries, np.full(cuts, -infinite), np.zeros(cuts))
 
@@ -398,20 +398,20 @@ class Component:
     ) -> tuple[Constraints, Constraints]:
         """A variable of a person is 0 where none of its records is, and 1 where any is."""
         number, place = present.number, present.place
-        own = np.arange(len(present))
-        none = [(number, place, np.ones(len(place))), (own, first + own, -np.ones(len(own)))]
-        each = np.arange(len(place))
+        rows = np.arange(len(present))
+        none = [(number, place, np.ones(len(place))), (rows, first + rows, -np.ones(len(rows)))]
+        place_rows = np.arange(len(place))
         minus = -self.sizes[self.row[place]].astype(float)
-        any_ = [(each, place, np.ones(len(place))), (each, first + number, minus)]
+        any_ = [(place_rows, place, np.ones(len(place))), (place_rows, first + number, minus)]
         return (
-            Constraints(none, np.zeros(len(own)), np.full(len(own), infinite)),
+            Constraints(none, np.zeros(len(rows)), np.full(len(rows), infinite)),
             Constraints(any_, np.full(len(place), -infinite), np.zeros(len(place))),
         )
 
     def solution(self, counts: Numbers) -> Reals:
         """Counts as values of all variables."""
         left = self.sizes - self._placed(counts)
-        there = [each.there(counts) for _, each in self._presences]
+        there = [presence.there(counts) for _, presence in self._presences]
         return np.concatenate([counts, self._filled(counts) > 0, left, *there]).astype(float)
 
 
@@ -512,12 +512,12 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
         table, places, apart=apart, first=first, left_cost=full, most_left=UNLIMITED
     )
     bound = max(table.at_most(bound + low), table.least)
-    found = [
+    pool = [
         greedy_parts(table, first),
         _parts(table, places, counts=relaxed),
         _as_one_class(table),
     ]
-    cost, best = _cheapest(table, found, policy=policy)
+    cost, best = _cheapest(table, pool, policy=policy)
     late = table.deadline.left() < len(places.row) * BUILDING
     if not late and cost > bound:
         again, low = _jointly(table, places, first=first, policy=policy)
@@ -538,11 +538,11 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     )
 
 
-def _cheapest(table: PatternProblem, found: list[Parts], *, policy: Policy) -> tuple[float, Parts]:
+def _cheapest(table: PatternProblem, pool: list[Parts], *, policy: Policy) -> tuple[float, Parts]:
     """The first of those that cost least as they are published, and that cost [units]."""
-    costs = [published_cost(table, parts, policy=policy) for parts in found]
+    costs = [published_cost(table, parts, policy=policy) for parts in pool]
     least = min(costs)
-    return least, found[costs.index(least)]
+    return least, pool[costs.index(least)]
 
 
 def _as_one_class(table: PatternProblem) -> Parts:
@@ -581,8 +581,8 @@ def _solved(
         The records of each place, and what the rows that have a place cost at least [units].
     """
     counts, bound = np.zeros(len(places.row), np.int64), 0
-    for number, own in enumerate(apart):
-        if table.deadline.left() < len(own) * BUILDING:
+    for number, component in enumerate(apart):
+        if table.deadline.left() < len(component) * BUILDING:
             rest = np.concatenate(apart[number:])
             some = places.of(rest)
             rows, place = np.unique(some.row, return_inverse=True)
@@ -591,12 +591,12 @@ def _solved(
             kept = first.pattern[some.row] == some.pattern
             counts[rest] = np.where(kept, table.rows.sizes[some.row], 0)
             return counts, bound + int(least @ table.rows.sizes[rows])
-        part = Component(table, places.of(own), first=first, left=left_cost)
+        part = Component(table, places.of(component), first=first, left=left_cost)
         records = int(part.sizes.sum())
         # From a start that leaves too many the best that is allowed may be no improvement.
         is_start = records - int(part.start.sum()) <= most_left
         start = part.start if is_start else np.zeros_like(part.start)
-        counts[own], low = part.run(start, min(records, most_left), deadline=table.deadline)
+        counts[component], low = part.run(start, min(records, most_left), deadline=table.deadline)
         bound += low
     return counts, bound
 
@@ -662,17 +662,17 @@ def places_of(table: PatternProblem) -> Places:
         TimeLimitError: The deadline of the table came first.
     """
     rows = np.flatnonzero(table.rows.sizes)
-    found, instances = [], 0
+    places, instances = [], 0
     for pattern, (node, mask) in enumerate(zip(table.nodes, table.masks, strict=True)):
         table.deadline.check()
         keys, cost = instance_keys(table.rows.codes[rows].T, mask), table.cost(rows, node)
         _, group = np.unique(keys, return_inverse=True)
         sizes = table.rows.counted(rows, group, groups=int(group.max()) + 1)
-        own = np.flatnonzero(sizes[group] >= table.k)
-        where = instances + group[own]
-        found.append((rows[own], np.full(len(own), pattern), where, cost[own]))
+        kept = np.flatnonzero(sizes[group] >= table.k)
+        where = instances + group[kept]
+        places.append((rows[kept], np.full(len(kept), pattern), where, cost[kept]))
         instances += len(sizes)
-    return Places(*map(np.concatenate, zip(*found, strict=True)))
+    return Places(*map(np.concatenate, zip(*places, strict=True)))
 
 
 def components(places: Places, rows: int) -> list[Numbers]:

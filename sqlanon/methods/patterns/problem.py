@@ -72,8 +72,8 @@ class PatternProblem:
         By some losses a value that all records share costs nothing at the top, unless the whole
         record says nothing: then it counts as suppressed.
         """
-        each = (own[levels[..., c], self.leaves[rows, c]] for c, own in enumerate(self.costs))
-        whole: Numbers = reduce(np.add, each)
+        cells = (costs[levels[..., c], self.leaves[rows, c]] for c, costs in enumerate(self.costs))
+        whole: Numbers = reduce(np.add, cells)
         if self.suppressed is None:
             return whole
         return np.where((levels == self.tops).all(axis=-1), self.suppressed, whole)
@@ -96,8 +96,8 @@ class PatternProblem:
     @property
     def as_one_class(self) -> int:
         """The cost of all records as one class at the top, which does not count as suppressed."""
-        each = (own[top] for own, top in zip(self.costs, self.tops, strict=True))
-        first = (int(own[leaf]) for own, leaf in zip(each, self.leaves[0], strict=True))
+        tops = (costs[top] for costs, top in zip(self.costs, self.tops, strict=True))
+        first = (int(costs[leaf]) for costs, leaf in zip(tops, self.leaves[0], strict=True))
         return sum(first) * int(self.rows.sizes.sum())
 
 
@@ -208,8 +208,8 @@ class _Rest:
         """
         dropped, joined = np.zeros((2, len(self.left)), bool)
         room, failing = droppable(self.table, policy), self._failing()
-        own = {n: self.left & (self.highest == n) for n in failing.tolist()}
-        sizes = {n: int(self.parts.count[each].sum()) for n, each in own.items()}
+        unplaced = {n: self.left & (self.highest == n) for n in failing.tolist()}
+        sizes = {n: int(self.parts.count[flags].sum()) for n, flags in unplaced.items()}
         # All that says nothing costs no more with others: then no others are looked for.
         ways = {
             n: None if size <= room and self.table.suppressed is not None else self._joined(n)
@@ -220,7 +220,7 @@ class _Rest:
             way, size = ways[number], sizes[number]
             fits = size <= room
             if fits and (way is None or self.table.dropped * size <= self._extra(way)):
-                dropped |= own[number]
+                dropped |= unplaced[number]
                 room -= size
             elif way is not None:
                 joined |= way
@@ -235,8 +235,8 @@ class _Rest:
         number, groups = self.highest[self.nothing], int(self.table.highest.max()) + 1
         row, count = self.parts.row[self.nothing], self.parts.count[self.nothing]
         rows = _counting(self.table, row, count)
-        own = np.unique(row)
-        holds = rows.holding(own, self.table.highest[own], groups=groups, k=self.table.k)
+        members = np.unique(row)
+        holds = rows.holding(members, self.table.highest[members], groups=groups, k=self.table.k)
         some = np.bincount(number, self.left[self.nothing], groups) > 0
         return np.flatnonzero(some & ~holds)
 
@@ -246,9 +246,9 @@ class _Rest:
         joined: Flags = within & self.nothing
         others = np.flatnonzero(within & ~self.nothing)
         extra = self._lost(others)
-        groups, own = np.unique(parts.group[others], return_inverse=True)
+        groups, place = np.unique(parts.group[others], return_inverse=True)
         costs = np.zeros(len(groups), np.int64)
-        np.add.at(costs, own, extra)
+        np.add.at(costs, place, extra)
         for group in groups[np.argsort(costs, kind="stable")]:
             # Too late to look for the fewest: then all records are taken.
             joined |= within & ((parts.group == group) | table.deadline.expired)
@@ -263,13 +263,13 @@ class _Rest:
         """What placed parts lose more where nothing of them is kept [units]."""
         row, count = self.parts.row[others], self.parts.count[others]
         before = self.table.cost(row, self.table.nodes[self.parts.pattern[others]])
-        found: Numbers = (self.table.cost(row, self.table.tops) - before) * count
-        return found
+        extra: Numbers = (self.table.cost(row, self.table.tops) - before) * count
+        return extra
 
     def _extra(self, joined: Flags) -> int:
         """What parts cost as one class, beyond what those with a place cost there [units]."""
-        own = np.flatnonzero(joined & self.left)
-        alone = self.table.cost(self.parts.row[own], self.table.tops) @ self.parts.count[own]
+        left = np.flatnonzero(joined & self.left)
+        alone = self.table.cost(self.parts.row[left], self.table.tops) @ self.parts.count[left]
         return int(alone) + int(self._lost(np.flatnonzero(joined & ~self.nothing)).sum())
 
     def notes(self, policy: Policy, *, dropped: Flags, joined: Flags) -> Iterator[str]:
@@ -316,9 +316,9 @@ def _unsatisfied(
 ) -> UnsatisfiableError:
     """The error to raise where records fit no class and may not be left out."""
     records = int(table.rows.sizes.sum())
-    found = unsatisfied_as_one(policy, table.rows.demands, records=records)
-    if found is not None:
-        return found
+    error = unsatisfied_as_one(policy, table.rows.demands, records=records)
+    if error is not None:
+        return error
     return UnsatisfiableError(
         f"these patterns found no recoding within the levels allowed that satisfies "
         f"{models_text(policy)}: even at the highest levels {beyond:,} of {records:,} records are "
@@ -440,7 +440,7 @@ def _fixed(rest: DistinctRows) -> DistinctRows:
     """The rows with those demands alone that refer to no distribution."""
     if rest.demands is None:
         return rest
-    every = tuple(each for each in rest.demands.every if not each.model.relative)
+    every = tuple(demand for demand in rest.demands.every if not demand.model.relative)
     return replace(rest, demands=replace(rest.demands, every=every))
 
 
@@ -465,8 +465,8 @@ def _smallest(table: PatternProblem, rest: DistinctRows, *, among: Flags) -> Fla
         return among
     sizes = np.bincount(table.highest[among], rest.sizes[among])
     smallest = np.where(sizes > 0, sizes, np.inf).argmin()
-    found: Flags = among & (table.highest == smallest)
-    return found
+    members: Flags = among & (table.highest == smallest)
+    return members
 
 
 PRICED = 100_000
@@ -524,12 +524,12 @@ def least_by_patterns(table: PatternProblem) -> int:
     rows = np.arange(len(table.highest))
     if len(rows) * len(table.nodes) > LOOKED_AT:
         return table.least
-    found = table.least_left(rows)
+    least = table.least_left(rows)
     for node, mask in zip(table.nodes, table.masks, strict=True):
         _, group = np.unique(instance_keys(table.rows.codes.T, mask), return_inverse=True)
         enough = table.rows.counted(rows, group, groups=int(group.max()) + 1) >= table.k
-        found = np.where(enough[group], np.minimum(found, table.cost(rows, node)), found)
-    return max(table.least, table.at_most(int(found @ table.rows.sizes)))
+        least = np.where(enough[group], np.minimum(least, table.cost(rows, node)), least)
+    return max(table.least, table.at_most(int(least @ table.rows.sizes)))
 
 
 def least_by_prices(read: EncodedRecords, table: PatternProblem, *, deadline: Deadline) -> int:
@@ -547,8 +547,8 @@ def least_by_prices(read: EncodedRecords, table: PatternProblem, *, deadline: De
     if too_many or deadline.expired or read.policy.suppressed == "keep":
         return table.least
     taxonomies = tuple(
-        Taxonomy.of(tree, own)
-        for tree, own in zip(read.subject.trees, read.costs.costs, strict=True)
+        Taxonomy.of(tree, costs)
+        for tree, costs in zip(read.subject.trees, read.costs.costs, strict=True)
     )
     problem = ClusteringProblem(
         taxonomies,
@@ -561,13 +561,13 @@ def least_by_prices(read: EncodedRecords, table: PatternProblem, *, deadline: De
     every = []
     for levels in (*table.nodes, table.tops):
         at = zip(taxonomies, levels, leaves.T, strict=True)
-        every.append(np.stack([own.ancestors[level, leaf] for own, level, leaf in at], axis=1))
+        every.append(np.stack([tree.ancestors[level, leaf] for tree, level, leaf in at], axis=1))
     nodes, first = np.unique(np.concatenate(every), axis=0, return_inverse=True)
     # One instance may belong to several patterns: its records count once.
     place = np.unique(first.ravel() * len(leaves) + np.tile(np.arange(len(leaves)), len(every)))
     support = np.bincount(place // len(leaves), sizes[place % len(leaves)]).astype(np.int64)
     try:
-        found = dual_bound(problem, Candidates.of(problem, nodes, support=support))
+        bound = dual_bound(problem, Candidates.of(problem, nodes, support=support))
     except TimeLimitError:
         return table.least
-    return max(table.least, table.at_most(found.total))
+    return max(table.least, table.at_most(bound.total))

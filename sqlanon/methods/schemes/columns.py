@@ -79,15 +79,15 @@ class SchemeColumn:
         """
         order = self.order if self.scheme in ORDERED else None
         try:
-            found = Domain.of(self.scheme, self.tree, counts, levels=self.bounds, order=order)
+            domain = Domain.of(self.scheme, self.tree, counts, levels=self.bounds, order=order)
         except UnsuitedOrderError as error:
             if self.otherwise is None:
                 raise PolicyError(self._unsuited(error.pair)) from None
-            found = Domain.of(self.otherwise, self.tree, counts, levels=self.bounds)
-        siblings = max((len(b.children) for root in found.roots for b in root.inner()), default=0)
-        if siblings > MOST_SIBLINGS and found.scheme in _MERGING:
-            raise PolicyError(self._too_wide(found.scheme, siblings))
-        return found
+            domain = Domain.of(self.otherwise, self.tree, counts, levels=self.bounds)
+        siblings = max((len(b.children) for root in domain.roots for b in root.inner()), default=0)
+        if siblings > MOST_SIBLINGS and domain.scheme in _MERGING:
+            raise PolicyError(self._too_wide(domain.scheme, siblings))
+        return domain
 
     def _too_wide(self, scheme: str, siblings: int) -> str:
         what = "children of one node" if scheme in GUIDED else "values"
@@ -100,9 +100,9 @@ class SchemeColumn:
         """The way out for a column whose scheme may merge too many values."""
         name, (low, high) = shell_word(self.name), self.bounds
         if self.attribute.hierarchy.kind == "suppression":
-            own = "" if scheme in GUIDED else " and use gsps or ghs"
+            hint = "" if scheme in GUIDED else " and use gsps or ghs"
             return (
-                f"give a hierarchy (--hierarchy {name}=intervals:..., prefix:... or a file){own}, "
+                f"give a hierarchy (--hierarchy {name}=intervals:..., prefix:... or a file){hint}, "
                 "or use the method incognito"
             )
         few = (n for n in range(low + 1, high) if max(self.tree.nodes[n]) < MOST_SIBLINGS)
@@ -133,16 +133,16 @@ def scheme_columns(subject: Subject, choice: SchemeChoice) -> tuple[SchemeColumn
     Raises:
         PolicyError: A scheme that a column does not suit, all at once.
     """
-    own, found, faults = choice.of_columns(subject.names), list[SchemeColumn](), list[str]()
+    chosen, columns, faults = choice.of_columns(subject.names), list[SchemeColumn](), list[str]()
     for name, tree in zip(subject.names, subject.trees, strict=True):
-        attribute, scheme = subject.attributes[name], own.get(name, choice.common)
+        attribute, scheme = subject.attributes[name], chosen.get(name, choice.common)
         is_number = subject.columns[name].this in exp.DataType.NUMERIC_TYPES
         otherwise = None
-        if name not in own and scheme in IN_ORDER and (is_number or attribute.order is not None):
+        if name not in chosen and scheme in IN_ORDER and (is_number or attribute.order is not None):
             otherwise = scheme if attribute.order is None else None
             scheme = IN_ORDER[scheme]
         try:
-            if name in own and scheme in GUIDED and attribute.hierarchy.kind == "suppression":
+            if name in chosen and scheme in GUIDED and attribute.hierarchy.kind == "suppression":
                 raise PolicyError(
                     f"scheme {scheme} of column {name!r} follows a hierarchy, and the column has "
                     f"none; give one (--hierarchy {shell_word(name)}=SPEC), or use "
@@ -159,10 +159,10 @@ def scheme_columns(subject: Subject, choice: SchemeChoice) -> tuple[SchemeColumn
             faults.append(str(error))
         else:
             has_order = order is not None or _has_order(subject, name)
-            found.append(SchemeColumn(name, tree, attribute, scheme, order, otherwise, has_order))
+            columns.append(SchemeColumn(name, tree, attribute, scheme, order, otherwise, has_order))
     if faults:
         raise PolicyError("; ".join(faults))
-    return tuple(found)
+    return tuple(columns)
 
 
 def _has_order(subject: Subject, name: str) -> bool:
@@ -204,7 +204,7 @@ def refuse_unsuited(subject: Subject, policy: Policy, *, loss: str) -> None:
             merging can break, or values to count that a lowest level has put together.
     """
     faults = list(_unsuited(policy, policy.allowance(subject.records)))
-    raised = [name for name, own in policy.attributes.items() if own.min_level]
+    raised = [name for name, attribute in policy.attributes.items() if attribute.min_level]
     if loss == "hdm" and raised:
         faults.append(
             "loss hdm counts values, and a recoding by schemes begins with the nodes of the lowest "
@@ -275,36 +275,36 @@ def simpler_problems(
         leaves: `leaves[combination, column]`.
     """
     ladders = [
-        _ladder(column, own, domain=domain)
-        for column, own, domain in zip(columns, counts, problem.domains, strict=True)
+        _ladder(column, records, domain=domain)
+        for column, records, domain in zip(columns, counts, problem.domains, strict=True)
     ]
-    found: list[SchemeProblem] = []
+    problems: list[SchemeProblem] = []
     seen = {tuple(domain.scheme for domain in problem.domains)}
     for place in range(len(_STEPS)):
         steps = _STEPS[place::-1]
         domains = tuple(
-            next((own[step] for step in steps if step in own), domain)
-            for own, domain in zip(ladders, problem.domains, strict=True)
+            next((ladder[step] for step in steps if step in ladder), domain)
+            for ladder, domain in zip(ladders, problem.domains, strict=True)
         )
         schemes = tuple(domain.scheme for domain in domains)
         if schemes not in seen:
             seen.add(schemes)
             units = np.stack([d.unit[leaves[:, c]] for c, d in enumerate(domains)], axis=1)
-            found.append(replace(problem, domains=domains, units=units))
-    return found
+            problems.append(replace(problem, domains=domains, units=units))
+    return problems
 
 
 def _ladder(column: SchemeColumn, counts: Sequence[int], *, domain: Domain) -> dict[str, Domain]:
     """The domains of the schemes below that of a column, and its own, by scheme."""
-    found = {}
+    domains = {}
     for scheme in _BELOW[domain.scheme]:
         if scheme in ("gops", "ops") and not column.has_order:
             continue
         try:
-            found[scheme] = replace(column, scheme=scheme, otherwise=None).domain(counts)
+            domains[scheme] = replace(column, scheme=scheme, otherwise=None).domain(counts)
         except PolicyError:
             continue  # an order that does not suit the hierarchy, or too many values
-    return {**found, domain.scheme: domain}
+    return {**domains, domain.scheme: domain}
 
 
 def leaf_groups(column: SchemeColumn, domain: Domain, partition: Partition) -> list[list[int]]:
@@ -317,13 +317,13 @@ def leaf_groups(column: SchemeColumn, domain: Domain, partition: Partition) -> l
         [int(leaf) for start, end in spans for leaf in domain.order[start:end]]
         for spans in domain.block_spans(partition)
     ]
-    held = {leaf for group in groups for leaf in group}
+    grouped = {leaf for group in groups for leaf in group}
     low, high = column.bounds
     if domain.scheme == "bhs":
         low = next(n for n in range(low, high + 1) if _are_nodes(nodes[n], groups))
     others: dict[int, list[int]] = {}
     for leaf, node in enumerate(nodes[low]):
-        if leaf not in held:
+        if leaf not in grouped:
             others.setdefault(node, []).append(leaf)
     return [*groups, *others.values()]
 
@@ -339,10 +339,10 @@ def _are_nodes(nodes: Sequence[int], groups: Sequence[Sequence[int]]) -> bool:
 
 def group_numbers(groups: Sequence[Sequence[int]]) -> Numbers:
     """The group of each leaf, of groups that have every leaf once."""
-    found = np.empty(sum(map(len, groups)), np.int64)
+    numbers = np.empty(sum(map(len, groups)), np.int64)
     for number, leaves in enumerate(groups):
-        found[list(leaves)] = number
-    return found
+        numbers[list(leaves)] = number
+    return numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,12 +400,12 @@ class GroupedColumn:
             Group(group.label, tuple(leaves[leaf] for leaf in group.leaves))
             for group in self.groups
         )
-        return ColumnMap(groups, tuple(sorted({at for own in self.groups for at in own.levels})))
+        return ColumnMap(groups, tuple(sorted({at for part in self.groups for at in part.levels})))
 
 
 def published(problem: SchemeProblem, groups: Sequence[Numbers]) -> Flags:
     """Which combinations are published, by the group of each in every column."""
-    group = classes_of(groups, [int(own.max(initial=0)) + 1 for own in groups])
+    group = classes_of(groups, [int(numbers.max(initial=0)) + 1 for numbers in groups])
     sizes = np.bincount(group, problem.sizes).astype(np.int64)
     return problem.publishable(group, sizes)[group]
 
@@ -419,24 +419,24 @@ def tallied_groups(
     tree of its groups, as where the published table is read on its own.
     """
     of_leaf = [column.numbers for column in columns]
-    groups = [own[original.leaves[:, c]] for c, own in enumerate(of_leaf)]
+    groups = [numbers[original.leaves[:, c]] for c, numbers in enumerate(of_leaf)]
     kept = published(problem, groups)
     trees, leaves, levels = [], [], []
     counts, grouped = list[Sequence[int]](), list[bool]()
     for c, column in enumerate(columns):
-        own = original.leaves[:, c]
+        leaf = original.leaves[:, c]
         is_grouped = not all(column.groups[g].is_node for g in np.unique(groups[c][kept]))
         if is_grouped:
             tree, places = group_tree(
                 column.tree, [(group.label, group.leaves) for group in column.groups]
             )
-            leaves.append(np.argsort(places)[own])
-            levels.append(np.ones_like(own))
+            leaves.append(np.argsort(places)[leaf])
+            levels.append(np.ones_like(leaf))
             counts.append([original.counts[c][place] for place in places])
         else:
             tree = column.tree
             at = np.array([group.levels[0] for group in column.groups])
-            leaves.append(own)
+            leaves.append(leaf)
             levels.append(at[groups[c]])
             counts.append(original.counts[c])
         trees.append(tree)
@@ -448,7 +448,7 @@ def tallied_groups(
         Assigned(every, problem.sizes, np.stack(levels, axis=1), ~kept),
     )
     marked = tuple(
-        replace(column, is_grouped=own)
-        for column, own in zip(tally.release.columns, grouped, strict=True)
+        replace(column, is_grouped=flag)
+        for column, flag in zip(tally.release.columns, grouped, strict=True)
     )
     return replace(tally, release=replace(tally.release, columns=marked))

@@ -88,9 +88,9 @@ class PreparedSearch:
         assert outcome.partitions is not None
         leaves = self.combinations.leaves
         parts = zip(self.columns, self.problem.domains, outcome.partitions, strict=True)
-        groups = [leaf_groups(column, domain, own) for column, domain, own in parts]
+        groups = [leaf_groups(column, domain, partition) for column, domain, partition in parts]
         kept = published(
-            self.problem, [group_numbers(own)[leaves[:, c]] for c, own in enumerate(groups)]
+            self.problem, [group_numbers(sets)[leaves[:, c]] for c, sets in enumerate(groups)]
         )
         return tuple(
             GroupedColumn.of(
@@ -116,7 +116,7 @@ def decide(
     """
     started = time.monotonic()
     refuse_unsuited(subject, policy, loss=options.loss)
-    columns = scheme_columns(subject, scheme_choice(options.own.scheme))
+    columns = scheme_columns(subject, scheme_choice(options.specific.scheme))
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
         search = read_search(engine, subject, columns, policy=policy, loss=options.loss)
     encoded_at = time.monotonic()
@@ -143,7 +143,7 @@ def _outcome(
     problem: SchemeProblem, options: Options[SchemeOptions], *, deadline: Deadline
 ) -> SchemeOutcome:
     """The best recoding, searched column by column or in the direction that is asked for."""
-    direction = options.own.direction
+    direction = options.specific.direction
     rows = ROOM if options.memory is None else options.memory // 4
     if direction is None:
         return best_recoding(problem, deadline=deadline, room=rows, seed=options.seed)
@@ -171,11 +171,11 @@ def read_search(
         PolicyError: An order does not suit its hierarchy.
     """
     coding = leaf_maps(engine, subject)
-    held = distinct_combinations(engine, subject, coding=coding, policy=policy)
-    counts, faults, domains = held.leaf_counts(subject.trees), [], []
-    for column, own in zip(columns, counts, strict=True):
+    distinct = distinct_combinations(engine, subject, coding=coding, policy=policy)
+    counts, faults, domains = distinct.leaf_counts(subject.trees), [], []
+    for column, records in zip(columns, counts, strict=True):
         try:
-            domains.append(column.domain(own))
+            domains.append(column.domain(records))
         except PolicyError as error:
             faults.append(str(error))
     if faults:
@@ -188,19 +188,19 @@ def read_search(
     if loss != "discernibility":
         parts = shares(subject.weights)
         prices = CellPrices.of(loss, shares=parts, records=subject.records)
-    units = np.stack([d.unit[held.leaves[:, c]] for c, d in enumerate(domains)], axis=1)
+    units = np.stack([d.unit[distinct.leaves[:, c]] for c, d in enumerate(domains)], axis=1)
     problem = SchemeProblem(
         tuple(domains),
         units,
-        held.sizes,
+        distinct.sizes,
         max(policy.k, 1),
         policy.allowance(subject.records),
         prices,
-        held.demands(),
+        distinct.demands(),
     )
-    simpler = simpler_problems(columns, problem, counts=counts, leaves=held.leaves)
+    simpler = simpler_problems(columns, problem, counts=counts, leaves=distinct.leaves)
     problem = replace(problem, simpler=tuple(simpler))
-    return PreparedSearch(subject, policy, columns, held, counts, problem)
+    return PreparedSearch(subject, policy, columns, distinct, counts, problem)
 
 
 def _decided(
@@ -222,7 +222,7 @@ def _decided(
         original,
         options,
         recoding=recoding,
-        told=tally,
+        tallied=tally,
         lower_bound=search.bound(outcome),
         search=SchemeSearch(
             candidates=candidates if candidates <= LARGEST_EXACT else None,
@@ -267,11 +267,11 @@ def _figures(
     leaves, sizes = search.combinations.leaves, search.problem.sizes
     groups = [column.numbers[leaves[:, c]] for c, column in enumerate(columns)]
     kept = published(search.problem, groups)
-    for attribute, column, own in zip(
+    for attribute, column, numbers in zip(
         search.subject.attributes.values(), columns, groups, strict=True
     ):
         records = np.zeros(len(column.groups), np.int64)
-        np.add.at(records, own[kept], sizes[kept])
+        np.add.at(records, numbers[kept], sizes[kept])
         yield GroupFigures.for_report(
             GroupFigures(
                 group.label, len(group.leaves), int(number), is_shown=attribute.hierarchy.is_listed

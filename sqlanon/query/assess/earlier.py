@@ -18,7 +18,7 @@ def beside_original(source: exp.Table, columns: Sequence[str]) -> Sql:
     return expression(
         "SELECT *{% for own, copy in columns %}, {{ own }} AS {{ copy }}{% endfor %}"
         " FROM {{ source }}",
-        columns=[(name(own), name(original(number))) for number, own in enumerate(columns)],
+        columns=[(name(column), name(original(number))) for number, column in enumerate(columns)],
         source=source,
     )
 

@@ -35,17 +35,18 @@ def joined_rows(
             compared.
     """
     compared = [
-        column(each) if alike else exp.cast(column(each), TEXT) for each, alike in on.items()
+        column(attribute) if alike else exp.cast(column(attribute), TEXT)
+        for attribute, alike in on.items()
     ]
     return render(
         "assess/joined_rows",
         source=source,
-        columns=[(name(each), name(each)) for each in columns],
+        columns=[(name(attribute), name(attribute)) for attribute in columns],
         entity=None if entity is None else name(entity),
         whose=name(WHOSE),
         other=other,
-        added=[(name(each), name(called)) for each, called in added.items()],
-        on=[(each, each) for each in compared],
+        added=[(name(attribute), name(called)) for attribute, called in added.items()],
+        on=[(key, key) for key in compared],
         order=compared[0],
     )
 

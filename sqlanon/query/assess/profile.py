@@ -148,7 +148,7 @@ def quantiles(
         "SELECT {% for finite in columns %}CAST(COUNT({{ finite }}) AS BIGINT),"
         " CAST(COUNT(CASE WHEN {{ finite }} = FLOOR({{ finite }}) THEN 1 END) AS BIGINT),"
         " QUANTILE_DISC({{ finite }}, [{{ listed(shares) }}]), {% endfor %}FROM {{ source }}",
-        columns=[_finite(name(own)) if own in floats else name(own) for own in columns],
+        columns=[_finite(name(column)) if column in floats else name(column) for column in columns],
         shares=list(map(value, shares)),
         source=source,
     )

@@ -5,7 +5,7 @@ packed code, or the labels of a published table), CLASS_SIZE, and SMALL: whether
 
 Of a node, `source` has rows of words and SIZE, `masks` are per word the bits that tell its classes
 apart, and `classes` is that table. Of a published table, `classes` is one of `table_classes`,
-`rows` one of `mapped`, `held` one of `place_sizes`, and `released` one of `released_places`.
+`rows` one of `mapped`, `original` one of `place_sizes`, and `released` one of `released_places`.
 """
 
 from __future__ import annotations
@@ -65,24 +65,24 @@ def held_labels(classes: exp.Table, number: int) -> Sql:
     )
 
 
-def held_totals(held: exp.Table) -> Sql:
+def held_totals(labels: exp.Table) -> Sql:
     """Number of labels and their records, of a table of `held_labels`."""
     return expression(
-        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('records') }} FROM {{ held }}", held=held
+        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('records') }} FROM {{ held }}", held=labels
     )
 
 
-def readings(held: exp.Table, nodes: exp.Table, *, number: int, kind: exp.DataType) -> Sql:
+def readings(labels: exp.Table, nodes: exp.Table, *, number: int, kind: exp.DataType) -> Sql:
     """The nodes that a column's labels may stand for: rows of label, place, records, classes.
 
-    `held` is a table of `held_labels`; `nodes` has rows of ATTRIBUTE, LEAF (the text of a leaf, or
-    a label), IS_LEAF (1 or 0) and PLACE.
+    `labels` is a table of `held_labels`; `nodes` has rows of ATTRIBUTE, LEAF (the text of a leaf,
+    or a label), IS_LEAF (1 or 0) and PLACE.
     """
     leaves = values_of(nodes, kind, carried=[PLACE])
     return render(
         "assess/readings",
-        held=held,
-        values=values_of(held, kind, carried=[LEAF, "records", "classes"]),
+        held=labels,
+        values=values_of(labels, kind, carried=[LEAF, "records", "classes"]),
         nodes=nodes,
         leaves=leaves.where(column(ATTRIBUTE).eq(number), column(IS_LEAF).eq(1), copy=False),
         number=number,
@@ -134,19 +134,22 @@ def released_places(classes: exp.Table, read: exp.Table, *, columns: Sequence[Ma
     )
 
 
-def surplus(released: exp.Table, held: exp.Table, *, words: int) -> Sql:
+def surplus(released: exp.Table, original: exp.Table, *, words: int) -> Sql:
     """Number of places that more records are published under than there are."""
     return expression(
         "SELECT CAST(COUNT(*) AS BIGINT) FROM {{ released }} AS released"
-        " LEFT JOIN {{ held }} AS held ON {{ equal('released', 'held', places) }}"
-        " WHERE held.held IS NULL OR released.released > held.held",
+        " LEFT JOIN {{ original }} AS original"
+        " ON {{ equal('released', 'original', places) }}"
+        " WHERE original.held IS NULL OR released.released > original.held",
         released=released,
-        held=held,
+        original=original,
         places=_places(words),
     )
 
 
-def published_parts(rows: exp.Table, released: exp.Table, *, held: exp.Table, words: int) -> Sql:
+def published_parts(
+    rows: exp.Table, released: exp.Table, *, original: exp.Table, words: int
+) -> Sql:
     """How many records of every row are published: its code, `whole` and `part`.
 
     The first are the records of places that are published whole, the other the share of the rest.
@@ -155,7 +158,7 @@ def published_parts(rows: exp.Table, released: exp.Table, *, held: exp.Table, wo
         "assess/published_parts",
         rows=rows,
         released=released,
-        held=held,
+        original=original,
         places=_places(words),
         words=names(map(word, range(words))),
     )

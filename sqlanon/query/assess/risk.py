@@ -215,12 +215,12 @@ def wide_rows(
             and `size`.
         entity: The number of the carried column that says whose record it is.
     """
-    held = [(place, w) for place, (_, words) in enumerate(parts) for w in range(words)]
+    places = [(place, w) for place, (_, words) in enumerate(parts) for w in range(words)]
     return render(
         "assess/wide_rows",
         numbered=numbered,
         parts=[(_part(place), rows) for place, (rows, _) in enumerate(parts)],
-        words=[(name(word(w)), _part(p), name(word(own))) for w, (p, own) in enumerate(held)],
+        words=[(name(word(w)), _part(p), name(word(index))) for w, (p, index) in enumerate(places)],
         ranks=[
             (name(value_of(number)), rows, name(cell(place)))
             for number, (place, rows) in enumerate((ranks or {}).items())

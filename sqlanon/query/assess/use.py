@@ -59,11 +59,16 @@ class ComparedTables:
 
 def table_error(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
     """Errors of the table by columns: share covered, sum of differences, mean relative one."""
-    sides = [_sides(own, place=place) for place, own in enumerate(columns)]
+    sides = [_sides(counted, place=place) for place, counted in enumerate(columns)]
     numbered = [
-        (place, own.number, name(own.name), values_of(compared.leaves, own.kind, carried=[CELL]))
-        for place, own in enumerate(columns)
-        if own.kind is not None
+        (
+            place,
+            counted.number,
+            name(counted.name),
+            values_of(compared.leaves, counted.kind, carried=[CELL]),
+        )
+        for place, counted in enumerate(columns)
+        if counted.kind is not None
     ]
     return render(
         "assess/table_error",
@@ -73,8 +78,8 @@ def table_error(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
         columns=sides,
         cells=[cell for _, cell, *_ in sides],
         maps=[
-            (own, name(f"map_{place}"), values.where(column(ATTRIBUTE).eq(number), copy=False))
-            for place, number, own, values in numbered
+            (quoted, name(f"map_{place}"), values.where(column(ATTRIBUTE).eq(number), copy=False))
+            for place, number, quoted, values in numbered
         ],
         label_cells=compared.stands,
         stands=[
@@ -91,20 +96,20 @@ def table_error(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
     )
 
 
-def _sides(own: Counted, *, place: int) -> tuple[Sql, Sql, Sql, Sql, Sql]:
+def _sides(counted: Counted, *, place: int) -> tuple[Sql, Sql, Sql, Sql, Sql]:
     """A column, its cells and labels, the cell of an original record, and the label of a cell."""
-    if own.kind is None:
-        cell = expression("CAST(source.{{ column }} AS VARCHAR)", column=name(own.name))
+    if counted.kind is None:
+        cell = expression("CAST(source.{{ column }} AS VARCHAR)", column=name(counted.name))
         label = expression("counted.cell_{{ place }}", place=place)
     else:
         cell = expression("map_{{ place }}.cell", place=place)
         label = expression("stands_{{ place }}.label", place=place)
-    return name(own.name), name(f"cell_{place}"), name(f"label_{place}"), cell, label
+    return name(counted.name), name(f"cell_{place}"), name(f"label_{place}"), cell, label
 
 
 def number_figures(
     source: exp.Table,
-    own: str,
+    column: str,
     *,
     shares: Sequence[float],
     suppressed: str | None = None,
@@ -114,7 +119,7 @@ def number_figures(
     return render(
         "assess/number_figures",
         source=source,
-        column=name(own),
+        column=name(column),
         shares=list(map(value, shares)),
         greatest=value(sys.float_info.max),
         suppressed=None if suppressed is None else value(suppressed),

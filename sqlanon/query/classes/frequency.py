@@ -89,7 +89,10 @@ class Selected:
     def holes(self) -> dict[str, object]:
         """What fills the holes of a query with them."""
         pairs = {"by": self.by.items(), "sums": self.sums.items()}
-        named = {hole: [(name(own), name(of)) for own, of in each] for hole, each in pairs.items()}
+        named = {
+            hole: [(name(new_name), name(of)) for new_name, of in columns]
+            for hole, columns in pairs.items()
+        }
         return {"carried": bool(self.carried), **named}
 
 
@@ -143,13 +146,13 @@ def class_rows(
         ]
         number = expression("nodes.number")
         parts.append((number, code, [number, *code]))
-    for place, own in enumerate(masks or ()):
+    for place, node_masks in enumerate(masks or ()):
         bits: list[Fragment] = [
-            expression("source.word_{{ w }} & {{ x }}", w=w, x=x) for w, x in enumerate(own)
+            expression("source.word_{{ w }} & {{ x }}", w=w, x=x) for w, x in enumerate(node_masks)
         ]
-        code = [bits[w] if mask else 0 for w, mask in enumerate(own)]
+        code = [bits[w] if mask else 0 for w, mask in enumerate(node_masks)]
         # A set needs one key, be it the same for all.
-        keys = [bits[w] for w, mask in enumerate(own) if mask] or bits[:1]
+        keys = [bits[w] for w, mask in enumerate(node_masks) if mask] or bits[:1]
         parts.append((place, code, keys))
     return render(
         "classes/class_rows",

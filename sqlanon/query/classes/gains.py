@@ -54,11 +54,11 @@ def of_nodes(
     """
     keys = violations.words(words)
     parts = []
-    for each in attributes:
-        by = {"rank": violations.value_of(each.number)}
+    for attribute in attributes:
+        by = {"rank": violations.value_of(attribute.number)}
         selected = Selected({"held": "size"}, keys, by)
         values = class_rows(details, words, selected=selected, masks=masks)
-        parts.append(_summed(values, [NUMBER, *keys], attribute=each, k=k, by=[NUMBER]))
+        parts.append(_summed(values, [NUMBER, *keys], attribute=attribute, k=k, by=[NUMBER]))
     return expression(
         "SELECT number, {{ total('every') }} AS every, {{ total('positive') }} AS positive,"
         " {{ total('large') }} AS large, {{ total('positive_large') }} AS positive_large"

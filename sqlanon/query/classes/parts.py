@@ -67,7 +67,7 @@ def parted(
 
 def _set(bits: Sequence[int]) -> list[tuple[int, int]]:
     """The words with bits, by number."""
-    return [(w, own) for w, own in enumerate(bits) if own]
+    return [(w, mask) for w, mask in enumerate(bits) if mask]
 
 
 def part_sizes(state: exp.Table) -> Sql:

@@ -77,7 +77,7 @@ def fewest_sharing(combined: exp.Table, sets: Sequence[Sequence[int]]) -> Sql:
         combined: Rows of `sized_classes`.
         sets: Sets of columns by their numbers.
     """
-    columns = [names(f"key_{place}" for place in own) for own in sets]
+    columns = [names(f"key_{place}" for place in subset) for subset in sets]
     return render("privacy/fewest_sharing", rows=combined, sets=columns)
 
 
@@ -116,7 +116,7 @@ def coded_rows(source: exp.Table, coding: Coding) -> Sql:
     A sensitive value without a rank, a NULL that is no value, becomes NULL.
     """
     ranked = enumerate(coding.ranks.items())
-    carried = {value_of(number): Carried(own, ranks) for number, (own, ranks) in ranked}
+    carried = {value_of(number): Carried(column, ranks) for number, (column, ranks) in ranked}
     if coding.entity is not None:
         carried[ENTITY] = Carried(coding.entity)
     return encode.coded_rows(
@@ -206,8 +206,8 @@ def single_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
 
 def persons_given_away(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """Persons with records in classes of one value or none, in one row; NULL is no value."""
-    own = names(keys(words))
-    return render("classes/persons_given_away", rows=rows, words=own, value=value)
+    word_names = names(keys(words))
+    return render("classes/persons_given_away", rows=rows, words=word_names, value=value)
 
 
 def pair_value(one: int, other: int, *, values: int) -> Sql:
@@ -226,7 +226,7 @@ def set_counts(source: exp.Table, sets: Sequence[Sequence[str]]) -> Sql:
 
     NULL is a value; no set is empty.
     """
-    return render("classes/set_counts", source=source, sets=[names(own) for own in sets])
+    return render("classes/set_counts", source=source, sets=[names(subset) for subset in sets])
 
 
 def joined_records(source: exp.Table, columns: Sequence[str], *, entity: str) -> Sql:

@@ -111,7 +111,7 @@ def rare_among(rows: Fragment, keys: Keys, *, subsets: int, k: int) -> Sql:
     are the same for all are left out: a combination with them is one of fewer keys.
     """
     chosen = combinations(range(len(keys)), min(subsets, len(keys)))
-    sets = [[int(place in own) for place in range(len(keys))] for own in chosen]
+    sets = [[int(place in subset) for place in range(len(keys))] for subset in chosen]
     parts = [
         expression("CASE WHEN sets.mask_{{ n }} = 1 THEN classes.{{ key }} END", n=n, key=name(key))
         for n, key in enumerate(keys)

@@ -132,7 +132,7 @@ def _is_exact(value: exp.Expr, column_type: exp.DataType) -> exp.Expr:
     if wide is None:
         return value.is_(exp.null()).not_()
     kind = exp.DataType.build(wide, dialect="duckdb")
-    text, exact = (exp.TryCast(this=each, to=kind) for each in (column(LEAF), value))
+    text, exact = (exp.TryCast(this=operand, to=kind) for operand in (column(LEAF), value))
     return exp.or_(
         exp.EQ(this=text, expression=exact),
         exp.EQ(this=varchar(value), expression=column(LEAF)),
@@ -197,7 +197,7 @@ def joined(
     leaves: Mapping[str, exp.Select],
     *,
     nullable: Collection[str],
-    begun: Sequence[str],
+    source_words: Sequence[str],
     kept: Mapping[str, str],
 ) -> Sql:
     """The records with some of their columns encoded, and others as they are.
@@ -206,20 +206,24 @@ def joined(
         source: The table, or one of such records.
         leaves: Per column to encode its leaf map.
         nullable: Columns that hold NULLs.
-        begun: The words that the source holds; what these columns add to them is added.
+        source_words: The words that the source holds; what these columns add to them is added.
         kept: Columns to carry on, by their new names.
     """
-    carried = {own: Carried(origin) for own, origin in kept.items()}
-    words = [*begun, *(own for rows in leaves.values() for own in rows.named_selects[1:])]
-    return coded_rows(source, leaves, words, nullable=nullable, carried=carried, begun=begun)
+    carried = {new_name: Carried(origin) for new_name, origin in kept.items()}
+    words = [*source_words, *(word for rows in leaves.values() for word in rows.named_selects[1:])]
+    return coded_rows(
+        source, leaves, words, nullable=nullable, carried=carried, source_words=source_words
+    )
 
 
 def grouped(
     joined_rows: exp.Table, words: int, *, carried: Mapping[str, Carried] | None = None
 ) -> Sql:
     """As `encoded`, of records whose columns are all encoded."""
-    own = _names(words)
-    return coded_rows(joined_rows, {}, own, carried=carried or {}, begun=own, is_sized=True)
+    word_names = _names(words)
+    return coded_rows(
+        joined_rows, {}, word_names, carried=carried or {}, source_words=word_names, is_sized=True
+    )
 
 
 def coded_rows(
@@ -229,31 +233,34 @@ def coded_rows(
     *,
     nullable: Collection[str] = (),
     carried: Mapping[str, Carried],
-    begun: Collection[str] = (),
+    source_words: Collection[str] = (),
     is_sized: bool = False,
 ) -> Sql:
-    """The records as codes, or where `is_sized` the distinct ones; the source has `begun` words."""
-    parts = {own: [column(own, "source")] if own in begun else [] for own in words}
+    """The records as codes, or where `is_sized` the distinct ones.
+
+    The source has `source_words` already.
+    """
+    parts = {word: [column(word, "source")] if word in source_words else [] for word in words}
     maps, ranks = [], []
     for number, (origin, rows) in enumerate(leaves.items()):
         relation = f"map_{number}"
         maps.append((name(origin), rows, name(relation), origin in nullable))
-        for own in rows.named_selects[1:]:
-            if own in parts:
-                parts[own].append(column(own, relation))
+        for field in rows.named_selects[1:]:
+            if field in parts:
+                parts[field].append(column(field, relation))
     values = []
-    for own, item in carried.items():
+    for field, item in carried.items():
         if item.ranks is None:
-            values.append((name(own), column(item.origin, "source")))
+            values.append((name(field), column(item.origin, "source")))
         else:
-            values.append((name(own), column(RANK, own)))
-            ranks.append((name(item.origin), item.ranks, name(own), item.nulls))
+            values.append((name(field), column(RANK, field)))
+            ranks.append((name(item.origin), item.ranks, name(field), item.nulls))
     return render(
         "encoding/coded_rows",
         source=source,
         maps=maps,
         ranks=ranks,
-        words=[(name(own), each) for own, each in parts.items()],
+        words=[(name(word), terms) for word, terms in parts.items()],
         carried=values,
         is_sized=is_sized,
     )
@@ -261,9 +268,9 @@ def coded_rows(
 
 def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
     """A leaf map with the codes of a lattice node, which are the bits of the masks."""
-    bits, held = dict(zip(_names(len(masks)), masks, strict=True)), leaves.named_selects[1:]
-    masked = [exp.BitwiseAnd(this=column(w), expression=exp.convert(bits[w])) for w in held]
-    words = map(alias, masked, held)
+    bits, word_names = dict(zip(_names(len(masks)), masks, strict=True)), leaves.named_selects[1:]
+    masked = [exp.BitwiseAnd(this=column(w), expression=exp.convert(bits[w])) for w in word_names]
+    words = map(alias, masked, word_names)
     return select([column(VALUE), *words], nested(leaves, "leaves"))
 
 
@@ -306,8 +313,12 @@ def marginals(encoded_table: exp.Table, masks: Mapping[int, Sequence[int]]) -> S
         masks: Per number of a column its bits of each word.
     """
     columns = [
-        (number, own, [(w, bits) for w, bits in enumerate(own) if bits] or [(0, 0)])
-        for number, own in masks.items()
+        (
+            number,
+            column_masks,
+            [(w, bits) for w, bits in enumerate(column_masks) if bits] or [(0, 0)],
+        )
+        for number, column_masks in masks.items()
     ]
     return render("encoding/marginals", encoded=encoded_table, columns=columns)
 
@@ -368,7 +379,9 @@ def fingerprint(table: exp.Expr, columns: Mapping[str, exp.DataType]) -> Sql:
     and the sum would. The sum tells apart what the exclusive or alone does not, a record that is
     there twice.
     """
-    cells = [part for own, kind in columns.items() for part in _told_apart(column(own), kind)]
+    cells = [
+        part for attribute, kind in columns.items() for part in _told_apart(column(attribute), kind)
+    ]
     # HASH of several arguments is linear in each; hashed once more, records no longer cancel out.
     digest = expression("HASH(HASH({{ cells }}))", cells=listed(cells or [0]))
     return expression(

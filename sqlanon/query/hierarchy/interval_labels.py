@@ -211,7 +211,7 @@ def _label(units: exp.Expr, width: int, *, grid: _Grid) -> exp.Expr:
         end = exp.func("LEAST", end, exp.convert(grid.high))
     if not grid.whole:
         before, middle, after = HALF_OPEN
-        lower, upper = (_border_text(each, grid.scale) for each in (first, end))
+        lower, upper = (_border_text(border, grid.scale) for border in (first, end))
         return joined(before, lower, middle, upper, after)
     if width == 1:
         return varchar(units)

@@ -129,10 +129,10 @@ def level_columns(table: str, columns: Sequence[str]) -> list[str]:
     Raises:
         HierarchyError: If it is no table of leaf, level1, level2, …
     """
-    own = {name.lower(): name for name in columns}
-    own.pop("position", None)
-    wanted = _labels(max(len(own) - 1, 1))
-    missing = [label for label in wanted if label not in own]
+    actual_names = {name.lower(): name for name in columns}
+    actual_names.pop("position", None)
+    wanted = _labels(max(len(actual_names) - 1, 1))
+    missing = [label for label in wanted if label not in actual_names]
     if missing:
         raise HierarchyError(
             [
@@ -140,7 +140,7 @@ def level_columns(table: str, columns: Sequence[str]) -> list[str]:
                 f"{', '.join(wanted)}; it may have these and position, no others"
             ]
         )
-    return [own[label] for label in wanted]
+    return [actual_names[label] for label in wanted]
 
 
 def table_paths(
@@ -152,12 +152,12 @@ def table_paths(
     labels from the top down, and of the leaf's own type.
     """
     keys = columns[::-1] if position is None else [position]
-    own = table.alias_or_name  # a name could be that of a result too
+    relation = table.alias_or_name  # a name could be that of a result too
     texts = [
-        alias(varchar(column(name, own)), label)
+        alias(varchar(column(name, relation)), label)
         for label, name in zip(_labels(len(columns) - 1), columns, strict=True)
     ]
-    return select(texts, table).order_by(*(_first(key, own) for key in keys), copy=False)
+    return select(texts, table).order_by(*(_first(key, relation) for key in keys), copy=False)
 
 
 def _labels(height: int) -> list[str]:

@@ -198,9 +198,9 @@ def persons_with_values(rows: Fragment, *, nulls: bool) -> Sql:
     )
 
 
-def as_one_class(held: Sql) -> Sql:
-    """Rows of `held` with a word that is the same for all."""
-    return expression("SELECT CAST(0 AS BIGINT) AS word_0, * FROM {{ held }} AS held", held=held)
+def as_one_class(rows: Sql) -> Sql:
+    """Rows with a word that is the same for all."""
+    return expression("SELECT CAST(0 AS BIGINT) AS word_0, * FROM {{ held }} AS held", held=rows)
 
 
 def by_rank(reference: exp.Table, height: int) -> Sql:

@@ -53,21 +53,21 @@ class Judged:
     Args:
         needed: The figures of `figures.class_figures` that a model looks at.
         violates: Whether a row of them violates it.
-        found: What a table has of it, from the worst figures of all classes (`worst.worst`).
+        threshold_met: What a table has of it, by the worst figures of all classes (`worst.worst`).
     """
 
     needed: Callable[[Any], Needed]
     violates: Callable[[Any], Sql]
-    found: Callable[[Any, Row], float]
+    threshold_met: Callable[[Any, Row], float]
 
 
 def needed_by(models: Sequence[ValueModel], *, nulls: bool = True) -> Needed:
     """The figures that the models of one attribute look at."""
-    each = [_MODELS.of(model).needed(model) for model in models]
+    needs = [_MODELS.of(model).needed(model) for model in models]
     return Needed(
-        entropy=any(one.entropy for one in each),
-        tails=tuple(sorted({l for one in each for l in one.tails})),  # noqa: E741
-        distances=tuple(sorted({name for one in each for name in one.distances})),
+        entropy=any(one.entropy for one in needs),
+        tails=tuple(sorted({l for one in needs for l in one.tails})),  # noqa: E741
+        distances=tuple(sorted({name for one in needs for name in one.distances})),
         nulls=nulls,
     )
 
@@ -81,9 +81,9 @@ def violates(model: ValueModel) -> Sql:
     return _MODELS.of(model).violates(model)
 
 
-def found(model: ValueModel, worst: Row) -> float:
+def threshold_met(model: ValueModel, worst: Row) -> float:
     """The threshold that a table meets of a model: the worst of all classes."""
-    return _MODELS.of(model).found(model, worst)
+    return _MODELS.of(model).threshold_met(model, worst)
 
 
 def _entropy_l(worst: Row) -> float:
@@ -155,7 +155,7 @@ def _above(limits: Mapping[str, float]) -> Sql:
     return expression(
         "{% for distance, most in limits %}{% if not loop.first %} OR {% endif %}"
         "{{ distance }} > {{ most }}{% endfor %}",
-        limits=[(name(distance(own)), value(most)) for own, most in limits.items()],
+        limits=[(name(distance(measure)), value(most)) for measure, most in limits.items()],
     )
 
 

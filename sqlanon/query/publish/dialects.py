@@ -75,10 +75,10 @@ def _typed(name: str, kind: exp.DataType, *, dialect: Dialect) -> exp.Expr:
 def with_source(rows: exp.Select, source: exp.Select) -> exp.Select:
     """A statement whose records are those of SOURCE, which stands before all named queries."""
     result = rows.copy()
-    own = result.args.get(WITH)
+    clause = result.args.get(WITH)
     # Without this word an engine may store the records in full before it reads them.
     first = exp.CTE(this=source, alias=_table_alias(SOURCE), materialized=False)
-    result.set(WITH, exp.With(expressions=[first, *(own.expressions if own else [])]))
+    result.set(WITH, exp.With(expressions=[first, *(clause.expressions if clause else [])]))
     return result
 
 
@@ -102,9 +102,9 @@ def sorted_by_bytes(rows: exp.Select, texts: Sequence[str], *, dialect: Dialect)
     result = select(shown, nested(inner, "published"))
     result.set(WITH, named_queries)
     keys = []
-    for each in order:
-        key: exp.Expr = column(each.this.name, "published")
-        key = _collated(key, dialect.collation) if each.this.name in texts else key
+    for ordered in order:
+        key: exp.Expr = column(ordered.this.name, "published")
+        key = _collated(key, dialect.collation) if ordered.this.name in texts else key
         keys.append(exp.Ordered(this=key))
     return result.order_by(*keys, copy=False)
 
@@ -130,7 +130,7 @@ def folded(query: exp.Select, rows: Sequence[tuple[object, ...]]) -> exp.Select:
 
     What is no value of the type is not among them, so that nothing can fail to be cast.
     """
-    carried = [each.alias_or_name for each in query.expressions[1:]]
+    carried = [projection.alias_or_name for projection in query.expressions[1:]]
     listed = rows or [(None,) * (1 + len(carried))]
     values = exp.values(
         [tuple(map(exp.convert, row)) for row in listed], alias="listed", columns=[LEAF, *carried]
@@ -147,20 +147,23 @@ def staged(rows: exp.Select, name: Callable[[str], str]) -> list[tuple[str, exp.
     and use, hundreds of times after two rounds. Returns pairs of a table's name, empty for the
     statement itself, and its rows.
     """
-    queries = {each.alias: each.this for each in rows.ctes}
+    queries = {named_query.alias: named_query.this for named_query in rows.ctes}
     final = rows.copy()
     final.set(WITH, None)
     uses = [_used(query, queries) for query in [*queries.values(), final]]
-    several = [n for n in queries if n != SOURCE and sum(each.count(n) for each in uses) > 1]
+    several = [n for n in queries if n != SOURCE and sum(used.count(n) for used in uses) > 1]
     parts = [(n, queries[n]) for n in several] + [("", final)]
     return [
-        (name(own) if own else "", _self_contained(query, queries, stored=several, name=name))
-        for own, query in parts
+        (
+            name(query_name) if query_name else "",
+            _self_contained(query, queries, stored=several, name=name),
+        )
+        for query_name, query in parts
     ]
 
 
 def _used(query: exp.Expr, queries: Mapping[str, exp.Expr]) -> list[str]:
-    return [each.name for each in query.find_all(exp.Table) if each.name in queries]
+    return [relation.name for relation in query.find_all(exp.Table) if relation.name in queries]
 
 
 def _self_contained(
@@ -191,10 +194,10 @@ def _self_contained(
 
 def _renamed(query: exp.Select, stored: Sequence[str], *, name: Callable[[str], str]) -> exp.Select:
     result = query.copy()
-    for each in list(result.find_all(exp.Table)):
-        if each.name in stored and not each.db:
-            shown = each.alias or each.name
-            each.replace(exp.alias_(table(name(each.name)), shown, table=True, quoted=True))
+    for relation in list(result.find_all(exp.Table)):
+        if relation.name in stored and not relation.db:
+            shown = relation.alias or relation.name
+            relation.replace(exp.alias_(table(name(relation.name)), shown, table=True, quoted=True))
     return result
 
 

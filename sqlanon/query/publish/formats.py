@@ -71,16 +71,16 @@ def written(name: str, kind: exp.DataType, *, ending: str, fits: bool = True) ->
 
     Enumerations are text by now. A database keeps every type.
     """
-    value, held = column(name), _held(kind, ending)
+    value, stored = column(name), _held(kind, ending)
     if ending == ".duckdb":
         return Written(value, kind)
     if is_text_file(ending):
         return _written_as_text(value, kind)
     if not fits or _is_text(kind, ending):
         return Written(text_of(value, kind), TEXT, "text")
-    if held == kind:
+    if stored == kind:
         return Written(value, kind)
-    return Written(exp.cast(value, held), held, "decimal" if _is_wide(kind) else "itself")
+    return Written(exp.cast(value, stored), stored, "decimal" if _is_wide(kind) else "itself")
 
 
 def _written_as_text(value: exp.Expr, kind: exp.DataType) -> Written:
@@ -132,14 +132,14 @@ def _conditions(value: exp.Expr, kind: exp.DataType, *, ending: str) -> list[exp
     return conditions
 
 
-def merged(source: exp.Table, own: str, *, kind: exp.DataType) -> Sql:
+def merged(source: exp.Table, attribute: str, *, kind: exp.DataType) -> Sql:
     """Number of texts that stand for more than one value of a column."""
     return expression(
         "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT text FROM (SELECT {{ text }} AS text"
         " FROM (SELECT DISTINCT {{ column }} AS value FROM {{ source }}) AS held) AS texts"
         " GROUP BY text HAVING COUNT(*) > 1) AS repeated",
         text=text_of(column("value"), kind),
-        column=name(own),
+        column=name(attribute),
         source=source,
     )
 
@@ -151,11 +151,11 @@ def may_merge(kind: exp.DataType) -> bool:
 
 def _is_text(kind: exp.DataType, ending: str) -> bool:
     """Whether a type is text in a format, or holds a part for which nothing else will do."""
-    own = _AS_TEXT[ending]
+    text_types = _AS_TEXT[ending]
     parts = [part for part in kind.find_all(exp.DataType) if part is not kind]
     return (
-        type_id(kind) in own
-        or any(type_id(part) in {*own, "INTERVAL"} for part in parts)
+        type_id(kind) in text_types
+        or any(type_id(part) in {*text_types, "INTERVAL"} for part in parts)
         or any(map(is_unknown, kind.find_all(exp.DataType)))
     )
 
@@ -176,9 +176,9 @@ def _held(kind: exp.DataType, ending: str) -> exp.DataType:
             return exp.DataType(this=_Type.TIMESTAMP)
         return node
 
-    held = kind.transform(replaced)
-    assert isinstance(held, exp.DataType)
-    return held
+    stored = kind.transform(replaced)
+    assert isinstance(stored, exp.DataType)
+    return stored
 
 
 def _is_wide(kind: exp.DataType) -> bool:
@@ -186,5 +186,5 @@ def _is_wide(kind: exp.DataType) -> bool:
 
 
 def _lacks(value: exp.Expr, sign: str) -> exp.Expr:
-    held = exp.Like(this=varchar(value), expression=exp.Literal.string(f"%{sign}%"))
-    return exp.Not(this=exp.Paren(this=held))
+    condition = exp.Like(this=varchar(value), expression=exp.Literal.string(f"%{sign}%"))
+    return exp.Not(this=exp.Paren(this=condition))

@@ -49,7 +49,10 @@ class Publication:
     @property
     def carried_cells(self) -> list[Cell]:
         """The columns that are published once more."""
-        return [(name(new), column(own, "record"), None, None) for new, own in self.carried.items()]
+        return [
+            (name(new), column(origin, "record"), None, None)
+            for new, origin in self.carried.items()
+        ]
 
     @property
     def sorted_by(self) -> list[Sql]:
@@ -60,8 +63,8 @@ class Publication:
         """How each quasi-identifier is recoded to levels of its hierarchy, ascending."""
         parts = zip(self.hierarchies.items(), levels, strict=True)
         return {
-            own: recode(self.source, own, hierarchy=hierarchy, levels=at, kind=kind)
-            for (own, (hierarchy, kind)), at in parts
+            attribute: recode(self.source, attribute, hierarchy=hierarchy, levels=at, kind=kind)
+            for (attribute, (hierarchy, kind)), at in parts
         }
 
     def people(self, levels: Sequence[int]) -> dict[str, Recode]:
@@ -163,8 +166,8 @@ def as_published(original: exp.Column, kind: exp.DataType | None) -> exp.Expr:
 def joined_labels(recodes: Mapping[str, Recode]) -> list[tuple[Sql, Sql, Fragment]]:
     """Labels that records are joined to: per column its name, the relation, and its rows."""
     return [
-        (name(own), name(recode.relation), recode.rows)
-        for own, recode in recodes.items()
+        (name(attribute), name(recode.relation), recode.rows)
+        for attribute, recode in recodes.items()
         if recode.rows is not None
     ]
 
@@ -191,8 +194,8 @@ def recode(
         return Recode(name, kind, tuple(levels), constants, listed)
     every = level_labels(hierarchy, column(VALUE), column_type=kind, name=name) if above else []
     labels = {at: every[at - 1] for at in above}
-    constants = {at: str(own.this) for at, own in labels.items() if isinstance(own, exp.Literal)}
-    varying = [alias(own, label(at)) for at, own in labels.items() if at not in constants]
+    constants = {at: str(text.this) for at, text in labels.items() if isinstance(text, exp.Literal)}
+    varying = [alias(text, label(at)) for at, text in labels.items() if at not in constants]
     values = nested(distinct_values(source, name), "held")
     rows = select([column(VALUE), *varying], values) if varying else None
     return Recode(name, kind, tuple(levels), constants, rows)
@@ -226,7 +229,7 @@ def listed_labels(
 
 
 def _with_unlisted(
-    source: exp.Table, own: str, *, rows: Fragment, labels: Mapping[str, str]
+    source: exp.Table, attribute: str, *, rows: Fragment, labels: Mapping[str, str]
 ) -> Sql:
     """The labels that are listed, and those that all other values of the column have in common.
 
@@ -235,9 +238,9 @@ def _with_unlisted(
     return render(
         "publish/with_unlisted",
         source=source,
-        column=name(own),
+        column=name(attribute),
         listed_labels=rows,
-        labels=[(name(own), value(text)) for own, text in labels.items()],
+        labels=[(name(label_column), value(text)) for label_column, text in labels.items()],
     )
 
 

@@ -64,17 +64,19 @@ def units(source: exp.Table, by: Sequence[str]) -> Sql:
 
 def cells(publication: Publication, recodes: Mapping[str, Recode], *, is_kept: bool) -> list[Cell]:
     """The published columns of records that have a level each, or are suppressed and kept."""
-    numbers = {own: level(number) for number, own in enumerate(recodes)}
+    numbers = {attribute: level(number) for number, attribute in enumerate(recodes)}
     label = value(publication.label) if is_kept and publication.label is not None else None
     result: list[Cell] = []
-    for own, cast in publication.columns.items():
-        if own in recodes:
-            at = column(numbers[own], "sqlanon_nodes")
-            text = recodes[own].published(cast, level=at, as_text=is_kept)
+    for attribute, cast in publication.columns.items():
+        if attribute in recodes:
+            at = column(numbers[attribute], "sqlanon_nodes")
+            text = recodes[attribute].published(cast, level=at, as_text=is_kept)
             gone = expression("{{ level }} = {{ none }}", level=at, none=SUPPRESSED)
-            result.append((name(own), text, gone, label))
+            result.append((name(attribute), text, gone, label))
         else:
-            result.append((name(own), as_published(column(own, "record"), cast), None, None))
+            result.append(
+                (name(attribute), as_published(column(attribute, "record"), cast), None, None)
+            )
     return result + publication.carried_cells
 
 
@@ -132,7 +134,7 @@ def clusters(recoding: Clusters, publication: Publication) -> Sql:
         needed=names(needed),
         unit=name(unit),
         position=name(free(POSITION, needed)),
-        order=names([own for own in publication.columns if own not in by] or [unit]),
+        order=names([column for column in publication.columns if column not in by] or [unit]),
         assigned=assigned(recoding, every=is_kept),
         nodes=nodes(recoding, every=is_kept),
         labels=joined_labels(recodes),
@@ -163,13 +165,13 @@ def factors(values: Sequence[int]) -> list[tuple[int, int]]:
             room = 1
         words[-1].append(place)
         room *= values[place]
-    found: dict[int, tuple[int, int]] = {}
+    result: dict[int, tuple[int, int]] = {}
     for word, places_ in enumerate(words):
         factor = 1
         for place in reversed(places_):
-            found[place] = (word, factor)
+            result[place] = (word, factor)
             factor *= values[place]
-    return [found[place] for place in range(len(values))]
+    return [result[place] for place in range(len(values))]
 
 
 def places(source: exp.Table, column: str) -> Sql:
@@ -186,17 +188,17 @@ def regions(recoding: Regions, publication: Publication) -> Sql:
         words.setdefault(word, []).append((name(recode.relation), factor))
     keys = [(name(key(word)), words[word]) for word in sorted(words)]
     parted, joined = [], []
-    for number, (own, recode) in enumerate(recodes.items()):
+    for number, (attribute, recode) in enumerate(recodes.items()):
         values, labels = name(f"sqlanon_values_{number}"), names(map(label, recode.varying))
-        parted.append((values, places(publication.source, own), recode.rows, labels))
-        joined.append((name(own), name(recode.relation), values))
+        parted.append((values, places(publication.source, attribute), recode.rows, labels))
+        joined.append((name(attribute), name(recode.relation), values))
     return render(
         "publish/regions",
         source=publication.source,
         parted=parted,
         joined=joined,
         keys=keys,
-        names=[own for own, _ in keys],
+        names=[key_name for key_name, _ in keys],
         runs=listed_numbers(_runs(recoding), [FIRST, NODE]),
         nodes=nodes(recoding, every=is_kept),
         number_of_nodes=len(recoding.nodes),

@@ -68,11 +68,13 @@ def published_rows(
         return STATEMENTS[recoding.kind](recoding, publication)
     keys = list(publication.hierarchies)
     every = dict.fromkeys([*publication.columns, *keys])
-    numbers = {own: free(f"sqlanon_number_{place}", every) for place, own in enumerate(means)}
+    numbers = {
+        attribute: free(f"sqlanon_number_{place}", every) for place, attribute in enumerate(means)
+    }
     labelled = replace(
         publication,
-        columns={own: publication.columns.get(own) for own in every},
-        carried={new: own for own, new in numbers.items()},
+        columns={attribute: publication.columns.get(attribute) for attribute in every},
+        carried={new: attribute for attribute, new in numbers.items()},
         few=(),
         ordered=False,
     )
@@ -80,10 +82,10 @@ def published_rows(
         "publish/class_means",
         rows=STATEMENTS[recoding.kind](recoding, labelled),
         columns=[
-            (name(own), *_figure(means[own], numbers[own]))
-            if own in means
-            else (name(own), None, None, None, None, None)
-            for own in publication.columns
+            (name(attribute), *_figure(means[attribute], numbers[attribute]))
+            if attribute in means
+            else (name(attribute), None, None, None, None, None)
+            for attribute in publication.columns
         ],
         keys=[column(key, "labelled") for key in keys],
         least=least,
@@ -111,7 +113,10 @@ def _of_node(recoding: FullDomain, publication: Publication) -> Sql:
 def _of_map(recoding: ValueMap, publication: Publication) -> Sql:
     parts = zip(publication.hierarchies.items(), recoding.columns, strict=True)
     return _by_value(
-        {own: recode_by_map(own, groups, kind=kind) for (own, (_, kind)), groups in parts},
+        {
+            attribute: recode_by_map(attribute, groups, kind=kind)
+            for (attribute, (_, kind)), groups in parts
+        },
         publication,
     )
 
@@ -126,24 +131,28 @@ def _by_value(
 
     `people` is how those of a population are recoded that suppression looks at.
     """
-    every = {own: _as_it_is(own) for own in publication.columns} | dict(recodes)
-    few = [own for own in every if own in publication.few and every[own].constant is None]
+    every = {attribute: _as_it_is(attribute) for attribute in publication.columns} | dict(recodes)
+    few = [
+        attribute
+        for attribute in every
+        if attribute in publication.few and every[attribute].constant is None
+    ]
     if few and not people:  # labels of a population have no places among those of the table
         return _by_place(recodes, publication, every=every, few=few)
     cells: list[Cell] = []
-    for own, cast in publication.columns.items():
-        kept = _kept(publication) if own in recodes else None
-        text = every[own].published(cast, as_text=kept is not None)
-        cells.append((name(own), text, _SUPPRESSED, kept))
+    for attribute, cast in publication.columns.items():
+        kept = _kept(publication) if attribute in recodes else None
+        text = every[attribute].published(cast, as_text=kept is not None)
+        cells.append((name(attribute), text, _SUPPRESSED, kept))
     cells += publication.carried_cells
     return _records(
         recodes, publication, every=every, cells=cells, order=publication.sorted_by, people=people
     )
 
 
-def _as_it_is(own: str) -> Recode:
+def _as_it_is(attribute: str) -> Recode:
     """A column that is published as it is, whatever its type."""
-    return Recode(own, exp.DataType(this=exp.DataType.Type.UNKNOWN), (0,), {}, None)
+    return Recode(attribute, exp.DataType(this=exp.DataType.Type.UNKNOWN), (0,), {}, None)
 
 
 def _kept(publication: Publication) -> Sql | None:
@@ -164,8 +173,8 @@ def _records(
     """The records with cells, joined to labels and to the suppressed classes of their recoding."""
     suppressed = publication.suppressed
     # A column with one label tells no classes apart, unless there is no other.
-    telling = [every[own] for own in recodes if every[own].constant is None]
-    telling = telling or [every[own] for own in list(recodes)[:1]]
+    telling = [every[attribute] for attribute in recodes if every[attribute].constant is None]
+    telling = telling or [every[attribute] for attribute in list(recodes)[:1]]
     keys = {f"key_{place}": item.published(None) for place, item in enumerate(telling)}
     carried: dict[str, Fragment] = {}
     steps: list[tuple[str, Sql]] = []
@@ -179,8 +188,8 @@ def _records(
         source=publication.source,
         labels=joined_labels(every),
         cells=cells,
-        keys=[(name(key), own) for key, own in keys.items()],
-        carried=[(name(own), each) for own, each in carried.items()],
+        keys=[(name(key), value) for key, value in keys.items()],
+        carried=[(name(new_name), value) for new_name, value in carried.items()],
         people=_people(publication, telling, people=people),
         steps=[(name(step), query) for step, query in steps],
         last=name(steps[-1][0]) if steps else None,
@@ -195,10 +204,10 @@ def _people(
     """The population by the keys of the records, or nothing: its table, labels and keys."""
     if publication.population is None or not people:
         return []
-    own = {item.name: people[item.name] for item in telling}
-    keys = enumerate(item.published(None) for item in own.values())
+    recodes = {item.name: people[item.name] for item in telling}
+    keys = enumerate(item.published(None) for item in recodes.values())
     named = [(name(f"key_{place}"), value) for place, value in keys]
-    return [(publication.population, joined_labels(own), named)]
+    return [(publication.population, joined_labels(recodes), named)]
 
 
 def distinct_roughly(source: exp.Table, columns: Sequence[str]) -> Sql:
@@ -230,24 +239,27 @@ def _by_place(
     function of the published values alone. The few columns have at most MOST_PLACES labels, and are
     text where they are not generalized.
     """
-    places = {own: name(f"sqlanon_places_{number}") for number, own in enumerate(few)}
+    places = {attribute: name(f"sqlanon_places_{number}") for number, attribute in enumerate(few)}
     ranked = [
-        (relation, _labels(publication.source, every[own], cast=publication.columns[own]))
-        for own, relation in places.items()
+        (
+            relation,
+            _labels(publication.source, every[attribute], cast=publication.columns[attribute]),
+        )
+        for attribute, relation in places.items()
     ]
     placed = {
-        own: replace(item, levels=(1,), constants={}, rows=_places(places[own]))
-        if own in places
+        attribute: replace(item, levels=(1,), constants={}, rows=_places(places[attribute]))
+        if attribute in places
         else item
-        for own, item in every.items()
+        for attribute, item in every.items()
     }
     inner: list[Cell] = []
     outer: list[Cell] = []
-    for own, cast in publication.columns.items():
-        item, cell = placed[own], name(own)
-        kept = _kept(publication) if own in recodes else None
-        after: Fragment = column(own, "sorted")
-        if own not in places and item.constant is None:
+    for attribute, cast in publication.columns.items():
+        item, cell = placed[attribute], name(attribute)
+        kept = _kept(publication) if attribute in recodes else None
+        after: Fragment = column(attribute, "sorted")
+        if attribute not in places and item.constant is None:
             inner.append((cell, item.published(cast, as_text=kept is not None), _SUPPRESSED, kept))
             outer.append((cell, after, None, None))
             continue
@@ -256,10 +268,10 @@ def _by_place(
             before, after = _KNOWN, before
             kept = kept if value(item.constant) != kept else None
         else:
-            after = expression("{{ p }}.labels[{{ place }}]", p=places[own], place=after)
-        if own in places or kept is not None:
+            after = expression("{{ p }}.labels[{{ place }}]", p=places[attribute], place=after)
+        if attribute in places or kept is not None:
             inner.append((cell, before, _SUPPRESSED, None if kept is None else _GONE))
-        gone = expression("{{ place }} = {{ gone }}", place=column(own, "sorted"), gone=_GONE)
+        gone = expression("{{ place }} = {{ gone }}", place=column(attribute, "sorted"), gone=_GONE)
         outer.append((cell, after, gone, kept))
     rows = _records(
         recodes, publication, every=placed, cells=inner, order=[cell for cell, *_ in inner]

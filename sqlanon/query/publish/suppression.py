@@ -1,5 +1,7 @@
 """Suppression: which published classes fail a model, as part of the statement that publishes.
 
+How their rows look is said by `statement` and `runs`.
+
 The statement works it out from the records themselves, since a list of the classes would show rare
 values. What is suppressed changes the distribution that t-closeness refers to, so there is a round
 for each time that the search had to look again.

@@ -68,8 +68,8 @@ def _closure(union: Extent, first: Extent, second: Extent) -> Spans:
 
 def _closure_by_log(union: Extent, first: Extent, second: Extent) -> Spans:
     """The same over log |U|, in favour of large unions: they should come to k records soon."""
-    found: Spans = _closure(union, first, second) / np.log(union.size)
-    return found
+    distances: Spans = _closure(union, first, second) / np.log(union.size)
+    return distances
 
 
 DISTANCES: Mapping[str, Distance] = {
@@ -87,7 +87,7 @@ NOBODY = -1
 
 
 def known_nearest(
-    held: Extent,
+    clusters: Extent,
     combination: Numbers,
     *,
     neighbours: Neighbours,
@@ -101,7 +101,7 @@ def known_nearest(
     be. By every distance that is nearest with fewest or with most records.
 
     Args:
-        held: The clusters.
+        clusters: The clusters.
         combination: Per cluster its combination, in rising order.
         neighbours: The neighbours of all combinations.
         distance: How far clusters are from each other.
@@ -122,24 +122,28 @@ def known_nearest(
     place = np.full(len(neighbours.copies) + 1, NOBODY)
     place[combination] = np.arange(len(combination))
     others = place[near]
-    own = Extent(held.size[:, None], held.cost[:, None])
-    there = Extent(held.size[others], held.cost[others])
-    found = distance(Extent(own.size + there.size, cost), own, there)
-    if found.dtype.kind == "f":  # a quotient of other arrays may differ in its last digit
+    extent = Extent(clusters.size[:, None], clusters.cost[:, None])
+    there = Extent(clusters.size[others], clusters.cost[others])
+    distances = distance(Extent(extent.size + there.size, cost), extent, there)
+    if distances.dtype.kind == "f":  # a quotient of other arrays may differ in its last digit
         return np.zeros(len(others), np.int64), np.full(len(others), far)
-    found[others == NOBODY] = far
+    distances[others == NOBODY] = far
     bound = np.full_like(last, far)
-    for size in (1, held.size.max(initial=1)):
-        dearest = Extent(np.full_like(own.size, size), np.full_like(own.size, held.cost.max()))
-        least = distance(Extent(own.size + size, last), own, dearest)
+    for size in (1, clusters.size.max(initial=1)):
+        dearest = Extent(
+            np.full_like(extent.size, size), np.full_like(extent.size, clusters.cost.max())
+        )
+        least = distance(Extent(extent.size + size, last), extent, dearest)
         np.minimum(bound, least, out=bound)
     complete = (near != NOBODY).sum(axis=1, keepdims=True) == len(neighbours.copies) - 1
     bound[complete] = far
-    first = np.lexsort((others, found))[:, :1]
-    others, found, cost = (np.take_along_axis(each, first, 1) for each in (others, found, cost))
+    first = np.lexsort((others, distances))[:, :1]
+    others, distances, cost = (
+        np.take_along_axis(array, first, 1) for array in (others, distances, cost)
+    )
     # Of records as near as the last neighbour those are neighbours that come first.
-    is_known = (found < bound) | ((found == bound) & (cost == last) & (found < far))
-    return np.where(is_known, others, 0)[:, 0], np.where(is_known, found, far)[:, 0]
+    is_known = (distances < bound) | ((distances == bound) & (cost == last) & (distances < far))
+    return np.where(is_known, others, 0)[:, 0], np.where(is_known, distances, far)[:, 0]
 
 
 MAX_SHARE_GONE = 0.25
@@ -152,21 +156,23 @@ class StackedTaxonomies:
     """Taxonomies of several columns in one set of arrays, for one node tuple at a time."""
 
     def __init__(self, taxonomies: Sequence[Taxonomy]) -> None:
-        sizes = [len(each.cost) for each in taxonomies]
+        sizes = [len(taxonomy.cost) for taxonomy in taxonomies]
         self._first_node = np.cumsum([0, *sizes[:-1]])
-        self._first_leaf = np.cumsum([0, *(each.leaves for each in taxonomies[:-1])])
+        self._first_leaf = np.cumsum([0, *(taxonomy.leaves for taxonomy in taxonomies[:-1])])
         self._low = np.concatenate(
-            [each.low + at for each, at in zip(taxonomies, self._first_leaf, strict=True)]
+            [taxonomy.low + at for taxonomy, at in zip(taxonomies, self._first_leaf, strict=True)]
         )
         self._high = np.concatenate(
-            [each.high + at for each, at in zip(taxonomies, self._first_leaf, strict=True)]
+            [taxonomy.high + at for taxonomy, at in zip(taxonomies, self._first_leaf, strict=True)]
         )
-        levels = max(len(each.ancestors) for each in taxonomies)
+        levels = max(len(taxonomy.ancestors) for taxonomy in taxonomies)
         # A level above the highest one is the root once more.
         self._ancestors = np.concatenate(
             [
-                np.pad(each.ancestors, ((0, levels - len(each.ancestors)), (0, 0)), mode="edge")
-                for each in taxonomies
+                np.pad(
+                    taxonomy.ancestors, ((0, levels - len(taxonomy.ancestors)), (0, 0)), mode="edge"
+                )
+                for taxonomy in taxonomies
             ],
             axis=1,
         )
@@ -178,8 +184,8 @@ class StackedTaxonomies:
         high = np.maximum(self._high[first], self._high[second])
         above = self._ancestors[:, low]
         level = (above == self._ancestors[:, high]).argmax(axis=0)
-        found: Numbers = above[level, np.arange(len(level))]
-        return found
+        closure: Numbers = above[level, np.arange(len(level))]
+        return closure
 
 
 class Linked:
@@ -214,23 +220,23 @@ class Linked:
         if not clusters:
             return
         first = np.array([records[0] for records in clusters], np.int64)
-        own, self.count = slice(len(clusters)), len(clusters)
+        places, self.count = slice(len(clusters)), len(clusters)
         nodes = self._problem.leaves[first]  # leaves are nodes of the same number
-        self._nodes[own], self._codes[:, own] = nodes, self._costs.codes(nodes)
-        self._size[own], self._cost[own] = list(map(len, clusters)), self._problem.cost(nodes)
-        self._gone[own], self._stamp[own] = False, np.arange(1, self.count + 1)
+        self._nodes[places], self._codes[:, places] = nodes, self._costs.codes(nodes)
+        self._size[places], self._cost[places] = list(map(len, clusters)), self._problem.cost(nodes)
+        self._gone[places], self._stamp[places] = False, np.arange(1, self.count + 1)
         self._places = self._stamps = self.count
-        self._records[own] = clusters
-        held = Extent(self._size[own], self._cost[own])
+        self._records[places] = clusters
+        extent = Extent(self._size[places], self._cost[places])
         nearest, least = known_nearest(
-            held,
+            extent,
             neighbours.copies.combination[first],
             neighbours=neighbours,
             distance=self._distance,
             far=self._far,
         )
-        self._nearest[own], self._least[own] = nearest, least
-        self._seen[own] = self._stamp[nearest]
+        self._nearest[places], self._least[places] = nearest, least
+        self._seen[places] = self._stamp[nearest]
         for number, place in enumerate(np.flatnonzero(least == self._far)):
             if number % 64 == 0:
                 self._problem.deadline.check()
@@ -283,11 +289,11 @@ class Linked:
         self._stamps += 1
         self._stamp[place] = self._stamps
         self.count += 1
-        found = self._look(place)
+        distances = self._look(place)
         least, nearest = self._least[: self._places], self._nearest[: self._places]
-        near = np.flatnonzero((found <= least) & (found < self._far))
-        near = near[(found[near] < least[near]) | (place <= nearest[near])]
-        least[near], nearest[near] = found[near], place
+        near = np.flatnonzero((distances <= least) & (distances < self._far))
+        near = near[(distances[near] < least[near]) | (place <= nearest[near])]
+        least[near], nearest[near] = distances[near], place
         self._seen[near] = self._stamps
         if self._places - self.count > MAX_SHARE_GONE * self._places:
             self._close_up()
@@ -295,16 +301,16 @@ class Linked:
     def _look(self, place: int) -> Spans:
         """Finds what is nearest to a cluster; its distances."""
         every = slice(self._places)
-        own = Extent(self._size[place], self._cost[place])
+        extent = Extent(self._size[place], self._cost[place])
         others = Extent(self._size[every], self._cost[every])
         joined = self._costs.joined(self._nodes[place], self._codes[:, every])
-        found = self._distance(Extent(own.size + others.size, joined), own, others)
-        np.copyto(found, self._far, where=self._gone[every])
-        found[place] = self._far
-        nearest = int(found.argmin())
-        self._nearest[place], self._least[place] = nearest, found[nearest]
+        distances = self._distance(Extent(extent.size + others.size, joined), extent, others)
+        np.copyto(distances, self._far, where=self._gone[every])
+        distances[place] = self._far
+        nearest = int(distances.argmin())
+        self._nearest[place], self._least[place] = nearest, distances[nearest]
         self._seen[place] = self._stamp[nearest]
-        return found
+        return distances
 
     def _close_up(self) -> None:
         """Gives up the places of clusters that are gone; the others keep their order.
@@ -312,18 +318,18 @@ class Linked:
         What was nearest and is gone stands for the first that follows it, since nothing before it
         was as near; it is still known to be gone by its stamp.
         """
-        held = np.flatnonzero(~self._gone[: self._places])
+        kept = np.flatnonzero(~self._gone[: self._places])
         moved = np.cumsum(np.r_[False, ~self._gone[: self._places]])
-        now = slice(len(held))
+        now = slice(len(kept))
         for values in (self._nodes, self._size, self._cost, self._least, self._stamp, self._seen):
-            values[now] = values[held]
-        self._codes[:, now] = self._codes[:, held]
-        self._nearest[now] = np.minimum(moved[self._nearest[held]], max(len(held) - 1, 0))
-        self._records[: self._places] = [self._records[place] for place in held] + [
-            [] for _ in range(self._places - len(held))
+            values[now] = values[kept]
+        self._codes[:, now] = self._codes[:, kept]
+        self._nearest[now] = np.minimum(moved[self._nearest[kept]], max(len(kept) - 1, 0))
+        self._records[: self._places] = [self._records[place] for place in kept] + [
+            [] for _ in range(self._places - len(kept))
         ]
-        self._gone[now], self._gone[len(held) :] = False, True
-        self._places = len(held)
+        self._gone[now], self._gone[len(kept) :] = False, True
+        self._places = len(kept)
 
 
 def agglomerative(
@@ -393,11 +399,11 @@ def shrunk(problem: ClusteringProblem, records: list[int]) -> list[int]:
 
     Source: Kenig 2009, algorithm 7.
     """
-    held = np.sort(records)
-    while len(held) > problem.k:
+    kept = np.sort(records)
+    while len(kept) > problem.k:
         problem.deadline.check()
-        held = np.delete(held, _costs_without(problem, problem.leaves[held]).argmin())
-    left: list[int] = held.tolist()
+        kept = np.delete(kept, _costs_without(problem, problem.leaves[kept]).argmin())
+    left: list[int] = kept.tolist()
     return left
 
 
@@ -414,20 +420,20 @@ def _of_copies(copies: Copies, k: int) -> tuple[list[list[int]], list[list[int]]
     """Clusters of k records alike, and those of the fewer than k that are left of each kind."""
     done, rest = list[list[int]](), list[list[int]]()
     order = np.argsort(copies.combination, kind="stable")
-    for held in np.split(order, np.cumsum(copies.sizes)[:-1]):
-        ripe = len(held) // k * k
-        done += held[:ripe].reshape(-1, k).tolist()
-        if ripe < len(held):
-            rest.append(held[ripe:].tolist())
+    for group in np.split(order, np.cumsum(copies.sizes)[:-1]):
+        ripe = len(group) // k * k
+        done += group[:ripe].reshape(-1, k).tolist()
+        if ripe < len(group):
+            rest.append(group[ripe:].tolist())
     return done, rest
 
 
 def _alike(records: set[int], copies: Copies) -> list[list[int]]:
     """The records in groups of copies, by first records."""
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for record in sorted(records):
-        found.setdefault(int(copies.combination[record]), []).append(record)
-    return list(found.values())
+        groups.setdefault(int(copies.combination[record]), []).append(record)
+    return list(groups.values())
 
 
 def _place_rest(
@@ -440,8 +446,8 @@ def _place_rest(
         leaves = problem.leaves[record]
         joined = join(problem, nodes, other=leaves)
         union = Extent(sizes + 1, problem.cost(joined))
-        own = Extent(np.ones(1, np.int64), problem.cost(leaves[None]))
-        cluster = int(distance(union, own, Extent(sizes, costs)).argmin())
+        extent = Extent(np.ones(1, np.int64), problem.cost(leaves[None]))
+        cluster = int(distance(union, extent, Extent(sizes, costs)).argmin())
         label[record] = cluster
         sizes[cluster] += 1
         nodes[cluster], costs[cluster] = joined[cluster], union.cost[cluster]

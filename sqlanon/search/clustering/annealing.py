@@ -90,8 +90,8 @@ class Energy:
         for demand, scale in self._models:
             for some, part in counts(self._demands, demand, clusters=clusters, deadline=deadline):
                 total[some] += scale * shortfalls(demand, part)
-        found: list[float] = total.tolist()
-        return found
+        energies: list[float] = total.tolist()
+        return energies
 
     def losing(self, clusters: Sequence[Numbers]) -> list[float]:
         """The parts of the loss."""
@@ -99,8 +99,8 @@ class Energy:
             return [0.0] * len(clusters)
         sizes = np.array([len(records) for records in clusters])
         cost = self._problem.cost(set_closures(self._problem, *clusters))
-        found: list[float] = (cost * sizes * self._share).tolist()
-        return found
+        losses: list[float] = (cost * sizes * self._share).tolist()
+        return losses
 
 
 def counts(
@@ -128,11 +128,11 @@ def counts(
     """
     values, relative = demand.width, demand.model.relative or demand.of_persons
     if len(clusters) * values > COUNTS_AT_ONCE and not relative:
-        records, sizes = np.concatenate(clusters), [len(each) for each in clusters]
+        records, sizes = np.concatenate(clusters), [len(cluster) for cluster in clusters]
         value, group = demands.values[records, demand.attribute], np.arange(len(clusters))
         there, group = value >= 0, np.repeat(group, sizes)
-        own = group[there], value[there], np.ones(int(there.sum()), np.int64)
-        for some, part in counts_of_own(*own, groups=len(clusters), cells=COUNTS_AT_ONCE):
+        entries = group[there], value[there], np.ones(int(there.sum()), np.int64)
+        for some, part in counts_of_own(*entries, groups=len(clusters), cells=COUNTS_AT_ONCE):
             deadline.check()
             yield some, part
         return
@@ -140,7 +140,7 @@ def counts(
     for start in range(0, len(clusters), step):
         deadline.check()
         some = np.arange(start, min(start + step, len(clusters)))
-        yield some, np.stack([demands.counts(clusters[each], demand) for each in some.tolist()])
+        yield some, np.stack([demands.counts(clusters[number], demand) for number in some.tolist()])
 
 
 MAX_NEAREST = 48
@@ -208,8 +208,8 @@ class NearestOthers:
     def distances(self, record: int) -> Numbers:
         """The cost of the closure of a record with every record [units]."""
         far = self._costs.joined(self._leaves[record], self._codes)
-        found: Numbers = far.take(self._combination)
-        return found
+        distances: Numbers = far.take(self._combination)
+        return distances
 
     def of(self, record: int, place: int, *, label: Numbers) -> int:
         """The record of other values in another cluster that is nearest but so many less one.
@@ -231,10 +231,10 @@ class NearestOthers:
         return int(alike[int(self._random.random() * len(alike))])
 
     def _differing(self, record: int) -> Flags:
-        found: Flags = self._among & (self.group != self.group[record])
+        differing: Flags = self._among & (self.group != self.group[record])
         if self._open[self._division[record]] < len(self._among):
-            found &= self._division == self._division[record]
-        return found
+            differing &= self._division == self._division[record]
+        return differing
 
     def _nearest(self, record: int) -> Numbers:
         """The nearest few, in order."""
@@ -322,7 +322,7 @@ def states(demands: Demands, label: Numbers, *, deadline: Deadline = NEVER) -> l
         TimeLimitError: The deadline came before that was known.
     """
     clusters = records_of(label)
-    found = []
+    model_states = []
     for demand in demands.every:
         failing, total, worst = 0, 0.0, (-math.inf, 0.0)
         for _, part in counts(demands, demand, clusters=clusters, deadline=deadline):
@@ -330,8 +330,8 @@ def states(demands: Demands, label: Numbers, *, deadline: Deadline = NEVER) -> l
             lacking, figure, mean = figures(demand, part)
             total += mean * len(part)
             worst = max(worst, (lacking, figure))
-        found.append(ModelState(len(clusters), failing, *worst, total / len(clusters)))
-    return found
+        model_states.append(ModelState(len(clusters), failing, *worst, total / len(clusters)))
+    return model_states
 
 
 class _Search:
@@ -388,8 +388,8 @@ class _Search:
         cluster = self._failing[int(self._random.random() * len(self._failing))]
         records = self._held[cluster]
         record = int(records[int(self._random.random() * len(records))])
-        own = self._nearest.group[records]
-        inside = int((own != self._nearest.group[record]).sum())
+        groups = self._nearest.group[records]
+        inside = int((groups != self._nearest.group[record]).sum())
         others = self._nearest.others(record) - inside
         if others < 1:
             return
@@ -397,11 +397,11 @@ class _Search:
         other = self._nearest.of(record, place, label=self.label)
         pair = (cluster, int(self.label[other]))
         self._exchange(record, other)
-        held = [self._held[number] for number in pair]
-        if not all(map(self._problem.satisfies, held)):
+        clusters = [self._held[number] for number in pair]
+        if not all(map(self._problem.satisfies, clusters)):
             self._exchange(record, other)
             return
-        lacking, losing = self._energy.lacking(held), self._energy.losing(held)
+        lacking, losing = self._energy.lacking(clusters), self._energy.losing(clusters)
         rise = sum(lacking) + sum(losing)
         rise -= sum(self._lacking[number] + self._losing[number] for number in pair)
         # A rise is accepted with probability exp(-rise / T).

@@ -86,8 +86,8 @@ def improved(
                 if cover.loss(problem) <= MAX_TIMES_WORSE * lost:
                     start = cover
         prices = prices if duals is None else duals.price
-        found = refine(problem, start, passes=passes, seed=seed + turn + 1, bounds=prices, met=met)
-        best = crossed(problem, best, found)
+        trial = refine(problem, start, passes=passes, seed=seed + turn + 1, bounds=prices, met=met)
+        best = crossed(problem, best, trial)
         gained = lost - best.loss(problem)
         stalls = gained <= MIN_GAIN * lost
         if turn + 1 >= turns and stalls and is_priced:
@@ -163,5 +163,5 @@ def _tight(
     number = np.full(len(cost) + 1, NOWHERE)
     kept = order[: int(share * len(order))]
     number[kept] = np.arange(len(kept))
-    found: Numbers = number[label]
-    return found
+    tight_label: Numbers = number[label]
+    return tight_label

@@ -72,20 +72,20 @@ def _leaving(demands: Demands, records: Numbers, *, most: int) -> Flags:
     _, unit, sizes = np.unique(persons, return_inverse=True, return_counts=True)
     change, excess = np.zeros(len(sizes)), np.zeros(len(sizes))
     for demand in demands.every:
-        held = np.stack([unit, demands.values[records, demand.attribute]], axis=1)
-        held = held[held[:, 1] >= 0]
+        pairs = np.stack([unit, demands.values[records, demand.attribute]], axis=1)
+        pairs = pairs[pairs[:, 1] >= 0]
         if demand.of_persons:
-            held = np.unique(held, axis=0)
+            pairs = np.unique(pairs, axis=0)
         less, more = _changes(demands, demand, records)
-        change += np.bincount(held[:, 0], less[held[:, 1]], len(sizes))
-        excess += np.bincount(held[:, 0], more[held[:, 1]], len(sizes))
+        change += np.bincount(pairs[:, 0], less[pairs[:, 1]], len(sizes))
+        excess += np.bincount(pairs[:, 0], more[pairs[:, 1]], len(sizes))
     # Of values that are as frequent as others, the leaving of one alone may not help.
     order = np.lexsort((-excess / sizes, change / sizes))
     order = order[np.cumsum(sizes[order]) <= most]
     leaves = np.zeros(len(sizes), np.bool_)
     leaves[order] = True
-    found: Flags = leaves[unit]
-    return found
+    leaving: Flags = leaves[unit]
+    return leaving
 
 
 def _changes(demands: Demands, demand: ValueDemand, records: Numbers) -> tuple[Reals, Reals]:
@@ -149,19 +149,19 @@ def _founded(problem: ClusteringProblem, label: Numbers) -> Numbers:
     division = problem.division
     without = np.ones(int(division.max()) + 1, np.bool_)
     without[division[label >= 0]] = False
-    own = without[division]
+    uncovered = without[division]
     first = int(label.max(initial=NOWHERE)) + 1
-    return np.where(own, first + (np.cumsum(without) - 1)[division], label)
+    return np.where(uncovered, first + (np.cumsum(without) - 1)[division], label)
 
 
 def _joined_costs(problem: ClusteringProblem, nodes: Numbers, *, leaves: Numbers) -> Numbers:
     """What a record costs at the closures of leaves and node tuples [units], `(records, nodes)`."""
     total = np.zeros((len(leaves), len(nodes)), np.int64)
     for column, taxonomy in enumerate(problem.taxonomies):
-        own, leaf = np.unique(leaves[:, column], return_inverse=True)
+        distinct, leaf = np.unique(leaves[:, column], return_inverse=True)
         kinds, kind = np.unique(nodes[:, column], return_inverse=True)
-        shape = (len(own), len(kinds))
-        first, second = np.broadcast_to(own[:, None], shape), np.broadcast_to(kinds, shape)
+        shape = (len(distinct), len(kinds))
+        first, second = np.broadcast_to(distinct[:, None], shape), np.broadcast_to(kinds, shape)
         table = taxonomy.cost[taxonomy.join(first, second)]
         total += table[leaf.ravel()].take(kind.ravel(), axis=1)
         if problem.highest:  # so that no sum of such costs is too large
@@ -173,9 +173,9 @@ def _extend(problem: ClusteringProblem, node: Numbers, leaves: Numbers) -> bool:
     """Makes a node tuple hold a record; whether it did not before."""
     grows = False
     for column, (taxonomy, leaf) in enumerate(zip(problem.taxonomies, leaves, strict=True)):
-        own = node[column]
-        if not taxonomy.low[own] <= leaf <= taxonomy.high[own]:
-            node[column] = taxonomy.join(own, leaf)
+        current = node[column]
+        if not taxonomy.low[current] <= leaf <= taxonomy.high[current]:
+            node[column] = taxonomy.join(current, leaf)
             grows = True
     return grows
 
@@ -199,16 +199,16 @@ def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
         UnsatisfiableError: All records of a division together fail, and nothing was found that may
             be left out.
     """
-    held = members(clusters)
+    groups = members(clusters)
     nodes = clusters.nodes.copy()
-    alive = np.ones(len(held), np.bool_)
+    alive = np.ones(len(groups), np.bool_)
     left = int((clusters.label == NOWHERE).sum())
     label = clusters.label.copy()
-    waiting = [c for c, records in enumerate(held) if not problem.satisfies(records)]
+    waiting = [c for c, records in enumerate(groups) if not problem.satisfies(records)]
     while waiting:
         problem.deadline.check()
         cluster = waiting.pop()
-        if not alive[cluster] or problem.satisfies(held[cluster]):
+        if not alive[cluster] or problem.satisfies(groups[cluster]):
             continue
         alive[cluster] = False
         near = np.flatnonzero(alive)
@@ -216,22 +216,22 @@ def mend(problem: ClusteringProblem, clusters: Clustering) -> Clustering:
         allowed = ~problem.forbids(joined)
         near, joined = near[allowed], joined[allowed]
         if len(near):
-            sizes = np.array([len(held[other]) for other in near])
-            added = joined * (sizes + len(held[cluster])) - problem.cost(nodes[near]) * sizes
+            sizes = np.array([len(groups[other]) for other in near])
+            added = joined * (sizes + len(groups[cluster])) - problem.cost(nodes[near]) * sizes
             partner = int(near[added.argmin()])
-            held[partner] = np.concatenate([held[partner], held[cluster]])
+            groups[partner] = np.concatenate([groups[partner], groups[cluster]])
             nodes[partner] = join(problem, nodes[[partner]], other=nodes[cluster])[0]
             waiting.append(partner)
             continue
-        stays = lessened(problem, held[cluster], room=problem.allowance - left)
-        left += len(held[cluster]) - (0 if stays is None else len(stays))
+        stays = lessened(problem, groups[cluster], room=problem.allowance - left)
+        left += len(groups[cluster]) - (0 if stays is None else len(stays))
         if left > problem.allowance:
             raise _unmendable(problem)
-        label[held[cluster]] = NOWHERE
+        label[groups[cluster]] = NOWHERE
         if stays is not None:
-            held[cluster], alive[cluster] = stays, True
+            groups[cluster], alive[cluster] = stays, True
     for survivor in np.flatnonzero(alive):
-        label[held[survivor]] = survivor
+        label[groups[survivor]] = survivor
     return Clustering.of(problem, label)
 
 
@@ -239,14 +239,14 @@ def _unmendable(problem: ClusteringProblem) -> UnsatisfiableError:
     """The error to raise where nothing is left to merge clusters with."""
     levels = " that the highest levels allow" if problem.highest else ""
     ways = ", raise max_level (--max-level)" if problem.highest else ""
-    found = (
+    reason = (
         f"and no {problem.allowance:,} or fewer were found whose leaving out helps"
         if problem.allowance
         else "and none may be left out here"
     )
     return UnsatisfiableError(
         f"all records in one cluster{levels} do not satisfy the models of the sensitive "
-        f"attributes, {found}; weaken the models{ways}, or raise the suppression limit "
+        f"attributes, {reason}; weaken the models{ways}, or raise the suppression limit "
         "(--suppression-limit)"
     )
 

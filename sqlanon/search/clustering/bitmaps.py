@@ -59,26 +59,26 @@ class MapLayout:
 
     def codes(self, nodes: Numbers) -> Codes:
         """The map of each group that itemsets need, shape `(groups, itemsets)`."""
-        found = np.zeros((len(self.groups), len(nodes)), np.int32)
+        codes = np.zeros((len(self.groups), len(nodes)), np.int32)
         for number, group in enumerate(self.groups):
             for column in group:
-                found[number] *= self.counts[column]
-                found[number] += self.row[column][nodes[:, column]]
-        return found
+                codes[number] *= self.counts[column]
+                codes[number] += self.row[column][nodes[:, column]]
+        return codes
 
 
 def _groups(
     columns: Sequence[int], counts: Sequence[int], *, most: int
 ) -> Iterator[tuple[int, ...]]:
     """Columns in groups of at most so many tuples of nodes, or by themselves."""
-    held, tuples = list[int](), 1
+    group, tuples = list[int](), 1
     for column in columns:
-        if held and tuples * counts[column] > most:
-            yield tuple(held)
-            held, tuples = [], 1
-        held.append(column)
+        if group and tuples * counts[column] > most:
+            yield tuple(group)
+            group, tuples = [], 1
+        group.append(column)
         tuples *= counts[column]
-    yield tuple(held)
+    yield tuple(group)
 
 
 class BitMaps:
@@ -100,11 +100,11 @@ class BitMaps:
         self.tuples: list[Words] = []
         self._filled: list[Words] = []
         for group in layout.groups:
-            held = self._of_column(group[0], leaves)
+            maps = self._of_column(group[0], leaves)
             for column in group[1:]:
                 more = self._of_column(column, leaves)
-                held = (held[:, None] & more).reshape(len(held) * len(more), self.words)
-            self.tuples.append(held)
+                maps = (maps[:, None] & more).reshape(len(maps) * len(more), self.words)
+            self.tuples.append(maps)
 
     @classmethod
     def of_candidates(
@@ -119,12 +119,12 @@ class BitMaps:
 
     def between(self, first: int, last: int) -> BitMaps:
         """These words of every map, the last one left out."""
-        found = copy(self)
-        found.words = min(last, self.words) - first
-        part = slice(first, first + found.words)
-        found._open = self._open[:, part]
-        found.tuples = [np.ascontiguousarray(held[:, part]) for held in self.tuples]
-        return found
+        result = copy(self)
+        result.words = min(last, self.words) - first
+        part = slice(first, first + result.words)
+        result._open = self._open[:, part]
+        result.tuples = [np.ascontiguousarray(maps[:, part]) for maps in self.tuples]
+        return result
 
     def clear(self, removed: Words) -> None:
         """Takes the records of these bits out of every map."""
@@ -138,9 +138,9 @@ class BitMaps:
             rank: Their place in the lexicographic order, so that equal beginnings are neighbours.
         """
         order = np.argsort(rank)
-        found = np.empty((len(nodes), self.words), np.uint64)
-        found[order] = self.coded(self._layout.codes(nodes[order]))
-        return found
+        bits = np.empty((len(nodes), self.words), np.uint64)
+        bits[order] = self.coded(self._layout.codes(nodes[order]))
+        return bits
 
     def coded(self, codes: Codes) -> Words:
         """The members of itemsets in lexicographic order, shape `(itemsets, words)`.
@@ -150,14 +150,14 @@ class BitMaps:
         """
         fresh = np.zeros(codes.shape[1], np.bool_)
         fresh[:1] = True
-        held, run = self._open, np.zeros(len(fresh), np.int64)
-        for own, maps in zip(codes, self.tuples, strict=True):
-            fresh[1:] |= own[1:] != own[:-1]
+        bits, run = self._open, np.zeros(len(fresh), np.int64)
+        for code, maps in zip(codes, self.tuples, strict=True):
+            fresh[1:] |= code[1:] != code[:-1]
             first = np.flatnonzero(fresh)
-            more = maps.take(own[first], axis=0)
-            more &= held if len(held) == 1 else held.take(run[first], axis=0)
-            held, run = more, np.cumsum(fresh) - 1
-        return held if len(held) == len(fresh) else held.take(run, axis=0)
+            more = maps.take(code[first], axis=0)
+            more &= bits if len(bits) == 1 else bits.take(run[first], axis=0)
+            bits, run = more, np.cumsum(fresh) - 1
+        return bits if len(bits) == len(fresh) else bits.take(run, axis=0)
 
     def words_of(self, codes: Codes) -> tuple[Numbers, Numbers, Words]:
         """The words in which itemsets have members: of each its itemset, its place, and its bits.
@@ -166,14 +166,14 @@ class BitMaps:
         records alike in many columns are near each other, these are few.
         """
         if not self._filled:
-            self._filled = [bits_of(held != 0) for held in self.tuples]
+            self._filled = [bits_of(maps != 0) for maps in self.tuples]
         open_ = np.full((1, -(-self.words // WORD)), ~np.uint64(0))
-        for own, filled in zip(codes, self._filled, strict=True):
-            open_ = open_ & filled.take(own, axis=0)
+        for code, filled in zip(codes, self._filled, strict=True):
+            open_ = open_ & filled.take(code, axis=0)
         itemset, word = np.nonzero(flags(open_, self.words))
         bits = self._open[0, word]
-        for own, held in zip(codes, self.tuples, strict=True):
-            bits &= held[own[itemset], word]
+        for code, maps in zip(codes, self.tuples, strict=True):
+            bits &= maps[code[itemset], word]
         kept = np.flatnonzero(bits)
         return itemset[kept], word[kept], bits[kept]
 
@@ -182,25 +182,25 @@ class BitMaps:
         row = self._layout.row[column]
         record = np.arange(len(leaves))
         bit = np.uint64(1) << (record % WORD).astype(np.uint64)
-        held = np.zeros((self._layout.counts[column], self.words), np.uint64)
+        maps = np.zeros((self._layout.counts[column], self.words), np.uint64)
         for nodes in self._layout.taxonomies[column].distinct_levels:
-            own = row[nodes[leaves[:, column]]]
-            asked = np.flatnonzero(own >= 0)
+            node_row = row[nodes[leaves[:, column]]]
+            asked = np.flatnonzero(node_row >= 0)
             # A single index is what numpy has a fast loop for.
-            place = own[asked] * self.words + asked // WORD
-            np.bitwise_or.at(held.reshape(-1), place, bit[asked])
-        return held
+            place = node_row[asked] * self.words + asked // WORD
+            np.bitwise_or.at(maps.reshape(-1), place, bit[asked])
+        return maps
 
 
 def counted(bits: Words, axis: int = -1) -> Numbers:
     """Number of bits set, over the words along an axis."""
     counts = np.bitwise_count(bits)
-    found: Numbers
+    total: Numbers
     if bits.shape[axis] == 1:  # the sum of one word takes longer than its count
-        found = counts.take(0, axis=axis).astype(np.int64)
+        total = counts.take(0, axis=axis).astype(np.int64)
     else:
-        found = counts.sum(axis=axis, dtype=np.int64)
-    return found
+        total = counts.sum(axis=axis, dtype=np.int64)
+    return total
 
 
 def flags(bits: Words, records: int) -> Flags:

@@ -60,7 +60,7 @@ class Task:
 
     def run(self) -> Clustering:
         """The improved clusters, with records put back that may stay at no loss."""
-        found = improved(
+        clusters = improved(
             self.problem,
             self.clusters,
             passes=self.passes,
@@ -68,7 +68,7 @@ class Task:
             seed=self.seed,
             prices=self.prices,
         )
-        return returned(self.problem, found) if self.problem.allowance else found
+        return returned(self.problem, clusters) if self.problem.allowance else clusters
 
 
 def improved_in_blocks(
@@ -116,16 +116,16 @@ def _turn(
 
     def task_of(number: int) -> Task:
         records = blocks[number]
-        held = Clustering.of(problem.part(records), clusters.label[records])
+        clustering = Clustering.of(problem.part(records), clusters.label[records])
         # Each block may leave out what it does now, and its share of what is open.
-        left = int((held.label == NOWHERE).sum()) + room * len(records) // problem.records
+        left = int((clustering.label == NOWHERE).sum()) + room * len(records) // problem.records
         allowance = min(left, problem.allowance)
         rounds = -(-(len(blocks) - number) // max(len(workers), 1))
         deadline = problem.deadline.share(1 / rounds)
         return replace(
             whole,
             problem=replace(problem.part(records), allowance=allowance, deadline=deadline),
-            clusters=held,
+            clusters=clustering,
             seed=whole.seed + border * len(blocks) + number,
             prices=None if whole.prices is None else whole.prices[records],
         )
@@ -139,8 +139,8 @@ def _turn(
         worker = free.get()
         try:
             # What a worker does that died, this process does in its place.
-            own = worker.run(task) or (clusters if stopped.is_set() else task.run())
-            return own, ended.expired
+            clustering = worker.run(task) or (clusters if stopped.is_set() else task.run())
+            return clustering, ended.expired
         finally:
             free.put(worker)
 
@@ -149,13 +149,13 @@ def _turn(
 
     label, made, is_cut, stopped = np.full(problem.records, NOWHERE), 0, False, Event()
     with ThreadPoolExecutor(max(len(workers), 1)) as pool:
-        found = (pool.map if workers else map)(work, range(len(blocks)))
+        results = (pool.map if workers else map)(work, range(len(blocks)))
         try:
-            improved_blocks = enumerate(zip(blocks, found, strict=True), start=1)
-            for number, (records, (own, is_ended)) in improved_blocks:
+            improved_blocks = enumerate(zip(blocks, results, strict=True), start=1)
+            for number, (records, (part, is_ended)) in improved_blocks:
                 is_cut |= is_ended
-                label[records] = np.where(own.label == NOWHERE, NOWHERE, own.label + made)
-                made += len(own.nodes)
+                label[records] = np.where(part.label == NOWHERE, NOWHERE, part.label + made)
+                made += len(part.nodes)
                 advance(share(number))
         except BaseException:
             stopped.set()
@@ -206,12 +206,12 @@ def _ordered(problem: ClusteringProblem, nodes: Numbers, sizes: Numbers, border:
     """The order of units along the column at which they are cut; any where all are alike."""
     gains, orders = list[float](), list[Numbers]()
     for column, taxonomy in enumerate(problem.taxonomies):
-        own = nodes[:, column]
-        low, high = taxonomy.low[own], taxonomy.high[own]
+        node = nodes[:, column]
+        low, high = taxonomy.low[node], taxonomy.high[node]
         if (low + high).max() == (low + high).min():
             continue
         top = taxonomy.closure(low.min(keepdims=True), high.max(keepdims=True))[0]
-        gains.append(float(taxonomy.cost[top] - (taxonomy.cost[own] * sizes).sum() / sizes.sum()))
+        gains.append(float(taxonomy.cost[top] - (taxonomy.cost[node] * sizes).sum() / sizes.sum()))
         orders.append(np.argsort(low + high, kind="stable"))
     if not gains:
         return np.arange(len(nodes))

@@ -199,8 +199,8 @@ class Joins:
         taxonomy, joins = self._taxonomies[column], self._joins[column]
         if joins is None:
             return taxonomy.closure(np.minimum(first, second), np.maximum(first, second))
-        found = joins.nodes.take(joins.row[first] + joins.place[second])
-        return np.where(first == second, first, found) if joins.is_of_parents else found
+        node = joins.nodes.take(joins.row[first] + joins.place[second])
+        return np.where(first == second, first, node) if joins.is_of_parents else node
 
     def keys(self, column: int, leaves: Numbers, *, first: Numbers, second: Numbers) -> Words:
         """The addend of a column in the keys of the closures of pairs of leaves.
@@ -275,8 +275,8 @@ class _NodeJoins:
         if is_of_parents:
             different = taxonomy.ancestors != np.arange(leaves)
             above = taxonomy.ancestors[different.argmax(axis=0), np.arange(leaves)]
-            kept, own = np.unique(np.append(above, np.arange(leaves, number)), return_inverse=True)
-            place = own.ravel()
+            kept, code = np.unique(np.append(above, np.arange(leaves, number)), return_inverse=True)
+            place = code.ravel()
         else:
             kept = place
         if len(kept) ** 2 > MAX_JOINS:

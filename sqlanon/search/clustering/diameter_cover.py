@@ -80,7 +80,7 @@ def covering_balls(problem: ClusteringProblem, neighbours: Neighbours) -> list[B
     As balls are taken, others lose records that are in none yet, so what they cost for each only
     grows: one is looked at again when what was known of it is the least of all.
     """
-    cover, found, held = _Cover(problem, neighbours), list[Ball](), 0
+    cover, balls, covered = _Cover(problem, neighbours), list[Ball](), 0
     waiting = [(2 * least / (2 * problem.k - 1), c) for c, least in enumerate(neighbours.bound)]
     heapq.heapify(waiting)
     while waiting:
@@ -92,11 +92,11 @@ def covering_balls(problem: ClusteringProblem, neighbours: Neighbours) -> list[B
         if waiting and (best.price, centre) > waiting[0]:
             heapq.heappush(waiting, (best.price, centre))
             continue
-        found.append(cover.take(best))
-        held += found[-1].fresh
-        advance(held / problem.records)
+        balls.append(cover.take(best))
+        covered += balls[-1].fresh
+        advance(covered / problem.records)
         heapq.heappush(waiting, (best.price, centre))
-    return found
+    return balls
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class _Cover:
         near = near[row[near] < FARTHEST]
         far, near = row[near], self._open[near]
         fresh = np.minimum(np.cumsum(np.r_[self.left[centre], self.left[near]]), most)
-        radius = np.r_[self._neighbours.own[centre], far]
+        radius = np.r_[self._neighbours.alone[centre], far]
         radius = np.maximum(radius, self._neighbours.bound[centre])
         price = 2 * radius / fresh
         chosen = len(price) - 1 - int(price[::-1].argmin())

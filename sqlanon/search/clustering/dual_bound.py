@@ -100,11 +100,11 @@ class NearTight:
         copies = np.minimum(counts[row], k)
         slot = np.cumsum(copies) - copies
         slot -= slot[np.searchsorted(closure, np.arange(len(self.cost)))][closure]
-        found = np.full((len(self.cost), width), len(price))
+        rows = np.full((len(self.cost), width), len(price))
         for copy in range(int(copies.max(initial=0))):
             asked = (copies > copy) & (slot + copy < width)
-            found[closure[asked], slot[asked] + copy] = row[asked]
-        return found
+            rows[closure[asked], slot[asked] + copy] = row[asked]
+        return rows
 
 
 def climbed(
@@ -187,29 +187,29 @@ class _BestSets:
         first = value.shape[1] - k
         top = np.partition(value, first, axis=1)[:, first:]
         last, whole = top[:, 0], top.sum(axis=1) / k - near.cost
-        held = price[near.rows]
-        each = np.minimum(
+        row_price = price[near.rows]
+        excess = np.minimum(
             whole.take(near.closure),
-            (whole - last / k).take(near.closure) + (held / k).take(owner),
+            (whole - last / k).take(near.closure) + (row_price / k).take(owner),
         )
-        most = np.maximum.reduceat(each, near.starts)
-        at = np.flatnonzero(each == most.take(owner))
-        closure = near.closure[at[np.searchsorted(owner[at], np.arange(len(held)))]]
+        most = np.maximum.reduceat(excess, near.starts)
+        at = np.flatnonzero(excess == most.take(owner))
+        closure = near.closure[at[np.searchsorted(owner[at], np.arange(len(row_price)))]]
         asked, number = np.unique(closure, return_inverse=True)
         place = np.argpartition(value[asked], first, axis=1)[:, first:]
         rows = np.take_along_axis(dearest[asked], place, axis=1)
-        return cls(most, number.ravel(), held >= last[closure], rows)
+        return cls(most, number.ravel(), row_price >= last[closure], rows)
 
     def votes(self, rows: Numbers, staying: Reals, *, k: int) -> Reals:
         """What each row gets if every record that stays votes for the records of its best set."""
-        own = staying[rows] / k
-        whole = np.bincount(self.closure, own * self.inside, len(self.dearest))
-        others = np.bincount(self.closure, own * ~self.inside, len(self.dearest))
+        share = staying[rows] / k
+        whole = np.bincount(self.closure, share * self.inside, len(self.dearest))
+        others = np.bincount(self.closure, share * ~self.inside, len(self.dearest))
         given = np.repeat((whole + others)[:, np.newaxis], k, axis=1)
         given[:, 0] = whole
         got = np.bincount(self.dearest.ravel(), given.ravel(), len(staying) + 1)
         votes: Reals = got[:-1].astype(np.float64)
-        votes[rows] += np.where(self.inside, 0.0, own)
+        votes[rows] += np.where(self.inside, 0.0, share)
         return votes
 
 
@@ -364,11 +364,11 @@ class _Search:
         scale = 1.0
         for number, radius in enumerate(effort.radii):
             advance(number / len(effort.radii))
-            found = self._found
-            if found is None or not len(found.closures):
+            excess = self._found
+            if excess is None or not len(excess.closures):
                 break
-            cost = self._candidates.cost[found.closures]
-            near = NearTight.of(cost, sizes=found.sizes, members=found.members)
+            cost = self._candidates.cost[excess.closures]
+            near = NearTight.of(cost, sizes=excess.sizes, members=excess.members)
             box = scale * radius * self._mean
             price = climbed(
                 *(self._problem, self._alike.counts, near),
@@ -386,9 +386,9 @@ class _Search:
 
     def _of_rows(self, price: Reals) -> Reals:
         """Per row what its records are worth, of which each is worth the same."""
-        found = np.zeros(len(self._alike))
-        found[self._alike.row] = price
-        return found
+        row_price = np.zeros(len(self._alike))
+        row_price[self._alike.row] = price
+        return row_price
 
     def _whole(self, price: Reals) -> Numbers:
         """Prices in whole numbers, those of records in no candidate out of the way."""
@@ -402,22 +402,22 @@ class _Search:
         whole = self._whole(price)
         shares = problem.k * parts
         slack = int(self._slack * self._mean * shares)
-        found = self._pass.excess(whole, parts=parts, least=-slack, margin=slack)
-        worth = problem.k * whole - found.most
+        excess = self._pass.excess(whole, parts=parts, least=-slack, margin=slack)
+        worth = problem.k * whole - excess.most
         worth[self._alone] = problem.suppressed * shares
         over = worth - problem.suppressed * shares
         total = exact_sum(worth, counts) - exact_sum(over, leaving_most(over, counts, self._room))
         exact, total = total, -(-total // shares)
         duals = worth / shares
-        held = max(len(found.members), 1) / (CLOSURES_PER_ROW * len(counts))
-        self._slack = min(self._slack * min(max(held**-0.5, 0.5), 1.6), MAX_SLACK)
+        ratio = max(len(excess.members), 1) / (CLOSURES_PER_ROW * len(counts))
+        self._slack = min(self._slack * min(max(ratio**-0.5, 0.5), 1.6), MAX_SLACK)
         better = self._found is None or exact > self._reached
         if better:
-            self._center, self._reached, self._found = duals, exact, found
+            self._center, self._reached, self._found = duals, exact, excess
         elif self._found is not None:
-            self._found = found.beside(self._found)
+            self._found = excess.beside(self._found)
         if total > self.best.total or (better and total == self.best.total):
-            self.best = Duals(duals[self._alike.row], total, found.near)
+            self.best = Duals(duals[self._alike.row], total, excess.near)
         elif not len(self.best.near):
-            self.best = replace(self.best, near=found.near)
+            self.best = replace(self.best, near=excess.near)
         return better

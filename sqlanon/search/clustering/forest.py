@@ -64,34 +64,34 @@ def grown(problem: ClusteringProblem, neighbours: Neighbours) -> SpanningForest:
     Source: Kenig 2009, algorithm 4 and lemma 4.3.3.
     """
     copies = neighbours.copies
-    parent, cost = copies.first[copies.combination], neighbours.own[copies.combination]
+    parent, cost = copies.first[copies.combination], neighbours.alone[copies.combination]
     parent[copies.first], cost[copies.first] = ROOT, 0
     trees, near, costs = _Trees(copies.sizes), list(neighbours.near), list(neighbours.cost)
     place = [0] * len(near)  # trees only grow, so a neighbour that was inside stays inside
     lacking = np.flatnonzero(copies.sizes < problem.k).tolist()
-    waiting = [(int(neighbours.cost[own][0]), own) for own in lacking]
+    waiting = [(int(neighbours.cost[node][0]), node) for node in lacking]
     heapq.heapify(waiting)
     while waiting:
-        edge, own = heapq.heappop(waiting)
-        if trees.size[trees.of(own)] >= problem.k:
+        edge, node = heapq.heappop(waiting)
+        if trees.size[trees.of(node)] >= problem.k:
             continue
         problem.deadline.check()
         advance(1 - len(waiting) / len(lacking))
-        tree = trees.of(own)
+        tree = trees.of(node)
         while True:
-            if place[own] == len(near[own]):
-                more, dearer = neighbours.search.of(own)
-                near[own], costs[own] = more[: 2 * place[own]], dearer[: 2 * place[own]]
-            other = int(near[own][place[own]])
+            if place[node] == len(near[node]):
+                more, dearer = neighbours.search.of(node)
+                near[node], costs[node] = more[: 2 * place[node]], dearer[: 2 * place[node]]
+            other = int(near[node][place[node]])
             if trees.of(other) != tree:
                 break
-            place[own] += 1
-        found = int(costs[own][place[own]])
-        if found > edge:
-            heapq.heappush(waiting, (found, own))
+            place[node] += 1
+        edge_cost = int(costs[node][place[node]])
+        if edge_cost > edge:
+            heapq.heappush(waiting, (edge_cost, node))
             continue
-        parent[copies.first[own]], cost[copies.first[own]] = copies.first[other], found
-        trees.unite(own, other)
+        parent[copies.first[node]], cost[copies.first[node]] = copies.first[other], edge_cost
+        trees.unite(node, other)
     return SpanningForest(parent, cost)
 
 
@@ -178,12 +178,12 @@ class _Decomposition:
             vertex: The vertex, none of whose subtrees below has k records.
             size: The records of the tree.
         """
-        own = self._below[vertex]
-        if size - own >= self._k:
+        below = self._below[vertex]
+        if size - below >= self._k:
             self._label[vertex] = next(self._numbers)
-            self._split(vertex, own, upwards=0)
-            return size - own
-        self._split(vertex, size, upwards=size - own)
+            self._split(vertex, below, upwards=0)
+            return size - below
+        self._split(vertex, size, upwards=size - below)
         return 0
 
     def _split(self, vertex: int, size: int, *, upwards: int) -> None:

@@ -77,9 +77,9 @@ class Held:
 
     def counts(self, entries: Flags, values: int) -> Numbers:
         """Records per value 0, 1, … of some entries; or persons, and last those with any value."""
-        own = _sparse(self, np.where(entries, 0, -1), values=values)
+        sparse = _sparse(self, np.where(entries, 0, -1), values=values)
         width = values + (self.person is not None)
-        return np.bincount(own.value, own.count, width).astype(np.int64)
+        return np.bincount(sparse.value, sparse.count, width).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,14 @@ class Histogram:
         part: The part of each entry, ascending.
         child: The child, ascending within a part.
         count: Its records [records].
-        held: Per sensitive attribute that is asked about what they hold.
+        contents: Per sensitive attribute that is asked about what they hold.
         people: The persons of the records; None where records count.
     """
 
     part: Numbers
     child: Numbers
     count: Numbers
-    held: tuple[Held, ...] = ()
+    contents: tuple[Held, ...] = ()
     people: Held | None = None
 
 
@@ -107,7 +107,7 @@ class Judge:
 
     Args:
         k: Fewest records, or persons.
-        every: The models of sensitive attributes; `demand.attribute` is a place in `held`.
+        every: The models of sensitive attributes; `demand.attribute` is a place in `contents`.
         deadline: When it is too late to say.
     """
 
@@ -142,21 +142,21 @@ class Judge:
                 break
             place = np.full(groups + 1, -1)  # the last one is that of no group
             place[asked] = np.arange(len(asked))
-            held, values = histogram.held[demand.attribute], len(demand.table)
-            own = _sparse(held, place[group], values=values)
-            good[asked] = own.holds(demand, groups=len(asked), deadline=self.deadline)
+            contents, values = histogram.contents[demand.attribute], len(demand.table)
+            sparse = _sparse(contents, place[group], values=values)
+            good[asked] = sparse.holds(demand, groups=len(asked), deadline=self.deadline)
         return good
 
 
-def _sparse(held: Held, group: Numbers, *, values: int) -> Sparse:
+def _sparse(contents: Held, group: Numbers, *, values: int) -> Sparse:
     """What groups hold of so many values, by the group of each entry; -1 for none."""
-    own = group[held.entry]
-    there = np.flatnonzero((own >= 0) & (held.value >= 0))
-    own, value, count = own[there], held.value[there], held.count[there]
-    if held.person is not None:
-        own, value = each_person(own, value, held.person[there], values=values)
-        count = np.ones_like(own)
-    return Sparse.sorted(own, value, count)
+    owner = group[contents.entry]
+    there = np.flatnonzero((owner >= 0) & (contents.value >= 0))
+    owner, value, count = owner[there], contents.value[there], contents.count[there]
+    if contents.person is not None:
+        owner, value = each_person(owner, value, contents.person[there], values=values)
+        count = np.ones_like(owner)
+    return Sparse.sorted(owner, value, count)
 
 
 def summed(keys: Sequence[Numbers], count: Numbers) -> tuple[list[Numbers], Numbers]:
@@ -200,9 +200,9 @@ class PartRows:
         """Some of the rows."""
         return replace(
             self,
-            leaves=tuple(own[rows] for own in self.leaves),
+            leaves=tuple(leaf[rows] for leaf in self.leaves),
             sizes=self.sizes[rows],
-            values=tuple(own[rows] for own in self.values),
+            values=tuple(value[rows] for value in self.values),
             person=None if self.person is None else self.person[rows],
         )
 
@@ -229,19 +229,19 @@ class PartedRows:
     def bounds(self, column: int) -> tuple[Numbers, Numbers]:
         """The first and the last leaf that each part holds in a column."""
         starts = np.searchsorted(self.part, np.arange(self.parts))
-        own = self.rows.leaves[column]
+        leaves = self.rows.leaves[column]
         return (
-            np.minimum.reduceat(own, starts).astype(np.int64),
-            np.maximum.reduceat(own, starts).astype(np.int64),
+            np.minimum.reduceat(leaves, starts).astype(np.int64),
+            np.maximum.reduceat(leaves, starts).astype(np.int64),
         )
 
     def children(self, column: int, dimension: Dimension, *, level: Numbers) -> Numbers:
         """The place of each row's node at the level of its part."""
-        own = level[self.part].astype(np.int64)
-        own *= dimension.place.shape[1]
-        own += self.rows.leaves[column]
-        found: Numbers = dimension.place.ravel()[own]
-        return found
+        index = level[self.part].astype(np.int64)
+        index *= dimension.place.shape[1]
+        index += self.rows.leaves[column]
+        place: Numbers = dimension.place.ravel()[index]
+        return place
 
     def histogram(self, child: Numbers, *, width: Numbers) -> tuple[Histogram, Numbers]:
         """Records of parts by child, and the entry of each row.
@@ -254,16 +254,16 @@ class PartedRows:
         key = starts[self.part] + child
         if starts[-1] <= MAX_CELLS_PER_ROW * len(key) + 1024:
             counts = np.bincount(key, rows.sizes, int(starts[-1]))
-            held = np.flatnonzero(counts)
+            keys = np.flatnonzero(counts)
             place = np.zeros(len(counts), np.int64)
-            place[held] = np.arange(len(held))
-            entry, count = place[key], counts[held].astype(np.int64)
+            place[keys] = np.arange(len(keys))
+            entry, count = place[key], counts[keys].astype(np.int64)
         else:
-            held, entry = np.unique(key, return_inverse=True)
-            count = np.bincount(entry, rows.sizes, len(held)).astype(np.int64)
-        part = np.searchsorted(starts, held, side="right") - 1
-        found = Histogram(part, held - starts[part], count, *self._held(entry))
-        return found, entry
+            keys, entry = np.unique(key, return_inverse=True)
+            count = np.bincount(entry, rows.sizes, len(keys)).astype(np.int64)
+        part = np.searchsorted(starts, keys, side="right") - 1
+        histogram = Histogram(part, keys - starts[part], count, *self._held(entry))
+        return histogram, entry
 
     def in_order(self, child: Numbers) -> tuple[Histogram, Numbers]:
         """As `histogram`, each row a child of its own, in the order of their children."""
@@ -275,16 +275,16 @@ class PartedRows:
 
     def _held(self, entry: Numbers) -> tuple[tuple[Held, ...], Held | None]:
         """What the entries of a histogram hold of sensitive attributes, and whose they are."""
-        rows, held = self.rows, []
+        rows, attributes = self.rows, []
         for value, persons in zip(rows.values, rows.persons, strict=True):
             if persons and rows.person is not None:
-                held.append(Held(entry, value, np.ones_like(entry), rows.person))
+                attributes.append(Held(entry, value, np.ones_like(entry), rows.person))
             else:
-                (own, values), count = summed([entry, value], rows.sizes)
-                held.append(Held(own, values, count))
+                (entries, values), count = summed([entry, value], rows.sizes)
+                attributes.append(Held(entries, values, count))
         people = rows.person
         whose = None if people is None else Held(entry, entry, np.ones_like(entry), people)
-        return tuple(held), whose
+        return tuple(attributes), whose
 
 
 NOT = -1
@@ -327,24 +327,24 @@ def by_nodes(histogram: Histogram, gain: Numbers, *, parts: int, judge: Judge) -
         judge: Says which groups may be classes.
     """
     entries = len(histogram.part)
-    own = judge.holds(histogram, np.arange(entries), groups=entries)
-    rest = np.where(own, NOT, histogram.part)
-    there = np.bincount(histogram.part[~own], minlength=parts) > 0
+    alone = judge.holds(histogram, np.arange(entries), groups=entries)
+    rest = np.where(alone, NOT, histogram.part)
+    there = np.bincount(histogram.part[~alone], minlength=parts) > 0
     lacking = there & ~judge.holds(histogram, rest, groups=parts)
     if lacking.any():
-        own &= ~_cheapest(histogram, np.where(own, gain * histogram.count, NOT), asked=lacking)
-        rest = np.where(own, NOT, histogram.part)
+        alone &= ~_cheapest(histogram, np.where(alone, gain * histogram.count, NOT), asked=lacking)
+        rest = np.where(alone, NOT, histogram.part)
         lacking &= ~judge.holds(histogram, rest, groups=parts)
-    apart = np.bincount(histogram.part[own], minlength=parts)
-    together = np.bincount(histogram.part[~own], minlength=parts) > 0
+    apart = np.bincount(histogram.part[alone], minlength=parts)
+    together = np.bincount(histogram.part[~alone], minlength=parts) > 0
     allowed = (apart + together > 1) & ~lacking
-    saved = _totals(histogram.part, np.where(own, gain * histogram.count, 0), parts=parts)
+    saved = _totals(histogram.part, np.where(alone, gain * histogram.count, 0), parts=parts)
     first = np.concatenate([[True], histogram.part[1:] != histogram.part[:-1]])
     # The rest of a part is its first group, so that groups are numbered in the order of parts.
     start = np.cumsum(apart + together) - apart
-    before: Numbers = np.cumsum(own) - own
+    before: Numbers = np.cumsum(alone) - alone
     rank = before - np.maximum.accumulate(np.where(first, before, 0))
-    group = np.where(own, start[histogram.part] + rank, start[histogram.part] - 1)
+    group = np.where(alone, start[histogram.part] + rank, start[histogram.part] - 1)
     return _numbered(histogram, group, allowed=allowed, saved=saved)
 
 
@@ -385,12 +385,12 @@ def _numbered(histogram: Histogram, group: Numbers, *, allowed: Flags, saved: Nu
     """The cut with the groups of parts that can be cut numbered without gaps."""
     parts = len(allowed)
     kept = allowed[histogram.part]
-    held, number = np.unique(group[kept], return_inverse=True)
+    groups, number = np.unique(group[kept], return_inverse=True)
     renumbered = np.full(len(group), NOT)
     renumbered[kept] = number
-    owner = np.zeros(len(held), np.int64)
+    owner = np.zeros(len(groups), np.int64)
     owner[number] = histogram.part[kept]
-    sizes = np.bincount(number, histogram.count[kept], len(held))
+    sizes = np.bincount(number, histogram.count[kept], len(groups))
     whole = _totals(histogram.part, histogram.count, parts=parts)[owner]
     terms = -sizes * np.log2(np.maximum(sizes, 1) / np.maximum(whole, 1))
     bits: Reals = np.bincount(owner, terms, parts).astype(np.float64)
@@ -401,8 +401,8 @@ def _totals(part: Numbers, figure: Numbers, *, parts: int) -> Numbers:
     """The sum of a figure over the entries of each part, exactly."""
     through = np.append(0, np.cumsum(figure))
     starts = np.searchsorted(part, np.arange(parts + 1))
-    found: Numbers = through[starts[1:]] - through[starts[:-1]]
-    return found
+    totals: Numbers = through[starts[1:]] - through[starts[:-1]]
+    return totals
 
 
 NODES, MEDIAN, BEST = "nodes", "median", "best"
@@ -446,7 +446,7 @@ def may_halve(every: Sequence[ValueDemand], *, persons: bool) -> bool:
         every: The models.
         persons: Whether persons count instead of records.
     """
-    return not every or (not persons and all(each.model.union_closed for each in every))
+    return not every or (not persons and all(demand.model.union_closed for demand in every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,10 +506,10 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
         yield Candidate(np.where(two.allowed & (width > 1), wide, NOT), two, entry)
 
 
-def chosen(found: Sequence[Candidate], parts: int) -> Numbers:
+def chosen(options: Sequence[Candidate], parts: int) -> Numbers:
     """The candidate of each part with the best score, the first of those alike; `NOT` for none."""
     best, which = np.full(parts, -0.5), np.full(parts, NOT)
-    for number, candidate in enumerate(found):
+    for number, candidate in enumerate(options):
         better = candidate.score > best
         best[better] = candidate.score[better]
         which[better] = number
@@ -517,28 +517,28 @@ def chosen(found: Sequence[Candidate], parts: int) -> Numbers:
 
 
 def groups(
-    found: Sequence[Candidate], choice: Numbers, *, parted: Sequence[PartedRows]
+    options: Sequence[Candidate], choice: Numbers, *, parted: Sequence[PartedRows]
 ) -> list[tuple[Numbers, Numbers]]:
     """Per candidate its rows of parts that are cut so, and the group of each.
 
     Groups are numbered part by part.
 
     Args:
-        found: The candidates.
+        options: The candidates.
         choice: The candidate of each part.
         parted: Per candidate the rows that its entries are of.
     """
     counts = np.zeros(len(choice), np.int64)
-    for number, candidate in enumerate(found):
+    for number, candidate in enumerate(options):
         made = np.bincount(candidate.cut.part, minlength=len(choice))
         counts = np.where(choice == number, made, counts)
     starts, named = np.cumsum(counts) - counts, []
-    for number, (candidate, rows) in enumerate(zip(found, parted, strict=True)):
-        own = candidate.cut
-        held = np.flatnonzero((choice == number)[rows.part])
-        part = rows.part[held]
-        offset = starts - np.searchsorted(own.part, np.arange(len(choice)))
-        named.append((held, own.group[candidate.entry[held]] + offset[part]))
+    for number, (candidate, rows) in enumerate(zip(options, parted, strict=True)):
+        cut = candidate.cut
+        cut_rows = np.flatnonzero((choice == number)[rows.part])
+        part = rows.part[cut_rows]
+        offset = starts - np.searchsorted(cut.part, np.arange(len(choice)))
+        named.append((cut_rows, cut.group[candidate.entry[cut_rows]] + offset[part]))
     return named
 
 
@@ -588,14 +588,14 @@ def partition(rows: PartRows, start: Numbers, *, rule: Rule) -> Partition:
         active, part = active[order], group[order]
     ended = len(active) > 0
     final[active] = made + part
-    held, number = np.unique(final, return_inverse=True)
-    return Partition(number, len(held), ended)
+    parts, number = np.unique(final, return_inverse=True)
+    return Partition(number, len(parts), ended)
 
 
 def _renumbered(part: Numbers) -> Numbers:
     """Ascending numbers without gaps."""
-    found: Numbers = np.cumsum(np.diff(part, prepend=part[:1]) != 0)
-    return found
+    renumbered: Numbers = np.cumsum(np.diff(part, prepend=part[:1]) != 0)
+    return renumbered
 
 
 def _cut_all(rows: PartRows, active: Numbers, part: Numbers, *, rule: Rule) -> Numbers:
@@ -617,15 +617,15 @@ def _cut_all(rows: PartRows, active: Numbers, part: Numbers, *, rule: Rule) -> N
             first + 1, int(np.searchsorted(starts, starts[first] + ROWS_AT_ONCE, "right")) - 1
         )
         here = slice(starts[first], starts[last])
-        own = PartedRows(rows.taken(active[here]), part[here] - first, last - first)
+        parted = PartedRows(rows.taken(active[here]), part[here] - first, last - first)
         try:
-            found = _cut_once(own, rule)
+            numbers = _cut_once(parted, rule)
         except TimeLimitError:
             left = slice(starts[first], None)
             group[left] = made + part[left] - first
             break
-        group[here] = np.where(found == NOT, NOT, made + found)
-        made += int(found.max()) + 1
+        group[here] = np.where(numbers == NOT, NOT, made + numbers)
+        made += int(numbers.max()) + 1
         first = last
     return group
 
@@ -636,14 +636,14 @@ def _cut_once(parted: PartedRows, rule: Rule) -> Numbers:
     Raises:
         TimeLimitError: The deadline came before all columns were looked at.
     """
-    found: list[Candidate] = []
+    options: list[Candidate] = []
     for column in range(len(rule.dimensions)):
         rule.deadline.check()
-        found += candidates(parted, column, rule=rule, column=column)
-    choice = chosen(found, parted.parts)
+        options += candidates(parted, column, rule=rule, column=column)
+    choice = chosen(options, parted.parts)
     group = np.full(len(parted.part), NOT)
-    for rows, own in groups(found, choice, parted=[parted] * len(found)):
-        group[rows] = own
+    for rows, numbers in groups(options, choice, parted=[parted] * len(options)):
+        group[rows] = numbers
     return group
 
 
@@ -675,15 +675,15 @@ def cut_clusters(
     part, order = problem.division, np.arange(problem.records)
     if relaxed:
         order = np.random.default_rng(seed).permutation(order)
-    leaves = tuple(np.ascontiguousarray(own) for own in problem.leaves[order].T)
+    leaves = tuple(np.ascontiguousarray(leaf) for leaf in problem.leaves[order].T)
     rows = PartRows(leaves, np.ones(len(order), np.int64))
     every: tuple[ValueDemand, ...] = ()
     if demand is not None:
         every = demand.every
-        persons = {each.attribute: each.of_persons for each in every}
+        persons = {value_demand.attribute: value_demand.of_persons for value_demand in every}
         rows = replace(
             rows,
-            values=tuple(np.ascontiguousarray(own) for own in demand.values[order].T),
+            values=tuple(np.ascontiguousarray(value) for value in demand.values[order].T),
             persons=tuple(persons.get(column, False) for column in range(demand.values.shape[1])),
             person=None if demand.persons is None else demand.persons[order],
         )
@@ -698,6 +698,6 @@ def cut_clusters(
     )
     label = np.empty(problem.records, np.int64)
     label[order] = partition(rows, part[order], rule=rule).part
-    found = Clustering.of(problem, label)
+    clusters = Clustering.of(problem, label)
     # Cut parts satisfy the demand; those that could not be cut may not, whatever the time.
-    return found if demand is None else mend(replace(problem, deadline=NEVER), found)
+    return clusters if demand is None else mend(replace(problem, deadline=NEVER), clusters)

@@ -63,11 +63,11 @@ class Copies:
         return len(self.sizes)
 
 
-def refuse_beyond(most: int, found: int, *, method: str, instead: str) -> None:
+def refuse_beyond(most: int, combinations: int, *, method: str, instead: str) -> None:
     """Refuses, by a `PolicyError`, to compare every two of more combinations than so many."""
-    if found > most:
+    if combinations > most:
         raise PolicyError(
-            f"{method} compares every two of {found:,} distinct combinations of the "
+            f"{method} compares every two of {combinations:,} distinct combinations of the "
             f"quasi-identifiers; it takes at most {most:,} at once. Use {instead}, or cut the "
             f"table into smaller blocks with block_records (--block-records {most})"
         )
@@ -102,7 +102,7 @@ class Neighbours:
 
     Args:
         copies: The combinations.
-        own: Per combination what its records cost by themselves [units].
+        alone: Per combination what its records cost by themselves [units].
         bound: Per combination what a record costs at the closure with the (k - 1)-th nearest other
             record [units].
         near: Per combination its neighbours, the nearest first, then by number; `MAX_NEIGHBOURS` at
@@ -112,7 +112,7 @@ class Neighbours:
     """
 
     copies: Copies
-    own: Numbers
+    alone: Numbers
     bound: Numbers
     near: tuple[Numbers, ...]
     cost: tuple[Numbers, ...]
@@ -127,18 +127,18 @@ class Neighbours:
         """
         copies = Copies.of(problem)
         tell(f"neighbours: {counted(len(copies), 'distinct combination')}")
-        search, own = NeighbourSearch(problem, copies), problem.cost(copies.leaves)
-        near, costs, bound = list[Numbers](), list[Numbers](), own.copy()
+        search, own_costs = NeighbourSearch(problem, copies), problem.cost(copies.leaves)
+        near, costs, bound = list[Numbers](), list[Numbers](), own_costs.copy()
         for combination in range(len(copies)):
             if combination % ROWS_BETWEEN_CHECKS == 0:
                 problem.deadline.check()
                 advance(combination / len(copies))
-            found, cost = search.of(combination)
-            near.append(found[:MAX_NEIGHBOURS].copy())
+            others, cost = search.of(combination)
+            near.append(others[:MAX_NEIGHBOURS].copy())
             costs.append(cost[:MAX_NEIGHBOURS].copy())
-            if len(found):
+            if len(others):
                 bound[combination] = cost[-1]
-        return cls(copies, own, bound, tuple(near), tuple(costs), search)
+        return cls(copies, own_costs, bound, tuple(near), tuple(costs), search)
 
     @property
     def record_bounds(self) -> Numbers:

@@ -68,10 +68,10 @@ def purity_squares(values: Numbers, group: Numbers) -> float:
     """
     attributes = values.shape[1]
     total = 0.0
-    for own in values.T:
-        there = own >= 0
-        width = int(own.max(initial=0)) + 1
-        pairs, counts = np.unique(group[there] * width + own[there], return_counts=True)
+    for value in values.T:
+        there = value >= 0
+        width = int(value.max(initial=0)) + 1
+        pairs, counts = np.unique(group[there] * width + value[there], return_counts=True)
         sizes = np.bincount(group[there], minlength=int(group.max(initial=0)) + 1)
         squares = np.bincount(pairs // width, counts.astype(np.float64) ** 2, len(sizes))
         total += float((squares / np.maximum(sizes, 1)).sum())
@@ -121,7 +121,7 @@ def partial_domain(problem: ClusteringProblem) -> Clustering:
 def best_classes(problem: ClusteringProblem, values: Numbers) -> Numbers:
     """The class of each record at the best node of the full domain that is found."""
     lattice = _Lattice(problem, values)
-    is_small = prod(each + 1 for each in lattice.top) <= MAX_NODES
+    is_small = prod(level + 1 for level in lattice.top) <= MAX_NODES
     return lattice.classes(lattice.best() if is_small else lattice.descended())
 
 
@@ -142,13 +142,13 @@ class _Lattice:
         """The class of each record."""
         cells = self._cells(node)
         widths = [len(taxonomy.cost) for taxonomy in self._problem.taxonomies]
-        found: Numbers = np.unique(united(packed(cells, widths)), return_inverse=True)[1].ravel()
-        return found
+        classes: Numbers = np.unique(united(packed(cells, widths)), return_inverse=True)[1].ravel()
+        return classes
 
     def best(self) -> tuple[int, ...]:
         """The node of least worth among all that satisfy the policy."""
-        nodes = product(*(range(each + 1) for each in self.top))
-        return min(self._able(nodes), key=lambda each: each[0], default=((inf, inf), self.top))[1]
+        nodes = product(*(range(level + 1) for level in self.top))
+        return min(self._able(nodes), key=lambda pair: pair[0], default=((inf, inf), self.top))[1]
 
     def descended(self) -> tuple[int, ...]:
         """The node that steps of one level down lead to, each to the least worth."""
@@ -159,7 +159,7 @@ class _Lattice:
                 for column, level in enumerate(node)
                 if level
             )
-            _, step = min(self._able(below), key=lambda each: each[0], default=(None, None))
+            _, step = min(self._able(below), key=lambda pair: pair[0], default=(None, None))
             if step is None:
                 return node
             node = step
@@ -240,10 +240,10 @@ def _specialized(problem: ClusteringProblem, values: Numbers, *, label: Numbers)
         for part in parts:
             heapq.heappush(waiting, (-len(part), made, part))
             made += 1
-    found = np.empty(problem.records, np.int64)
+    final = np.empty(problem.records, np.int64)
     for number, records in enumerate([*done, *(records for _, _, records in waiting)]):
-        found[records] = number
-    return Clustering.of(problem, found)
+        final[records] = number
+    return Clustering.of(problem, final)
 
 
 def _best_parts(
@@ -254,7 +254,7 @@ def _best_parts(
         return []
     best, chosen = release.worth(), list[Numbers]()
     change = 0.0, 0.0
-    own = _figures(problem, values, [records])
+    before = _figures(problem, values, [records])
     for groups in children(problem, records):
         if problem.deadline.expired:
             break
@@ -262,7 +262,7 @@ def _best_parts(
         if not parts:
             continue
         after = _figures(problem, values, parts)
-        added = after[0] - own[0], after[1] - own[1]
+        added = after[0] - before[0], after[1] - before[1]
         if (worth := release.worth(*added)) < best:
             best, chosen, change = worth, parts, added
     release.cost += change[0]

@@ -36,12 +36,12 @@ class Pools:
     Args:
         records: Record numbers, shape `(pools, places)`, those worth most first; -1 pads.
         leaves: Their leaves, shape `(pools, places, columns)`.
-        own: Node tuples that become boxes whatever else, shape `(pools, some, columns)`.
+        fixed: Node tuples that become boxes whatever else, shape `(pools, some, columns)`.
     """
 
     records: Numbers
     leaves: Numbers
-    own: Numbers
+    fixed: Numbers
 
     @property
     def words(self) -> int:
@@ -72,9 +72,9 @@ def boxes_of(
     Pairs are picked at random where there are too many, and boxes likewise.
     """
     pool, nodes = _pair_closures(pools, joins, random=random)
-    count, given = pools.own.shape[:2]
+    count, given = pools.fixed.shape[:2]
     pool = np.concatenate([np.repeat(np.arange(count), given), pool])
-    nodes = np.concatenate([pools.own.reshape(count * given, -1), nodes])
+    nodes = np.concatenate([pools.fixed.reshape(count * given, -1), nodes])
     bits = _members(problem, pools, pool=pool, nodes=nodes)
     size = counted(bits)
     kept = np.flatnonzero(size >= problem.k)
@@ -110,8 +110,8 @@ def _pair_closures(
         first, second = first[chosen], second[chosen]
     leaves = np.ascontiguousarray(pools.leaves.transpose(2, 0, 1))
     keys = np.zeros((len(pools.records), len(first)), np.uint64)
-    for column, own in enumerate(leaves):
-        keys += joins.keys(column, own, first=first, second=second)
+    for column, leaf in enumerate(leaves):
+        keys += joins.keys(column, leaf, first=first, second=second)
     keys <<= np.uint64(PAIR_BITS)
     keys |= np.arange(len(first), dtype=np.uint64)
     keys.sort(axis=1)
@@ -120,8 +120,8 @@ def _pair_closures(
     pool, place = np.nonzero(fresh)
     pair = (keys[pool, place] & np.uint64(MAX_PAIRS - 1)).astype(np.int64)
     columns = [
-        joins.of(column, own[pool, first[pair]], second=own[pool, second[pair]])
-        for column, own in enumerate(leaves)
+        joins.of(column, leaf[pool, first[pair]], second=leaf[pool, second[pair]])
+        for column, leaf in enumerate(leaves)
     ]
     return pool, np.stack(columns, axis=1)
 
@@ -147,8 +147,8 @@ def _members(problem: ClusteringProblem, pools: Pools, *, pool: Numbers, nodes: 
         for level in taxonomy.ancestors:
             word = (owner * size + level[leaves]) * words + place // WORD
             np.bitwise_or.at(maps.reshape(-1), word, bit)
-        held = maps.take(pool * size + nodes[:, column], axis=0)
-        bits = held if bits is None else bits & held
+        column_bits = maps.take(pool * size + nodes[:, column], axis=0)
+        bits = column_bits if bits is None else bits & column_bits
     assert bits is not None
     return bits
 
@@ -292,13 +292,13 @@ class _Run:
         self.opened[self._trial, np.arange(len(self._trial))] = True
         rest = np.flatnonzero(self._left.any(axis=0))
         pool, partner = self._pool[rest], self.partner[rest]
-        own = partner == self._trial[rest]
-        held = self._last[:, rest] | np.where(own, forced[rest].T, np.uint64(0))
-        need = held | self._left[:, rest]
+        is_forced = partner == self._trial[rest]
+        taken = self._last[:, rest] | np.where(is_forced, forced[rest].T, np.uint64(0))
+        need = taken | self._left[:, rest]
         size, most = counted(need, axis=0), now[pool]
-        others = self.loss[rest] - self._cost[partner, pool] * counted(held, axis=0)
+        others = self.loss[rest] - self._cost[partner, pool] * counted(taken, axis=0)
         united = np.full(len(rest), NO_LOSS)
-        first = np.where(own, 0, partner)
+        first = np.where(is_forced, 0, partner)
         waiting = np.flatnonzero(others + self._cost[first, pool] * size < most)
         for box in range(int(first[waiting].min(initial=len(self._cost))), len(self._cost)):
             total = others[waiting] + self._cost[box, pool[waiting]] * size[waiting]
@@ -323,14 +323,14 @@ def replay(pools: Pools, boxes: Boxes, *, trials: Trials, chosen: Numbers) -> Nu
     """
     pool, places = np.arange(len(chosen)), pools.records.shape[1]
     first = flags(trials.forced[pool, chosen], places)
-    found = np.where(first, chosen[:, None], -1)
+    owner = np.where(first, chosen[:, None], -1)
     free = ~first & (pools.records >= 0)
     opened = trials.open[pool, chosen]
     for box in range(opened.shape[1]):
         some = np.flatnonzero(opened[:, box])
         if len(some):
             taken = flags(boxes.bits[some, box], places) & free[some]
-            found[some] = np.where(taken, box, found[some])
+            owner[some] = np.where(taken, box, owner[some])
             free[some] &= ~taken
     partner = np.where(trials.left[pool, chosen], -1, trials.partner[pool, chosen])
-    return np.where(free, partner[:, None], found)
+    return np.where(free, partner[:, None], owner)

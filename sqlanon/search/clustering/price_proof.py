@@ -80,10 +80,10 @@ class PriceScale:
 
     def whole(self, price: Reals) -> Numbers:
         """Prices [units] as whole numbers [parts of a unit]."""
-        found: Numbers = np.clip(np.rint(price * self.parts), -self.most, self.most).astype(
+        whole: Numbers = np.clip(np.rint(price * self.parts), -self.most, self.most).astype(
             np.int64
         )
-        return found
+        return whole
 
 
 def exact_sum(worth: Numbers, counts: Numbers) -> int:
@@ -137,20 +137,20 @@ class _Dearest:
     @property
     def falls(self) -> Reals:
         """By how much the first of the next word is cheaper than that of each."""
-        found: Reals = self.first[:-1] - self.first[1:]
-        return found
+        falls: Reals = self.first[:-1] - self.first[1:]
+        return falls
 
     def worth(self, counts: NDArray[np.uint8]) -> Reals:
         """What the best k records are worth at most, by how many there are in each word."""
         grown = np.cumsum(counts, axis=1, dtype=np.int32)
-        found: Reals = np.minimum(grown, self.k) @ self.falls + self.k * self.first[-1]
-        return found
+        worth: Reals = np.minimum(grown, self.k) @ self.falls + self.k * self.first[-1]
+        return worth
 
     def exact(self, bits: Words) -> Reals:
         """What the best k records are worth of closures that hold these."""
-        held = flags(bits, len(self.value))
-        found: Reals = (held & (np.cumsum(held, axis=1) <= self.k)) @ self.value
-        return found
+        members = flags(bits, len(self.value))
+        worth: Reals = (members & (np.cumsum(members, axis=1) <= self.k)) @ self.value
+        return worth
 
 
 SPARE_MEMBERS = 20
@@ -255,15 +255,15 @@ class WholePass:
                 continue
             kept = asks[closure]
             closure, at = (np.cumsum(asks) - 1)[closure[kept]], near[some][asks]
-            held, row = _members(closure, word[kept], bits[kept])
-            held, dear = sorted_pairs(held, place[row], below=len(price))
+            owner, row = _members(closure, word[kept], bits[kept])
+            owner, dear = sorted_pairs(owner, place[row], below=len(price))
             row = by_price[dear]
             cost = self._candidates.cost[at] * (parts * self._problem.k)
             excess = _excess(
-                held, cost, price=price[row], counts=self._alike.counts[row], k=self._problem.k
+                owner, cost, price=price[row], counts=self._alike.counts[row], k=self._problem.k
             )
             np.maximum.at(best, row, excess)
-            looked.append((at, np.bincount(held, minlength=len(at)), row, excess))
+            looked.append((at, np.bincount(owner, minlength=len(at)), row, excess))
             members += len(row)
             if members >= MAX_MEMBERS_PER_ROW * len(price):
                 margin = 0
@@ -328,23 +328,23 @@ class WholePass:
 
     def _of_tuples(self, dearest: _Dearest, at: Numbers | None = None) -> Reals:
         """What the best k records of closures are worth by the nodes of each group of columns."""
-        found = np.full(self._codes.shape[1] if at is None else len(at), np.inf)
-        for maps, own in zip(dearest.maps.tuples, self._codes, strict=True):
+        bound = np.full(self._codes.shape[1] if at is None else len(at), np.inf)
+        for maps, code in zip(dearest.maps.tuples, self._codes, strict=True):
             worth = np.empty(len(maps))
             step = max(WORDS_AT_ONCE // dearest.maps.words, 64)
             for start in range(0, len(maps), step):
                 part = slice(start, start + step)
                 counts = np.bitwise_count(maps[part])
                 worth[part] = dearest.worth(counts)
-            np.minimum(found, worth.take(own if at is None else own[at]), out=found)
-        return found
+            np.minimum(bound, worth.take(code if at is None else code[at]), out=bound)
+        return bound
 
     def _count(
         self, at: Numbers, above: Reals, *, dearest: _Dearest, cost: Reals, least: int
     ) -> None:
         """Lowers the ceilings of closures by counting what they hold of the dearest records."""
         k, words = self._problem.k, dearest.maps.words
-        held, worth = np.zeros(len(at), np.int32), np.zeros(len(at))
+        totals, worth = np.zeros(len(at), np.int32), np.zeros(len(at))
         first, last = 0, min(FIRST_WORDS, words)
         while len(at):
             part = dearest.maps.between(first, last)
@@ -355,13 +355,13 @@ class WholePass:
                 some = slice(start, start + step)
                 bits = part.coded(self._codes.take(at[some], axis=1))
                 counts = np.cumsum(np.bitwise_count(bits), axis=1, dtype=np.int32)
-                counts += held[some, None]
-                held[some] = counts[:, -1]
+                counts += totals[some, None]
+                totals[some] = counts[:, -1]
                 worth[some] += np.minimum(counts, k) @ falls
             most = worth + rest - cost[at]
             above[at] = np.minimum(above[at], most)
-            open_ = (held < k) & (most >= least)
-            at, held, worth = at[open_], held[open_], worth[open_]
+            open_ = (totals < k) & (most >= least)
+            at, totals, worth = at[open_], totals[open_], worth[open_]
             if last == words:
                 return
             first, last = last, min(last * TIMES_LONGER, words)
@@ -381,8 +381,8 @@ def sorted_pairs(first: Numbers, second: Numbers, *, below: int) -> tuple[Number
 def _members(closure: Numbers, word: Numbers, bits: Words) -> tuple[Numbers, Numbers]:
     """The closure and the row of each bit that is set in words of closures."""
     eights = np.ascontiguousarray(bits).view(np.uint8).reshape(-1, WORD // 8)
-    held, bit = np.nonzero(np.unpackbits(eights, axis=1, bitorder="little"))
-    return closure[held], word[held] * WORD + bit
+    index, bit = np.nonzero(np.unpackbits(eights, axis=1, bitorder="little"))
+    return closure[index], word[index] * WORD + bit
 
 
 def _excess(closure: Numbers, cost: Numbers, *, price: Numbers, counts: Numbers, k: int) -> Numbers:
@@ -394,5 +394,5 @@ def _excess(closure: Numbers, cost: Numbers, *, price: Numbers, counts: Numbers,
     taken = np.clip(k - before, 0, counts)
     best = np.add.reduceat(taken * price, starts) - cost
     last = np.minimum.reduceat(np.where(taken > 0, price, price.max()), starts)
-    found: Numbers = np.minimum(best[closure], (best - last)[closure] + price)
-    return found
+    excess: Numbers = np.minimum(best[closure], (best - last)[closure] + price)
+    return excess

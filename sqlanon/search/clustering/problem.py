@@ -127,15 +127,15 @@ class ClusteringProblem:
         tops = [taxonomy.ancestors[at, self.leaves[:, j]] for j, (taxonomy, at) in columns]
         widths = [len(taxonomy.cost) for taxonomy in self.taxonomies]
         key = united(packed(np.stack(tops, axis=1), widths))
-        found: Numbers = np.unique(key, return_inverse=True)[1].ravel()
-        return found
+        division: Numbers = np.unique(key, return_inverse=True)[1].ravel()
+        return division
 
     @property
     def digest(self) -> bytes:
         """Tells the records of one problem from those of others with the same taxonomies and k."""
-        own = sha256(self.leaves.tobytes())
-        own.update(str(self.highest).encode())
-        return own.digest()
+        hasher = sha256(self.leaves.tobytes())
+        hasher.update(str(self.highest).encode())
+        return hasher.digest()
 
     def part(self, records: Numbers) -> ClusteringProblem:
         """The problem of some of the records, by the reference of the whole table."""
@@ -257,11 +257,11 @@ class Clustering:
 def renumbered(label: Numbers) -> Numbers:
     """Cluster numbers in the order of the clusters' first records."""
     _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
-    held = label[first] >= 0
+    inside = label[first] >= 0
     number = np.full(len(first), NOWHERE, np.int64)
-    number[np.flatnonzero(held)[np.argsort(first[held])]] = np.arange(int(held.sum()))
-    found: Numbers = number[inverse.ravel()]
-    return found
+    number[np.flatnonzero(inside)[np.argsort(first[inside])]] = np.arange(int(inside.sum()))
+    numbers: Numbers = number[inverse.ravel()]
+    return numbers
 
 
 def runs(label: Numbers) -> tuple[Numbers, Numbers]:

@@ -112,20 +112,20 @@ class _Queue:
         bits = self._maps.members(self._nodes[part], self._rank[part])
         self._is_whole[part] = counted(bits) <= self._most
         row, word = np.nonzero(bits)
-        own, bit = np.nonzero(flags(bits[row, word][:, None], WORD))
-        row, place = row[own], word[own] * WORD + bit
+        index, bit = np.nonzero(flags(bits[row, word][:, None], WORD))
+        row, place = row[index], word[index] * WORD + bit
         open_ = ~self._gone[place]
         row, place = row[open_], place[open_]
         every = np.split(place, np.searchsorted(row, np.arange(1, stop - start)))
-        return [own[: self._most].astype(np.int32) for own in every]
+        return [places[: self._most].astype(np.int32) for places in every]
 
     def run(self) -> Numbers:
         """The cluster of each record, once no set is left that is worth taking."""
         label, made = self._label, int(self._label.max(initial=NOWHERE)) + 1
         heap = [
             (self._value(closure), closure)
-            for closure, held in enumerate(self._held)
-            if len(held) >= self._problem.k
+            for closure, remaining in enumerate(self._held)
+            if len(remaining) >= self._problem.k
         ]
         heapify(heap)
         while heap:
@@ -149,12 +149,12 @@ class _Queue:
 
     def _refreshed(self, closure: int) -> bool:
         """Forgets the records of a closure that are in sets by now; whether enough are left."""
-        held = self._held[closure]
-        held = held[~self._gone[held]]
-        if len(held) < self._size[closure] and not self._is_whole[closure]:
-            held = self._members(closure, closure + 1)[0]
-        self._held[closure] = held
-        return len(held) >= int(self._size[closure])
+        remaining = self._held[closure]
+        remaining = remaining[~self._gone[remaining]]
+        if len(remaining) < self._size[closure] and not self._is_whole[closure]:
+            remaining = self._members(closure, closure + 1)[0]
+        self._held[closure] = remaining
+        return len(remaining) >= int(self._size[closure])
 
     def _value(self, closure: int) -> float:
         """The reduced cost of the least set that a closure may still make [units]."""
@@ -163,10 +163,10 @@ class _Queue:
 
     def _chosen(self, closure: int) -> Places:
         """The places of a set; none where it fails the demand, and has to be larger."""
-        held, size = self._held[closure], int(self._size[closure])
-        worth = int(np.searchsorted(-self._price[held], -float(self._cost[closure])))
-        for own in sorted({max(size, worth), size}, reverse=True):
-            if self._problem.satisfies(self._record[held[:own]]):
-                return held[:own]
+        remaining, size = self._held[closure], int(self._size[closure])
+        worth = int(np.searchsorted(-self._price[remaining], -float(self._cost[closure])))
+        for count in sorted({max(size, worth), size}, reverse=True):
+            if self._problem.satisfies(self._record[remaining[:count]]):
+                return remaining[:count]
         self._size[closure] = size + max(1, size // ENLARGED_BY)
-        return held[:0]
+        return remaining[:0]

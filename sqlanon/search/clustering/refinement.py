@@ -96,11 +96,11 @@ def cut_groups(group: Numbers, k: int) -> Numbers:
     place = np.arange(len(order)) - np.repeat(starts, sizes)
     count = np.maximum(sizes // k, 1)
     first = np.cumsum(count) - count
-    found = np.empty(len(group), np.int64)
-    found[order] = np.repeat(first, sizes) + place * np.repeat(count, sizes) // np.repeat(
+    groups = np.empty(len(group), np.int64)
+    groups[order] = np.repeat(first, sizes) + place * np.repeat(count, sizes) // np.repeat(
         sizes, sizes
     )
-    return found
+    return groups
 
 
 MAX_POOLS = 64
@@ -193,8 +193,8 @@ def refine(
         return clusters
     search = _Refinement(problem, clusters, seed=seed, bounds=bounds, met=met)
     search.run(passes)
-    found = Clustering.of(problem, search.best_label)
-    return found if found.loss(problem) < clusters.loss(problem) else clusters
+    clustering = Clustering.of(problem, search.best_label)
+    return clustering if clustering.loss(problem) < clusters.loss(problem) else clusters
 
 
 class _Refinement:
@@ -246,9 +246,9 @@ class _Refinement:
             nodes: The closure of each, by the numbers that they have now.
         """
         sizes = np.bincount(self._label + 1, minlength=len(nodes) + 1)[1:]
-        held = sizes > 0
-        self._label = np.append(np.cumsum(held) - 1, NOWHERE)[self._label]
-        self._nodes, self._sizes = nodes[held], sizes[held]
+        nonempty = sizes > 0
+        self._label = np.append(np.cumsum(nonempty) - 1, NOWHERE)[self._label]
+        self._nodes, self._sizes = nodes[nonempty], sizes[nonempty]
         self._cost = self._problem.cost(self._nodes)
         nowhere = len(self._label) - int(self._sizes.sum())
         self._order = np.argsort(self._label, kind="stable")[nowhere:]
@@ -283,7 +283,7 @@ class _Refinement:
             self._offer(best, pools, boxes, trials=trials)
             if least > self._problem.k:
                 best.offer(np.arange(len(now)), parted(self._problem, pools, random=self._random))
-            able, parts, loss = np.flatnonzero(best.found), best.parts, best.loss
+            able, parts, loss = np.flatnonzero(best.is_better), best.parts, best.loss
         if len(able) and price is not None:
             more = ((pools.records >= 0) & (parts < 0)).sum(axis=1) - outside
             able = self._within(able[np.argsort((loss - now)[able], kind="stable")], more)
@@ -361,12 +361,12 @@ class _Refinement:
             price: What a record costs that is left out [units].
         """
         pool, place = np.nonzero((records >= 0) & (parts >= 0))
-        held, key = records[pool, place], pool * (records.shape[1] + MAX_BOXES) + parts[pool, place]
+        kept, key = records[pool, place], pool * (records.shape[1] + MAX_BOXES) + parts[pool, place]
         group = np.unique(key, return_inverse=True)[1]
         if self._problem.demand is None:
             group = cut_groups(group, self._problem.k)
         order, starts = runs(group)
-        nodes = closed(self._problem, self._problem.leaves[held[order]], starts=starts)
+        nodes = closed(self._problem, self._problem.leaves[kept[order]], starts=starts)
         sizes = np.diff(np.r_[starts, len(order)])
         outside = (records >= 0) & (parts < 0)
         after = outside.sum(axis=1) * price
@@ -375,7 +375,7 @@ class _Refinement:
         stays = after <= now
         chosen = stays[pool]
         self._label[records[stays][outside[stays]]] = NOWHERE
-        self._label[held[chosen]] = len(self._nodes) + group[chosen]
+        self._label[kept[chosen]] = len(self._nodes) + group[chosen]
         self._renumber(np.concatenate([self._nodes, nodes]))
 
     def _choose(self) -> Numbers:
@@ -426,13 +426,13 @@ class _Refinement:
         noise = 0.4 * self._random.random()
         is_mixed = is_mixed and self._random.random() < MIXED_SHARE
         for row, clusters, others in zip(records, chosen, outside, strict=True):
-            held = np.concatenate(
+            pool = np.concatenate(
                 [self._order[self._starts[c] : self._starts[c] + self._sizes[c]] for c in clusters]
             )
-            worth = self._cost[self._label[held]] * (1 + noise * self._random.random(len(held)))
-            held = held[np.argsort(-worth, kind="stable")]
-            row[: len(held)] = mixed(self._problem, held, random=self._random) if is_mixed else held
-            row[len(held) : len(held) + len(others)] = others
+            worth = self._cost[self._label[pool]] * (1 + noise * self._random.random(len(pool)))
+            pool = pool[np.argsort(-worth, kind="stable")]
+            row[: len(pool)] = mixed(self._problem, pool, random=self._random) if is_mixed else pool
+            row[len(pool) : len(pool) + len(others)] = others
         first = records[:, :1]
         leaves = self._problem.leaves[np.where(records >= 0, records, first)]
         return Pools(records, leaves, self._nodes[chosen]), np.array(list(map(len, outside)))
@@ -440,24 +440,24 @@ class _Refinement:
     def _outside(self, chosen: Numbers) -> list[Numbers]:
         """Records that are left out and near the first cluster of each pool, none in two."""
         free = np.flatnonzero(self._label == NOWHERE) if self._problem.allowance else chosen[:0, 0]
-        found = []
+        nearest = []
         for cluster in chosen[:, 0].tolist():
             if not len(free):
-                found.append(free)
+                nearest.append(free)
                 continue
             # The numbers of leaves are those of nodes.
             near = self._joins.costs(self._nodes[[cluster]], self._problem.leaves[free])[0]
             first = np.argsort(near, kind="stable")[:MAX_OUTSIDE]
-            found.append(free[first])
+            nearest.append(free[first])
             free = np.delete(free, first)
-        return found
+        return nearest
 
 
 def _least(loss: Numbers, random: np.random.Generator) -> Numbers:
     """A trial of the least loss of each pool, drawn among equals."""
     tie = np.where(loss == loss.min(axis=1, keepdims=True), random.random(loss.shape), -1.0)
-    found: Numbers = tie.argmax(axis=1)
-    return found
+    best: Numbers = tie.argmax(axis=1)
+    return best
 
 
 MAX_PARTNERS = 4
@@ -481,7 +481,7 @@ class Satisfying:
         self, problem: ClusteringProblem, joins: Joins, *, pools: Pools, now: Numbers, price: int
     ) -> None:
         self._problem, self._joins, self._pools, self._price = problem, joins, pools, price
-        self.loss, self.found = now.copy(), np.zeros(len(now), np.bool_)
+        self.loss, self.is_better = now.copy(), np.zeros(len(now), np.bool_)
         self.parts = np.full(pools.records.shape, NOWHERE)
 
     def offer(self, pools: Numbers, parts: Numbers) -> None:
@@ -495,13 +495,13 @@ class Satisfying:
         records, part = self._pools.records[pools], parts[pools]
         inside = (records >= 0) & (part >= 0)
         row, place = np.nonzero(inside)
-        held, groups = np.unique(
+        keys, groups = np.unique(
             row * (part.max(initial=0) + 1) + part[row, place], return_inverse=True
         )
-        owner, own = held // (part.max(initial=0) + 1), records[row, place]
+        owner, kept = keys // (part.max(initial=0) + 1), records[row, place]
         order, starts = runs(groups)
         cost = self._problem.cost(
-            closed(self._problem, self._problem.leaves[own[order]], starts=starts)
+            closed(self._problem, self._problem.leaves[kept[order]], starts=starts)
         )
         sizes = np.bincount(groups)
         loss = ((records >= 0) & (part < 0)).sum(axis=1) * self._price
@@ -510,11 +510,11 @@ class Satisfying:
         able[owner[self._problem.forbids(cost)]] = False
         demand = self._problem.demand
         assert demand is not None
-        good = (sizes >= self._problem.k) & demand.hold_each(own, groups, groups=len(held))
+        good = (sizes >= self._problem.k) & demand.hold_each(kept, groups, groups=len(keys))
         whole = able.copy()
         whole[owner[~good]] = False
         taken = pools[whole]
-        self.loss[taken], self.found[taken] = loss[whole], True
+        self.loss[taken], self.is_better[taken] = loss[whole], True
         self.parts[taken] = np.where(inside[whole], part[whole], NOWHERE)
         for number in np.flatnonzero(able & ~whole).tolist():
             self._unite(int(pools[number]), part[number])
@@ -527,7 +527,7 @@ class Satisfying:
         group = np.unique(parts[inside], return_inverse=True)[1]
         groups = _Groups(self._problem, self._joins, self._pools.records[pool, inside], group)
         if groups.unite(int(self.loss[pool]) - left):
-            self.loss[pool], self.found[pool] = groups.loss + left, True
+            self.loss[pool], self.is_better[pool] = groups.loss + left, True
             self.parts[pool] = NOWHERE
             self.parts[pool, inside] = groups.label[group]
 
@@ -559,14 +559,14 @@ class _Groups:
         """Unites groups that fail; whether all hold then and lose no more than so much [units]."""
         if self._problem.forbids(self._cost).any() or self.loss > most:
             return False
-        failing = [one for one, own in enumerate(self._held) if not self._problem.meets(own)]
+        failing = [one for one, group in enumerate(self._held) if not self._problem.meets(group)]
         while failing:
-            one = min(failing, key=lambda each: (int(self._sizes[each]), each))
-            found = self._partner(one, most)
-            if found is None:
+            one = min(failing, key=lambda number: (int(self._sizes[number]), number))
+            partner = self._partner(one, most)
+            if partner is None:
                 return False
-            other, holds = found
-            failing = [each for each in failing if each not in (one, other)]
+            other, holds = partner
+            failing = [number for number in failing if number not in (one, other)]
             if not holds:
                 failing.append(other)
         return True
@@ -600,11 +600,11 @@ class _Groups:
 def parted(problem: ClusteringProblem, pools: Pools, *, random: np.random.Generator) -> Numbers:
     """The part of each place of pools, by slices or by nodes, shape `(pools, places)`; -1 pads."""
     part = by_node if random.random() < 0.5 else slices
-    found = np.full(pools.records.shape, NOWHERE)
-    for row, records in zip(found, pools.records, strict=True):
+    parts = np.full(pools.records.shape, NOWHERE)
+    for row, records in zip(parts, pools.records, strict=True):
         places = np.flatnonzero(records >= 0)
         row[places] = part(problem, records[places], random=random)
-    return found
+    return parts
 
 
 def slices(problem: ClusteringProblem, records: Numbers, *, random: np.random.Generator) -> Numbers:
@@ -615,9 +615,9 @@ def slices(problem: ClusteringProblem, records: Numbers, *, random: np.random.Ge
     value = _values(problem, records)
     order = np.lexsort((*problem.leaves[records][:, columns].T, value))
     place, sizes = places(value[order])
-    found = np.empty(len(records), np.int64)
-    found[order] = ((place + random.random()) * number / sizes).astype(np.int64) % number
-    return found
+    parts = np.empty(len(records), np.int64)
+    parts[order] = ((place + random.random()) * number / sizes).astype(np.int64) % number
+    return parts
 
 
 def by_node(
@@ -626,14 +626,14 @@ def by_node(
     """The node of each record in one of the columns, below the one that holds all."""
     leaves = problem.leaves[records]
     top = set_closures(problem, records)[0]
-    levels = [int(own.level[node]) for own, node in zip(problem.taxonomies, top, strict=True)]
+    levels = [int(tree.level[node]) for tree, node in zip(problem.taxonomies, top, strict=True)]
     able = np.flatnonzero(levels)
     if not len(able):
         return np.zeros(len(records), np.int64)
     column = int(random.choice(able))
     level = int(random.integers(levels[column]))
-    found: Numbers = problem.taxonomies[column].ancestors[level, leaves[:, column]]
-    return found
+    ancestors: Numbers = problem.taxonomies[column].ancestors[level, leaves[:, column]]
+    return ancestors
 
 
 def mixed(problem: ClusteringProblem, records: Numbers, *, random: np.random.Generator) -> Numbers:
@@ -644,13 +644,13 @@ def mixed(problem: ClusteringProblem, records: Numbers, *, random: np.random.Gen
     key = place + 0.5
     if random.random() < 0.5:
         key /= sizes
-    found: Numbers = records[order[np.lexsort((order, key))]]
-    return found
+    ordered: Numbers = records[order[np.lexsort((order, key))]]
+    return ordered
 
 
 def _values(problem: ClusteringProblem, records: Numbers) -> Numbers:
     """The first sensitive value of each record; all the same where none is known."""
     if problem.values is None or not problem.values.shape[1]:
         return np.zeros(len(records), np.int64)
-    found: Numbers = problem.values[records, 0]
-    return found
+    values: Numbers = problem.values[records, 0]
+    return values

@@ -60,13 +60,13 @@ class Repartition:
     """What a search came to.
 
     Args:
-        found: The clusters.
+        clusters: The clusters.
         pools: How many pools were parted by a program; others were too large, or none that loses
             less was near their prices.
         better: In how many of these that lost less.
     """
 
-    found: Clustering
+    clusters: Clustering
     pools: int
     better: int
 
@@ -121,8 +121,8 @@ def repartitioned(
         done += 1
         if done % POOLS_BETWEEN_REPORTS == 0:
             tell(done, search.loss)
-    found = Clustering.of(problem, search.label)
-    kept = found if found.loss(problem) < clusters.loss(problem) else clusters
+    clustering = Clustering.of(problem, search.label)
+    kept = clustering if clustering.loss(problem) < clusters.loss(problem) else clusters
     return Repartition(kept, search.solved, better)
 
 
@@ -158,16 +158,16 @@ class _Search:
     @property
     def label(self) -> Numbers:
         """The cluster of each record."""
-        found = np.full(self._problem.records, NOWHERE, np.int64)
+        labels = np.full(self._problem.records, NOWHERE, np.int64)
         for number, records in enumerate(self._records):
-            found[records] = number
-        return found
+            labels[records] = number
+        return labels
 
     def _weights(self, clusters: list[Numbers], cost: Numbers) -> Reals:
         """How likely clusters are to start a pool: what they lose above what they are worth."""
         above = [
-            len(records) * float(own) - float(self._price[records].sum())
-            for records, own in zip(clusters, cost, strict=True)
+            len(records) * float(record_cost) - float(self._price[records].sum())
+            for records, record_cost in zip(clusters, cost, strict=True)
         ]
         return np.maximum(above, MIN_WEIGHT)
 
@@ -191,8 +191,8 @@ class _Search:
                 room=room,
                 random=self._random,
             )
-            found = self._parted(pool)
-            if found and self._replaced(pool, chosen, clusters=found):
+            new_clusters = self._parted(pool)
+            if new_clusters and self._replaced(pool, chosen, clusters=new_clusters):
                 return True
         self._weight[chosen] = np.maximum(self._weight[chosen] * RARER, MIN_WEIGHT)
         return False
@@ -234,7 +234,7 @@ class _Search:
         problem = self._problem
         sizes = np.array([len(records) for records in clusters], np.int64)
         out = np.setdiff1d(pool.records, np.concatenate([pool.records[:0], *clusters]))
-        if len(out) > max(pool.room, 0) or not all(problem.meets(own) for own in clusters):
+        if len(out) > max(pool.room, 0) or not all(problem.meets(records) for records in clusters):
             return False
         nodes = set_closures(problem, *clusters)
         cost = problem.cost(nodes)
@@ -243,7 +243,7 @@ class _Search:
             return False
         kept = np.ones(len(self._records), np.bool_)
         kept[chosen] = False
-        self._records = [own for own, stays in zip(self._records, kept, strict=True) if stays]
+        self._records = [group for group, stays in zip(self._records, kept, strict=True) if stays]
         self._records += clusters
         self._nodes = np.concatenate([self._nodes[kept], nodes])
         self._cost = np.concatenate([self._cost[kept], cost])

@@ -55,8 +55,8 @@ class Dissolved:
     Args:
         records: Numbers of its records, shape `(records,)`.
         cluster: Per record the cluster of the pool that it was in; -1 where it was left out.
-        own: Per cluster the number of its closure.
-        held: `held[closure, record]`: whether a closure holds a record.
+        closure_of: Per cluster the number of its closure.
+        contains: `held[closure, record]`: whether a closure holds a record.
         cost: What a record costs at each closure [units].
         unit: Per record its unit: those of one are in the same closures, and may stand for each
             other where that is all that counts; else each record is a unit.
@@ -67,8 +67,8 @@ class Dissolved:
 
     records: Numbers
     cluster: Numbers
-    own: Numbers
-    held: Flags
+    closure_of: Numbers
+    contains: Flags
     cost: Numbers
     unit: Numbers
     alike: bool
@@ -79,7 +79,7 @@ class Dissolved:
     def loss(self) -> int:
         """What its records lose as it was [units]."""
         inside = self.cluster >= 0
-        kept = self.cost[self.own[self.cluster[inside]]]
+        kept = self.cost[self.closure_of[self.cluster[inside]]]
         return int(kept.sum()) + int((~inside).sum()) * self.price
 
     @property
@@ -90,17 +90,21 @@ class Dissolved:
     @property
     def first(self) -> Numbers:
         """A record of each unit."""
-        found: Numbers = np.unique(self.unit, return_index=True)[1]
-        return found
+        records: Numbers = np.unique(self.unit, return_index=True)[1]
+        return records
 
     def only(self, closures: Numbers) -> Dissolved:
         """The same with some of the closures, and those of its clusters."""
-        kept = np.union1d(closures, self.own)
-        own, held, unit = np.searchsorted(kept, self.own), self.held[kept], self.unit
+        kept = np.union1d(closures, self.closure_of)
+        places, contains, unit = (
+            np.searchsorted(kept, self.closure_of),
+            self.contains[kept],
+            self.unit,
+        )
         if self.alike:
-            signs = np.packbits(held.T, axis=1)
+            signs = np.packbits(contains.T, axis=1)
             unit = np.unique(signs, axis=0, return_inverse=True)[1].ravel()
-        return replace(self, own=own, held=held, cost=self.cost[kept], unit=unit)
+        return replace(self, closure_of=places, contains=contains, cost=self.cost[kept], unit=unit)
 
     def level(self, values: Reals) -> Reals:
         """Values of records, replaced by the mean of their units."""
@@ -132,20 +136,22 @@ def dissolve(
     records = np.concatenate([outside, *clusters])
     leaves = problem.leaves[records]
     # Records that are left out come first, before every start.
-    own = closed(problem, leaves, starts=np.searchsorted(cluster, np.arange(len(clusters))))
+    closures = closed(problem, leaves, starts=np.searchsorted(cluster, np.arange(len(clusters))))
     pairs = _pair_closures(joins, leaves, random=random)
-    first, second = np.triu_indices(len(own), 1)
-    unions = [t.join(own[first, j], own[second, j]) for j, t in enumerate(problem.taxonomies)]
-    nodes = np.concatenate([own, pairs, np.stack(unions, axis=1)])
+    first, second = np.triu_indices(len(closures), 1)
+    unions = [
+        t.join(closures[first, j], closures[second, j]) for j, t in enumerate(problem.taxonomies)
+    ]
+    nodes = np.concatenate([closures, pairs, np.stack(unions, axis=1)])
     keys, chosen = np.unique(joins.keys_of(nodes), return_index=True)
     nodes = nodes[chosen]
-    cost, held = problem.cost(nodes), _held(problem, leaves, nodes)
-    own_at = np.searchsorted(keys, joins.keys_of(own))
-    kept = (held.sum(axis=1) >= problem.k) & ~problem.forbids(cost)
+    cost, contains = problem.cost(nodes), _held(problem, leaves, nodes)
+    own_at = np.searchsorted(keys, joins.keys_of(closures))
+    kept = (contains.sum(axis=1) >= problem.k) & ~problem.forbids(cost)
     kept[own_at] = True
     places = np.cumsum(kept) - 1
     return Dissolved(
-        *(records, cluster, places[own_at], held[kept], cost[kept], np.arange(len(records))),
+        *(records, cluster, places[own_at], contains[kept], cost[kept], np.arange(len(records))),
         alike=problem.demand is None,
         room=room,
         price=problem.suppressed,
@@ -161,8 +167,8 @@ def _pair_closures(joins: Joins, leaves: Numbers, *, random: np.random.Generator
     columns = range(leaves.shape[1])
     keys = np.zeros(len(first), np.uint64)
     for column in columns:
-        own = leaves[:, column]
-        keys += joins.keys(column, own, first=first, second=second)
+        leaf = leaves[:, column]
+        keys += joins.keys(column, leaf, first=first, second=second)
     _, chosen = np.unique(keys, return_index=True)
     first, second = first[chosen], second[chosen]
     nodes = [joins.of(j, leaves[first, j], second=leaves[second, j]) for j in columns]
@@ -171,13 +177,13 @@ def _pair_closures(joins: Joins, leaves: Numbers, *, random: np.random.Generator
 
 def _held(problem: ClusteringProblem, leaves: Numbers, nodes: Numbers) -> Flags:
     """Which records closures hold."""
-    found = np.ones((len(nodes), len(leaves)), np.bool_)
+    contains = np.ones((len(nodes), len(leaves)), np.bool_)
     for column, taxonomy in enumerate(problem.taxonomies):
         used, row = np.unique(nodes[:, column], return_inverse=True)
-        own = leaves[:, column]
-        inside = (own >= taxonomy.low[used, None]) & (own <= taxonomy.high[used, None])
-        found &= inside[row.ravel()]
-    return found
+        leaf = leaves[:, column]
+        inside = (leaf >= taxonomy.low[used, None]) & (leaf <= taxonomy.high[used, None])
+        contains &= inside[row.ravel()]
+    return contains
 
 
 ROUGH_STEPS, FINE_STEPS = 3, 40
@@ -193,7 +199,7 @@ def local_prices(pool: Dissolved, *, k: int) -> tuple[Dissolved, Reals]:
 
     Prices begin with what the records cost in the clusters as they are.
     """
-    cost = np.append(pool.cost[pool.own], pool.price)[pool.cluster]
+    cost = np.append(pool.cost[pool.closure_of], pool.price)[pool.cluster]
     price = _raised(pool, cost.astype(np.float64), k=k, steps=ROUGH_STEPS)
     slack = slacks(pool, price, k=k)
     pool = pool.only(np.argsort(slack, kind="stable")[:MAX_NEAREST])
@@ -204,12 +210,12 @@ def local_prices(pool: Dissolved, *, k: int) -> tuple[Dissolved, Reals]:
 
 def slacks(pool: Dissolved, price: Reals, *, k: int) -> Reals:
     """What k records at each closure cost at least above their prices [units]."""
-    order, _, top = _dearest(pool.held, price, k=k)
-    found: Reals = k * pool.cost - top @ price[order]
-    return found
+    order, _, top = _dearest(pool.contains, price, k=k)
+    slack: Reals = k * pool.cost - top @ price[order]
+    return slack
 
 
-def _dearest(held: Flags, price: Reals, *, k: int) -> tuple[Numbers, Flags, Flags]:
+def _dearest(contains: Flags, price: Reals, *, k: int) -> tuple[Numbers, Flags, Flags]:
     """The k dearest records of every closure.
 
     Returns:
@@ -217,22 +223,22 @@ def _dearest(held: Flags, price: Reals, *, k: int) -> tuple[Numbers, Flags, Flag
         these are among the k dearest of a closure.
     """
     order = np.argsort(-price, kind="stable")
-    held = held[:, order]
-    return order, held, held & (np.cumsum(held, axis=1, dtype=np.int32) <= k)
+    contains = contains[:, order]
+    return order, contains, contains & (np.cumsum(contains, axis=1, dtype=np.int32) <= k)
 
 
 def _raised(pool: Dissolved, price: Reals, *, k: int, steps: int) -> Reals:
     """The best prices of some subgradient steps, less what is worth more than it costs."""
-    best, found = -np.inf, price
+    best, best_prices = -np.inf, price
     way = np.zeros(len(price))
     for length in FIRST_STEP * (LAST_STEP / FIRST_STEP) ** (np.arange(steps) / steps):
         excess, votes = _excess(pool, price, k=k)
         price = price - excess
         if price.sum() > best:
-            best, found = price.sum(), price
+            best, best_prices = price.sum(), price
         way = 0.7 * way + 0.3 * np.maximum(1 - votes, -2)
         price = price + length * max(price.mean(), 1e-9) * way
-    return found
+    return best_prices
 
 
 def _excess(pool: Dissolved, price: Reals, *, k: int) -> tuple[Reals, Reals]:
@@ -240,21 +246,21 @@ def _excess(pool: Dissolved, price: Reals, *, k: int) -> tuple[Reals, Reals]:
 
     Every record votes for the k records, itself included, for which that is the most.
     """
-    order, held, top = _dearest(pool.held, price, k=k)
+    order, contains, top = _dearest(pool.contains, price, k=k)
     price, records = price[order], np.arange(len(price))
     total, last = top @ price, top.shape[1] - 1 - np.argmax(top[:, ::-1], axis=1)
     mean, other = total / k - pool.cost, (total - price[last]) / k - pool.cost
-    each = np.where(top, mean[:, None], other[:, None] + price / k)
+    gain = np.where(top, mean[:, None], other[:, None] + price / k)
     # A record that no closure holds stays left out, at what that costs.
     nowhere = price - pool.price
-    each = np.where(held, each, np.where(held.any(axis=0), -np.inf, nowhere))
-    best = each.argmax(axis=0)
+    gain = np.where(contains, gain, np.where(contains.any(axis=0), -np.inf, nowhere))
+    best = gain.argmax(axis=0)
     votes = top[best].sum(axis=0).astype(np.float64)
     joins = np.flatnonzero(~top[best, records])
     np.subtract.at(votes, last[best[joins]], 1)
     votes[joins] += 1
     excess, voted = np.empty(len(price)), np.empty(len(price))
-    excess[order] = each[best, records]
+    excess[order] = gain[best, records]
     voted[order] = votes / k
     return excess, voted
 
@@ -288,7 +294,7 @@ class RepartitionProgram:
 
 def coefficients(*parts: tuple[Numbers, Numbers, Reals]) -> tuple[Numbers, Numbers, Reals]:
     """Rows, variables and values in the order of the variables."""
-    row, variable, value = (np.concatenate(each) for each in zip(*parts, strict=True))
+    row, variable, value = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.lexsort((row, variable))
     return row[order], variable[order], value[order]
 
@@ -302,9 +308,9 @@ def handed_out(pool: Dissolved, unit: Numbers, group: Numbers, count: Numbers) -
     taken = np.bincount(unit, count, len(sizes)).astype(np.int64)
     first = np.cumsum(sizes) - sizes
     rank = np.arange(len(given)) - np.repeat(np.cumsum(taken) - taken, taken)
-    found = np.full(len(pool.unit), -1)
-    found[by_unit[np.repeat(first, taken) + rank]] = given
-    return found
+    assigned = np.full(len(pool.unit), -1)
+    assigned[by_unit[np.repeat(first, taken) + rank]] = given
+    return assigned
 
 
 MAX_COLUMNS = 1_500
@@ -373,20 +379,20 @@ def column_program(
     record gets the number of its group, -1 where it is left out.
     """
     gap = pool.loss - float(price.sum())
-    found = [each.cheapest() for each in _near(pool, price, k=problem.k, gap=gap)]
-    above = np.concatenate([each.above for each in found] or [np.zeros(0)])
+    batches = [batch.cheapest() for batch in _near(pool, price, k=problem.k, gap=gap)]
+    above = np.concatenate([batch.above for batch in batches] or [np.zeros(0)])
     if len(above) > MAX_COLUMNS:
         gap = float(np.partition(above, MAX_COLUMNS)[MAX_COLUMNS])
-    found = [_allowed(problem, pool, each.of(each.above <= gap)) for each in found]
-    if not sum(len(each.cost) for each in found):
+    batches = [_allowed(problem, pool, batch.of(batch.above <= gap)) for batch in batches]
+    if not sum(len(batch.cost) for batch in batches):
         return None
-    found += _as_they_are(pool)
-    sizes = [each.units.shape[1] for each in found for _ in each.cost]
-    unit = np.concatenate([each.units.ravel() for each in found])
+    batches += _as_they_are(pool)
+    sizes = [batch.units.shape[1] for batch in batches for _ in batch.cost]
+    unit = np.concatenate([batch.units.ravel() for batch in batches])
     group = np.repeat(np.arange(len(sizes)), sizes)
     key, count = np.unique(group * len(pool.sizes) + unit, return_counts=True)
     group, unit = np.divmod(key, len(pool.sizes))
-    cost = np.concatenate([each.cost for each in found])
+    cost = np.concatenate([batch.cost for batch in batches])
 
     def parts(solution: Reals) -> Numbers:
         times = np.rint(solution[: len(cost)]).astype(np.int64)
@@ -402,12 +408,12 @@ def column_program(
 def _near(pool: Dissolved, price: Reals, *, k: int, gap: float) -> Iterator[_Columns]:
     """Groups of the dearest records of near closures, within the gap, by their size."""
     near = np.flatnonzero(slacks(pool, price, k=k) <= gap)
-    looked = np.minimum(pool.held[near].sum(axis=1), k + spare(k))
+    looked = np.minimum(pool.contains[near].sum(axis=1), k + spare(k))
     for records in np.unique(looked).tolist():
         if records < k:
             continue
         closures = near[looked == records]
-        dear = np.where(pool.held[closures], -price, np.inf)
+        dear = np.where(pool.contains[closures], -price, np.inf)
         top = np.argpartition(dear, records - 1, axis=1)[:, :records]
         for size in _sizes(k, records):
             choices = _choices(records, size)
@@ -429,12 +435,12 @@ def _allowed(problem: ClusteringProblem, pool: Dissolved, columns: _Columns) -> 
 
 def _as_they_are(pool: Dissolved) -> list[_Columns]:
     """The clusters as they are."""
-    found = []
-    for cluster, closure in enumerate(pool.own):
+    batches = []
+    for cluster, closure in enumerate(pool.closure_of):
         units = np.sort(pool.unit[pool.cluster == cluster])[np.newaxis]
         cost = units.shape[1] * pool.cost[[closure]]
-        found.append(_Columns(units, cost, np.zeros(1)))
-    return found
+        batches.append(_Columns(units, cost, np.zeros(1)))
+    return batches
 
 
 def _column_arrays(
@@ -453,7 +459,7 @@ def _column_arrays(
     )
     budget = np.full(int(pool.room >= 0), float(pool.room))
     start = np.zeros(groups)
-    start[groups - len(pool.own) :] = 1
+    start[groups - len(pool.closure_of) :] = 1
     left = np.bincount(pool.unit[pool.cluster < 0], minlength=len(sizes))
     return RepartitionProgram(
         np.append(cost, np.full(len(every), pool.price)).astype(np.float64),
@@ -482,13 +488,13 @@ def assignment_program(
     left out.
     """
     slack = slacks(pool, price, k=k)
-    slack[pool.own] = np.inf
+    slack[pool.closure_of] = np.inf
     near = np.argsort(slack, kind="stable")[:MAX_CLOSURES]
     near = near[slack[near] <= pool.loss - float(price.sum())]
     if not len(near):
         return None
     pool = pool.only(near)
-    closure, unit = np.nonzero(pool.held[:, pool.first])
+    closure, unit = np.nonzero(pool.contains[:, pool.first])
     if len(unit) > MAX_ASSIGNMENTS:
         return None
 
@@ -541,12 +547,12 @@ def _assignment_arrays(
 def _as_it_is(pool: Dissolved, unit: Numbers, closure: Numbers, *, variables: int) -> Reals:
     """The clusters as they are, as a solution."""
     start, pairs, closures = np.zeros(variables), len(unit), len(pool.cost)
-    place = np.full(pool.held.shape[:1] + pool.sizes.shape, -1)
+    place = np.full(pool.contains.shape[:1] + pool.sizes.shape, -1)
     place[closure, unit] = np.arange(pairs)
     inside = pool.cluster >= 0
-    own = pool.own[pool.cluster[inside]]
-    np.add.at(start, place[own, pool.unit[inside]], 1)
-    start[pairs + pool.own] = 1
+    record_closure = pool.closure_of[pool.cluster[inside]]
+    np.add.at(start, place[record_closure, pool.unit[inside]], 1)
+    start[pairs + pool.closure_of] = 1
     if pool.room >= 0:
         np.add.at(start, pairs + closures + pool.unit[~inside], 1)
     return start
@@ -579,8 +585,8 @@ def solved(program: RepartitionProgram, seconds: float) -> Reals:
     if gap < MIN_GAIN:
         return program.start
     if np.abs(values - np.rint(values))[program.whole].max(initial=0) < 1e-6:
-        found: Reals = np.rint(values)
-        return found
+        solution: Reals = np.rint(values)
+        return solution
     if len(reduced) > MAX_VARIABLES:
         gap = min(gap, float(np.partition(reduced, MAX_VARIABLES)[MAX_VARIABLES]))
     kept = (reduced <= gap) | (program.start > 0)
@@ -612,8 +618,8 @@ def _solver(highspy: Any, program: RepartitionProgram, kept: Flags, *, seconds: 
     for name, value in settings.items():
         solver.setOptionValue(name, value)
     scale = max(float(program.cost @ program.start), 1.0)
-    own, place = kept[program.variable], np.cumsum(kept) - 1
-    variable = place[program.variable[own]]
+    kept_entries, place = kept[program.variable], np.cumsum(kept) - 1
+    variable = place[program.variable[kept_entries]]
     variables, rows, none = int(kept.sum()), len(program.low), np.zeros(0, np.int32)
     starts = np.searchsorted(variable, np.arange(variables)).astype(np.int32)
     solver.passModel(
@@ -621,7 +627,7 @@ def _solver(highspy: Any, program: RepartitionProgram, kept: Flags, *, seconds: 
         *(1, 1, 1, 0.0),  # by variables, no squares, minimize, from 0
         *(program.cost[kept] / scale, np.zeros(variables), program.most[kept]),
         *(program.low, program.high),
-        *(starts, program.row[own].astype(np.int32), program.value[own]),
+        *(starts, program.row[kept_entries].astype(np.int32), program.value[kept_entries]),
         *(none, none, none.astype(np.float64)),
         program.whole[kept].astype(np.int32),
     )

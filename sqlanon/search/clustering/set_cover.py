@@ -146,8 +146,8 @@ def within(problem: ClusteringProblem, candidates: Candidates, *, beta: float) -
     Source: Park and Shim 2007, section 4.4, "Trade-off".
     """
     end = int(np.searchsorted(candidates.cost, _limit(problem, beta)))
-    held = (candidates.nodes, candidates.support, candidates.cost, candidates.rank)
-    return Candidates(*(each[:end] for each in held))
+    columns = (candidates.nodes, candidates.support, candidates.cost, candidates.rank)
+    return Candidates(*(column[:end] for column in columns))
 
 
 def _limit(problem: ClusteringProblem, beta: float) -> float:
@@ -209,9 +209,9 @@ class _Queue:
         while True:
             self._problem.deadline.check()
             place = int(self._now.argmin())
-            found = (float(self._now[place]), int(self._window[place]))
-            if found < self._others:
-                return found[1]
+            candidate = (float(self._now[place]), int(self._window[place]))
+            if candidate < self._others:
+                return candidate[1]
             if self._others == NO_CANDIDATE:
                 return None
             self._look()
@@ -225,8 +225,8 @@ class _Queue:
             pending = np.ones(len(self._left), np.bool_)
         front, self._others = self._first()
         self._window = np.sort(front)
-        held = self._candidates
-        bits = self._maps.members(held.nodes[self._window], held.rank[self._window])
+        candidates = self._candidates
+        bits = self._maps.members(candidates.nodes[self._window], candidates.rank[self._window])
         self._bits = np.ascontiguousarray((bits & bits_of(pending)).T)
         self._counts = counted(self._bits, axis=0)
         self._refresh()
@@ -253,9 +253,9 @@ class _Queue:
 
     def _drop(self, candidate: int) -> None:
         """Excludes a candidate for good."""
-        own = self._window == candidate
-        self._ratio[candidate] = self._now[own] = np.inf
-        self._counts[own] = self._bits[:, own] = 0
+        dropped = self._window == candidate
+        self._ratio[candidate] = self._now[dropped] = np.inf
+        self._counts[dropped] = self._bits[:, dropped] = 0
 
     def _chosen(self, candidate: int) -> Numbers | None:
         """The records of a candidate that become a set; None where the demand fails for all."""
@@ -291,14 +291,14 @@ def _least(ratio: Reals, among: Numbers, *, count: int) -> tuple[Numbers, tuple[
         among: The candidates to look at, ascending.
         count: How many are wanted.
     """
-    own = ratio[among]
-    bar = np.partition(own, count)[count] if len(own) > count else np.inf
-    held = np.flatnonzero((own <= bar) & (own < np.inf))
-    held = held[np.argsort(own[held], kind="stable")]
-    front = among[held[:count]]
-    if len(held) <= count:
+    ratios = ratio[among]
+    bar = np.partition(ratios, count)[count] if len(ratios) > count else np.inf
+    places = np.flatnonzero((ratios <= bar) & (ratios < np.inf))
+    places = places[np.argsort(ratios[places], kind="stable")]
+    front = among[places[:count]]
+    if len(places) <= count:
         return front, NO_CANDIDATE
-    return front, (float(own[held[count]]), int(among[held[count]]))
+    return front, (float(ratios[places[count]]), int(among[places[count]]))
 
 
 def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> Cover:
@@ -329,11 +329,11 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
     costs = problem.cost(set_closures(problem, *subsets))
     cheap = np.flatnonzero((costs < limit) & ~problem.forbids(costs))
     subsets, costs = [subsets[subset] for subset in cheap.tolist()], costs[cheap]
-    held = np.zeros((len(subsets), problem.records), np.bool_)
-    for row, subset in zip(held, subsets, strict=True):
+    contains = np.zeros((len(subsets), problem.records), np.bool_)
+    for row, subset in zip(contains, subsets, strict=True):
         row[subset] = True
     uncovered, taken = np.ones(problem.records, np.bool_), []
-    while (counts := (held & uncovered).sum(axis=1)).any():
+    while (counts := (contains & uncovered).sum(axis=1)).any():
         problem.deadline.check()
         ratios = np.where(counts, costs / np.maximum(counts, 1), np.inf)
         taken.append(int(ratios.argmin()))

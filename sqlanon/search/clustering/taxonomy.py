@@ -60,12 +60,12 @@ class Taxonomy:
             repeated = below[first] == below[last]
             number = np.where(repeated, below[first], numbers + np.cumsum(~repeated) - 1)
             rows.append(number[nodes])
-            own = ~repeated
-            numbers += int(own.sum())
-            level.append(np.full(int(own.sum()), place))
-            low.append(first[own])
-            high.append(last[own])
-            cost.append(np.asarray(costs[place], np.int64)[own])
+            fresh = ~repeated
+            numbers += int(fresh.sum())
+            level.append(np.full(int(fresh.sum()), place))
+            low.append(first[fresh])
+            high.append(last[fresh])
+            cost.append(np.asarray(costs[place], np.int64)[fresh])
         return cls(np.stack(rows), *(np.concatenate(part) for part in (level, low, high, cost)))
 
     @property
@@ -82,8 +82,8 @@ class Taxonomy:
     def distinct_levels(self) -> Numbers:
         """The rows of `ancestors` that differ from the row below."""
         fresh = (self.ancestors[1:] != self.ancestors[:-1]).any(axis=1)
-        found: Numbers = self.ancestors[np.r_[True, fresh]]
-        return found
+        rows: Numbers = self.ancestors[np.r_[True, fresh]]
+        return rows
 
     def closure(self, low: Numbers, high: Numbers) -> Numbers:
         """The lowest node that holds both leaves, element by element.
@@ -93,8 +93,8 @@ class Taxonomy:
             high: Leaves, of the same shape.
         """
         same = self.ancestors[:, low] == self.ancestors[:, high]
-        found: Numbers = self.ancestors[same.argmax(axis=0), low]
-        return found
+        nodes: Numbers = self.ancestors[same.argmax(axis=0), low]
+        return nodes
 
     def join(self, first: Numbers, second: Numbers) -> Numbers:
         """The lowest node that holds both nodes, element by element."""
@@ -114,5 +114,5 @@ class Taxonomy:
         support = before[self.high + 1] - before[self.low]
         enough = support[self.ancestors] >= k
         lowest = self.ancestors[enough.argmax(axis=0), np.arange(self.leaves)]
-        found: Numbers = self.cost[lowest]
-        return found
+        costs: Numbers = self.cost[lowest]
+        return costs

@@ -147,8 +147,8 @@ class HashedClasses:
             value = demands.values[order, demand.attribute]
             some = (group >= 0) & (value >= 0)
             count = self._rows.sizes[order][some]
-            held = Sparse(group[some], value[some], count)
-            good &= held.holds(demand, groups=len(good))
+            counts = Sparse(group[some], value[some], count)
+            good &= counts.holds(demand, groups=len(good))
         failing = np.zeros(len(large), np.bool_)
         failing[large] = ~good
         return failing

@@ -118,12 +118,12 @@ class Search:
         Raises:
             TimeLimitError: The time limit came before all that may be best were settled.
         """
-        found = self.ask([node for node in nodes if node not in self.checks])
-        for check in found:
+        checks = self.ask([node for node in nodes if node not in self.checks])
+        for check in checks:
             self.checks[check.node] = check
             self._foretell(check)
-        self._rank(found)
-        return found
+        self._rank(checks)
+        return checks
 
     def take(self, known: Mapping[Node, Check]) -> None:
         """Takes in checks that another search of the same table made, and the best within the box.
@@ -144,9 +144,9 @@ class Search:
         self.certain.learn(entropy, check.fewest_below / self.lattice.records)
         self.excess.learn(entropy, check.suppressed > self.lattice.allowance)
 
-    def _rank(self, found: Sequence[Check]) -> None:
+    def _rank(self, checks: Sequence[Check]) -> None:
         """Makes the best of some checks the best of all, where it beats that."""
-        waiting = sorted(found, key=rank, reverse=True)
+        waiting = sorted(checks, key=rank, reverse=True)
         try:
             while waiting:
                 check = waiting[-1]
@@ -228,12 +228,12 @@ def descend(search: Search) -> None:
             is_over = False
         except TimeLimitError:
             is_over = True
-        found = [search.checks[node] for node in nodes if node in search.checks]
-        within = [check for check in found if check.suppressed <= lattice.allowance]
+        checks = [search.checks[node] for node in nodes if node in search.checks]
+        within = [check for check in checks if check.suppressed <= lattice.allowance]
         if is_over or not within:
             return
         current = min(within, key=rank)
-        failed = {check.node for check in found if check.fewest_below > lattice.allowance}
+        failed = {check.node for check in checks if check.fewest_below > lattice.allowance}
         axes = [axis for axis in axes if steps[axis] not in failed]
 
 
@@ -444,10 +444,10 @@ class Goal:
             if search.deadline.expired:
                 return int(search.bounds(knowledge)[candidates].min())
             try:
-                found = search.check(self.pick(search, knowledge, candidates, entropies))
+                checks = search.check(self.pick(search, knowledge, candidates, entropies))
             except TimeLimitError:
                 return int(search.bounds(knowledge)[candidates].min())
-            for check in found:
+            for check in checks:
                 knowledge.learn(check)
 
 
@@ -500,8 +500,8 @@ def witnesses(
         rules_out = np.where(proof[above] >= need, 1.0, beyond[above])
         score = np.where(knowledge.checked[above], -1.0, rules_out * below[above])
         offset = np.unravel_index(int(score.argmax()), score.shape)
-        found = score[offset] > 0
-        witness = tuple(a + b if found else a for a, b in zip(corner, offset, strict=True))
+        is_useful = score[offset] > 0
+        witness = tuple(a + b if is_useful else a for a, b in zip(corner, offset, strict=True))
         picked.append(int(np.ravel_multi_index(witness, box.shape)))
         left[tuple(slice(0, i + 1) for i in witness)] = False
     return [box.node(flat) for flat in dict.fromkeys(picked)]

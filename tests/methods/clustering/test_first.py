@@ -41,7 +41,7 @@ def test_the_parts_of_blocks_stand_where_the_method_finds_none():
 
     releases = Releases.of(PROBLEM, Policy(["a"], models=[KAnonymity(3)]))
     found = begin(releases, Options.of("forest"), start=refuse, most=3)
-    assert [each.first.found.label.tolist() for each in found] == [[0, 0, 0]] * 2
+    assert [each.first.clusters.label.tolist() for each in found] == [[0, 0, 0]] * 2
     with pytest.raises(UnsatisfiableError):
         begin(releases, Options.of("forest"), start=refuse, most=6)
 

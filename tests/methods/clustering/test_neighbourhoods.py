@@ -128,11 +128,11 @@ def test_each_record_is_in_six_pools_unless_another_number_is_said(k, records, p
     """Of 60 records each at k = 3, 325 at k = 50."""
     problem = SimpleNamespace(k=k, records=records, deadline=Deadline())
     releases = SimpleNamespace(problem=problem)
-    options = SimpleNamespace(own=SimpleNamespace(pools=None))
+    options = SimpleNamespace(specific=SimpleNamespace(pools=None))
     assert neighbourhoods._pools(releases, options) == pools
-    options.own.pools = 7
+    options.specific.pools = 7
     assert neighbourhoods._pools(releases, options) == 7
-    options.own.pools, problem.deadline = None, Deadline(5)
+    options.specific.pools, problem.deadline = None, Deadline(5)
     assert neighbourhoods._pools(releases, options) == math.inf
 
 

@@ -202,7 +202,7 @@ def test_nodes_are_counted_from_a_roll_up_where_that_saves_rows(grid):
     with patch.object(frequency_sets, "ROLLED_UP", 0), patch.object(frequency_sets, "NEW_CLASS", 3):
         grid.ask([(1, 1)])
         found = [figures(check) for check in grid.ask(ABOVE)]
-    assert [(one.node, one.rows) for one in grid.sets.held] == [((0, 0), 400), ((1, 1), 16)]
+    assert [(one.node, one.rows) for one in grid.sets.kept] == [((0, 0), 400), ((1, 1), 16)]
     assert grid.sets.rolled_up == 1
     assert found == [brute_force(GRID, grid, node) for node in ABOVE]
 
@@ -216,7 +216,7 @@ def test_small_tables_are_not_rolled_up(grid):
 def test_the_lowest_node_is_rolled_up_first():
     with closing(table_of(GRID)) as connection:
         checks = checks_of(connection, {**GRID, "low": [1, 0]})
-    assert [(one.node, one.rows) for one in checks.sets.held] == [((1, 0), 80)]
+    assert [(one.node, one.rows) for one in checks.sets.kept] == [((1, 0), 80)]
 
 
 @pytest.mark.slow

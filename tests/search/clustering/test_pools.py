@@ -200,7 +200,7 @@ def test_groups_that_fail_are_united_with_those_that_make_up_for_them():
     problem = problem_of(rows, 2, demand=Distinct(np.array([0, 0, 1, 1, 0, 1]), 2))
     best = satisfying(problem, problem.suppressed * 6)
     best.offer(np.array([0]), np.array([[0, 0, 1, 1, 2, 2]]))
-    assert best.found[0]
+    assert best.is_better[0]
     assert best.loss[0] == 0
     assert [len(set(best.parts[0, own])) for own in ([0, 1, 2, 3], [4, 5], range(6))] == [1, 1, 2]
 
@@ -210,7 +210,7 @@ def test_groups_that_come_to_lose_more_are_not_taken():
     problem = problem_of(rows, 2, demand=Distinct(np.array([0, 0, 1, 1]), 2))
     best = satisfying(problem, 4 * problem.suppressed - 1)
     best.offer(np.array([0]), np.array([[0, 0, 1, 1]]))
-    assert not best.found[0]
+    assert not best.is_better[0]
     assert best.loss[0] == 4 * problem.suppressed - 1
 
 

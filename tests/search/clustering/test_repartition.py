@@ -31,7 +31,7 @@ FEW = settings(max_examples=12, deadline=None)
 
 
 def improved(problem, clusters, *, pools=2, seed=0, price=None):
-    return repartitioned(problem, clusters, price=price, pools=pools, seed=seed).found
+    return repartitioned(problem, clusters, price=price, pools=pools, seed=seed).clusters
 
 
 def random_table(records, k, seed=1, demand=None, columns=4):
@@ -83,7 +83,7 @@ def test_a_pool_is_parted_as_well_as_its_closures_allow(problem, by_columns, all
         random=np.random.default_rng(0),
     )
     pool, price = local_prices(pool, k=problem.k)
-    best = least(problem, lambda group: pool.cost[pool.held[:, group].all(axis=1)].min())
+    best = least(problem, lambda group: pool.cost[pool.contains[:, group].all(axis=1)].min())
     assert price.sum() <= best * (1 + 1e-9)
     made = (
         column_program(problem, pool, price)
@@ -175,21 +175,21 @@ def test_the_number_of_pools_and_the_deadline_end_a_search():
         )
     assert done.pools == 3
     assert [pools for pools, _ in told] == [2]
-    assert told[0][1] >= done.found.loss(problem)
+    assert told[0][1] >= done.clusters.loss(problem)
     ticks = iter(range(1_000))
     late = replace(problem, deadline=Deadline(30, lambda: next(ticks)))
     ended = repartitioned(late, before, price=None, pools=math.inf)
     assert 0 < ended.pools < 30
-    assert ended.found.loss(problem) <= before.loss(problem)
+    assert ended.clusters.loss(problem) <= before.loss(problem)
     over = replace(problem, deadline=Deadline(0))
-    assert repartitioned(over, before, price=None, pools=3).found is before
+    assert repartitioned(over, before, price=None, pools=3).clusters is before
 
 
 def test_a_search_that_gains_nothing_ends():
     problem = problem_of([("a",), ("b",), ("c",)], 2)
     before = Clustering.of(problem, np.zeros(3, np.int64))
     done = repartitioned(problem, before, price=None, pools=math.inf)
-    assert (done.pools, done.better, done.found) == (search.MAX_IDLE, 0, before)
+    assert (done.pools, done.better, done.clusters) == (search.MAX_IDLE, 0, before)
 
 
 @pytest.mark.parametrize("k", [3, 12])
@@ -197,15 +197,15 @@ def test_a_search_ends_where_nothing_can_lose_less(k):
     alike = problem_of([("a",)] * (3 * k + 1), k)
     before = Clustering.of(alike, np.minimum(np.arange(3 * k + 1) // k, 2))
     done = repartitioned(alike, before, price=None, pools=math.inf)
-    assert (done.pools, done.found) == (0, before)
+    assert (done.pools, done.clusters) == (0, before)
     problem = random_table(6 * k, k, columns=2)
     before = Clustering.of(problem, np.arange(6 * k) // k)
     best = repartitioned(problem, before, price=None, pools=4)
     assert best.better
-    least = best.found.loss(problem)
+    least = best.clusters.loss(problem)
     done = repartitioned(problem, before, price=None, pools=math.inf, least=least)
     assert done.pools <= best.pools
-    assert done.found.loss(problem) == best.found.loss(problem)
+    assert done.clusters.loss(problem) == best.clusters.loss(problem)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -214,8 +214,8 @@ def test_other_clusters_than_before_that_lose_as_much_change_nothing(seed):
     problem = problem_of([("a",)] * 20 + [("b",), ("c",)], 3)
     before = Clustering.of(problem, np.minimum(np.arange(22) // 3, 6))
     done = repartitioned(problem, before, price=None, pools=10, seed=seed)
-    check(problem, done.found)
-    assert done.found.loss(problem) <= before.loss(problem)
+    check(problem, done.clusters)
+    assert done.clusters.loss(problem) <= before.loss(problem)
     assert done.better <= 1  # of the two that are alone, and never for as much
 
 
@@ -270,7 +270,7 @@ def test_pools_of_large_k_are_no_larger_than_the_most(monkeypatch):
     done = repartitioned(problem, before, price=None, pools=2)
     assert 0 < max(sizes) <= 200
     assert done.pools
-    assert done.found.loss(problem) < before.loss(problem)
+    assert done.clusters.loss(problem) < before.loss(problem)
     monkeypatch.setattr(search, "MAX_POOL_RECORDS", 100)
     none = repartitioned(problem, before, price=None, pools=2)
     assert (none.pools, none.better) == (0, 0)

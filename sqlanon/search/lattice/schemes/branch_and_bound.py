@@ -92,8 +92,8 @@ def exchanged(
         old, new = _moves(blocks, coarsest)
         sides = new.reshape(-1, len(labels))
         new_cost, new_lost = (
-            own.reshape(-1, 2).sum(axis=1)
-            for own in _costs(problem, column, slices=slices, members=sides)
+            figures.reshape(-1, 2).sum(axis=1)
+            for figures in _costs(problem, column, slices=slices, members=sides)
         )
         # Block -1 is none.
         saved = np.append(cost, 0.0)[old].sum(axis=1) - new_cost
@@ -134,16 +134,16 @@ def _moves(blocks: Flags, coarsest: Numbers) -> tuple[Numbers, Flags]:
                 old.append((one, other))
                 new.append((blocks[one] | blocks[other], nothing))
     for unit in range(blocks.shape[1]):
-        own, single = int(blocks[:, unit].argmax()), nothing.copy()
+        block, single = int(blocks[:, unit].argmax()), nothing.copy()
         single[unit] = True
-        if blocks[own].sum() == 1:
+        if blocks[block].sum() == 1:
             continue
-        old.append((own, -1))
-        new.append((blocks[own] & ~single, single))
+        old.append((block, -1))
+        new.append((blocks[block] & ~single, single))
         for other in range(len(blocks)):
-            if other != own and root[other] == root[own]:
-                old.append((own, other))
-                new.append((blocks[own] & ~single, blocks[other] | single))
+            if other != block and root[other] == root[block]:
+                old.append((block, other))
+                new.append((blocks[block] & ~single, blocks[other] | single))
     shape = len(old), 2, blocks.shape[1]
     return np.array(old, np.int64).reshape(-1, 2), np.array(new, bool).reshape(shape)
 
@@ -170,10 +170,10 @@ class Incumbent:
     def of(cls, problem: SchemeProblem) -> Incumbent:
         """The coarsest recoding to start from, if it may be published."""
         recoding = problem.coarsest
-        found = problem.evaluate(recoding)
-        if found.suppressed > problem.allowance:
-            return cls(problem, recoding, math.inf, found.suppressed)
-        return cls(problem, recoding, found.cost, found.suppressed)
+        evaluated = problem.evaluate(recoding)
+        if evaluated.suppressed > problem.allowance:
+            return cls(problem, recoding, math.inf, evaluated.suppressed)
+        return cls(problem, recoding, evaluated.cost, evaluated.suppressed)
 
     def offer(self, recoding: Sequence[Partition], *, value: float, suppressed: float) -> bool:
         """Takes a recoding that costs less, or as much with fewer suppressed; tells whether."""
@@ -203,18 +203,18 @@ def recode(
     """
     deadline.check()
     costs = inner.costs(slices, deadline)
-    found = best_along(inner, costs, 0, below=current.cost, deadline=deadline)
-    problem, column, start = inner.problem, inner.column, found or current
+    recoded = best_along(inner, costs, 0, below=current.cost, deadline=deadline)
+    problem, column, start = inner.problem, inner.column, recoded or current
     domain = problem.domains[column]
     if not thorough or domain.scheme not in ("sps", "gsps"):
-        return found
+        return recoded
     if suits(domain):
         best = best_of_siblings(problem, column, slices, below=start.cost, deadline=deadline)
-        return best or found
+        return best or recoded
     if domain.scheme == "sps" and start.cost < math.inf:
         moved = exchanged(problem, column, slices=slices, start=start.partition, deadline=deadline)
-        return moved if moved.cost < current.cost else found
-    return found
+        return moved if moved.cost < current.cost else recoded
+    return recoded
 
 
 def best_along(
@@ -228,11 +228,11 @@ def best_along(
         TimeLimitError: The time is over.
     """
     most = inner.problem.allowance
-    found = inner.cheapest(costs, recoding)
-    if not found.cost < below:
+    recoded = inner.cheapest(costs, recoding)
+    if not recoded.cost < below:
         return None
-    if found.lost <= most:
-        return found
+    if recoded.lost <= most:
+        return recoded
     return inner.within(costs, recoding, below=below, deadline=deadline)
 
 
@@ -243,13 +243,13 @@ SCREENED = 64
 def listed(domain: Domain, deadline: Deadline) -> list[Partition]:
     """All recodings of a column; a `TimeLimitError` where there is no time for them."""
     tree = Merging(domain)
-    found, ahead = [], [tree.root]
+    partitions, ahead = [], [tree.root]
     while ahead:
         deadline.check()
         position = ahead.pop()
-        found.append(position.partition)
+        partitions.append(position.partition)
         ahead.extend(tree.children(position))
-    return found
+    return partitions
 
 
 @dataclass(slots=True, eq=False)
@@ -356,11 +356,11 @@ class Branching:
         for place in np.argsort(relaxed, kind="stable").tolist():
             if relaxed[place] >= self.best.value:
                 break
-            found = best_along(
+            recoded = best_along(
                 self.inner, costs, place, below=self.best.value, deadline=self.deadline
             )
-            if found is not None:
-                self._offer(chosen[int(good[place])], found)
+            if recoded is not None:
+                self._offer(chosen[int(good[place])], recoded)
         if domain.scheme in ("sps", "gsps"):
             self.pending += [
                 (float(least[place]), chosen[place])
@@ -376,23 +376,23 @@ class Branching:
             group = self.pending[: -SCREENED - 1 : -1]
             self._spend(len(group))
             slices = [self._slices(chosen) for _, chosen in group]
-            least = [own for own, _ in group]
+            least = [cost for cost, _ in group]
             if screens:
                 least = least_by_shares(
                     self.problem, slices, below=self.best.value, deadline=self.deadline
                 ).tolist()
-            for own, (_, chosen), held in zip(least, group, slices, strict=True):
-                if own >= self.best.value:
+            for bound, (_, chosen), classes in zip(least, group, slices, strict=True):
+                if bound >= self.best.value:
                     continue
-                found = best_of_siblings(
+                recoded = best_of_siblings(
                     self.problem,
                     self.inner.column,
-                    held,
+                    classes,
                     below=self.best.value,
                     deadline=self.deadline,
                 )
-                if found is not None:
-                    self._offer(chosen, found)
+                if recoded is not None:
+                    self._offer(chosen, recoded)
             del self.pending[-len(group) :]
 
     def _slices(self, chosen: tuple[int, ...]) -> Slices:
@@ -401,18 +401,18 @@ class Branching:
         recoding = self._recoding(chosen, self.problem.domains[inner].finest)
         return slices_of(self.problem, recoding, column=inner, room=self.room)
 
-    def _offer(self, chosen: tuple[int, ...], found: Recoded) -> None:
-        recoding = self._recoding(chosen, found.partition)
-        self.best.offer(recoding, value=found.cost, suppressed=found.lost)
+    def _offer(self, chosen: tuple[int, ...], recoded: Recoded) -> None:
+        recoding = self._recoding(chosen, recoded.partition)
+        self.best.offer(recoding, value=recoded.cost, suppressed=recoded.lost)
 
     def _recoding(self, chosen: tuple[int, ...], partition: Partition) -> list[Partition]:
         """The recoding of all columns."""
-        found = dict(self.fixed) | {
+        partitions = dict(self.fixed) | {
             column: self.recodings[column].partition(number)
             for column, number in zip(self.outer, chosen, strict=True)
         }
-        found[self.inner.column] = partition
-        return [found[column] for column in range(len(found))]
+        partitions[self.inner.column] = partition
+        return [partitions[column] for column in range(len(partitions))]
 
     def _spend(self, recodings: int) -> None:
         """Counts recodings that are looked at; ends as a deadline does after `most` of them."""
@@ -505,36 +505,36 @@ def _climb(
     Returns:
         The recoding, in the units of the problem; None where there is none.
     """
-    found: list[tuple[float, Recoding, SchemeProblem]] = []
+    solutions: list[tuple[float, Recoding, SchemeProblem]] = []
     for place, simpler in enumerate(problem.simpler, 1):
         every = len(problem.simpler)
         tell(f"search: less flexible schemes, {place} of {every}", (place - 1) / every)
         best, bound = Incumbent.of(simpler), 0.0
         search = _Search(best, deadline, room=room)
         with suppress(TimeLimitError):
-            search.from_ends(_moved(found, simpler))
+            search.from_ends(_moved(solutions, simpler))
             bound = search.prove(STARTS, deadline.share(STARTING))
         if best.value < math.inf:
             schemes = tuple(domain.scheme for domain in simpler.domains)
             steps.append(FlexibilityStep(schemes, round(best.value), bound >= best.value))
-            found.append((best.value, best.recoding, simpler))
+            solutions.append((best.value, best.recoding, simpler))
         if deadline.expired:
             break
-    return _moved(found, problem)
+    return _moved(solutions, problem)
 
 
 def _moved(
-    found: Sequence[tuple[float, Recoding, SchemeProblem]], problem: SchemeProblem
+    solutions: Sequence[tuple[float, Recoding, SchemeProblem]], problem: SchemeProblem
 ) -> Recoding | None:
     """The cheapest of some recodings that other schemes have, too; None where they have none.
 
     Args:
-        found: Recodings with what they cost, and the problem in whose units they are.
+        solutions: Recodings with what they cost, and the problem in whose units they are.
         problem: The table under the other schemes.
     """
-    for _, recoding, before in sorted(found, key=lambda each: each[0]):
+    for _, recoding, before in sorted(solutions, key=lambda solution: solution[0]):
         pairs = zip(recoding, before.domains, problem.domains, strict=True)
-        moved = tuple(new.moved(own, old) for own, old, new in pairs)
+        moved = tuple(new.moved(partition, old) for partition, old, new in pairs)
         domains = zip(problem.domains, moved, strict=True)
         if all(domain.is_valid(partition) for domain, partition in domains):
             return moved
@@ -584,9 +584,9 @@ class _Search:
         """From the coarsest recoding, each column first once, and from another if one is given."""
         columns = list(range(len(self.inners)))
         if start is not None:
-            found = self.best.problem.evaluate(start)
-            if found.suppressed <= self.best.problem.allowance:
-                self.best.offer(start, value=found.cost, suppressed=found.suppressed)
+            evaluated = self.best.problem.evaluate(start)
+            if evaluated.suppressed <= self.best.problem.allowance:
+                self.best.offer(start, value=evaluated.cost, suppressed=evaluated.suppressed)
                 self._from(start, columns)
         for first in columns:
             self._from(self.best.problem.coarsest, [*columns[first:], *columns[:first]])
@@ -624,17 +624,17 @@ class _Search:
                 try:
                     slices = slices_of(problem, recoding, column=column, room=self.room)
                 except OutOfRoomError:
-                    found = None
+                    recoded = None
                 else:
                     inner = self.inners[column]
-                    found = recode(
+                    recoded = recode(
                         inner, slices, current=current, thorough=thorough, deadline=self.deadline
                     )
                 self.best.checked += 1
                 unchanged += 1
-                if found is not None:
-                    recoding[column], current, unchanged = found.partition, found, 1
-                    self.best.offer(recoding, value=found.cost, suppressed=found.lost)
+                if recoded is not None:
+                    recoding[column], current, unchanged = recoded.partition, recoded, 1
+                    self.best.offer(recoding, value=recoded.cost, suppressed=recoded.lost)
                 if unchanged >= len(order):
                     break
 
@@ -653,8 +653,8 @@ class _Search:
             return None
         inner = max(suited, key=numbers.__getitem__)
         outer = sorted(set(range(len(numbers))) - {inner}, key=numbers.__getitem__)
-        own = [numbers[column] for column in outer]
-        if max(own, default=1) > LISTED or math.prod(own) > MANY:
+        outer_numbers = [numbers[column] for column in outer]
+        if max(outer_numbers, default=1) > LISTED or math.prod(outer_numbers) > MANY:
             return None
         limit = math.inf if deadline.is_limited else most
         return self._over(outer, inner=inner, deadline=deadline, most=limit)
@@ -682,8 +682,8 @@ class _Search:
             for column, partition in enumerate(self.best.recoding)
             if column != inner and column not in outer
         }
-        own, room = self.inners[inner], self.room
-        return Branching(self.best, fixed, tuple(outer), own, self._listed, deadline, room, most)
+        target, room = self.inners[inner], self.room
+        return Branching(self.best, fixed, tuple(outer), target, self._listed, deadline, room, most)
 
     def prove(self, most: int, deadline: Deadline) -> float:
         """Looks for the best recoding, and for what every one costs at least, which it returns.
@@ -701,11 +701,11 @@ class _Search:
         best = self.best
         # Without a time limit, looks at the clock are counted, so that the result is the same.
         ended = deadline if deadline.is_limited else Deadline(most / LOOKS, count_from().__next__)
-        found = top_down(best.problem, best.recoding, deadline=ended, room=self.room)
-        best.checked += found.checked
-        if found.partitions is not None:
-            best.offer(found.partitions, value=found.value, suppressed=found.suppressed)
-        return found.bound
+        outcome = top_down(best.problem, best.recoding, deadline=ended, room=self.room)
+        best.checked += outcome.checked
+        if outcome.partitions is not None:
+            best.offer(outcome.partitions, value=outcome.value, suppressed=outcome.suppressed)
+        return outcome.bound
 
     def improve(self, generator: np.random.Generator) -> None:
         """Improves the best recoding until the deadline; without one, as long as it helps."""

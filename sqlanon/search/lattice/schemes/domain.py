@@ -52,14 +52,14 @@ class Branch:
         first: Its first unit.
         last: One more than its last unit.
         span: The leaves of the highest node that has these units and no others.
-        own: The leaves of the lowest such node.
+        lowest_span: The leaves of the lowest such node.
         children: Two subtrees or more; none for a single unit.
     """
 
     first: int
     last: int
     span: Span
-    own: Span
+    lowest_span: Span
     children: tuple[Branch, ...] = ()
 
     def inner(self) -> Iterator[Branch]:
@@ -133,15 +133,15 @@ class Domain:
         nodes = [np.array(tree.nodes[level])[places] for level in dict.fromkeys(steps)]
         for runs in nodes:
             _refuse_scattered(runs, places)
-        held, units = np.asarray(counts)[places] > 0, list[Span]()
-        grown = (_grow(nodes, held, span=span, units=units) for span in _runs(nodes[-1]))
+        used, units = np.asarray(counts)[places] > 0, list[Span]()
+        grown = (_grow(nodes, used, span=span, units=units) for span in _runs(nodes[-1]))
         roots = tuple(root for root in grown if root is not None)
         unit = np.full(len(places), -1)
         for number, (start, end) in enumerate(units):
             unit[places[start:end]] = number
-        own = np.bincount(unit[unit >= 0], np.asarray(counts)[unit >= 0], len(units))
+        records = np.bincount(unit[unit >= 0], np.asarray(counts)[unit >= 0], len(units))
         own_levels = tuple(_levels(nodes, units)) if scheme in GUIDED else ()
-        return cls(scheme, places, unit, own.astype(np.int64), roots, own_levels)
+        return cls(scheme, places, unit, records.astype(np.int64), roots, own_levels)
 
     @property
     def units(self) -> int:
@@ -160,19 +160,19 @@ class Domain:
 
     def branch_of(self, block: Block) -> Branch:
         """The lowest node that has all units of a block, which lie in one root."""
-        found = self.roots[_place(self.roots, block[0])]
-        while found.children:
-            child = found.children[_place(found.children, block[0])]
+        branch = self.roots[_place(self.roots, block[0])]
+        while branch.children:
+            child = branch.children[_place(branch.children, block[0])]
             if block[-1] >= child.last:
                 break
-            found = child
-        return found
+            branch = child
+        return branch
 
     def spans(self, block: Block) -> list[Span]:
         """The leaves of a block of any scheme but `bhs`, as runs in their order."""
         branch = self.branch_of(block)
         if self.scheme == "ghs" or len(block) == 1:
-            return [branch.own]
+            return [branch.lowest_span]
         merged = _touched(branch, block)
         if self.scheme in ORDERED:
             return [(merged[0].span[0], merged[-1].span[1])]
@@ -182,8 +182,8 @@ class Domain:
     def block_spans(self, partition: Partition) -> list[list[Span]]:
         """The leaves of each block of a recoding, as runs in their order."""
         if self.scheme == "bhs":
-            own = next(level for level in self.levels if level.partition == partition)
-            return [[span] for span in own.spans]
+            matching = next(level for level in self.levels if level.partition == partition)
+            return [[span] for span in matching.spans]
         return list(map(self.spans, blocks_of(partition)))
 
     def moved(self, partition: Partition, other: Domain) -> Partition:
@@ -274,22 +274,22 @@ def numbered(labels: Sequence[int]) -> Partition:
     return tuple(numbers.setdefault(label, len(numbers)) for label in labels)
 
 
-def _grow(nodes: Sequence[Numbers], held: Flags, *, span: Span, units: list[Span]) -> Branch | None:
+def _grow(nodes: Sequence[Numbers], used: Flags, *, span: Span, units: list[Span]) -> Branch | None:
     """The branch of a node; None where the table holds none of its leaves.
 
     Args:
         nodes: Per level up to that of the node, the lowest first, the node of each leaf.
-        held: Whether the table holds the leaf.
+        used: Whether the table holds the leaf.
         span: The leaves of the node.
         units: The leaves of each unit so far; those of the branch are added.
     """
-    if not held[slice(*span)].any():
+    if not used[slice(*span)].any():
         return None
     *below, _ = nodes
     if not below:
         units.append(span)
         return Branch(len(units) - 1, len(units), span, span)
-    grown = (_grow(below, held, span=part, units=units) for part in _runs(below[-1], span))
+    grown = (_grow(below, used, span=part, units=units) for part in _runs(below[-1], span))
     children = tuple(child for child in grown if child is not None)
     if len(children) == 1:
         return replace(children[0], span=span)
@@ -311,8 +311,8 @@ def _levels(nodes: Sequence[Numbers], units: Sequence[Span]) -> Iterator[Level]:
         partition = numbered([int(runs[start]) for start, _ in units])
         if partition not in seen:
             seen.add(partition)
-            held = {int(runs[start]) for start, _ in units}
-            spans = tuple(span for span in _runs(runs) if int(runs[span[0]]) in held)
+            used = {int(runs[start]) for start, _ in units}
+            spans = tuple(span for span in _runs(runs) if int(runs[span[0]]) in used)
             yield Level(partition, spans)
 
 

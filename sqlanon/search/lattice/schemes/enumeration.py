@@ -142,8 +142,8 @@ class Ruler:
 
     def _labelled(self, column: int, partition: Partition) -> Numbers:
         """The block of each combination in one column."""
-        found: Numbers = np.array(partition)[self.problem.units[:, column]]
-        return found
+        labels: Numbers = np.array(partition)[self.problem.units[:, column]]
+        return labels
 
     def others(self, recoding: Sequence[Partition], column: int) -> Classes:
         """The classes of all columns but one."""
@@ -168,8 +168,8 @@ class Ruler:
         group = classes_of(labels, [others.number, max(partition) + 1])
         prices = others.prices
         if self.problem.prices is not None:
-            own = self.problem.units[:, column]
-            prices = prices + self._cell_prices(column, partition)[own]
+            units = self.problem.units[:, column]
+            prices = prices + self._cell_prices(column, partition)[units]
         return Classes(group, prices)
 
     def classes(self, recoding: Sequence[Partition]) -> Classes:
@@ -217,7 +217,7 @@ def _lasting(problem: SchemeProblem) -> SchemeProblem:
     """The problem with those models alone that hold of a class if they hold of a part of it."""
     if problem.demands is None:
         return problem
-    every = tuple(own for own in problem.demands.every if own.model.superset_monotone)
+    every = tuple(demand for demand in problem.demands.every if demand.model.superset_monotone)
     if len(every) == len(problem.demands.every):
         return problem
     return replace(problem, demands=Demands(problem.demands.values, every))
@@ -257,15 +257,15 @@ class Upward:
         """What is suppressed even in the coarsest partition below."""
         return self.ruler.doom(self.ruler.group(farthest, range(len(farthest))))
 
-    def least(self, own: Classes, evaluated: Evaluated, *, far: Any) -> Least:
+    def least(self, classes: Classes, evaluated: Evaluated, *, far: Any) -> Least:
         """What all below costs and suppresses, of a recoding whose own classes only grow."""
         if not far.rows.any():
             return Least(evaluated.least, far.more)
-        return self.ruler.least(self.ruler.floor(own), far)
+        return self.ruler.least(self.ruler.floor(classes), far)
 
-    def finest(self, own: Recoding, farthest: Recoding) -> Recoding:
+    def finest(self, recoding: Recoding, farthest: Recoding) -> Recoding:
         """The finer end of what is below, which no recoding there exceeds in any column: itself."""
-        return own
+        return recoding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,11 +282,11 @@ class Downward:
         """What the classes of the finest partition below cost at least in whatever is coarser."""
         return self.ruler.floor(self.ruler.classes(farthest))
 
-    def least(self, own: Classes, evaluated: Evaluated, *, far: Any) -> Least:
+    def least(self, classes: Classes, evaluated: Evaluated, *, far: Any) -> Least:
         """What all below costs and suppresses: what the recoding suppresses stays suppressed."""
-        return self.ruler.least(far, self.ruler.doom(own.group))
+        return self.ruler.least(far, self.ruler.doom(classes.group))
 
-    def finest(self, own: Recoding, farthest: Recoding) -> Recoding:
+    def finest(self, recoding: Recoding, farthest: Recoding) -> Recoding:
         """The finer end of what is below: the partition that it goes to."""
         return farthest
 
@@ -449,8 +449,8 @@ class Frontier:
 
     def push_all(self, opened: Sequence[Opened]) -> None:
         """Adds recodings, the first to be taken last, so that a stack gives it first."""
-        for each in sorted(opened, key=self.rank, reverse=True):
-            self.push(each)
+        for entry in sorted(opened, key=self.rank, reverse=True):
+            self.push(entry)
 
     def pop(self) -> Opened | None:
         """Takes the next one; None where none is left."""
@@ -472,7 +472,7 @@ class Turn:
         opened: It.
         recoding: It, per column.
         farthest: The partitions beyond which nothing below it goes.
-        own: Its classes.
+        classes: Its classes.
         evaluated: What it costs.
         far: What is known of `farthest`.
         least: What all below it cost and suppress.
@@ -481,7 +481,7 @@ class Turn:
     opened: Opened
     recoding: Recoding
     farthest: Recoding
-    own: Classes
+    classes: Classes
     evaluated: Evaluated
     far: Doom | Floor
     least: Least
@@ -504,8 +504,8 @@ class Walk:
         self.farthest: tuple[Callable[[Position], Partition], ...] = tuple(
             lru_cache(_KEPT)(tree.farthest) for tree in self.trees
         )
-        each = _OPENED + _PER_UNIT * sum(domain.units for domain in problem.domains)
-        self.frontier = Frontier(max(room // each, 1))
+        entry_size = _OPENED + _PER_UNIT * sum(domain.units for domain in problem.domains)
+        self.frontier = Frontier(max(room // entry_size, 1))
 
     def run(self, start: Recoding | None = None) -> SchemeOutcome:
         """Goes on until nothing is left, or the time is over."""
@@ -548,11 +548,11 @@ class Walk:
             self.farthest[c](position) if c in opened.active else position.partition
             for c, position in enumerate(opened.positions)
         )
-        own = self.direction.ruler.classes(recoding)
-        evaluated = self.problem.judge(own.group, self.problem.sizes * own.prices)
+        classes = self.direction.ruler.classes(recoding)
+        evaluated = self.problem.judge(classes.group, self.problem.sizes * classes.prices)
         far = self.direction.far(farthest)
-        least = self.direction.least(own, evaluated, far=far).and_also(opened.least)
-        return Turn(opened, recoding, farthest, own, evaluated, far, least)
+        least = self.direction.least(classes, evaluated, far=far).and_also(opened.least)
+        return Turn(opened, recoding, farthest, classes, evaluated, far, least)
 
     def _go_on(self, opened: Opened) -> None:
         """Evaluates some of its children, and keeps those below which there may be a better one."""
@@ -563,11 +563,11 @@ class Walk:
         if opened.moves is None:
             opened.moves = self._moves(turn)
         moves = list(islice(opened.moves, _CHUNK))
-        found = [*self._evaluated(turn, moves)]
-        opened.bans = self._banned(opened, found)
+        results = [*self._evaluated(turn, moves)]
+        opened.bans = self._banned(opened, results)
         if len(moves) == _CHUNK:
             self.frontier.push(opened)
-        kept = [self._child(turn, move, least=least) for move, least in found]
+        kept = [self._child(turn, move, least=least) for move, least in results]
         self.frontier.push_all([child for child in kept if child is not None])
 
     def _is_over(self, turn: Turn) -> bool:
@@ -577,9 +577,9 @@ class Walk:
         """
         return self._is_closed(turn.least, turn.recoding, turn.farthest)
 
-    def _is_closed(self, least: Least, own: Recoding, farthest: Recoding) -> bool:
+    def _is_closed(self, least: Least, recoding: Recoding, farthest: Recoding) -> bool:
         """Whether nothing below a recoding is better."""
-        return self.best.rules_out(least, self.direction.finest(own, farthest))
+        return self.best.rules_out(least, self.direction.finest(recoding, farthest))
 
     def _evaluated(self, turn: Turn, moves: Sequence[Move]) -> Iterator[tuple[Move, Least]]:
         """Evaluates children, and tells what lies between each and what all of them go to."""
@@ -589,15 +589,15 @@ class Walk:
             self.deadline.check()
             if others is None or move.column != column:
                 column, others = move.column, ruler.others(recoding, move.column)
-            own = ruler.with_column(others, column, partition=move.to.partition)
-            evaluated = problem.judge(own.group, problem.sizes * own.prices)
+            classes = ruler.with_column(others, column, partition=move.to.partition)
+            evaluated = problem.judge(classes.group, problem.sizes * classes.prices)
             self.best.offer(_with(recoding, column, move.to.partition), evaluated)
-            yield move, self.direction.least(own, evaluated, far=turn.far)
+            yield move, self.direction.least(classes, evaluated, far=turn.far)
 
-    def _banned(self, opened: Opened, found: Sequence[tuple[Move, Least]]) -> Bans:
+    def _banned(self, opened: Opened, results: Sequence[tuple[Move, Least]]) -> Bans:
         """Per column what is not to be done below, with what children have shown."""
         bans = [set[Ban]() for _ in self.trees]
-        for move, least in found:
+        for move, least in results:
             if len(opened.bans[move.column]) < _BANS and self.best.costs_less(least):
                 bans[move.column].add(move.to.ban)
         return tuple(old | new if new else old for old, new in zip(opened.bans, bans, strict=True))
@@ -646,7 +646,7 @@ class Walk:
         for column in turn.opened.active:
             far = _with(turn.recoding, column, turn.farthest[column])
             group = self.direction.ruler.group(far, range(len(far)))
-            changed[column] = abs(int(group.max(initial=-1)) + 1 - turn.own.number)
+            changed[column] = abs(int(group.max(initial=-1)) + 1 - turn.classes.number)
         return tuple(sorted(changed, key=changed.__getitem__))
 
     def _needed(self, turn: Turn, columns: Sequence[int]) -> int | None:
@@ -657,7 +657,7 @@ class Walk:
         for column in columns if len(columns) > 1 else ():
             kept = _with(turn.farthest, column, turn.recoding[column])
             far = self.direction.far(kept)
-            least = self.direction.least(turn.own, turn.evaluated, far=far)
+            least = self.direction.least(turn.classes, turn.evaluated, far=far)
             if self.best.rules_out(least, self.direction.finest(turn.recoding, kept)):
                 return column
         return None

@@ -65,8 +65,8 @@ class Slices:
         """
         blocks = np.arange(max(coarsest) + 1)[:, np.newaxis] == np.array(coarsest)
         sizes = blocks.astype(float) @ self.sizes
-        found: Reals = summed(np.where(sizes < problem.k, sizes, 0.0), self.starts).sum(axis=0)
-        return found
+        lost: Reals = summed(np.where(sizes < problem.k, sizes, 0.0), self.starts).sum(axis=0)
+        return lost
 
     def only(self, recodings: Numbers) -> Slices:
         """The classes of some of the recodings, by their numbers, ascending."""
@@ -79,7 +79,7 @@ class Slices:
         return Slices(
             self.sizes[:, there],
             None if self.prices is None else self.prices[:, there],
-            tuple(each[:, there] for each in self.values),
+            tuple(counts[:, there] for counts in self.values),
             np.cumsum(lengths) - lengths,
         )
 
@@ -153,8 +153,8 @@ def summed(figures: Reals, starts: Numbers) -> Reals:
     if len(starts) == 1:
         whole: Reals = figures.sum(axis=1, keepdims=True)
         return whole
-    found: Reals = np.add.reduceat(figures, starts, axis=1)
-    return found
+    sums: Reals = np.add.reduceat(figures, starts, axis=1)
+    return sums
 
 
 ROOM = 2**30
@@ -186,7 +186,7 @@ class Recodings:
         """Recodings of a column of a problem."""
         prices = None
         if problem.prices is not None:
-            prices = np.stack([problem.cell_prices(column, own) for own in partitions])
+            prices = np.stack([problem.cell_prices(column, partition) for partition in partitions])
         return cls(column, np.array(partitions, np.int64), prices)
 
     def __len__(self) -> int:
@@ -242,7 +242,7 @@ class PartlyRecoded:
 
     def _sizes(self, labels: Sequence[Numbers]) -> Reals:
         """Records per class by some labels of each row [records]."""
-        group = classes_of(labels, [int(own.max()) + 1 for own in labels])
+        group = classes_of(labels, [int(label.max()) + 1 for label in labels])
         return _sums(group, self.sizes)
 
     def recoded(self, recodings: Recodings, number: int, *, left: Sequence[int]) -> PartlyRecoded:
@@ -253,16 +253,16 @@ class PartlyRecoded:
             number: Which of them.
             left: The columns that are recoded later.
         """
-        own = self.units[:, recodings.column]
-        labels = [self.group, recodings.labels[number][own]]
-        group = classes_of(labels, [int(each.max()) + 1 for each in labels])
+        units = self.units[:, recodings.column]
+        labels = [self.group, recodings.labels[number][units]]
+        group = classes_of(labels, [int(label.max()) + 1 for label in labels])
         keys = [group, *(self.units[:, c] for c in left), *(self.values + 1).T]
-        alike = classes_of(keys, [int(each.max()) + 1 for each in keys])
+        alike = classes_of(keys, [int(key.max()) + 1 for key in keys])
         first = np.zeros(int(alike.max()) + 1, np.int64)
         first[alike] = np.arange(len(alike))
         prices = self.prices
         if recodings.prices is not None:
-            prices = prices + self.sizes * recodings.prices[number][own]
+            prices = prices + self.sizes * recodings.prices[number][units]
         return PartlyRecoded(
             self.problem,
             group[first],
@@ -282,8 +282,8 @@ class PartlyRecoded:
         """
         rows, ahead = self, list(fixed)
         for place, column in enumerate(ahead):
-            own = Recodings.of(self.problem, column, partitions=[fixed[column]])
-            rows = rows.recoded(own, 0, left=[*left, *ahead[place + 1 :]])
+            recodings = Recodings.of(self.problem, column, partitions=[fixed[column]])
+            rows = rows.recoded(recodings, 0, left=[*left, *ahead[place + 1 :]])
         return rows
 
     def fewest_lost(self, left: Sequence[int]) -> float:
@@ -306,16 +306,16 @@ class PartlyRecoded:
         Raises:
             OutOfRoomError: There are too many classes.
         """
-        number, own = len(recodings), self.units[:, recodings.column]
+        number, units = len(recodings), self.units[:, recodings.column]
         labels = [
-            np.repeat(np.arange(number), len(own)),
+            np.repeat(np.arange(number), len(units)),
             np.tile(self.group, number),
-            recodings.labels[:, own].ravel(),
+            recodings.labels[:, units].ravel(),
         ]
-        group = classes_of(labels, [int(each.max()) + 1 for each in labels])
+        group = classes_of(labels, [int(label.max()) + 1 for label in labels])
         prices = None
         if recodings.prices is not None:
-            prices = (self.prices + self.sizes * recodings.prices[:, own]).ravel()
+            prices = (self.prices + self.sizes * recodings.prices[:, units]).ravel()
         starts = group.reshape(number, -1).min(axis=1)
         return self._slices(inner, group, prices=prices, starts=starts)
 
@@ -344,8 +344,8 @@ class PartlyRecoded:
             width, value = len(demand.table), np.tile(self.values[:, demand.attribute], times)
             there = value >= 0
             keys = key[there] * width + value[there]
-            held = _sums(keys, sizes[there], numbers=units * classes * width)
-            values.append(held.reshape(units, classes, width))
+            counts = _sums(keys, sizes[there], numbers=units * classes * width)
+            values.append(counts.reshape(units, classes, width))
         shape = units, classes
         return Slices(
             _sums(key, sizes, numbers=units * classes).reshape(shape),
@@ -367,10 +367,10 @@ def slices_of(
     labels, prices = [rows.group], rows.prices
     for other, partition in enumerate(recoding):
         if other != column:
-            own = problem.units[:, other]
-            labels.append(np.array(partition)[own])
-            prices = prices + rows.sizes * problem.cell_prices(other, partition)[own]
-    group = classes_of(labels, [int(each.max()) + 1 for each in labels])
+            units = problem.units[:, other]
+            labels.append(np.array(partition)[units])
+            prices = prices + rows.sizes * problem.cell_prices(other, partition)[units]
+    group = classes_of(labels, [int(label.max()) + 1 for label in labels])
     return replace(rows, group=group, prices=prices).slices(column)
 
 
@@ -413,7 +413,7 @@ class Runs:
         else:
             inner = [branch for root in domain.roots for branch in root.inner()]
             parts = [_units(domain), *(_merged(branch, domain.scheme) for branch in inner)]
-        first, last, leaves = (np.concatenate(own) for own in zip(*parts, strict=True))
+        first, last, leaves = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return cls(first, last, leaves, levels)
 
     def __len__(self) -> int:
@@ -443,9 +443,9 @@ def _level(partition: Sequence[int], spans: Sequence[tuple[int, int]]) -> _Parts
 
 def _units(domain: Domain) -> _Parts:
     """The units of a column, each a block."""
-    own = np.array([branch.own for root in domain.roots for branch in _single(root)])
+    spans = np.array([branch.lowest_span for root in domain.roots for branch in _single(root)])
     numbers = np.arange(domain.units)
-    return numbers, numbers + 1, own[:, 1] - own[:, 0]
+    return numbers, numbers + 1, spans[:, 1] - spans[:, 0]
 
 
 def _single(branch: Branch) -> Iterator[Branch]:
@@ -459,7 +459,7 @@ def _single(branch: Branch) -> Iterator[Branch]:
 def _merged(branch: Branch, scheme: str) -> _Parts:
     """The blocks of two or more child subtrees of a branch."""
     if scheme == "ghs":
-        start, end = branch.own
+        start, end = branch.lowest_span
         return np.array([branch.first]), np.array([branch.last]), np.array([end - start])
     figures = [(child.first, child.last, *child.span) for child in branch.children]
     first, last, start, end = np.array(figures).T
@@ -499,11 +499,11 @@ class Part:
 
 def unbeaten(parts: Iterable[Part]) -> list[Part]:
     """The parts that no other beats in both cost and suppressed records, the cheapest first."""
-    found: list[Part] = []
-    for part in sorted(parts, key=lambda each: (each.cost, each.lost)):
-        if not found or part.lost < found[-1].lost:
-            found.append(part)
-    return found
+    kept: list[Part] = []
+    for part in sorted(parts, key=lambda candidate: (candidate.cost, candidate.lost)):
+        if not kept or part.lost < kept[-1].lost:
+            kept.append(part)
+    return kept
 
 
 class Inner:
@@ -541,17 +541,17 @@ class Inner:
             for figures in (self.runs.first, self.runs.last, self.runs.leaves)
         )
         before = np.append(0, np.cumsum(domain.records))
-        found = prices.of_cells(
+        cell_prices = prices.of_cells(
             self.column,
             domain,
-            held=domain.records[units],
+            unit=domain.records[units],
             records=before[last] - before[first],
             leaves=leaves,
         )
         if prices.loss.by_value:
             numbers = np.arange(domain.units)[units]
-            found = np.where((first <= numbers) & (numbers < last), found, 0)
-        return found.astype(float)
+            cell_prices = np.where((first <= numbers) & (numbers < last), cell_prices, 0)
+        return cell_prices.astype(float)
 
     def costs(self, slices: Slices, deadline: Deadline = NEVER) -> Costs:
         """What each block costs in each recoding of the other columns.
@@ -609,16 +609,16 @@ class Inner:
         Where none or all of the records may be suppressed, it is what it costs.
         """
         cost = self._allowed(costs)
-        found: Reals = self._heads(cost)[-1]
+        bounds: Reals = self._heads(cost)[-1]
         if self.levels:
-            found = np.min([cost[own].sum(axis=0) for own in self.levels], axis=0)
-        return found
+            bounds = np.min([cost[level].sum(axis=0) for level in self.levels], axis=0)
+        return bounds
 
     def cheapest(self, costs: Costs, recoding: int) -> Recoded:
         """The recoding that `least` finds for one recoding of the other columns."""
         cost = self._allowed(costs)[:, [recoding]]
         if self.levels:
-            numbers = min(self.levels, key=lambda own: float(cost[own].sum()))
+            numbers = min(self.levels, key=lambda level: float(cost[level].sum()))
             return self._part(costs, recoding, numbers=numbers.tolist()).recoded()
         heads, unit, chosen = self._heads(cost)[:, 0], len(self.ending), []
         while unit:
@@ -640,7 +640,7 @@ class Inner:
         """
         most, units = self.problem.allowance, len(self.ending)
         if self.levels:
-            parts = [self._part(costs, recoding, numbers=own.tolist()) for own in self.levels]
+            parts = [self._part(costs, recoding, numbers=level.tolist()) for level in self.levels]
         else:
             tails = self._tails(costs.cost[:, recoding])
             heads: list[list[Part]] = [[Part(0.0, 0.0)], *([] for _ in range(units))]
@@ -665,8 +665,8 @@ class Inner:
 
     def _starts(self, unit: int) -> Numbers:
         """Per block that ends with a unit the first of its units."""
-        found: Numbers = self.runs.first[self.ending[unit]]
-        return found
+        starts: Numbers = self.runs.first[self.ending[unit]]
+        return starts
 
     def _heads(self, cost: Reals) -> Reals:
         """`heads[border, recoding]`: what the units before a border cost at least."""
@@ -680,16 +680,16 @@ class Inner:
         tails = np.full(len(self.ending) + 1, np.inf)
         tails[-1] = 0.0
         for unit in reversed(range(len(self.ending))):
-            starts, own = self._starts(unit), cost[self.ending[unit]]  # starts are distinct
-            tails[starts] = np.minimum(tails[starts], own + tails[unit + 1])
+            starts, block_cost = self._starts(unit), cost[self.ending[unit]]  # starts are distinct
+            tails[starts] = np.minimum(tails[starts], block_cost + tails[unit + 1])
         return tails
 
     def _part(self, costs: Costs, recoding: int, *, numbers: Sequence[int]) -> Part:
-        own = list(numbers)
+        blocks = list(numbers)
         return Part(
-            float(costs.cost[own, recoding].sum()),
-            float(costs.lost[own, recoding].sum()),
-            tuple(map(self.runs.block, own)),
+            float(costs.cost[blocks, recoding].sum()),
+            float(costs.lost[blocks, recoding].sum()),
+            tuple(map(self.runs.block, blocks)),
         )
 
 

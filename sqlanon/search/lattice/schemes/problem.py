@@ -63,19 +63,19 @@ class CellPrices:
         return sum(self.parts)
 
     def of_cells(
-        self, column: int, domain: Domain, *, held: Numbers, records: Numbers, leaves: Numbers
+        self, column: int, domain: Domain, *, unit: Numbers, records: Numbers, leaves: Numbers
     ) -> Numbers:
         """The prices of cells, rounded down, from arrays of any shapes that suit each other.
 
         Args:
             column: Number of the column.
             domain: The column.
-            held: Records of the cell's unit [records].
+            unit: Records of the cell's unit [records].
             records: Records of its block [records].
             leaves: Leaves that the block stands for.
         """
         every = int(domain.records.sum())
-        lost, of = self.loss.share(GroupedCells(leaves, len(domain.order), held, records, every))
+        lost, of = self.loss.share(GroupedCells(leaves, len(domain.order), unit, records, every))
         prices: Numbers = self.parts[column] * lost // of
         return prices
 
@@ -143,7 +143,7 @@ class SchemeProblem:
         domain = self.domains[column]
         records = (members @ domain.records)[:, np.newaxis]
         prices = self.prices.of_cells(
-            column, domain, held=domain.records, records=records, leaves=leaves[:, np.newaxis]
+            column, domain, unit=domain.records, records=records, leaves=leaves[:, np.newaxis]
         )
         return np.where(members, prices, 0)
 
@@ -155,16 +155,16 @@ class SchemeProblem:
         leaves = np.array(list(map(leaf_count, domain.block_spans(partition))))
         records = np.bincount(block, domain.records).astype(np.int64)
         return self.prices.of_cells(
-            column, domain, held=domain.records, records=records[block], leaves=leaves[block]
+            column, domain, unit=domain.records, records=records[block], leaves=leaves[block]
         )
 
     def evaluate(self, recoding: Sequence[Partition]) -> Evaluated:
         """What a recoding costs, in the order of the columns."""
-        labels = [np.array(own)[self.units[:, c]] for c, own in enumerate(recoding)]
-        widths = [max(own) + 1 for own in recoding]
+        labels = [np.array(blocks)[self.units[:, c]] for c, blocks in enumerate(recoding)]
+        widths = [max(blocks) + 1 for blocks in recoding]
         prices = np.zeros(len(self.sizes), np.int64)
-        for column, own in enumerate(recoding):
-            prices += self.cell_prices(column, own)[self.units[:, column]]
+        for column, partition in enumerate(recoding):
+            prices += self.cell_prices(column, partition)[self.units[:, column]]
         return self.judge(classes_of(labels, widths), self.sizes * prices)
 
     def judge(self, group: Numbers, prices: Numbers) -> Evaluated:
@@ -178,10 +178,10 @@ class SchemeProblem:
         sizes = np.bincount(group, self.sizes, classes).astype(np.int64)
         priced = np.bincount(group, prices, classes).astype(np.int64)
         kept = self.publishable(group, sizes)
-        own = sizes * sizes if self.prices is None else priced
+        class_costs = sizes * sizes if self.prices is None else priced
         least = sizes * np.maximum(sizes, self.k) if self.prices is None else priced
         lost = int(sizes[~kept].sum())
-        cost = int(own[kept].sum()) + lost * self.whole
+        cost = int(class_costs[kept].sum()) + lost * self.whole
         return Evaluated(cost, lost, int(least.sum()), classes)
 
     def publishable(self, group: Numbers, sizes: Numbers) -> Flags:
@@ -192,10 +192,10 @@ class SchemeProblem:
             asked = np.flatnonzero(kept)
             place = np.full(len(sizes), -1)
             place[asked] = np.arange(len(asked))
-            own, number = self.demands.values[:, demand.attribute], place[group]
-            there = (own >= 0) & (number >= 0)
-            held = Sparse.sorted(number[there], own[there], self.sizes[there])
-            kept[asked] = held.holds(demand, groups=len(asked))
+            value, number = self.demands.values[:, demand.attribute], place[group]
+            there = (value >= 0) & (number >= 0)
+            counts = Sparse.sorted(number[there], value[there], self.sizes[there])
+            kept[asked] = counts.holds(demand, groups=len(asked))
         return kept
 
 
@@ -227,8 +227,8 @@ def classes_of(labels: Sequence[Numbers], widths: Sequence[int]) -> Numbers:
         raise ValueError("there is no column")
     key, most = labels[0], widths[0]
     if math.prod(widths) <= 2**62:
-        for own, width in zip(labels[1:], widths[1:], strict=True):
-            key = key * width + own
+        for label, width in zip(labels[1:], widths[1:], strict=True):
+            key = key * width + label
             most *= width
     else:
         key = united(packed(np.stack(labels, axis=1), widths))
@@ -236,8 +236,8 @@ def classes_of(labels: Sequence[Numbers], widths: Sequence[int]) -> Numbers:
     if most <= 16 * len(key) + 1024:
         there = np.zeros(most, bool)  # a table is filled faster than keys are sorted
         there[key] = True
-        found: Numbers = (np.cumsum(there) - 1)[key]
-        return found
+        classes: Numbers = (np.cumsum(there) - 1)[key]
+        return classes
     return np.unique(key, return_inverse=True)[1]
 
 

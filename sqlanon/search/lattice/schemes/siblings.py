@@ -119,16 +119,16 @@ class _Search:
         """The sets of two children or more whose excess can be less than the slack."""
         number = len(branch.children)
         masks = np.left_shift(1, np.arange(number))
-        last, found = np.arange(number), [np.empty(0, np.int64)]
+        last, kept = np.arange(number), [np.empty(0, np.int64)]
         while len(masks):
             self.deadline.check()
             pairs = [(masks[last < more] | 1 << more, more) for more in range(1, number)]
-            masks = np.concatenate([own for own, _ in pairs])
-            last = np.concatenate([np.full(len(own), more) for own, more in pairs])
+            masks = np.concatenate([grown for grown, _ in pairs])
+            last = np.concatenate([np.full(len(grown), more) for grown, more in pairs])
             counts = self._can_count(branch, masks)
             masks, last = masks[counts], last[counts]
-            found.append(masks)
-        return np.concatenate(found)
+            kept.append(masks)
+        return np.concatenate(kept)
 
     def _can_count(self, branch: Branch, masks: Numbers) -> Flags:
         """Whether the least excess of blocks is below the slack."""
@@ -141,10 +141,10 @@ class _Search:
         counts = np.zeros(len(masks), bool)
         step = max(1, CELLS // slices.sizes.shape[1])
         for start in range(0, len(masks), step):
-            own = members[start : start + step].astype(float)
-            sizes = own @ slices.sizes
+            units = members[start : start + step].astype(float)
+            sizes = units @ slices.sizes
             least = (sizes * np.maximum(sizes, problem.k)).sum(axis=1)
-            counts[start : start + step] = least - own @ self.least < self.slack
+            counts[start : start + step] = least - units @ self.least < self.slack
         return counts
 
     def _parts(self, members: Flags, leaves: Numbers) -> list[tuple[int, Part]]:
@@ -156,8 +156,8 @@ class _Search:
         excess, lost = costs.cost[:, 0] - members.astype(float) @ self.least, costs.lost[:, 0]
         good = np.flatnonzero((excess < self.slack) & (lost <= problem.allowance))
         return [
-            (row, Part(own, gone, (_block(members[row]),)))
-            for row, own, gone in zip(
+            (row, Part(cost, gone, (_block(members[row]),)))
+            for row, cost, gone in zip(
                 good.tolist(), excess[good].tolist(), lost[good].tolist(), strict=True
             )
         ]
@@ -196,13 +196,13 @@ class _Search:
 
     def _traced(self, steps: list[_States], options: list[tuple[int, Part]], *, state: int) -> Part:
         """The parts of a last state."""
-        found = Part(0.0, 0.0)
+        part = Part(0.0, 0.0)
         for states in reversed(steps[1:]):
             number = int(states.added[state])
             if number >= 0:
-                found = found.plus(options[number][1])
+                part = part.plus(options[number][1])
             state = int(states.before[state])
-        return found
+        return part
 
     def _unbeaten(self, parts: Iterable[Part]) -> list[Part]:
         most = self.problem.allowance
@@ -248,23 +248,23 @@ _FIRST = _States(np.zeros(1, np.int64), np.zeros(1), np.zeros(1), _NONE, _NONE)
 
 def _bits(branch: Branch, masks: Numbers) -> Flags:
     """`bits[set, child]`: whether a set has a child."""
-    found: Flags = (masks[:, np.newaxis] >> np.arange(len(branch.children)) & 1).astype(bool)
-    return found
+    bits: Flags = (masks[:, np.newaxis] >> np.arange(len(branch.children)) & 1).astype(bool)
+    return bits
 
 
 def _members(domain: Domain, branch: Branch, masks: Numbers) -> Flags:
     """`members[set, unit]`: whether a set of children has a unit."""
     members = np.zeros((len(masks), domain.units), bool)
-    for child, held in zip(branch.children, _bits(branch, masks).T, strict=True):
-        members[:, child.first : child.last] = held[:, np.newaxis]
+    for child, has_child in zip(branch.children, _bits(branch, masks).T, strict=True):
+        members[:, child.first : child.last] = has_child[:, np.newaxis]
     return members
 
 
 def _leaves(branch: Branch, masks: Numbers) -> Numbers:
     """The leaves that each set of children stands for."""
     sizes = np.array([leaf_count([child.span]) for child in branch.children])
-    found: Numbers = _bits(branch, masks) @ sizes
-    return found
+    leaves: Numbers = _bits(branch, masks) @ sizes
+    return leaves
 
 
 def _block(members: Flags) -> Block:
@@ -321,10 +321,10 @@ def least_by_shares(
         deadline: When a `TimeLimitError` ends the work.
     """
     units, number = len(slices[0].sizes), len(slices)
-    width = max(each.sizes.shape[1] for each in slices)
+    width = max(outer.sizes.shape[1] for outer in slices)
     sizes = np.zeros((number, units, width))
-    for place, each in enumerate(slices):
-        sizes[place, :, : each.sizes.shape[1]] = each.sizes
+    for place, classes in enumerate(slices):
+        sizes[place, :, : classes.sizes.shape[1]] = classes.sizes
     least = (sizes * np.maximum(sizes, problem.k)).sum(axis=2)
     slack = below - least.sum(axis=1)
     blocks = _Blocks(
@@ -344,10 +344,10 @@ def least_by_shares(
                 alone: Reals = least.sum(axis=1)
                 return alone
             parts = slices[:half], slices[half:]
-            found = [
+            part_bounds = [
                 least_by_shares(problem, part, below=below, deadline=deadline) for part in parts
             ]
-            return np.concatenate(found)
+            return np.concatenate(part_bounds)
         grown = _grown(blocks, sizes, least=least)
         cost = (grown.sizes * np.maximum(grown.sizes, problem.k)).sum(axis=1)
         blocks = grown.only(cost - grown.least < slack[grown.recoding])
@@ -382,9 +382,9 @@ def _shares(problem: SchemeProblem, blocks: _Blocks, *, recodings: int) -> Reals
     else:
         fails = (small & (blocks.sizes > 0)).any(axis=1)
         cost = np.where(fails, np.inf, (blocks.sizes * blocks.sizes).sum(axis=1))
-    own = (cost - blocks.least) / blocks.members.sum(axis=1)
-    shares = np.where(blocks.members, own[:, np.newaxis], np.inf)
+    share = (cost - blocks.least) / blocks.members.sum(axis=1)
+    shares = np.where(blocks.members, share[:, np.newaxis], np.inf)
     there, starts = np.unique(blocks.recoding, return_index=True)
-    found = np.full((recodings, shares.shape[1]), np.inf)
-    found[there] = np.minimum.reduceat(shares, starts, axis=0)
-    return found
+    smallest = np.full((recodings, shares.shape[1]), np.inf)
+    smallest[there] = np.minimum.reduceat(shares, starts, axis=0)
+    return smallest

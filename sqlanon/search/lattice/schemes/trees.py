@@ -73,17 +73,17 @@ def _count(branch: Branch, scheme: str) -> int:
 
 def _in_runs(below: Sequence[int]) -> int:
     """The recodings of children that are merged in runs of two or more."""
-    found, before = 1, 0  # of those so far, and in all of those with fewer
-    for own in below:
-        found, before = found * own + before, before + found
-    return found
+    ways, before = 1, 0  # of those so far, and in all of those with fewer
+    for number in below:
+        ways, before = ways * number + before, before + ways
+    return ways
 
 
 def _in_groups(below: Sequence[int]) -> int:
     """The recodings of children that are merged in any groups of two or more."""
     alone = [1]  # elementary symmetric polynomials
-    for own in below:
-        alone = [a + b * own for a, b in zip([*alone, 0], [0, *alone], strict=True)]
+    for number in below:
+        alone = [a + b * number for a, b in zip([*alone, 0], [0, *alone], strict=True)]
     merged = _without_singletons(len(below))
     return sum(ways * merged[len(below) - single] for single, ways in enumerate(alone))
 
@@ -94,18 +94,18 @@ def _without_singletons(most: int) -> list[int]:
     >>> _without_singletons(6)
     [1, 0, 1, 1, 4, 11, 41]
     """
-    found, row = [1], [1]
+    partitions, row = [1], [1]
     for _ in range(most):
-        found.append(row[0] - found[-1])
+        partitions.append(row[0] - partitions[-1])
         row = _next_bell_row(row)
-    return found
+    return partitions
 
 
 def _next_bell_row(row: Sequence[int]) -> list[int]:
     """The next row of Bell's triangle; its first number is the next Bell number."""
     following = [row[-1]]
-    for own in row:
-        following.append(following[-1] + own)
+    for number in row:
+        following.append(following[-1] + number)
     return following
 
 
@@ -169,15 +169,15 @@ class Merging:
     def _bases(self, position: Position, single: Sequence[bool]) -> Iterator[Block]:
         """What may be extended: the block merged last, and single units after its first."""
         partition, start = position.partition, position.start
-        yield tuple(unit for unit, own in enumerate(partition) if own == partition[start])
+        yield tuple(unit for unit, block in enumerate(partition) if block == partition[start])
         yield from ((unit,) for unit in range(start + 1, len(partition)) if single[unit])
 
     def _next(self, base: Block, single: Sequence[bool]) -> Iterator[Span]:
         """The units, in a row, that a block may be extended by in one step."""
-        found = self._place(base)
-        if found is None:
+        place = self._place(base)
+        if place is None:
             return
-        branch, number = found
+        branch, number = place
         if self.domain.scheme == "ghs":
             if number == 0 and all(single[base[-1] + 1 : branch.last]):
                 yield base[-1] + 1, branch.last
@@ -212,10 +212,10 @@ class Merging:
         if self.domain.scheme == "bhs":
             return self.domain.coarsest
         last = partition[position.start]
-        stays = [own < last for own in partition]
+        stays = [block < last for block in partition]
         base = next(self._bases(position, single))
         if not any(self._next(base, single)):
-            stays = [own <= last for own in partition]
+            stays = [block <= last for block in partition]
         labels = [*partition]
         for root in self.domain.roots:
             self._merge_free(root, stays, labels=labels)
@@ -252,12 +252,12 @@ def _relabel(labels: list[int], branches: Sequence[Branch], label: int) -> None:
 def _single(partition: Partition) -> list[bool]:
     """Whether a unit is a block by itself."""
     sizes = Counter(partition)
-    return [sizes[own] == 1 for own in partition]
+    return [sizes[block] == 1 for block in partition]
 
 
 def _joined_by(finer: Partition, coarser: Partition) -> tuple[int, int]:
     """Two units that a recoding has in one block and a finer one has not."""
-    firsts = [coarser.index(own) for own in coarser]
+    firsts = [coarser.index(block) for block in coarser]
     return next((f, u) for u, f in enumerate(firsts) if finer[f] != finer[u])
 
 
@@ -311,13 +311,13 @@ class Splitting:
         """The ways to split a block in one step, as groups of child subtrees."""
         children = self.domain.branch_of(block).children
         units = set(block)
-        own = [child for child in children if child.first in units]
+        subtrees = [child for child in children if child.first in units]
         if self.domain.scheme == "ghs":
-            yield [[child] for child in own]
+            yield [[child] for child in subtrees]
         elif self.domain.scheme in ORDERED:
-            yield from ([own[:place], own[place:]] for place in range(1, len(own)))
+            yield from ([subtrees[:place], subtrees[place:]] for place in range(1, len(subtrees)))
         else:
-            first, *others = own
+            first, *others = subtrees
             for more in range(len(others)):
                 for with_first in combinations(others, more):
                     left = [child for child in others if child not in with_first]
@@ -341,7 +341,7 @@ class Splitting:
         """The finest recoding below: all that can still be split are single units."""
         if self.domain.scheme == "bhs":
             return self.domain.finest
-        firsts = [position.partition.index(own) for own in position.partition]
+        firsts = [position.partition.index(block) for block in position.partition]
         return numbered(
             [
                 first if first < position.start else len(firsts) + unit
