@@ -11,6 +11,7 @@ from public import ADULT, COMPLETE, read
 SHARE = 20  # the quick loop draws one of so many examples of a test
 FEWEST = 3
 ROWS = 1  # of a parametrized test is not slow
+ELSEWHERE = {"spark", "postgres"}  # folders whose tests start servers, and so are slow
 # Files of long tests, which come first: at the end one process would work on them alone.
 LONG = (
     *("test_benchmarks.py", "test_documentation.py", "test_dialects.py", "test_whole_policy.py"),
@@ -20,9 +21,11 @@ LONG = (
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Marks all but the first rows of parameters as slow, before tests are selected."""
+    """Marks what the quick loop leaves out as slow, before tests are selected."""
     seen = {}
     for item in items:
+        if item.path.parent.name in ELSEWHERE:
+            item.add_marker("slow")
         if item.get_closest_marker("every_row"):
             continue
         test = item.nodeid.split("[")[0]
