@@ -35,7 +35,8 @@ from sqlanon.engine.spark.types import with_one_zero
 from sqlanon.errors import EngineError, MissingTableError, SourceError, VerificationError
 
 _numbers = itertools.count(1)
-_EVERY_ROW = 2**63 - 1  # a limit that leaves no row out
+EVERY_ROW = 2**63 - 1
+"""A limit that leaves no row out, with which Sail keeps an order."""
 
 
 class SparkTables:
@@ -133,7 +134,7 @@ class SparkTables:
         draft = self._drafts.get(place.name)
         if self._call.is_sail and (draft is None or draft.kind != "parquet"):
             # But for plain files it leaves out an order that does not decide which rows there are.
-            text = f"{text} LIMIT {_EVERY_ROW}"
+            text = f"{text} LIMIT {EVERY_ROW}"
         if draft is None:
             self._note(place)
             self._run(f"CREATE TABLE {_text(place)} AS {text}")
@@ -240,7 +241,7 @@ class SparkTables:
         self._note(place)
         keys = ", ".join(map(_quoted, self._columns(written)))
         # Without a limit, however high, such an engine leaves the order out.
-        rows = f"SELECT * FROM {_text(written)} ORDER BY {keys} LIMIT {2**63 - 1}"
+        rows = f"SELECT * FROM {_text(written)} ORDER BY {keys} LIMIT {EVERY_ROW}"
         try:
             self._run(f"CREATE TABLE {_text(place)} AS {rows}")
             if self._differ(written, place):
