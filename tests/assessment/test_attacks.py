@@ -101,7 +101,7 @@ def attacks(original, released, control=NO_CONTROL, policy=POLICY):
         return found.to_dict()["attacks"], found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(releases())
 def test_attacks_equal_brute_force(given_tables):
     original, released, control, nulls = given_tables

@@ -350,8 +350,6 @@ def elsewhere(request):
 def test_what_is_published_is_worked_out_alike_elsewhere(case, elsewhere):
     if case.far and elsewhere.dialect == "spark":
         pytest.skip("it has no such days")
-    if case.name == "rounds" and elsewhere.dialect == "spark":
-        pytest.skip("Spark works named queries out at each use; the engine stores such")
     if elsewhere.name == "sail" and "numbers" in repr(case):
         pytest.skip("Sail joins -0.0 to no 0.0, so that such a release is refused")
     connection, plan = case.plan()
@@ -366,7 +364,7 @@ def test_what_is_published_is_worked_out_alike_elsewhere(case, elsewhere):
 def executed_elsewhere(dialect):
     """The trees of all queries that publish, as executed above."""
     for case in CASES:
-        if dialect != "spark" or not (case.far or case.name == "rounds"):
+        if not (case.far and dialect == "spark"):
             rows = case.plan()[1].rows(SOURCE)
             yield rows.tree() if isinstance(rows, Sql) else rows
 

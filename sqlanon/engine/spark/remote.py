@@ -15,7 +15,7 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Abilities
 from sqlanon.engine.spark.calls import Calls
 from sqlanon.engine.spark.intermediates import intermediates
-from sqlanon.engine.spark.tables import EVERY_ROW, SparkTables
+from sqlanon.engine.spark.tables import SparkTables, with_limit
 from sqlanon.engine.spark.types import padded, type_of_field
 from sqlanon.engine.spark.workers import SparkWorkers
 from sqlanon.errors import EngineError, SqlanonError
@@ -103,9 +103,8 @@ class SparkRemote:
 
     def store(self, name: str, text: str, *, most: int) -> int:
         """Stores the rows of a query under a name: how many there are."""
-        _, is_ordered, after = text.rpartition("ORDER BY")
-        if self._call.is_sail and is_ordered and "LIMIT" not in after:
-            text = f"{text} LIMIT {EVERY_ROW}"  # else a table of it is in the order of its source
+        if self._call.is_sail and "ORDER BY" in text:
+            text = with_limit(text)  # else a table of it is in the order of its source
         query = self._call(lambda: self._session.sql(text), "read a statement")
         self._stored[name] = query
         self._kept.write(name, query)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import uuid
 from contextlib import suppress
 from functools import partial
@@ -35,8 +36,8 @@ from sqlanon.engine.spark.types import with_one_zero
 from sqlanon.errors import EngineError, MissingTableError, SourceError, VerificationError
 
 _numbers = itertools.count(1)
-EVERY_ROW = 2**63 - 1
-"""A limit that leaves no row out, with which Sail keeps an order."""
+_EVERY_ROW = 2**63 - 1
+_LIMITED = re.compile(r"\bLIMIT\s+\d+\s*$")
 
 
 class SparkTables:
@@ -134,7 +135,7 @@ class SparkTables:
         draft = self._drafts.get(place.name)
         if self._call.is_sail and (draft is None or draft.kind != "parquet"):
             # But for plain files it leaves out an order that does not decide which rows there are.
-            text = f"{text} LIMIT {EVERY_ROW}"
+            text = with_limit(text)
         if draft is None:
             self._note(place)
             self._run(f"CREATE TABLE {_text(place)} AS {text}")
@@ -240,8 +241,7 @@ class SparkTables:
         """Writes a table anew under another name, which is gone after a failure or a kill."""
         self._note(place)
         keys = ", ".join(map(_quoted, self._columns(written)))
-        # Without a limit, however high, such an engine leaves the order out.
-        rows = f"SELECT * FROM {_text(written)} ORDER BY {keys} LIMIT {EVERY_ROW}"
+        rows = with_limit(f"SELECT * FROM {_text(written)} ORDER BY {keys}")
         try:
             self._run(f"CREATE TABLE {_text(place)} AS {rows}")
             if self._differ(written, place):
@@ -382,6 +382,15 @@ class SparkTables:
         read = with_one_zero if self._call.is_sail else lambda given: given
         self._call(lambda: read(frame).createOrReplaceTempView(name), "read a DataFrame")
         return exp.table_(name, quoted=True)
+
+
+def with_limit(text: str) -> str:
+    """A query with a limit that leaves no row out, without which Sail leaves its order out.
+
+    >>> with_limit("SELECT 1 LIMIT 2")
+    'SELECT 1 LIMIT 2'
+    """
+    return text if _LIMITED.search(text) else f"{text} LIMIT {_EVERY_ROW}"
 
 
 def _text(table: exp.Table) -> str:

@@ -24,7 +24,7 @@ from sqlanon.search.clustering.dual_bound import Ascent, Duals, dual_bound, stan
 from sqlanon.search.clustering.price_proof import AlikeRecords, WholePass
 from sqlanon.search.clustering.problem import Candidates, column_bounds
 
-FEW = settings(max_examples=100, deadline=None)
+FEW = settings(max_examples=200, deadline=None)
 efforts = st.sampled_from(Ascent)
 
 
