@@ -613,6 +613,8 @@ _SPARK = Phrasing(
 PHRASINGS: Mapping[str, Phrasing] = {
     "postgres": _POSTGRES,
     "spark": _SPARK,
-    "sail": replace(_SPARK, query_rewrite=_query_for_sail),
+    "sail": replace(
+        _SPARK, query_rewrite=_query_for_sail, executed=frozenset(_EXECUTED.split())
+    ),
 }
 """The engines on which tests execute statements."""

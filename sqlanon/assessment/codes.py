@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import WORD_BITS, Field, field_masks, packed
-from sqlanon.microdata.tables import change_fault, refuse_unsteady
+from sqlanon.microdata.tables import CHANGED, change_fault, refuse_unsteady
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.table_classes import Coding, coded_rows
@@ -27,7 +27,6 @@ from sqlanon.sqltext import Sql
 WIDE = 32
 """Columns above which a table is written in parts."""
 COLUMNS_OF_A_PART = 16
-CHANGED = "the table changed while it was read; try again"
 Subset = int
 """A set of columns: a bit for each, by its number."""
 

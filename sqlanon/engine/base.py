@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.dialects import written
+from sqlanon.errors import SourceError
 from sqlanon.sqltext import DIALECT, Sql, Statement
 from sqlanon.workers import Workers
 
@@ -178,6 +179,10 @@ class Names(Protocol):
         """Whether a fully qualified name is a table's, not a view's."""
         ...
 
+    def is_steady(self, table: exp.Table) -> bool:
+        """Whether statements of one transaction all read the same of it, whatever others write."""
+        ...
+
     def drop(self, table: exp.Table) -> None:
         """Drops a table that exists."""
         ...
@@ -186,8 +191,12 @@ class Names(Protocol):
         """Refuses a table that `replace` could not replace in one step, by a `SourceError`."""
         ...
 
-    def replace(self, written: exp.Table, place: exp.Table) -> None:
-        """Gives a table that was written beside a place its name; what stood there is gone."""
+    def replace(self, written: exp.Table, place: exp.Table, *, overwrite: bool) -> None:
+        """Gives a table that was written beside a place its name; what stood there is gone.
+
+        Raises:
+            SourceError: Something stands there, and is not to be overwritten.
+        """
         ...
 
 
@@ -317,6 +326,14 @@ class Engine(Protocol):
         then the time is only looked at before each of them.
         """
         ...
+
+
+def appeared(place: exp.Table) -> SourceError:
+    """The error of a place that was free when the work began, and is not any more."""
+    return SourceError(
+        f"{place.name!r} has appeared meanwhile, so nothing is published; name another place, or "
+        "replace it with overwrite (--overwrite)"
+    )
 
 
 def without_enums(kind: exp.DataType) -> exp.DataType:

@@ -388,6 +388,10 @@ class RoutedTables:
         """Whether a fully qualified name is a table's, not a view's."""
         return self._far.is_base_table(table)
 
+    def is_steady(self, table: exp.Table) -> bool:
+        """Whether statements of one transaction all read the same of it, whatever others write."""
+        return self._far.is_steady(table)
+
     def drop(self, table: exp.Table) -> None:
         """Drops a table that exists, or a temporary."""
         self._engine.drop(table)
@@ -419,9 +423,9 @@ class RoutedTables:
         """Refuses a table that `replace` could not replace in one step, by a `SourceError`."""
         self._far.refuse_fixed(place)
 
-    def replace(self, written: exp.Table, place: exp.Table) -> None:
+    def replace(self, written: exp.Table, place: exp.Table, *, overwrite: bool) -> None:
         """Gives a table that was written beside a place its name; what stood there is gone."""
-        self._far.replace(written, place)
+        self._far.replace(written, place, overwrite=overwrite)
 
     def _told(self, table: exp.Table) -> exp.Table:
         # As the texts of queries have it.

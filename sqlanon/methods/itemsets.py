@@ -666,7 +666,8 @@ def list_itemsets(
         encoded = encode_subject(engine, subject, plain)
         result = mined(engine, encoded, trees=subject.trees, wanted=wanted)
         if place is not None:
-            with written_beside(engine, result.labelled(engine, subject.trees), place=place):
+            rows = result.labelled(engine, subject.trees)
+            with written_beside(engine, rows, place=place, overwrite=listed.overwrite):
                 pass
     return MiningReport(
         kind=listed.kind,

@@ -13,11 +13,13 @@ from sqlglot import exp
 from sqlanon.arguments import kind_of, path_of
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.open import HeldFrame, OpenedSource, TextReading, is_database, open_source
-from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.population import with_population
+from sqlanon.microdata.tables import CHANGED, change_fault
 from sqlanon.policy.policy import Policy
-from sqlanon.query.text import type_name
+from sqlanon.query.encoding.encode import fingerprint
+from sqlanon.query.text import is_unknown, type_name
 from sqlanon.reports.document import R
 
 Policies = Policy | Callable[[Sequence[str]], Policy]
@@ -110,9 +112,37 @@ def reading(
         return Use(left_out, by_value, frozenset(alone), counted=counted)
 
     with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
-        with _blamed(source), _beside_population(source, made[0], has_labels=True):
+        with (
+            source.engine.transaction() if source.kind == "remote" else nullcontext(),
+            _blamed(source),
+            _unchanged(source, made[0]),
+            _beside_population(source, made[0], has_labels=True),
+        ):
             yield source, made[0]
         source.engine.opened.refuse_changed()
+
+
+@contextmanager
+def _unchanged(source: OpenedSource, policy: Policy) -> Iterator[None]:
+    """Reads a table that others may write to meanwhile, twice more, to learn whether they did.
+
+    Raises:
+        SourceError: The columns of the policy, or the number of records, are not what they were.
+    """
+    engine, table = source.engine, source.table
+    if engine.tables.is_steady(table):
+        yield
+        return
+    read = {*policy.attributes, *policy.sensitive, *policy.counting_columns, policy.weight}
+    columns = {
+        name: kind
+        for name, kind in engine.columns(table).items()
+        if name in read and not is_unknown(kind)  # which the work itself refuses
+    }
+    before = engine.rows(fingerprint(table, columns))
+    yield
+    if engine.rows(fingerprint(table, columns)) != before:
+        raise SourceError(change_fault(engine, table, otherwise=CHANGED))
 
 
 def _beside_population(

@@ -47,26 +47,40 @@ def place_of(
 
 
 def try_place(engine: Engine, place: exp.Table) -> None:
-    """Makes an empty table beside a place and drops it, to learn whether one can be made there.
+    """Makes a table of one cell beside a place and drops it, to learn whether that can be done.
+
+    Of no row a database elsewhere may write no file, and so would not tell where its files go.
 
     Raises:
         SourceError: The database is open for reading only, or the open transaction has written to
-            another one already.
+            another one already, or what is written is not seen here.
     """
     trial = engine.tables.beside(place)
-    nothing = exp.select(exp.cast(exp.null(), "INT").as_("nothing")).where(exp.false())
+    nothing = exp.select(exp.cast(exp.null(), "INT").as_("nothing"))
     engine.tables.write(trial, nothing)
     engine.tables.drop(trial)
 
 
 @contextmanager
-def written_beside(engine: Engine, rows: Statement, *, place: exp.Table) -> Iterator[exp.Table]:
-    """A table of rows beside a place, which it takes on leaving; after a failure it is gone."""
+def written_beside(
+    engine: Engine, rows: Statement, *, place: exp.Table, overwrite: bool
+) -> Iterator[exp.Table]:
+    """A table of rows beside a place, which it takes on leaving; after a failure it is gone.
+
+    Args:
+        engine: Where both are.
+        rows: The rows.
+        place: The place.
+        overwrite: Whether what stands there by then may be replaced.
+
+    Raises:
+        SourceError: Something stands there that may not be.
+    """
     written = engine.tables.beside(place)
-    engine.tables.write(written, rows)
     try:
+        engine.tables.write(written, rows)
         yield written
-        engine.tables.replace(written, place)
+        engine.tables.replace(written, place, overwrite=overwrite)
     except BaseException:
         # In a transaction that has failed already nothing can be dropped, nor need be.
         with suppress(EngineError):
@@ -74,6 +88,7 @@ def written_beside(engine: Engine, rows: Statement, *, place: exp.Table) -> Iter
         raise
 
 
+CHANGED = "the table changed while it was read; try again"
 _UNSTEADY = "the view gives other rows each time that it is read; store its rows in a table first"
 
 

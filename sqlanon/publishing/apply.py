@@ -45,11 +45,16 @@ from sqlanon.wording import counted
 
 @dataclass(frozen=True, slots=True)
 class _Staged:
-    """The published rows as a table to check, how its columns go to a file, and notes on that."""
+    """The published rows as a table to check, with notes.
+
+    Where they go to a file, `here` is the same table in the embedded database, which writes it, and
+    `columns` say how its columns are written.
+    """
 
     table: exp.Table
     columns: Columns
     notes: tuple[str, ...] = ()
+    here: exp.Table | None = None
 
 
 def publish(
@@ -116,8 +121,9 @@ def publish(
                 refuse_together(together)
                 notes = (*notes, together.note)
             if target.output is not None:
+                assert staged.here is not None
                 file_notes = formats.notes_of(
-                    engine, table, output=target.output, written=staged.columns
+                    embedded(engine), staged.here, output=target.output, written=staged.columns
                 )
                 notes = (*notes, *file_notes)
             if plan.policy.entity is not None:
@@ -297,14 +303,16 @@ def _staged(
         return
     if engine.can.stages_beside and target.output is None:
         place = source if target.into is None else engine.tables.target(target.into, source)
-        with written_beside(engine, plan.rows(source, ordered=False), place=place) as staged:
+        rows = plan.rows(source, ordered=False)
+        with written_beside(engine, rows, place=place, overwrite=target.replaces) as staged:
             yield _Staged(staged, {})
         return
     with engine.workspace():
         staged = engine.materialize("published", plan.rows(source))
         if target.output is not None:
-            columns = formats.columns_written(engine, staged, output=target.output)
-            made = _Staged(staged, columns)
+            here = brought(engine, staged)
+            columns = formats.columns_written(embedded(engine), here, output=target.output)
+            made = _Staged(staged, columns, here=here)
             yield made
             _write(engine, plan, staged=made, target=target, models_must_hold=models_must_hold)
             return
@@ -315,21 +323,23 @@ def _staged(
             return
         place = source if target.into is None else engine.tables.target(target.into, source)
         gone = files.own_types(engine, source) if target.in_place else []
-        _move(engine, staged, place=place)
+        _move(engine, staged, place=place, overwrite=target.replaces)
         for one in gone:
             engine.run(files.drop_type(source.catalog, one))
 
 
-def _move(engine: Engine, staged: exp.Table, *, place: exp.Table) -> None:
+def _move(engine: Engine, staged: exp.Table, *, place: exp.Table, overwrite: bool) -> None:
     """Copies a checked table to its place; only now does the file of the database grow.
 
     It is written under a name of its own. After a failure it is dropped, since a transaction of
     the caller may be committed all the same.
 
     Raises:
+        SourceError: Something stands there that may not be replaced.
         VerificationError: What arrives is something else.
     """
-    with written_beside(engine, exp.select("*").from_(staged.copy()), place=place) as written:
+    rows = exp.select("*").from_(staged.copy())
+    with written_beside(engine, rows, place=place, overwrite=overwrite) as written:
         columns = engine.columns(written)
         sent, arrived = (engine.rows(fingerprint(one, columns)) for one in (staged, written))
         if sent != arrived:
@@ -416,10 +426,8 @@ def _write(
 ) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    table, columns = staged.table, staged.columns
-    here = embedded(engine)
-    if here is not engine:
-        table = brought(engine, table)
+    assert staged.here is not None
+    here, table, columns = embedded(engine), staged.here, staged.columns
     exported = files.export(
         here,
         table,
@@ -433,7 +441,7 @@ def _write(
             kept = [m for m in plan.policy.models if m not in plan.policy.population_models]
             labelled = replace(plan, policy=replace(plan.policy, models=kept), population=None)
             _verified(reader, labelled, table=written, models_must_hold=models_must_hold)
-            if not formats.holds_rows((engine, reader), (table, written), columns=columns):
+            if not formats.holds_rows((here, reader), (table, written), columns=columns):
                 raise VerificationError(
                     "the file does not read back as the rows that were to be published; "
                     "nothing is published"

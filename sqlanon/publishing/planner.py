@@ -13,7 +13,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.assessment.codes import CHANGED
 from sqlanon.assessment.persons import person_notes
 from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
@@ -47,7 +46,7 @@ from sqlanon.microdata.binding import (
     refuse_unread,
     refuse_unstored,
 )
-from sqlanon.microdata.tables import change_fault, is_reread
+from sqlanon.microdata.tables import CHANGED, change_fault, is_reread
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes

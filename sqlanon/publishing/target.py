@@ -120,6 +120,11 @@ class Target:
                 "in place the original is replaced in any case; leave overwrite (--overwrite) out"
             )
 
+    @property
+    def replaces(self) -> bool:
+        """Whether what stands at the place may be replaced."""
+        return self.in_place or self.overwrite
+
     @contextmanager
     def drawing(self) -> Iterator[None]:
         """While it lasts witnesses may draw; nothing of that is left over after a failure."""

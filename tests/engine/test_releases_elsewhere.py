@@ -539,18 +539,38 @@ def test_a_taken_place_is_replaced_in_one_step_or_refused_before_any_work(databa
     assert database.tables() == {"out"}
 
 
-def test_a_release_goes_to_a_file_of_this_machine(database, tmp_path):
+def test_a_table_that_appears_meanwhile_stays(database):
+    """Also where it could be replaced."""
+
+    def theirs(_):
+        if database.name == "sail":
+            database.source.sql("CREATE TABLE out USING delta AS SELECT 7 AS x").toArrow()
+            return
+        with type(database.source).connect(database.source.info.dsn) as another:
+            another.execute("CREATE TABLE out AS SELECT 7 AS x")
+
+    if database.name == "spark":
+        pytest.skip(SLOW)
+    database.load(people())
+    reason = "'out' has appeared meanwhile|a table of that name is there already"
+    with pytest.raises(SourceError, match=reason):
+        sqlanon.anonymize(database.source, POLICY, table="people", into="out", confirm=theirs)
+    assert (database.rows("out"), database.tables()) == ([(7,)], {"out"})
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_release_goes_to_a_file_of_this_machine(database, tmp_path, ending):
     table = people()
     database.load(table)
     near = elsewhere.in_duckdb(table)
+    policy, reports = {**POLICY, "suppressed": "keep", "keep": ["ill"]}, []
     for name, source in (("one", near), ("other", database.source)):
-        how = {"table": "people", "output": tmp_path / f"{name}.parquet"}
+        how = {"table": "people", "output": tmp_path / f"{name}.{ending}"}
         how |= {} if source is near else {"local_rows": 0}
-        sqlanon.anonymize(source, POLICY, **how)
-    read = [
-        duckdb.read_parquet(str(tmp_path / f"{n}.parquet")).fetchall() for n in ("one", "other")
-    ]
+        reports.append(sqlanon.anonymize(source, policy, **how))
+    read = [duckdb.sql(f"FROM '{tmp_path}/{n}.{ending}'").fetchall() for n in ("one", "other")]
     assert elsewhere.texts(read[0]) == elsewhere.texts(read[1])
+    assert set(reports[0].notes) <= set(reports[1].notes)
     assert database.tables() == set()
 
 

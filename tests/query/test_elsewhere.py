@@ -238,7 +238,7 @@ def test_what_is_said_to_one_engine_alone_is_carried_out(engine_of):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dialect", ["postgres", "spark"])
+@pytest.mark.parametrize("dialect", ["postgres", "spark", "sail"])
 def test_every_kind_of_expression_that_is_allowed_is_executed(dialect, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[1] / "publishing")
     from test_dialects import executed_elsewhere

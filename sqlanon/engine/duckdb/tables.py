@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.arguments import kind_of
-from sqlanon.engine.base import Engine
+from sqlanon.engine.base import Engine, appeared
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
     catalog_of,
@@ -102,6 +102,10 @@ class DuckDBTables:
         entry = self.catalog().entry(table)
         return entry is not None and not entry.is_view
 
+    def is_steady(self, table: exp.Table) -> bool:
+        """True: a transaction is a snapshot, and files that are read are held."""
+        return True
+
     def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
         """Drops a table or view that exists."""
         self._engine.run(drop(table.copy(), kind=kind))
@@ -119,9 +123,15 @@ class DuckDBTables:
     def refuse_fixed(self, place: exp.Table) -> None:
         """Nothing: any table can be replaced within a transaction."""
 
-    def replace(self, written: exp.Table, place: exp.Table) -> None:
-        """Gives a table its place's name; in a transaction, so that what stood there may go."""
+    def replace(self, written: exp.Table, place: exp.Table, *, overwrite: bool) -> None:
+        """Gives a table its place's name; in a transaction, so that what stood there may go.
+
+        Raises:
+            SourceError: Something stands there, and is not to be overwritten.
+        """
         if self.exists(place):
+            if not overwrite:
+                raise appeared(place)
             self.drop(place)
         new = exp.to_identifier(place.name, quoted=True)
         text = "ALTER TABLE {{ written }} RENAME TO {{ new }}"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from sqlanon.arguments import kind_of
-from sqlanon.engine.base import Row
+from sqlanon.engine.base import Row, appeared
 from sqlanon.engine.duckdb.catalog import Catalog, Entry, qualified
 from sqlanon.errors import SourceError
 from sqlanon.sqltext import name as quoted
@@ -109,6 +109,10 @@ class PostgresTables:
         entry = self._entry(table)
         return entry is not None and not entry.is_view
 
+    def is_steady(self, table: exp.Table) -> bool:
+        """Whether the open transaction is a snapshot, as ours are."""
+        return not str(self._rows("SHOW transaction_isolation")[0][0]).startswith("read ")
+
     def drop(self, table: exp.Table) -> None:
         """Drops a table that exists."""
         self._run(f"DROP TABLE {text_of(table)}")
@@ -123,14 +127,17 @@ class PostgresTables:
         if entry is not None and entry.is_view:
             raise SourceError(f"{place.name!r} is a view; name another table")
 
-    def replace(self, written: exp.Table, place: exp.Table) -> None:
+    def replace(self, written: exp.Table, place: exp.Table, *, overwrite: bool) -> None:
         """Gives a table that was written beside a place its name; what stood there is gone.
 
         Raises:
-            SourceError: A view stands there, or something depends on the table that does.
+            SourceError: A view stands there, or something depends on the table that does, or it is
+                not to be overwritten.
         """
         self.refuse_fixed(place)
         if self.exists(place):
+            if not overwrite:
+                raise appeared(place)
             self.drop(place)
         # Written and checked byte by byte, its texts are compared as others of the database again.
         texts = self._rows(_TEXTS.format(text_of(written).replace("'", "''")))

@@ -97,13 +97,29 @@ class Calls:
         rows = self(lambda: self._session.sql(asked).toArrow(), "tell its version")
         return " " not in rows["version"][0].as_py()
 
-    def drop_table(self, name: str) -> None:
+    def told(self, name: str, word: str) -> str:
+        """What the catalog tells of a table under a word; "" for nothing.
+
+        Args:
+            name: Quoted for Spark.
+            word: Such as "Location".
+        """
+        text = f"DESCRIBE EXTENDED {name}"
+        rows = self(lambda: self._session.sql(text).collect(), "describe a table")
+        return next((str(row[1]) for row in rows if row[0] == word), "")
+
+    def drop_table(self, name: str, *, mark: str = "") -> None:
         """Drops a table with its files, whatever the deadline; it may be gone.
 
         Args:
             name: Quoted for Spark.
+            mark: What its properties have, else it is somebody else's and stays.
         """
         with self.limited(NEVER):
+            if mark:
+                is_there = self(lambda: self._session.catalog.tableExists(name), "look for a table")
+                if not is_there or mark not in self.told(name, "Table Properties"):
+                    return
             if self.is_sail:  # it leaves the files of dropped tables, not those written over
                 empty = f"INSERT OVERWRITE {name} SELECT * FROM {name} WHERE false"
                 with suppress(SqlanonError):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,6 +29,9 @@ MATERIALIZE = (PARQUET, TABLE, CHECKPOINT)
 _PREFIX = "_sqlanon_"
 _NOTED = "sqlanon-far-"
 _PLACES = "places"
+MARK = "sqlanon.run"
+"""The property by which a run knows a table of its own under a name that others may use."""
+_HERE = "this process"
 
 
 class Intermediates(Protocol):
@@ -57,7 +61,12 @@ class Intermediates(Protocol):
 
 
 def intermediates(
-    session: Any, calls: Calls, *, materialize: str | None, scratch: str | None
+    session: Any,
+    calls: Calls,
+    *,
+    materialize: str | None,
+    scratch: str | None,
+    is_passing: bool = False,
 ) -> Intermediates:
     """The place for intermediates, in which killed runs of this machine have left nothing.
 
@@ -68,6 +77,7 @@ def intermediates(
             `scratch` is given, else tables.
         scratch: A folder or the address of one (`s3://…`) that Spark and this program see; for
             tables the schema, which had better be nobody else's.
+        is_passing: Whether its catalog ends with this process.
 
     Raises:
         SourceError: There is no such way or place.
@@ -86,14 +96,15 @@ def intermediates(
             return LocalFiles(session, calls)
         except SourceError:
             pass
-    return Tables(session, calls, schema=scratch)
+    return Tables(session, calls, schema=scratch, is_passing=is_passing)
 
 
 def cluster(session: Any, calls: Calls) -> str:
     """What tells a cluster and its catalogs from others."""
     address = ""
     if is_connect(session):
-        address = str(getattr(session.client, "host", ""))
+        builder = getattr(session.client, "_builder", None)  # the port, too, of tunnels to several
+        address = str(getattr(builder, "endpoint", session.client.host))
     names = ("spark.master", "spark.sql.warehouse.dir")
     asked = lambda: [session.conf.get(name, "") for name in names]  # noqa: E731
     return " ".join([address, *map(str, calls(asked, "tell its settings"))])
@@ -217,22 +228,27 @@ class Tables:
         session: Open.
         calls: Its calls.
         schema: In Spark's spelling; None for the current one.
+        is_passing: Whether its catalog ends with this process.
     """
 
-    def __init__(self, session: Any, calls: Calls, *, schema: str | None) -> None:
+    def __init__(
+        self, session: Any, calls: Calls, *, schema: str | None, is_passing: bool = False
+    ) -> None:
         self._session, self._calls, self.notes = session, calls, list[str]()
         self._run, self._made = uuid.uuid4().hex[:12], set[str]()
         current = "SELECT current_catalog() AS `catalog`, current_database() AS `schema`"
         row = calls(lambda: session.sql(current).toArrow().to_pylist()[0], "name its schema")
         quoted = (f"`{part.replace('`', '``')}`" for part in (row["catalog"], row["schema"]))
         self._schema = schema or ".".join(quoted)
-        self._cluster = cluster(session, calls)
+        self._cluster = _HERE if is_passing else cluster(session, calls)
+        self._files = _files_of(session, calls, self._schema)
         self._noted = OwnFolder.make(None, _NOTED)
 
     def write(self, name: str, frame: Any) -> None:
         """Stores the rows of a query."""
         table = self._table(name)
-        _note(self._noted, {"table": table, "cluster": self._cluster})
+        entry = {"table": table, "cluster": self._cluster, "mark": ""}
+        _note(self._noted, {**entry, "files": f"{self._files}/{_PREFIX}{self._run}_{name}"})
         self._made.add(name)
         self._calls(lambda: frame.write.saveAsTable(table), "store an intermediate")
 
@@ -312,11 +328,19 @@ class Noted:
         session: Open.
         calls: Its calls.
         table: Its name, quoted for Spark.
+        mark: What its property `MARK` has, where others may use its name.
     """
 
-    def __init__(self, session: Any, calls: Calls, table: str) -> None:
+    def __init__(self, session: Any, calls: Calls, table: str, *, mark: str = "") -> None:
+        self._calls, self._table, self._mark = calls, table, mark
         self._folder = OwnFolder.make(None, _NOTED)
-        _note(self._folder, {"table": table, "cluster": cluster(session, calls)})
+        entry = {"table": table, "cluster": cluster(session, calls), "mark": mark}
+        _note(self._folder, entry)
+
+    def drop(self) -> None:
+        """Drops it, where it is there; it is `done`."""
+        self._calls.drop_table(self._table, mark=self._mark)
+        self.done()
 
     def done(self) -> None:
         """It is gone, or where it belongs."""
@@ -352,6 +376,16 @@ def _dataset(place: str, system: Any = None) -> Dataset:
     return dataset.dataset(place, format=kind, filesystem=system)
 
 
+def _files_of(session: Any, calls: Calls, schema: str) -> Path:
+    """The folder of a schema's tables, if it is of this machine; by default as Spark names it."""
+    place = ""
+    with suppress(SqlanonError):
+        text = f"DESCRIBE SCHEMA {schema}"
+        rows = calls(lambda: session.sql(text).collect(), "describe a schema")
+        place = next((row[1] for row in rows if row[0] == "Location"), "")
+    return local_path(place or "spark-warehouse")
+
+
 def _note(folder: OwnFolder, entry: dict[str, str]) -> None:
     """Writes down what is about to be made elsewhere."""
     with (folder.path / _PLACES).open("a", encoding="utf-8") as file:
@@ -372,9 +406,14 @@ def _is_gone(entry: dict[str, str], session: Any, calls: Calls) -> bool:
     try:
         if "folder" in entry:
             return deleted(*reached(entry["folder"]))
-        if entry["cluster"] != cluster(session, calls):
+        if entry["cluster"] not in (_HERE, cluster(session, calls)):
             return False
-        calls.drop_table(entry["table"])
+        if entry["cluster"] != _HERE:
+            calls.drop_table(entry["table"], mark=entry["mark"])
     except SqlanonError:
         return False
+    files = Path(entry.get("files", ""))
+    # A catalog that ended with the run knows the table no more; an engine may add to its name.
+    for left in files.parent.glob(f"{files.name}*") if files.name else ():
+        shutil.rmtree(left, ignore_errors=True)
     return True

@@ -7,21 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Abilities
-from sqlanon.engine.spark.calls import Calls
+from sqlanon.engine.spark.calls import Calls, is_connect
 from sqlanon.engine.spark.intermediates import intermediates
 from sqlanon.engine.spark.tables import SparkTables, with_limit
 from sqlanon.engine.spark.types import padded, type_of_field
 from sqlanon.engine.spark.workers import SparkWorkers
-from sqlanon.errors import EngineError, SqlanonError
+from sqlanon.errors import EngineError, SourceError, SqlanonError
 
 if TYPE_CHECKING:
     import pyarrow
+
+_DEMANDED = {
+    # Else numbers that do not fit become others, and texts that are none NULL, without an error.
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+}
 
 
 class SparkRemote:
@@ -31,13 +39,14 @@ class SparkRemote:
         session: Open; it stays so.
         materialize: How intermediates are stored, and where: see `intermediates`.
         scratch: Where.
-        is_passing: Whether its catalog ends with this process.
+        is_ours: Whether it ends with the work, and with it what its catalog alone knows.
 
     Attributes:
         notes: What a reader should know of the tables.
 
     Raises:
-        SourceError: Intermediates cannot be stored there or so.
+        SourceError: Intermediates cannot be stored there or so, or by its settings statements would
+            mean something else.
     """
 
     dialect = "spark"
@@ -49,12 +58,20 @@ class SparkRemote:
         *,
         materialize: str | None = None,
         scratch: str | None = None,
-        is_passing: bool = False,
+        is_ours: bool = False,
     ) -> None:
         self._session, self._call = session, Calls(session)
+        self._refuse_settings()
+        is_passing = is_ours and self._knows_alone()
         self.notes = list[str]()
         self.tables = SparkTables(session, self._call, notes=self.notes, is_passing=is_passing)
-        self._kept = intermediates(session, self._call, materialize=materialize, scratch=scratch)
+        self._kept = intermediates(
+            session,
+            self._call,
+            materialize=materialize,
+            scratch=scratch,
+            is_passing=is_passing,
+        )
         self.notes += self._kept.notes
         self._stored = dict[str, Any]()
         self.phrasing = "sail" if self._call.is_sail else "spark"
@@ -175,6 +192,25 @@ class SparkRemote:
                 self.tables.close()
             with suppress(SqlanonError):
                 self._kept.close()
+
+    def _refuse_settings(self) -> None:
+        """Refuses settings by which statements would mean something else; Sail has none of them."""
+        for name, wanted in () if self._call.is_sail else _DEMANDED.items():
+            setting = wanted
+            with suppress(EngineError):  # what a cluster does not tell it has not changed
+                setting = self._call(
+                    partial(self._session.conf.get, name, wanted), "tell its settings"
+                )
+            if setting.lower() != wanted.lower():
+                raise SourceError(f"{name} of the session is not {wanted}; set it so first")
+
+    def _knows_alone(self) -> bool:
+        """Whether the catalog that Spark has by itself is kept by this process alone."""
+        name, default = "spark.sql.catalogImplementation", "in-memory"
+        if is_connect(self._session):
+            return self._call.is_sail
+        kept = self._call(lambda: self._session.conf.get(name, default), "tell its settings")
+        return bool(kept == default)
 
     def _sorts_in_parts(self) -> bool:
         """Whether rows can be dealt out and sorted in parts; Sail cannot yet."""

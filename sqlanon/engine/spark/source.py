@@ -82,12 +82,13 @@ def open_spark(
     if table is None:
         raise SourceError("a Spark session holds many tables; name one with table")
     began = nullcontext(source) if engine is None else _begun(remote, spark_config or {})
-    is_passing = remote is not None and "://" not in remote
     with (
         began as session,
         Resources(**limits).connect() as near,
         closing(
-            SparkRemote(session, materialize=materialize, scratch=scratch, is_passing=is_passing)
+            SparkRemote(
+                session, materialize=materialize, scratch=scratch, is_ours=engine is not None
+            )
         ) as far,
     ):
         routed = Routed(near, far, local_rows=local_rows)
@@ -98,7 +99,11 @@ def open_spark(
 
 @contextmanager
 def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
-    """A session of our own, which is stopped at the end."""
+    """A session of our own, which is stopped at the end.
+
+    Raises:
+        SourceError: It cannot be begun, or in its place the caller's would be taken.
+    """
     try:
         with _quietly():
             from pyspark.sql import SparkSession
@@ -110,8 +115,13 @@ def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
         server = None
         if remote == SAIL:
             server, remote = _served()
-        is_here = remote is not None and "://" not in remote
-        if remote is not None and not is_here:
+        by_default = os.environ.get("SPARK_REMOTE", "")
+        if remote is None and "://" in by_default:
+            remote = by_default
+        is_here = remote is None or "://" not in remote
+        if remote is None or is_here:
+            _refuse_open(SparkSession)
+        else:
             _refuse_unanswered(remote)
             # That of `pyspark.sql` would leave this process to Spark Connect alone.
             with _quietly():
@@ -119,9 +129,10 @@ def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
         builder = SparkSession.builder
         for name, value in {**(_QUIET if is_here else {}), **config}.items():
             builder = builder.config(name, value)
-        begin = builder.getOrCreate
-        if remote is not None:  # through Spark Connect never one that the caller has open already
-            begin = builder.master(remote).getOrCreate if is_here else builder.remote(remote).create
+        if remote is not None:
+            builder = builder.master(remote) if is_here else builder.remote(remote)
+        # Through Spark Connect never one that the caller has open already.
+        begin = builder.getOrCreate if is_here else builder.create
         try:
             with _quietly():
                 session = attempt(begin, "begin a session")
@@ -144,6 +155,22 @@ def _quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         yield
+
+
+def _refuse_open(sessions: Any) -> None:
+    """Refuses to begin a session of Spark in this process where there is one: it would be taken.
+
+    Raises:
+        SourceError: There is one.
+    """
+    try:
+        sessions.active()
+    except Exception:  # whatever pyspark calls it: there is none
+        return
+    raise SourceError(
+        "a session of Spark is open in this process; pass it as the source, with table, in place "
+        "of the engine"
+    )
 
 
 def _refuse_unanswered(remote: str) -> None:

@@ -16,7 +16,7 @@ def is_local(address: str) -> bool:
 
 def local_path(address: str) -> Path:
     """The path of an address on this machine."""
-    return Path(address.removeprefix("file://")).absolute()
+    return Path(re.sub("^file:(//)?(?=/)", "", address)).absolute()
 
 
 def reached(address: str) -> tuple[Any, str]:

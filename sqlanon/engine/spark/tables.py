@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from sqlanon.arguments import kind_of
+from sqlanon.engine.base import appeared
 from sqlanon.engine.spark.calls import Calls
 from sqlanon.engine.spark.folders import (
     ATOMIC,
@@ -30,13 +31,21 @@ from sqlanon.engine.spark.folders import (
     newest_version,
     same,
 )
-from sqlanon.engine.spark.intermediates import Noted
+from sqlanon.engine.spark.intermediates import MARK, Noted
 from sqlanon.engine.spark.stores import is_local, local_path
 from sqlanon.engine.spark.types import with_one_zero
-from sqlanon.errors import EngineError, MissingTableError, SourceError, VerificationError
+from sqlanon.errors import (
+    EngineError,
+    MissingTableError,
+    SourceError,
+    SqlanonError,
+    VerificationError,
+)
 
 _numbers = itertools.count(1)
 _EVERY_ROW = 2**63 - 1
+_BUILT_IN = frozenset({"spark_catalog", "sail"})
+"""Names of the catalog that Spark or Sail has by itself."""
 _LIMITED = re.compile(r"\bLIMIT\s+\d+\s*$")
 
 
@@ -47,7 +56,8 @@ class SparkTables:
         session: Open.
         calls: Its calls.
         notes: Where notes go.
-        is_passing: Whether its catalog ends with this process, and so would a new table.
+        is_passing: Whether the catalog that Spark has by itself ends with this process, and so
+            would a new table of it.
     """
 
     def __init__(
@@ -67,6 +77,7 @@ class SparkTables:
 
         Raises:
             MissingTableError: There is no such table.
+            SourceError: It is no name, or as well a table's as a folder's.
         """
         if isinstance(table, exp.Table):
             return table
@@ -76,6 +87,11 @@ class SparkTables:
             what = "the name is empty" if table == "" else f"{kind_of(table)} is not a table"
             raise SourceError(f"{what}; give the name of a table, or a DataFrame of the session")
         if not is_local(table) or local_path(table).is_dir():
+            if "/" not in table and self._is_known(table):
+                raise SourceError(
+                    f"{table!r} is a table and a folder; write ./{table} for the folder, or the "
+                    "table's name with its schema"
+                )
             return self._of_path(table)
         named = _parsed(table)
         if is_folder(named):
@@ -85,9 +101,8 @@ class SparkTables:
         if self._is_view(named):
             return self._read_alike(named)
         if not named.db:
-            current = "SELECT current_catalog(), current_database()"
-            row = self._call(lambda: self._session.sql(current).collect()[0], "name its catalog")
-            named = exp.table_(named.name, db=row[1], catalog=row[0], quoted=True)
+            catalog, schema = self._current()
+            named = exp.table_(named.name, db=schema, catalog=catalog, quoted=True)
         return self._pinned(named) or self._read_alike(named)
 
     def target(self, name: str, source: exp.Table) -> exp.Table:
@@ -105,15 +120,16 @@ class SparkTables:
         return source if is_itself else place
 
     def _table_named(self, name: str, original: exp.Table) -> exp.Table:
-        if self._is_passing:
+        place = _parsed(name)
+        if not (place.db or not original.db or is_folder(original)):
+            catalog = original.catalog or None
+            place = exp.table_(place.name, db=original.db, catalog=catalog, quoted=True)
+        if self._is_passing and (place.catalog or self._current()[0]) in _BUILT_IN:
             raise SourceError(
                 "the catalog of a Spark in this process ends with it, and a new table would, too; "
                 "publish to a folder (--into ./FOLDER), or to a file with output (--output FILE)"
             )
-        named = _parsed(name)
-        if named.db or not original.db or is_folder(original):
-            return named
-        return exp.table_(named.name, db=original.db, catalog=original.catalog or None, quoted=True)
+        return place
 
     def beside(self, table: exp.Table) -> exp.Table:
         """A fresh name in the schema of a table, where others write, too; or beside a folder."""
@@ -166,33 +182,45 @@ class SparkTables:
         table = self._original(table)
         return self.exists(table) and (is_folder(table) or not self._is_view(table))
 
+    def is_steady(self, table: exp.Table) -> bool:
+        """Whether one version of it is read."""
+        return table.name in self._versions
+
     def drop(self, table: exp.Table) -> None:
         """Drops a table or draft that exists."""
         draft = self._drafts.pop(table.name, None)
         if draft is not None:
             draft.discard()
             return
-        self._call.drop_table(_text(table))
-        if _text(table) in self._noted:
-            self._noted.pop(_text(table)).done()
+        noted = self._noted.pop(_text(table), None)
+        if noted is None:
+            self._call.drop_table(_text(table))
+        else:
+            noted.drop()
 
     def close(self) -> None:
-        """Drops drafts, and the views that were made for paths and data frames."""
+        """Drops drafts, tables that took no place, and views of paths and data frames."""
         for draft in self._drafts.values():
             draft.discard()
+        for noted in self._noted.values():
+            with suppress(SqlanonError):
+                noted.drop()
         while self._views:
             name = self._views.pop()
             self._call(partial(self._session.catalog.dropTempView, name), "drop a view")
 
-    def replace(self, written: exp.Table, place: exp.Table) -> None:
+    def replace(self, written: exp.Table, place: exp.Table, *, overwrite: bool) -> None:
         """Gives a table that was written beside a place its name; what stood there is gone.
 
         Raises:
-            SourceError: It cannot be replaced, or has changed since it was resolved.
+            SourceError: It cannot be replaced or is not to be, or has changed since it was
+                resolved.
             VerificationError: Where a table is copied, what arrives is something else.
         """
         shown, place = place, self._original(place)
         if self.exists(place):
+            if not overwrite:
+                raise appeared(place)
             self.refuse_fixed(place)
             self._refuse_newer(shown)
             self._overwrite(written, place)
@@ -238,21 +266,22 @@ class SparkTables:
             )
 
     def _copy(self, written: exp.Table, place: exp.Table) -> None:
-        """Writes a table anew under another name, which is gone after a failure or a kill."""
-        self._note(place)
+        """Writes a table anew under another name; after a failure `close` drops it.
+
+        Others may have made a table of that name meanwhile, so ours has a mark until it is whole.
+        """
+        mark, name = uuid.uuid4().hex, _text(place)
+        self._note(place, mark=mark)
         keys = ", ".join(map(_quoted, self._columns(written)))
         rows = with_limit(f"SELECT * FROM {_text(written)} ORDER BY {keys}")
-        try:
-            self._run(f"CREATE TABLE {_text(place)} AS {rows}")
-            if self._differ(written, place):
-                raise VerificationError(
-                    "the table written is not the one checked; nothing is published"
-                )
-        except BaseException:
-            with suppress(EngineError):
-                self.drop(place)
-            raise
-        self._noted.pop(_text(place)).done()
+        self._run(f"CREATE TABLE {name} TBLPROPERTIES ('{MARK}' = '{mark}') AS {rows}")
+        if self._differ(written, place):
+            raise VerificationError(
+                "the table written is not the one checked; nothing is published"
+            )
+        with suppress(EngineError):  # where a catalog cannot, the mark stays, which says nothing
+            self._run(f"ALTER TABLE {name} UNSET TBLPROPERTIES ('{MARK}')")
+        self._noted.pop(name).done()
 
     def _differ(self, one: exp.Table, other: exp.Table) -> bool:
         """Whether two tables hold other rows; of maps, which are not compared, no value counts."""
@@ -270,26 +299,36 @@ class SparkTables:
         kinds = {field.name: field.dataType.simpleString() for field in fields}
         return [name for name, kind in kinds.items() if not (compared and "map<" in kind)]
 
-    def _note(self, table: exp.Table) -> None:
+    def _note(self, table: exp.Table, *, mark: str = "") -> None:
         """Writes down that a table is made, so that the next run drops it if this one is killed."""
-        self._noted[_text(table)] = Noted(self._session, self._call, _text(table))
+        self._noted[_text(table)] = Noted(self._session, self._call, _text(table), mark=mark)
 
     def _run(self, text: str) -> None:
         self._call(lambda: self._session.sql(text).toArrow(), "publish a table")
 
     def _format(self, table: exp.Table) -> str:
         """The format of a table, in small letters."""
-        return table.db.lower() if is_folder(table) else self._told(table, "Provider").lower()
-
-    def _told(self, table: exp.Table, word: str) -> str:
-        """What the catalog tells of a table under a word."""
-        text = f"DESCRIBE EXTENDED {_text(table)}"
-        rows = self._call(lambda: self._session.sql(text).collect(), "describe a table")
-        return next((str(row[1]) for row in rows if row[0] == word), "")
+        return (
+            table.db.lower()
+            if is_folder(table)
+            else self._call.told(_text(table), "Provider").lower()
+        )
 
     def _is_view(self, table: exp.Table) -> bool:
         entry = self._call(lambda: self._session.catalog.getTable(_text(table)), "describe a table")
         return bool(entry.isTemporary) or "VIEW" in str(entry.tableType).upper()
+
+    def _current(self) -> tuple[str, str]:
+        """The catalog and schema in which names of one part stand."""
+        text = "SELECT current_catalog(), current_database()"
+        row = self._call(lambda: self._session.sql(text).collect()[0], "name its catalog")
+        return row[0], row[1]
+
+    def _is_known(self, name: str) -> bool:
+        """Whether Spark knows a table of a name, which may be none."""
+        with suppress(SourceError):
+            return self.exists(_parsed(name))
+        return False
 
     def _original(self, table: exp.Table) -> exp.Table:
         """The table or folder that a view of ours shows, else the table itself."""
@@ -306,7 +345,7 @@ class SparkTables:
             text = f"DESCRIBE HISTORY {_text(table)} LIMIT 1"
             rows = self._call(lambda: self._session.sql(text).toArrow(), "tell its history")
             return int(rows["version"][0].as_py())
-        place = "" if is_folder(table) else self._told(table, "Location")
+        place = "" if is_folder(table) else self._call.told(_text(table), "Location")
         return newest_version(kind, local_path(place)) if place and is_local(place) else None
 
     def _refuse_newer(self, shown: exp.Table) -> None:

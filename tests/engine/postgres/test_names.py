@@ -65,7 +65,7 @@ def test_arrays_stay_arrays_where_they_take_a_place(connection, tables, remote):
     )
     connection.execute("""ALTER TABLE written ALTER y TYPE text[] COLLATE "C" """)
     with remote.transaction():
-        tables.replace(here("public", "written"), here("public", "new"))
+        tables.replace(here("public", "written"), here("public", "new"), overwrite=True)
     assert connection.execute("SELECT * FROM new").fetchall() == [("a", ["a", "b"])]
 
 
@@ -101,14 +101,14 @@ def test_a_table_takes_the_place_of_another(connection, tables, remote):
     written, place = here("study", "written"), here("study", "people")
     remote.run('CREATE TABLE "study"."written" AS SELECT 7 AS age')
     with remote.transaction():
-        tables.replace(written, place)
+        tables.replace(written, place, overwrite=True)
     assert connection.execute("SELECT age FROM study.people").fetchall() == [(7,)]
     assert not tables.exists(written)
     remote.run('CREATE TABLE "public"."written" AS SELECT 7 AS age')
     with pytest.raises(SourceError, match="'seen' is a view"):
-        tables.replace(here("public", "written"), here("public", "seen"))
+        tables.replace(here("public", "written"), here("public", "seen"), overwrite=True)
     with pytest.raises(SourceError, match="depend on it"), remote.transaction():
-        tables.replace(here("public", "written"), here("public", "people"))
+        tables.replace(here("public", "written"), here("public", "people"), overwrite=True)
     tables.drop(here("public", "written"))
     assert not tables.exists(here("public", "written"))
 

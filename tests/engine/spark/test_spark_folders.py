@@ -92,10 +92,11 @@ def test_the_files_of_a_folder_say_nothing_of_the_order_of_the_original(session,
 
 @on_sail
 def test_a_folder_that_spark_writes_elsewhere_is_refused(session, source, tmp_path, monkeypatch):
-    path = source()
+    """Before any work: a row is written there first."""
+    path, how = source(), {"confirm": lambda _: pytest.fail("it is planned and written")}
     monkeypatch.setattr(FolderDraft, "is_seen", False)
     with pytest.raises(SourceError, match="writes nothing that this machine sees"):
-        sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "out"))
+        sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "out"), **how)
     assert inside(tmp_path) == ["people"]
 
 
@@ -141,6 +142,18 @@ def test_nothing_is_left_beside_a_folder_where_the_check_fails(
     with pytest.raises(sqlanon.VerificationError):
         sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "out"))
     assert inside(tmp_path) == ["people"]
+
+
+@needs_delta
+@pytest.mark.parametrize("kind", ["parquet", "delta"])
+def test_a_folder_that_appears_meanwhile_stays(session, source, tmp_path, kind):
+    path, place = source(), tmp_path / "out"
+    theirs = lambda _: session.sql("SELECT 7 AS `x`").write.format(kind).save(str(place))  # noqa: E731
+    into = f"{kind}.`{place}`"
+    with pytest.raises(SourceError, match="has appeared meanwhile, so nothing is published"):
+        sqlanon.anonymize(session, POLICY, table=path, into=into, confirm=theirs)
+    assert read(session, place, kind) == [(7,)]
+    assert inside(tmp_path) == ["out", "people"]
 
 
 @needs_delta
@@ -199,6 +212,20 @@ def test_files_that_change_between_two_scans_are_noticed(session, source, tmp_pa
     assert inside(tmp_path) == ["people"]
 
 
+@pytest.mark.parametrize("asked", ["check", "risk", "measure"])
+def test_files_that_change_while_figures_are_counted_are_noticed(session, source, asked):
+    """Whose figures would be of two tables."""
+    path, changes = source(), []
+    released = [path] if asked == "measure" else []
+
+    def change(_):
+        if not changes:
+            changes.append(more(session, path))
+
+    with pytest.raises(SourceError, match="changed while it was read; try again"):
+        getattr(sqlanon, asked)(session, *released, POLICY, table=path, progress=change)
+
+
 KILLED = """
     import os, signal, sys
     from pyspark.sql.connect.session import SparkSession
@@ -206,7 +233,7 @@ KILLED = """
     from sqlanon.engine.spark.tables import SparkTables
 
     point, address, table, into = sys.argv[1:]
-    setattr(SparkTables, point, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    setattr(SparkTables, point, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
     session = SparkSession.builder.remote(address).create()
     sqlanon.anonymize(session, {policy}, table=table, into=into)
 """

@@ -165,6 +165,26 @@ def test_files_that_a_killed_process_left_are_cleared_by_the_next(session):
     assert [note for note in remote.notes if "killed run" in note]
 
 
+@pytest.mark.skipif(not IS_SAIL, reason="another Java is not begun for it")
+def test_files_of_tables_are_cleared_whose_catalog_ended_with_a_killed_process(session, tmp_path):
+    program = """
+        import os, signal
+        from sqlanon.engine.open import open_source
+        how = {"engine": "spark", "remote": "sail", "materialize": "table"}
+        with open_source("./people", **how) as opened:
+            opened.engine.far.store("drawn", "SELECT id FROM range(100)", most=0)
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    session.sql(RANDOM).write.parquet(str(tmp_path / "people"))
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True)
+    assert done.returncode == -signal.SIGKILL
+    assert left()
+    assert len(list(tmp_path.rglob("_sqlanon_*"))) == 1
+    SparkRemote(session).close()
+    assert (left(), list(tmp_path.rglob("_sqlanon_*"))) == ([], [])
+
+
 def test_spark_that_writes_elsewhere_gets_tables_instead_of_files(session, monkeypatch):
     monkeypatch.setattr(intermediates.LocalFiles, "_place", lambda *_: "/proc/nowhere")
     remote = SparkRemote(session)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from spark_kind import IS_SAIL
+from spark_kind import IS_SAIL, KIND
 from sqlglot import exp
 
 import sqlanon
@@ -111,6 +111,15 @@ def test_no_table_is_published_where_it_would_end_with_the_process(tmp_path):
     report = sqlanon.anonymize(str(tmp_path / "people"), policy, output=output, **how)
     assert report.holds
     assert duckdb.read_parquet(str(output)).fetchall() == [(n // 20,) for n in range(60)]
+
+
+@pytest.mark.skipif(KIND != "connect", reason="Sail's sessions are through Spark Connect")
+def test_no_session_is_begun_beside_an_open_one(session):
+    """It would be the same one, with our settings, and stopped at the end."""
+    for remote in (None, "local[1]"):
+        with pytest.raises(SourceError, match="is open in this process; pass it as the source"):
+            sqlanon.check("people", {"quasi_identifiers": ["id"]}, engine="spark", remote=remote)
+    assert session.sql("SELECT 1 AS x").toArrow().num_rows == 1
 
 
 @pytest.mark.slow

@@ -1,12 +1,15 @@
 """What a name of a table means, and how a release takes its place."""
 
 import itertools
+import os
 from pathlib import Path
 
 import pytest
-from spark_kind import IS_SAIL
+from spark_kind import IS_SAIL, KIND
 from sqlglot import exp
 
+from sqlanon.engine.spark.intermediates import Noted
+from sqlanon.engine.spark.remote import SparkRemote
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
 pytestmark = pytest.mark.every_row
@@ -116,7 +119,7 @@ def test_a_table_is_told_from_a_view(session, remote, made):
 def test_a_free_place_is_taken(session, remote):
     written, place = published(remote), exp.table_("released", db="default", quoted=True)
     files = parquet()
-    remote.tables.replace(written, place)
+    remote.tables.replace(written, place, overwrite=True)
     assert rows(remote, place) == [{"y": "*"}]
     assert not remote.tables.exists(written)
     remote.tables.drop(place)
@@ -124,12 +127,72 @@ def test_a_free_place_is_taken(session, remote):
     assert parquet() <= files
 
 
+@pytest.mark.skipif(not IS_SAIL, reason="Spark renames a table, where Sail copies it")
+def test_a_table_that_others_make_while_ours_is_copied_stays(session, made, monkeypatch):
+    remote, place = SparkRemote(session), exp.table_(made(), db="default", quoted=True)
+    written = published(remote)
+    monkeypatch.setattr(remote.tables, "exists", lambda _: False)
+    with pytest.raises(EngineError):
+        remote.tables.replace(written, place, overwrite=False)
+    remote.tables.drop(written)
+    remote.close()
+    assert session.table(place.name).toArrow().to_pylist() == [{"x": 1}]
+
+
+@pytest.mark.parametrize("mark", ["ours", "others"])
+def test_a_killed_run_leaves_the_tables_of_others(session, calls, made, mark):
+    """The next one drops what has its mark alone."""
+    name = made()
+    session.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('sqlanon.run' = '{mark}')").toArrow()
+    noted = Noted(session, calls, name, mark="ours")
+    os.close(noted._folder.lock)  # as the system does once it is dead
+    SparkRemote(session).close()
+    assert session.catalog.tableExists(name) == (mark == "others")
+    assert not noted._folder.path.exists()
+
+
+def test_a_table_that_took_no_place_is_dropped_at_the_end(session):
+    remote = SparkRemote(session)
+    written = remote.tables.beside(exp.table_("people", db="default", quoted=True))
+    remote.tables.write(written, "SELECT 1 AS `x` ORDER BY 1")
+    assert remote.tables.exists(written)
+    remote.close()
+    assert not session.catalog.tableExists(written.sql("spark"))
+
+
+def test_a_name_of_a_table_and_a_folder_is_refused(session, remote, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people").mkdir()
+    session.sql("SELECT 2 AS `x`").createOrReplaceTempView("people")
+    with pytest.raises(SourceError, match=r"a table and a folder; write \./people"):
+        remote.tables.resolve("people")
+    session.catalog.dropTempView("people")
+    session.sql("SELECT 3 AS `x`").write.parquet(str(tmp_path / "people" / "part"))
+    assert rows(remote, remote.tables.resolve("./people/part")) == [{"x": 3}]
+
+
+@pytest.mark.skipif(KIND != "connect", reason="Sail has no such settings")
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("spark.sql.ansi.enabled", "false"),
+        ("spark.sql.parser.escapedStringLiterals", "true"),
+        ("spark.sql.timestampType", "TIMESTAMP_NTZ"),
+    ],
+)
+def test_settings_by_which_statements_mean_something_else_are_refused(session, name, other):
+    session.conf.set(name, other)
+    with pytest.raises(SourceError, match=f"{name} of the session is not"):
+        SparkRemote(session)
+    session.conf.unset(name)
+
+
 @pytest.mark.skipif(not IS_SAIL, reason="Delta is not among the jars of Spark")
 def test_a_delta_table_is_replaced_in_one_step_with_its_columns(remote, made):
     place = remote.tables.resolve(made(kind="delta"))
     remote.tables.refuse_fixed(place)
     written = published(remote)
-    remote.tables.replace(written, place)
+    remote.tables.replace(written, place, overwrite=True)
     assert rows(remote, place) == [{"x": 1}]  # the version that was resolved
     assert rows(remote, remote.tables.portable(place)) == [{"y": "*"}]
     assert not remote.tables.exists(written)
@@ -141,6 +204,6 @@ def test_a_table_that_cannot_be_replaced_in_one_step_is_refused(remote, made):
         remote.tables.refuse_fixed(place)
     written = published(remote)
     with pytest.raises(SourceError, match="cannot be replaced in one step"):
-        remote.tables.replace(written, place)
+        remote.tables.replace(written, place, overwrite=True)
     assert rows(remote, place) == [{"x": 1}]
     remote.tables.drop(written)
