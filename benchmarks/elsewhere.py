@@ -2,11 +2,13 @@
 
     python benchmarks/elsewhere.py --records 1000000 10000000 --engines duckdb sail spark --cores 2
 
-Each row is a program of its own: seconds by the clock of `plan` and of `apply --into`, with the
-check of what was written, processor seconds of both, and their ratios to DuckDB's of the same run;
-those of the processor tell more where others work beside. Seconds and memory are of all processes
-of the program, Spark's among them. DuckDB reads the same files and writes a table, the others write
-a folder. The JVM has a heap of 4 GB, Sail as much, and `--memory-limit` bounds every DuckDB.
+Each row is a program of its own, which the system keeps to its cores with all that it starts: the
+JVM, Sail's threads and those of the embedded DuckDB, too. A row has seconds by the clock of `plan`
+and of `apply --into`, with the check of what was written, processor seconds of both, and their
+ratios to DuckDB's of the same run; those of the processor tell more where others work beside.
+Seconds and memory are of all processes of the program, Spark's among them. DuckDB reads the same
+files and writes a table, the others write a folder. The JVM has a heap of 4 GB, Sail as much, and
+`--memory-limit` bounds every DuckDB.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import time
 from pathlib import Path
 
 import duckdb
+from cores import available, limited
 from sqlglot import exp
 
 from sqlanon.demo import census
@@ -79,10 +82,11 @@ def session(engine, folder, cores, memory):
     return opened()
 
 
-def followed(call):
+def followed(call, cores):
     """The end of a program, and the most memory that it and its children had at once [GB]."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as told:
-        begun, most = subprocess.Popen(call, stdout=out, stderr=told), 0
+        with limited(cores):
+            begun, most = subprocess.Popen(call, stdout=out, stderr=told), 0
         while begun.poll() is None:
             most = max(most, sum(map(memory_of, family(begun.pid))))
             time.sleep(1.0)
@@ -129,7 +133,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--engines", nargs="+", default=ENGINES, choices=ENGINES)
-    parser.add_argument("--cores", type=int, nargs="+", default=[os.cpu_count() or 1])
+    parser.add_argument("--cores", type=int, nargs="+", default=[available()])
     parser.add_argument("--local-rows", type=int)
     parser.add_argument("--memory-limit", default="4GB")
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
@@ -173,7 +177,7 @@ def main():
                     call += ["--memory-limit", given.memory_limit]
                     if given.local_rows is not None:
                         call += ["--local-rows", str(given.local_rows)]
-                    code, out, told, memory = followed(call)
+                    code, out, told, memory = followed(call, cores)
                     if code:
                         print(f"| {records:,} | {cores} | {engine} | {told[-300:]} |", flush=True)
                         continue

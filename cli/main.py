@@ -64,8 +64,8 @@ def program(words: Sequence[str] | None = None) -> typer.Typer:
     made = typer.Typer(
         name="sqlanon",
         help=(
-            "Anonymize tables inside DuckDB, by k-anonymity, l-diversity, t-closeness and other "
-            "privacy models, and verify the models on the published table."
+            "Anonymize tables in DuckDB, files, Spark and PostgreSQL, by k-anonymity, l-diversity, "
+            "t-closeness and other privacy models, and verify the models on the published table."
         ),
         add_completion=False,
         cls=PanelGroup,

@@ -27,9 +27,12 @@ PREVIEW = (
 )
 """What --preview does."""
 
-SOURCE = "A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file."
+SOURCE = (
+    "A DuckDB file, a CSV, CSV.gz, Parquet, JSON or Arrow IPC file, a postgresql:// URL, or with "
+    "--engine the name of a table there; of spark also a folder of data."
+)
 """What a source may be."""
-TABLE = "The table to read; needed if a DuckDB file holds more than one."
+TABLE = "The table to read; needed with a URL, and if a DuckDB file holds more than one."
 """Which table of a source is read."""
 OVERWRITE = "Replace the table or file if it exists already."
 """What --overwrite does."""

@@ -191,9 +191,7 @@ class Compared:
     """The two tables that are compared."""
 
     panel: ClassVar[str] = "Tables"
-    original: str = argument(
-        "ORIGINAL", "A DuckDB file, or a CSV, CSV.gz, Parquet, JSON or Arrow IPC file."
-    )
+    original: str = argument("ORIGINAL", SOURCE)
     released: str = argument(
         "RELEASED", "A table of the database ORIGINAL, or another file of any of these kinds."
     )

@@ -33,6 +33,7 @@ SMALLEST = [
     "covers.py limit --k 5 --records 40",
     "covers.py starts --k 5 --records 60",
     "elsewhere.py --records 300 --engines duckdb",
+    "fetching.py --rows 1000 --runs 1",
     "curves.py methods --tables adult-5 --records 60 --methods mondrian anytime incognito "
     "--passes 1 --limits 2 --effort quick --rows {folder}/rows.csv --chart {folder}/chart.svg",
     "curves.py models --records 200 --methods mondrian",
@@ -65,7 +66,15 @@ SMALLEST = [
     "schemes.py prunings --schemes ghs --k 5",
 ]
 
-GENERATED = ("check.py", "scale.py", "limits.py", "crashes.py", "fuzzing.py", "peers.py")
+GENERATED = (
+    "check.py",
+    "scale.py",
+    "limits.py",
+    "crashes.py",
+    "fetching.py",
+    "fuzzing.py",
+    "peers.py",
+)
 """Benchmarks of tables that they make up: they need no public data."""
 
 
@@ -75,6 +84,8 @@ GENERATED = ("check.py", "scale.py", "limits.py", "crashes.py", "fuzzing.py", "p
 def test_benchmark_runs_at_its_smallest_size(words, monkeypatch, capsys, tmp_path):
     if not words.startswith(GENERATED) and not (DATA / "adult.csv.gz").exists():
         pytest.skip(f"public data not found: {DATA}; name its folder with SQLANON_DATA")
+    if words.startswith("fetching.py"):
+        pytest.importorskip("pysail", reason="pysail is not installed")
     name, *others = words.format(data=DATA, folder=tmp_path).split()
     monkeypatch.setenv("SQLANON_DATA", str(DATA))
     monkeypatch.syspath_prepend(str(FOLDER))
