@@ -6,7 +6,6 @@
 import atexit
 import contextlib
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -17,7 +16,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 from databases import quoted, tables_of
-from servers import JAVA, QUICK, postgres_folder
+from servers import JAVA, QUICK, postgres_folder, spark_of_java
 from sqlglot import exp
 
 from sqlanon.dialects import rewritten
@@ -249,9 +248,7 @@ def spark_session():
 @cache
 def _spark():
     """Spark in Java, which ends with the process: whoever stopped it would stop it for all."""
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Java is not installed, which Spark runs in")
+    sql = spark_of_java()
     # Beside the folder for temporary files, which tests look through.
     folder = tempfile.mkdtemp(prefix="spark", dir=Path(tempfile.gettempdir()).parent)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +21,19 @@ QUICK = {
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of its Java: what runs for a minute is compiled for longer than better code saves."""
 
+MISSED = re.compile(r"^SKIPPED.*(?:could not import|is not installed|cannot be started).*", re.M)
+"""What `pytest -rs` tells of a test that lacks a program or package, in these words alone."""
+
+
+def spark_of_java():
+    """pyspark.sql with a Spark of its own; skips where that or its Java is not installed."""
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    if not (Path(sql.__file__).parents[1] / "jars").is_dir():
+        pytest.skip("pyspark is not installed with its own Spark")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Java is not installed, which Spark runs in")
+    return sql
+
 
 @contextlib.contextmanager
 def postgres_folder():
@@ -34,7 +48,9 @@ def postgres_folder():
     binaries = found[-1].parent if found else Path(path).parent
     user = "postgres" if os.geteuid() == 0 else None
     if user and user not in {each.pw_name for each in pwd.getpwall()}:
-        pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+        pytest.skip(
+            "PostgreSQL cannot be started here: there is no user postgres, and root may not"
+        )
     with tempfile.TemporaryDirectory(prefix="pg") as name:
         folder = Path(name)
         if user:

@@ -19,7 +19,7 @@ from public import DATA
 import sqlanon
 from sqlanon import Policy
 
-pandas = pytest.importorskip("pandas", reason="pycanon reads pandas frames")
+pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 anonymity = pytest.importorskip("pycanon.anonymity", reason="pycanon is not installed")
 
 DATABASE = empty_database()

@@ -2,14 +2,13 @@
 
 import contextlib
 import os
-import shutil
 import tempfile
 import warnings
 from pathlib import Path
 
 import duckdb
 import pytest
-from servers import JAVA, QUICK, postgres_folder
+from servers import JAVA, QUICK, postgres_folder, spark_of_java
 
 # All sessions of Spark in a process share one context, so its tests run in a process of their own.
 IS_CLASSIC = os.environ.get("SQLANON_SPARK") == "classic"
@@ -120,7 +119,6 @@ def opened(name):
             with psycopg.connect(address, autocommit=True) as connection:
                 yield Server(connection)
         return
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     with tempfile.TemporaryDirectory() as folder:
         if name == "sail":
@@ -129,7 +127,9 @@ def opened(name):
             server = spark.SparkConnectServer()
             server.start(background=True)
             address = f"sc://localhost:{server.listening_address[1]}"
-            connect = pytest.importorskip("pyspark.sql.connect.session", reason="no Spark Connect")
+            connect = pytest.importorskip(
+                "pyspark.sql.connect.session", reason="pyspark[connect] is not installed"
+            )
             session, before = connect.SparkSession.builder.remote(address).create(), Path.cwd()
             os.chdir(folder)
             try:
@@ -139,10 +139,6 @@ def opened(name):
                 session.stop()
                 server.stop()
             return
-        if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-            pytest.skip("Java is not installed, which Spark runs in")
-        if not hasattr(sql.SparkSession.builder, "master") or not _has_jars():
-            pytest.skip("pyspark is not installed with its own Spark")
         settings = {
             **QUICK,
             "spark.sql.warehouse.dir": folder,
@@ -151,7 +147,7 @@ def opened(name):
             "spark.driver.host": "127.0.0.1",
             "spark.driver.extraJavaOptions": JAVA,
         }
-        builder = sql.SparkSession.builder.master("local[2]")
+        builder = spark_of_java().SparkSession.builder.master("local[2]")
         for key, value in settings.items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()
@@ -159,12 +155,6 @@ def opened(name):
             yield Session(name, session)
         finally:
             session.stop()
-
-
-def _has_jars():
-    import pyspark
-
-    return (Path(pyspark.__file__).parent / "jars").is_dir()
 
 
 def in_duckdb(table, name="people"):

@@ -101,7 +101,6 @@ def test_plans_and_releases_are_those_of_duckdb(database, model, local_rows):
     assert database.tables() == {"out"}
 
 
-@pytest.mark.skipif(elsewhere.IS_CLASSIC, reason="a statement takes half a second in Java")
 @pytest.mark.parametrize("name", ["demo", "nursery", "adult 0", "adult 0.05", "adult l", "adult t"])
 def test_well_known_tables_are_released_as_in_duckdb(database, name, tmp_path):
     if database.name == "spark" and name not in {"demo", "adult l"}:

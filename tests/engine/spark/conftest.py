@@ -1,12 +1,11 @@
 """One session for all tests of a process: Sail's, or the one that SQLANON_SPARK names."""
 
 import os
-import shutil
 import sys
 import warnings
 
 import pytest
-from servers import JAVA
+from servers import JAVA, spark_of_java
 from spark_kind import IS_SAIL, KIND, SETTINGS
 
 from sqlanon.engine.spark.calls import Calls
@@ -25,7 +24,9 @@ def session(tmp_path_factory):
 def sail(patch):
     """Spark without Java, in this process."""
     server = pytest.importorskip("pysail.spark", reason="pysail is not installed")
-    spark = pytest.importorskip("pyspark.sql.connect.session", reason="no client of Spark Connect")
+    spark = pytest.importorskip(
+        "pyspark.sql.connect.session", reason="pyspark[connect] is not installed"
+    )
     patch.setenv("RUST_LOG", "off")
     running = server.SparkConnectServer()
     running.start(background=True)
@@ -39,9 +40,7 @@ def sail(patch):
 
 def on_java(home, patch):
     """Spark on this machine, whose executors import what this process does."""
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    if shutil.which("java") is None:
-        pytest.skip("there is no Java")
+    sql = spark_of_java()
     patch.setenv("PYSPARK_PYTHON", sys.executable)
     patch.setenv("JDK_JAVA_OPTIONS", JAVA)
     patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))

@@ -1,8 +1,10 @@
 """Releases as folders and as versions: whole or not at all, of one state of their source."""
 
+import json
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -228,25 +230,41 @@ def test_files_that_change_while_figures_are_counted_are_noticed(session, source
 
 
 KILLED = """
-    import os, signal, sys
+    import json, os, signal, sys
     from pyspark.sql.connect.session import SparkSession
     import sqlanon
     from sqlanon.engine.spark.tables import SparkTables
 
-    point, address, table, into = sys.argv[1:]
+    point, address, how = sys.argv[1:]
     setattr(SparkTables, point, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
     session = SparkSession.builder.remote(address).create()
-    sqlanon.anonymize(session, {policy}, table=table, into=into)
+    sqlanon.anonymize(session, {policy}, local_rows=0, **json.loads(how))
 """
 
 
-def killed(session, *, at, table, into):
-    """A run on the same server that is killed where it calls a method of its tables."""
+def killed(session, *, at, **how):
+    """A run on the same server that is killed where it calls a method of its tables.
+
+    Its intermediates are there, and stay when it is killed.
+    """
+    before = own_folders()
     address = f"sc://{session.client._builder.endpoint}"
     program = textwrap.dedent(KILLED).replace("{policy}", repr(POLICY))
-    command = [sys.executable, "-W", "ignore", "-c", program, at, address, table, into]
+    command = [sys.executable, "-W", "ignore", "-c", program, at, address, json.dumps(how)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
+    assert own_folders() > before
+
+
+def own_folders():
+    """Of runs, for their intermediates, or the names of these."""
+    return {path.name for path in Path(tempfile.gettempdir()).glob("sqlanon-*")}
+
+
+def contents(folder):
+    """The bytes of each file in a folder, by its path."""
+    files = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 @on_sail
@@ -254,19 +272,49 @@ def killed(session, *, at, table, into):
 def test_a_killed_run_leaves_a_whole_folder_or_none_after_the_next(
     session, source, tmp_path, at, left
 ):
-    path = source()
+    path, earlier = source(), str(tmp_path / "earlier")
+    sqlanon.anonymize(session, POLICY, table=path, into=earlier)
+    before = own_folders(), contents(path), contents(earlier)
     killed(session, at=at, table=path, into=str(tmp_path / "out"))
     sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "next"))
-    assert inside(tmp_path) == sorted([*left, "next", "people"])
+    assert inside(tmp_path) == sorted([*left, "earlier", "next", "people"])
     assert all(read(session, tmp_path / name) == expected() for name in [*left, "next"])
+    assert (own_folders(), contents(path), contents(earlier)) == before
+
+
+@needs_delta
+@pytest.mark.parametrize(("at", "is_replaced"), [("replace", False), ("close", True)])
+def test_a_killed_run_leaves_the_version_before_or_the_next_one(
+    session, source, tmp_path, at, is_replaced
+):
+    path, place = source(), tmp_path / "out"
+    session.sql("SELECT 7 AS `x`").write.format("delta").save(str(place))
+    before, version = (own_folders(), contents(path)), contents(place)
+    killed(session, at=at, table=path, into=str(place), overwrite=True)
+    sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "next"))
+    assert inside(tmp_path) == ["next", "out", "people"]
+    assert read(session, place, "delta") == (expected() if is_replaced else [(7,)])
+    assert read(session, place, "delta", versionAsOf=0) == [(7,)]
+    assert (own_folders(), contents(path)) == before
+    assert version.items() <= contents(place).items()
 
 
 @pytest.mark.skipif(KIND != "connect", reason="Sail's catalog is of one session alone")
 @pytest.mark.parametrize(("at", "left"), [("replace", []), ("close", ["released"])])
 def test_a_killed_run_leaves_a_whole_table_or_none_after_the_next(session, source, at, left):
-    path = source()
+    def rows(name):
+        return sorted(tuple(row.values()) for row in session.table(name).toArrow().to_pylist())
+
+    path, home = source(), Path(session.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
+    session.sql("CREATE TABLE earlier AS SELECT 7 AS `x`").collect()
+    before, stored = (own_folders(), contents(path)), contents(home)
     killed(session, at=at, table=path, into="released")
     sqlanon.check(session, POLICY, table=path)
-    names = [each.name for each in session.catalog.listTables()]
-    session.sql("DROP TABLE IF EXISTS released").collect()
-    assert names == left
+    names = sorted(each.name for each in session.catalog.listTables())
+    released, files = [rows(name) for name in left], contents(home)
+    for name in names:
+        session.sql(f"DROP TABLE {name}").collect()
+    assert (names, released) == (["earlier", *left], [expected()] * len(left))
+    assert (own_folders(), contents(path)) == before
+    assert stored.items() <= files.items()
+    assert {Path(name).parts[0] for name in files.keys() - stored.keys()} == set(left)
