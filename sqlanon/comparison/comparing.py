@@ -313,7 +313,8 @@ class _Runner:
             options = self.options(Asked(AUTO, loss, policy.k))
             with self.engine.transaction(options.deadline), self.engine.workspace():
                 subject = bind(self.engine, self.table, policy=policy)
-                return choose(Situation(subject, policy, options))
+                local_rows = self.engine.can.local_rows
+                return choose(Situation(subject, policy, options, local_rows))
         except (PolicyError, HierarchyError):
             return None
 

@@ -60,7 +60,7 @@ def is_elsewhere(source: object) -> bool:
 
 def names_table(source: object, engine: str | None) -> bool:
     """Whether a source is itself the name or path of a table of an engine."""
-    return engine is not None and is_spark(source, engine)
+    return engine is not None and not is_elsewhere(source)
 
 
 def open_source(

@@ -39,7 +39,8 @@ ROW_BYTES = 64
 """Memory that a row of a temporary table takes here, at most, but for texts [bytes]."""
 MEMORY_SHARE = 0.25
 """Share of the embedded database's memory that one of them may take. Memory alone decides: to fetch
-one takes as long as a few statements on it elsewhere, however many rows it has."""
+one of up to five million rows takes as long as four statements on it elsewhere at most, and a plan
+saves dozens (`benchmarks/fetching.py`)."""
 _Asked = tuple[Statement, Sequence[object]]
 
 
@@ -57,7 +58,7 @@ class Routed:
         opened: What is told of it.
 
     Raises:
-        EngineError: `local_rows` is below 0.
+        EngineError: `local_rows` is below 0, or the time zone of the far one is unknown here.
     """
 
     def __init__(self, near: DuckDB, far: Remote, *, local_rows: int | None = None) -> None:
@@ -68,7 +69,18 @@ class Routed:
             memory = bytes_of(near.setting("memory_limit"))
             local_rows = int(MEMORY_SHARE * memory) // ROW_BYTES
         self._most = local_rows
-        near.run(set_option("TimeZone", far.zone))
+        zone = far.zone
+        try:
+            near.run(set_option("TimeZone", zone))
+        except EngineError:
+            is_known = False
+        else:
+            is_known = True
+        if not is_known:
+            raise EngineError(
+                f"the time zone of the session, {zone!r}, is none that DuckDB knows; set another, "
+                "such as 'UTC'"
+            )
         self.tables, self.opened = RoutedTables(self), RoutedNotes(near, far)
         self._stored: list[str] = []
         self._shipped: set[str] = set()

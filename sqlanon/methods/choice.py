@@ -51,11 +51,13 @@ class Situation:
         subject: The table, with its hierarchies.
         policy: Its policy.
         options: Options of the choice, the methods to choose from among them.
+        local_rows: Most rows of the table that may be read into this process; None for any number.
     """
 
     subject: Subject
     policy: Policy
     options: Options[AutoOptions]
+    local_rows: int | None = None
 
     @property
     def candidates(self) -> list[str]:
@@ -89,7 +91,10 @@ class Situation:
     def holds(self, bytes_each: int, most: int) -> bool:
         """Whether there is memory for each record, of so many at most."""
         memory, records = self.options.memory, self.subject.records
-        return records <= most and (memory is None or records * bytes_each <= memory)
+        may_be_here = self.local_rows is None or records <= self.local_rows
+        return (
+            may_be_here and records <= most and (memory is None or records * bytes_each <= memory)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +238,14 @@ def choose(situation: Situation) -> Choice:
 
 
 def settled(
-    subject: Subject, policy: Policy, options: Options[AutoOptions]
+    subject: Subject,
+    policy: Policy,
+    options: Options[AutoOptions],
+    *,
+    local_rows: int | None = None,
 ) -> tuple[Options[Any], Choice]:
-    """The options of the method that is chosen, and why it is."""
-    chosen = choose(Situation(subject, policy, options))
+    """The options of the method that is chosen, and why it is; `local_rows` is `Situation`'s."""
+    chosen = choose(Situation(subject, policy, options, local_rows))
     options.tell(_note(chosen))
     method, settings = METHODS[chosen.method], options.specific.candidates[chosen.method]
     return replace(options, method=method, specific=settings), chosen

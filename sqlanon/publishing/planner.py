@@ -355,7 +355,8 @@ def _chosen(engine: Engine, subject: Subject, *, policy: Policy, options: Option
     if options.method is not CHOICE:
         return _of_classes(engine, subject, policy=policy, options=options)
     choice = import_module(CHOICE.home)  # most plans are by a method asked for by name
-    settled, chosen = choice.settled(subject, policy, options)
+    local_rows = engine.can.local_rows
+    settled, chosen = choice.settled(subject, policy, options, local_rows=local_rows)
     settled.method.refuse_models(policy)
     decided = _of_classes(engine, subject, policy=policy, options=settled)
     explained: Decided = choice.explained(decided, chosen)

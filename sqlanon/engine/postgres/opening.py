@@ -93,7 +93,9 @@ def open_postgres(
     if engine is not None and not recognised(source):
         if remote is None:
             raise SourceError("a table of PostgreSQL needs the URL of its database as remote")
-        source, table = remote, source if table is None else table
+        if table is not None or not isinstance(source, str):
+            raise SourceError("with the engine postgres the source is the name of one table")
+        source, table = remote, source
     elif remote is not None:
         raise SourceError("the source is a database already; leave remote out")
     if table is None:

@@ -270,6 +270,7 @@ class Tables:
         """Drops every table; where one stays, the next run tries again."""
         for name in list(self._made):
             self.drop(name)
+        _clear(f"{self._files}/{_PREFIX}{self._run}_")  # Sail leaves the folders of dropped tables
         self._noted.remove()
 
     def _table(self, name: str) -> str:
@@ -376,6 +377,13 @@ def _dataset(place: str, system: Any = None) -> Dataset:
     return dataset.dataset(place, format=kind, filesystem=system)
 
 
+def _clear(files: str) -> None:
+    """Removes folders of tables, if this machine sees them; engines add to the names of these."""
+    path = Path(files)
+    for left in path.parent.glob(f"{path.name}*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
 def _files_of(session: Any, calls: Calls, schema: str) -> Path:
     """The folder of a schema's tables, if it is of this machine; by default as Spark names it."""
     place = ""
@@ -412,8 +420,6 @@ def _is_gone(entry: dict[str, str], session: Any, calls: Calls) -> bool:
             calls.drop_table(entry["table"], mark=entry["mark"])
     except SqlanonError:
         return False
-    files = Path(entry.get("files", ""))
-    # A catalog that ended with the run knows the table no more; an engine may add to its name.
-    for left in files.parent.glob(f"{files.name}*") if files.name else ():
-        shutil.rmtree(left, ignore_errors=True)
+    if "files" in entry:  # a catalog that ended with the run knows the table no more
+        _clear(entry["files"])
     return True

@@ -21,7 +21,13 @@ from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Use
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.postgres.opening import connected, open_postgres, recognised, shown
-from sqlanon.errors import EngineError, SourceError, SqlanonError, TimeLimitError
+from sqlanon.errors import (
+    EngineError,
+    SourceError,
+    SqlanonError,
+    StalePlanError,
+    TimeLimitError,
+)
 
 MARKER = "4242424242"
 PEOPLE = qualified("postgres", "public", "people")
@@ -391,14 +397,26 @@ def test_a_connection_of_the_callers_stays_open(people):
     [({"table": None}, "many tables; name one"), ({"table": "peopel"}, "near it: 'people'"),
      ({"table": "people", "remote": "postgresql://x"}, "leave remote out"),
      ({"table": "people", "delimiter": ";"}, "delimiter say nothing"),
-     ({"table": None, "source": "people", "engine": "postgres"}, "needs the URL")],
+     ({"table": None, "source": "people", "engine": "postgres"}, "needs the URL"),
+     ({"source": "people", "engine": "postgres", "remote": "postgresql://x"}, "name of one table")],
 )  # fmt: skip
 def test_what_cannot_be_opened_is_told(people, said, told):
     with (
         pytest.raises(SourceError, match=told),
-        open_postgres(**{"source": people, "use": columns_of, **said}),
+        open_postgres(**{"source": people, "table": "people", "use": columns_of, **said}),
     ):
         pass
+
+
+def test_a_plan_is_applied_to_the_table_that_is_named(people, address):
+    """Not to the one that it was made of, where that is another."""
+    people.execute("CREATE TABLE others AS SELECT age + 1 AS age FROM people")
+    how = {"engine": "postgres", "remote": url_of(address)}
+    policy = {"k": 2, "quasi_identifiers": {"age": "intervals:5"}, "others": "drop"}
+    plan = sqlanon.plan("people", policy, **how)
+    with pytest.raises(StalePlanError):
+        sqlanon.apply("others", plan, into="released", **how)
+    assert sqlanon.apply("people", plan, into="released", **how).holds
 
 
 @pytest.mark.every_row

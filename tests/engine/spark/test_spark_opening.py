@@ -44,6 +44,11 @@ def test_what_cannot_be_opened_is_told_at_once(session):
     frame = session.sql("SELECT id FROM range(50)")
     with pytest.raises(EngineError, match="local_rows must be at least 0, not -1"):
         sqlanon.check(session, policy, table=frame, local_rows=-1)
+    if IS_SAIL:
+        how = {"engine": "spark", "remote": "sail"}
+        config = {"spark.sql.session.timeZone": "nowhere"}
+        with pytest.raises(EngineError, match="time zone of the session, 'nowhere'"):
+            sqlanon.check("people", policy, spark_config=config, **how)
 
 
 def test_a_session_stays_open_and_nothing_is_left(session):
