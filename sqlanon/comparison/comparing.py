@@ -60,7 +60,7 @@ from sqlanon.methods.registry import (
 )
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
-from sqlanon.microdata.opening import opened_for, with_provenance
+from sqlanon.microdata.opening import opened_for, watch, with_provenance
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.policy.varied import LIMIT, Variation, variation
@@ -137,6 +137,7 @@ def compare(
     losses = (call.said.get("loss", "lm"),) if losses is None else losses
     _refuse_compared(named, losses, ks or (), settings)
     with opened_for(*call.opened, read_only=True, **opening) as (opened, resolved):
+        watch(opened, resolved)
         refuse_idle_annealing(resolved, settings.get("improve"))
         refuse_without_solver(settings.get("improve"))
         runner = _Runner(
@@ -497,6 +498,7 @@ def sweep(
         *call.opened, read_only=True, opens_population=True, **opening_of(settings)
     )
     with opening as (opened, resolved):
+        watch(opened, resolved)
         points = [_varied(resolved, point) for point in product(*axes)]
         sweeper = _Sweeper(opened.engine, opened.table, settings)
         with opened.engine.transaction(options.deadline), opened.engine.workspace():

@@ -8,7 +8,7 @@ all this.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -73,14 +73,10 @@ class Routed:
         try:
             near.run(set_option("TimeZone", zone))
         except EngineError:
-            is_known = False
-        else:
-            is_known = True
-        if not is_known:
             raise EngineError(
                 f"the time zone of the session, {zone!r}, is none that DuckDB knows; set another, "
                 "such as 'UTC'"
-            )
+            ) from None
         self.tables, self.opened = RoutedTables(self), RoutedNotes(near, far)
         self._stored: list[str] = []
         self._shipped: set[str] = set()
@@ -181,8 +177,8 @@ class Routed:
             with self.near.workspace():
                 yield
         finally:
-            with suppress(SqlanonError):
-                for name in [*self._stored[mark:], *(self._shipped - shipped)]:
+            for name in [*self._stored[mark:], *(self._shipped - shipped)]:
+                with suppress(SqlanonError):
                     self.far.drop(name)
             del self._stored[mark:]
             self._shipped = shipped
@@ -449,7 +445,7 @@ class RoutedNotes:
     """What is told of an engine of two."""
 
     def __init__(self, near: DuckDB, far: Remote) -> None:
-        self._near, self._far = near, far
+        self._near, self._far, self._watched = near, far, list[Callable[[], None]]()
 
     @property
     def files(self) -> list[Path]:
@@ -466,9 +462,15 @@ class RoutedNotes:
         """None is opened beside a table elsewhere."""
         return
 
+    def watch(self, refuse: Callable[[], None]) -> None:
+        """Has `refuse_changed` ask, too, whether a far table still holds what it held."""
+        self._watched.append(refuse)
+
     def refuse_changed(self) -> None:
-        """Nothing here: what far tables hold is fingerprinted."""
+        """Raises a `SourceError` where what is watched has changed."""
         self._near.opened.refuse_changed()
+        for refuse in self._watched:
+            refuse()
 
 
 def _is_reduced(relation: exp.Expr, named: Collection[str]) -> bool:

@@ -196,7 +196,10 @@ def _unprovable(at: Situation) -> str:
 def _many(at: Situation) -> str:
     if at.holds(CLUSTER_BYTES, ALL_RECORDS):
         return ""
-    return f"memory is not for {counted(at.subject.records, 'record')} one by one"
+    records, most = counted(at.subject.records, "record"), at.local_rows
+    if most is not None and at.subject.records > most:
+        return f"{records} are more than the {most:,} that may be read here one by one"
+    return f"memory is not for {records} one by one"
 
 
 def _coverable(at: Situation) -> str:

@@ -667,6 +667,7 @@ def list_itemsets(
         result = mined(engine, encoded, trees=subject.trees, wanted=wanted)
         if place is not None:
             rows = result.labelled(engine, subject.trees)
+            engine.opened.refuse_changed()
             with written_beside(engine, rows, place=place, overwrite=listed.overwrite):
                 pass
     return MiningReport(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.arguments import kind_of, path_of
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.open import HeldFrame, OpenedSource, TextReading, is_database, open_source
-from sqlanon.errors import PolicyError, SourceError, SqlanonError
+from sqlanon.errors import EngineError, PolicyError, SourceError, SqlanonError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.population import with_population
 from sqlanon.microdata.tables import CHANGED, change_fault
@@ -111,38 +111,39 @@ def reading(
         counted = _counted(made[0]) & {*columns} if finds_persons else frozenset[str]()
         return Use(left_out, by_value, frozenset(alone), counted=counted)
 
-    with open_source(connection, table, read_only=read_only, use=use, **opening) as source:
-        with (
-            source.engine.transaction() if source.kind == "remote" else nullcontext(),
-            _blamed(source),
-            _unchanged(source, made[0]),
-            _beside_population(source, made[0], has_labels=True),
-        ):
-            yield source, made[0]
+    with (
+        open_source(connection, table, read_only=read_only, use=use, **opening) as source,
+        source.engine.transaction() if source.kind == "remote" else nullcontext(),
+        _blamed(source),
+        _beside_population(source, made[0], has_labels=True),
+    ):
+        watch(source, made[0])
+        yield source, made[0]
         source.engine.opened.refuse_changed()
 
 
-@contextmanager
-def _unchanged(source: OpenedSource, policy: Policy) -> Iterator[None]:
-    """Reads a table that others may write to meanwhile, twice more, to learn whether they did.
+def watch(source: OpenedSource, policy: Policy) -> None:
+    """Has `refuse_changed` read a table once more to which others may write, as it is read here.
 
-    Raises:
-        SourceError: The columns of the policy, or the number of records, are not what they were.
+    It raises a `SourceError` where the columns that the policy names, or the number of records, are
+    not what they are now.
     """
     engine, table = source.engine, source.table
     if engine.tables.is_steady(table):
-        yield
         return
-    read = {*policy.attributes, *policy.sensitive, *policy.counting_columns, policy.weight}
+    read = {*policy.attributes, *policy.sensitive, *policy.counting_columns, *policy.keep}
     columns = {
         name: kind
         for name, kind in engine.columns(table).items()
-        if name in read and not is_unknown(kind)  # which the work itself refuses
+        if name in {*read, policy.weight} and not is_unknown(kind)  # which the work itself refuses
     }
     before = engine.rows(fingerprint(table, columns))
-    yield
-    if engine.rows(fingerprint(table, columns)) != before:
-        raise SourceError(change_fault(engine, table, otherwise=CHANGED))
+
+    def refuse() -> None:
+        if engine.rows(fingerprint(table, columns)) != before:
+            raise SourceError(change_fault(engine, table, otherwise=CHANGED))
+
+    engine.opened.watch(refuse)
 
 
 def _beside_population(
@@ -182,7 +183,8 @@ def _blamed(source: OpenedSource) -> Iterator[None]:
     try:
         yield
     except SqlanonError:
-        source.engine.opened.refuse_changed()
+        with suppress(EngineError):  # whatever failed may fail again
+            source.engine.opened.refuse_changed()
         raise
 
 

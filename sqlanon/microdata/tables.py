@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from sqlglot import exp
 
 from sqlanon.engine.base import Engine
-from sqlanon.errors import EngineError, SourceError
+from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.syntax import is_same
 from sqlanon.sqltext import DIALECT, Statement
@@ -82,8 +82,8 @@ def written_beside(
         yield written
         engine.tables.replace(written, place, overwrite=overwrite)
     except BaseException:
-        # In a transaction that has failed already nothing can be dropped, nor need be.
-        with suppress(EngineError):
+        # It may not be made yet, and in a failed transaction nothing can nor need be dropped.
+        with suppress(SqlanonError):
             engine.tables.drop(written)
         raise
 

@@ -44,17 +44,20 @@ from sqlanon.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
-class _Staged:
-    """The published rows as a table to check, with notes.
-
-    Where they go to a file, `here` is the same table in the embedded database, which writes it, and
-    `columns` say how its columns are written.
-    """
+class _FileRows:
+    """The rows of a file as a table of the embedded database, and how its columns are written."""
 
     table: exp.Table
     columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """The published rows as a table to check, with notes, and for a file as they go there."""
+
+    table: exp.Table
     notes: tuple[str, ...] = ()
-    here: exp.Table | None = None
+    file: _FileRows | None = None
 
 
 def publish(
@@ -110,7 +113,9 @@ def publish(
             together = None
             if released:
                 kinds = column_types(engine, table)
-                kinds |= {name: column.kind for name, column in staged.columns.items()}
+                if staged.file is not None:
+                    written_as = staged.file.columns
+                    kinds |= {name: column.kind for name, column in written_as.items()}
                 together = judged_together(
                     engine,
                     table,
@@ -120,10 +125,10 @@ def publish(
                 )
                 refuse_together(together)
                 notes = (*notes, together.note)
-            if target.output is not None:
-                assert staged.here is not None
+            if target.output is not None and staged.file is not None:
+                form = staged.file
                 file_notes = formats.notes_of(
-                    embedded(engine), staged.here, output=target.output, written=staged.columns
+                    embedded(engine), form.table, output=target.output, written=form.columns
                 )
                 notes = (*notes, *file_notes)
             if plan.policy.entity is not None:
@@ -298,26 +303,26 @@ def _staged(
     if file is not None:
         with files.fresh_file(engine, file, table=source) as staged:
             engine.tables.write(staged, plan.rows(source))
-            yield _Staged(staged, {})
+            yield _Staged(staged)
         embedded(engine).opened.forget(file)
         return
     if engine.can.stages_beside and target.output is None:
         place = source if target.into is None else engine.tables.target(target.into, source)
         rows = plan.rows(source, ordered=False)
         with written_beside(engine, rows, place=place, overwrite=target.replaces) as staged:
-            yield _Staged(staged, {})
+            yield _Staged(staged)
         return
     with engine.workspace():
         staged = engine.materialize("published", plan.rows(source))
         if target.output is not None:
-            here = brought(engine, staged)
-            columns = formats.columns_written(embedded(engine), here, output=target.output)
-            made = _Staged(staged, columns, here=here)
-            yield made
-            _write(engine, plan, staged=made, target=target, models_must_hold=models_must_hold)
+            table = brought(engine, staged)
+            columns = formats.columns_written(embedded(engine), table, output=target.output)
+            file_rows = _FileRows(table, columns)
+            yield _Staged(staged, file=file_rows)
+            _write(engine, plan, rows=file_rows, target=target, models_must_hold=models_must_hold)
             return
         pages_stay = target.in_place and files.file_of(engine, source) is not None
-        yield _Staged(staged, {}, (STILL_THERE,) if pages_stay else ())
+        yield _Staged(staged, (STILL_THERE,) if pages_stay else ())
         if target.likeness is not None:
             target.likeness.take(engine, staged, source=source, plan=plan)
             return
@@ -422,12 +427,11 @@ def _refuse_more_suppressed(engine: Engine, plan: Plan, *, table: exp.Table) -> 
 
 
 def _write(
-    engine: Engine, plan: Plan, *, staged: _Staged, target: Target, models_must_hold: bool
+    engine: Engine, plan: Plan, *, rows: _FileRows, target: Target, models_must_hold: bool
 ) -> None:
     """Writes a checked table to a file, reads it back, and gives it its name."""
     assert target.output is not None
-    assert staged.here is not None
-    here, table, columns = embedded(engine), staged.here, staged.columns
+    here, table, columns = embedded(engine), rows.table, rows.columns
     exported = files.export(
         here,
         table,

@@ -243,6 +243,11 @@ def _refuse_replacing(engine: Engine, source: exp.Table, *, policy: Policy) -> N
             "publish it with into (--into TABLE) or output (--output FILE)"
         )
     engine.tables.refuse_fixed(source)
+    if not engine.tables.is_steady(source):
+        raise SourceError(
+            "which version of the table is read is not known here, so to replace it could lose "
+            "what others commit meanwhile; publish with into (--into TABLE)"
+        )
     refuse_broken(engine, source, policy=policy)
 
 

@@ -35,7 +35,9 @@ def connection():
 def situation(connection):
     """The situation of the table under a policy, with options of a search."""
 
-    def made(policy=POLICY, *, records=None, memory=None, table="people", **settings):
+    def made(
+        policy=POLICY, *, records=None, memory=None, local_rows=None, table="people", **settings
+    ):
         options = replace(Options.of("auto", **settings), memory=memory)
         with (
             opened_for(connection, table, policy, read_only=True) as (source, resolved),
@@ -44,7 +46,7 @@ def situation(connection):
             subject = bind(source.engine, source.table, policy=resolved)
         if records is not None:
             subject = replace(subject, records=records)
-        return Situation(subject, resolved, options)
+        return Situation(subject, resolved, options, local_rows)
 
     return made
 
@@ -63,6 +65,7 @@ def capped(**changes):
         ({"records": 2_000, "memory": 10**7}, "anytime", "more than covers handle"),
         ({"records": 2_000, "memory": 10**6}, "mondrian", "memory is not for 2,000 records"),
         ({"records": 2_000_001}, "mondrian", "memory is not for"),
+        ({"local_rows": 83}, "mondrian", "84 records are more than the 83 that may be read here"),
         ({"records": 10_001, "block_records": 9}, "anytime", "more than covers handle"),
         ({"records": 10_000, "time_limit": 0.01}, "anytime", "longer than the time limit"),
         ({"records": 10_000, "time_limit": 10}, "direct-cover", "proves"),

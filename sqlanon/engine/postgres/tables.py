@@ -110,8 +110,9 @@ class PostgresTables:
         return entry is not None and not entry.is_view
 
     def is_steady(self, table: exp.Table) -> bool:
-        """Whether the open transaction is a snapshot, as ours are."""
-        return not str(self._rows("SHOW transaction_isolation")[0][0]).startswith("read ")
+        """Whether it is no view, and the open transaction a snapshot, as ours are."""
+        isolation = str(self._rows("SHOW transaction_isolation")[0][0])
+        return self.is_base_table(table) and not isolation.startswith("read ")
 
     def drop(self, table: exp.Table) -> None:
         """Drops a table that exists."""

@@ -97,7 +97,7 @@ class Calls:
         rows = self(lambda: self._session.sql(asked).toArrow(), "tell its version")
         return " " not in rows["version"][0].as_py()
 
-    def told(self, name: str, word: str) -> str:
+    def described(self, name: str, word: str) -> str:
         """What the catalog tells of a table under a word; "" for nothing.
 
         Args:
@@ -118,7 +118,7 @@ class Calls:
         with self.limited(NEVER):
             if mark:
                 is_there = self(lambda: self._session.catalog.tableExists(name), "look for a table")
-                if not is_there or mark not in self.told(name, "Table Properties"):
+                if not is_there or mark not in self.described(name, "Table Properties"):
                     return
             if self.is_sail:  # it leaves the files of dropped tables, not those written over
                 empty = f"INSERT OVERWRITE {name} SELECT * FROM {name} WHERE false"

@@ -190,7 +190,7 @@ class RemoteFiles:
         self._session, self._calls, self.notes = session, calls, list[str]()
         self._uri = f"{scratch.rstrip('/')}/{_PREFIX}{uuid.uuid4().hex}"
         self._system, self._path = reached(self._uri)
-        self._noted = OwnFolder.make(None, _NOTED)
+        self._noted = _noting()
         _note(self._noted, {"folder": self._uri})
         try:
             _refuse_unseen(self)
@@ -201,7 +201,8 @@ class RemoteFiles:
     def write(self, name: str, frame: Any) -> None:
         """Stores the rows of a query."""
         self._calls(lambda: _write(frame, f"{self._uri}/{name}"), "store an intermediate")
-        self._system.create_dir(f"{self._path}/{name}")  # Sail makes nothing for no rows
+        # Sail makes nothing for no rows.
+        self._calls(lambda: self._system.create_dir(f"{self._path}/{name}"), "store no rows")
 
     def frame(self, name: str) -> Any:
         """What is stored, as a data frame."""
@@ -242,7 +243,7 @@ class Tables:
         self._schema = schema or ".".join(quoted)
         self._cluster = _HERE if is_passing else cluster(session, calls)
         self._files = _files_of(session, calls, self._schema)
-        self._noted = OwnFolder.make(None, _NOTED)
+        self._noted = _noting()
 
     def write(self, name: str, frame: Any) -> None:
         """Stores the rows of a query."""
@@ -270,7 +271,8 @@ class Tables:
         """Drops every table; where one stays, the next run tries again."""
         for name in list(self._made):
             self.drop(name)
-        _clear(f"{self._files}/{_PREFIX}{self._run}_")  # Sail leaves the folders of dropped tables
+        if self._calls.is_sail:  # it leaves the folders of dropped tables
+            _clear(f"{self._files}/{_PREFIX}{self._run}_")
         self._noted.remove()
 
     def _table(self, name: str) -> str:
@@ -334,7 +336,7 @@ class Noted:
 
     def __init__(self, session: Any, calls: Calls, table: str, *, mark: str = "") -> None:
         self._calls, self._table, self._mark = calls, table, mark
-        self._folder = OwnFolder.make(None, _NOTED)
+        self._folder = _noting()
         entry = {"table": table, "cluster": cluster(session, calls), "mark": mark}
         _note(self._folder, entry)
 
@@ -378,26 +380,47 @@ def _dataset(place: str, system: Any = None) -> Dataset:
 
 
 def _clear(files: str) -> None:
-    """Removes folders of tables, if this machine sees them; engines add to the names of these."""
-    path = Path(files)
-    for left in path.parent.glob(f"{path.name}*"):
-        shutil.rmtree(left, ignore_errors=True)
+    """Removes folders of tables, where this program reaches them; engines add to their names."""
+    from pyarrow import fs
+
+    place, _, name = files.rpartition("/")
+    with suppress(SqlanonError, OSError):
+        system, path = reached(place)
+        for entry in system.get_file_info(fs.FileSelector(path, allow_not_found=True)):
+            if entry.base_name.startswith(name):
+                deleted(system, entry.path)
 
 
-def _files_of(session: Any, calls: Calls, schema: str) -> Path:
-    """The folder of a schema's tables, if it is of this machine; by default as Spark names it."""
+def _files_of(session: Any, calls: Calls, schema: str) -> str:
+    """The address of the folder of a schema's tables; by default as Spark names it."""
     place = ""
     with suppress(SqlanonError):
         text = f"DESCRIBE SCHEMA {schema}"
         rows = calls(lambda: session.sql(text).collect(), "describe a schema")
         place = next((row[1] for row in rows if row[0] == "Location"), "")
-    return local_path(place or "spark-warehouse")
+    place = place or "spark-warehouse"
+    return str(local_path(place)) if is_local(place) else place.rstrip("/")
+
+
+def _noting() -> OwnFolder:
+    """An own folder for notes of what is made elsewhere."""
+    try:
+        return OwnFolder.make(None, _NOTED)
+    except OSError as error:
+        reason = error.strerror
+    raise SourceError(f"the temporary folder of this machine: {reason}")
 
 
 def _note(folder: OwnFolder, entry: dict[str, str]) -> None:
     """Writes down what is about to be made elsewhere."""
-    with (folder.path / _PLACES).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(entry) + "\n")
+    try:
+        with (folder.path / _PLACES).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+    except OSError as error:
+        reason = error.strerror
+    else:
+        return
+    raise SourceError(f"the temporary folder of this machine: {reason}")
 
 
 def _cleared(folder: Path, session: Any, calls: Calls) -> bool:
@@ -417,7 +440,7 @@ def _is_gone(entry: dict[str, str], session: Any, calls: Calls) -> bool:
         if entry["cluster"] not in (_HERE, cluster(session, calls)):
             return False
         if entry["cluster"] != _HERE:
-            calls.drop_table(entry["table"], mark=entry["mark"])
+            calls.drop_table(entry["table"], mark=entry.get("mark", ""))
     except SqlanonError:
         return False
     if "files" in entry:  # a catalog that ended with the run knows the table no more

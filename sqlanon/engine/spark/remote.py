@@ -73,7 +73,7 @@ class SparkRemote:
             is_passing=is_passing,
         )
         self.notes += self._kept.notes
-        self._stored = dict[str, Any]()
+        self._stored, self._views = dict[str, Any](), set[str]()
         self.phrasing = "sail" if self._call.is_sail else "spark"
         self._reads_files = not self._writes_old_days()
         self.can = Abilities(
@@ -129,10 +129,11 @@ class SparkRemote:
         rows: int = (
             self._call(lambda: self._kept.frame(name).count(), "count rows")
             if files is None
-            else files.count_rows()
+            else self._call(files.count_rows, "count rows")
         )
         if rows > most:
             view = lambda: self._kept.frame(name).createOrReplaceTempView(name)  # noqa: E731
+            self._views.add(name)
             self._call(view, "name an intermediate")
         return rows
 
@@ -157,6 +158,7 @@ class SparkRemote:
         signed = _signed(rows)
         schema = from_arrow_schema(signed.schema, prefer_timestamp_ntz=True)
         given = signed if rows.num_rows else []
+        self._views.add(name)
         self._call(
             lambda: self._session.createDataFrame(given, schema).createOrReplaceTempView(name),
             "take rows",
@@ -167,6 +169,7 @@ class SparkRemote:
         with self.limited(NEVER):
             with suppress(EngineError):
                 self._call(lambda: self._session.catalog.dropTempView(name), "drop a view")
+                self._views.discard(name)
             if self._stored.pop(name, None) is not None:
                 self._kept.drop(name)
 
@@ -184,7 +187,7 @@ class SparkRemote:
     def close(self) -> None:
         """Drops every intermediate, and every view."""
         self._call.settle()
-        for name in list(self._stored):
+        for name in {*self._stored, *self._views}:
             with suppress(SqlanonError):
                 self.drop(name)
         with self.limited(NEVER):
@@ -197,11 +200,9 @@ class SparkRemote:
         """Refuses settings by which statements would mean something else; Sail has none of them."""
         for name, wanted in () if self._call.is_sail else _DEMANDED.items():
             setting = wanted
-            with suppress(EngineError):  # what a cluster does not tell it has not changed
-                setting = self._call(
-                    partial(self._session.conf.get, name, wanted), "tell its settings"
-                )
-            if setting.lower() != wanted.lower():
+            with suppress(SqlanonError):  # what a cluster does not tell it has not changed
+                setting = self._call(partial(self._session.conf.get, name), "tell its settings")
+            if str(setting).lower() != wanted.lower():
                 raise SourceError(f"{name} of the session is not {wanted}; set it so first")
 
     def _knows_alone(self) -> bool:

@@ -119,13 +119,13 @@ def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
         if remote is None and "://" in by_default:
             remote = by_default
         is_here = remote is None or "://" not in remote
-        if remote is None or is_here:
-            _refuse_open(SparkSession)
-        else:
+        if remote is not None and not is_here:
             _refuse_unanswered(remote)
             # That of `pyspark.sql` would leave this process to Spark Connect alone.
             with _quietly():
                 from pyspark.sql.connect.session import SparkSession  # type: ignore[assignment]
+        else:
+            _refuse_open(SparkSession)
         builder = SparkSession.builder
         for name, value in {**(_QUIET if is_here else {}), **config}.items():
             builder = builder.config(name, value)

@@ -126,7 +126,7 @@ class SparkTables:
             place = exp.table_(place.name, db=original.db, catalog=catalog, quoted=True)
         if self._is_passing and (place.catalog or self._current()[0]) in _BUILT_IN:
             raise SourceError(
-                "the catalog of a Spark in this process ends with it, and a new table would, too; "
+                "the catalog of this Spark ends with its session, and a new table would, too; "
                 "publish to a folder (--into ./FOLDER), or to a file with output (--output FILE)"
             )
         return place
@@ -224,13 +224,16 @@ class SparkTables:
             self.refuse_fixed(place)
             self._refuse_newer(shown)
             self._overwrite(written, place)
+            self._refuse_between(shown)
         elif written.name in self._drafts:
             self._drafts[written.name].publish()
         else:
-            try:
-                self._run(f"ALTER TABLE {_text(written)} RENAME TO {_text(place)}")
-            except EngineError:  # an engine without renaming, as Sail is
+            try:  # both are in one schema, which some catalogs refuse to be told
+                self._run(f"ALTER TABLE {_text(written)} RENAME TO {_quoted(place.name)}")
+            except SqlanonError:  # without renaming, as Sail is and some catalogs are
                 self._copy(written, place)
+            if not self.exists(place):
+                raise VerificationError("the table is not where it was to be; name another schema")
         self.drop(written)
 
     def refuse_fixed(self, place: exp.Table) -> None:
@@ -252,14 +255,19 @@ class SparkTables:
 
         By a writer, not CREATE OR REPLACE, by which Sail keeps the old types and loses values.
         """
-        kind = self._format(place)
-        copied = self._session.table(_text(written)).write.format(kind).mode("overwrite")
-        writer, arrived = copied.option("overwriteSchema", "true"), place
+        kind, arrived = self._format(place), place
+
+        def write() -> None:
+            copied = self._session.table(_text(written)).write.format(kind).mode("overwrite")
+            writer = copied.option("overwriteSchema", "true")
+            if is_folder(place):
+                writer.save(place.name)
+            else:
+                writer.saveAsTable(_text(place))
+
+        self._call(write, "publish")
         if is_folder(place):
-            self._call(partial(writer.save, place.name), "publish a folder")
             arrived = self._view(self._read(place))
-        else:
-            self._call(partial(writer.saveAsTable, _text(place)), "publish a table")
         if self._differ(written, arrived):
             raise VerificationError(
                 "the version committed is not the one checked; the one before is in its history"
@@ -311,7 +319,7 @@ class SparkTables:
         return (
             table.db.lower()
             if is_folder(table)
-            else self._call.told(_text(table), "Provider").lower()
+            else self._call.described(_text(table), "Provider").lower()
         )
 
     def _is_view(self, table: exp.Table) -> bool:
@@ -345,7 +353,7 @@ class SparkTables:
             text = f"DESCRIBE HISTORY {_text(table)} LIMIT 1"
             rows = self._call(lambda: self._session.sql(text).toArrow(), "tell its history")
             return int(rows["version"][0].as_py())
-        place = "" if is_folder(table) else self._call.told(_text(table), "Location")
+        place = "" if is_folder(table) else self._call.described(_text(table), "Location")
         return newest_version(kind, local_path(place)) if place and is_local(place) else None
 
     def _refuse_newer(self, shown: exp.Table) -> None:
@@ -355,6 +363,16 @@ class SparkTables:
             raise SourceError(
                 "the table changed while it was read, which its replacement would lose; nothing "
                 "is published, so make a new plan"
+            )
+
+    def _refuse_between(self, shown: exp.Table) -> None:
+        """Tells of a version of Delta that others committed between the one read and ours."""
+        version, place = self._versions.get(shown.name), self._original(shown)
+        numbered = version is not None and self._format(place) == "delta"
+        if version is not None and numbered and self._newest(place) != version + 1:
+            raise VerificationError(
+                "others committed to the table while it was replaced; its history has their "
+                "version and this release"
             )
 
     def _pinned(self, table: exp.Table) -> exp.Table | None:

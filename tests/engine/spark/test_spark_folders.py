@@ -14,6 +14,7 @@ from spark_kind import IS_SAIL, KIND
 
 import sqlanon
 from sqlanon.engine.spark.folders import FolderDraft
+from sqlanon.engine.spark.tables import SparkTables
 from sqlanon.errors import SourceError, StalePlanError
 from sqlanon.publishing import apply
 
@@ -175,6 +176,31 @@ def test_a_folder_that_has_versions_is_replaced_in_place(session, source, tmp_pa
     assert read(session, path, kind) == expected()
     assert any("history keeps the original" in note for note in report.notes)
     assert inside(tmp_path) == ["people"]
+
+
+@needs_delta
+def test_nothing_is_replaced_in_place_of_which_no_version_is_known(
+    session, source, tmp_path, monkeypatch
+):
+    path = source("delta")
+    monkeypatch.setattr(SparkTables, "_newest", lambda *_: None)
+    with pytest.raises(SourceError, match="which version of the table is read is not known"):
+        sqlanon.anonymize(session, POLICY, table=path, in_place=True)
+    assert len(read(session, path, "delta")) == 200
+
+
+@needs_delta
+def test_a_version_that_others_commit_before_ours_is_told(session, source, monkeypatch):
+    path, overwrite = source("delta"), SparkTables._overwrite
+
+    def late(*given):
+        more(session, path, "delta")
+        overwrite(*given)
+
+    monkeypatch.setattr(SparkTables, "_overwrite", late)
+    with pytest.raises(sqlanon.VerificationError, match="others committed to the table while"):
+        sqlanon.anonymize(session, POLICY, table=path, in_place=True)
+    assert len(read(session, path, "delta", versionAsOf=1)) == 210
 
 
 @needs_delta

@@ -4,6 +4,7 @@ import itertools
 import os
 from pathlib import Path
 
+import pyarrow
 import pytest
 from spark_kind import IS_SAIL, KIND
 from sqlglot import exp
@@ -169,6 +170,14 @@ def test_a_name_of_a_table_and_a_folder_is_refused(session, remote, monkeypatch,
     session.catalog.dropTempView("people")
     session.sql("SELECT 3 AS `x`").write.parquet(str(tmp_path / "people" / "part"))
     assert rows(remote, remote.tables.resolve("./people/part")) == [{"x": 3}]
+
+
+def test_views_of_rows_that_were_sent_are_gone_at_the_end(session):
+    remote = SparkRemote(session)
+    remote.ship("sent", pyarrow.table({"x": [1]}))
+    assert session.catalog.tableExists("sent")
+    remote.close()
+    assert not session.catalog.tableExists("sent")
 
 
 @pytest.mark.skipif(KIND != "connect", reason="Sail has no such settings")
