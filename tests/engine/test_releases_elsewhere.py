@@ -20,6 +20,7 @@ from sqlanon import LDiversity, TCloseness
 from sqlanon.demo import census
 from sqlanon.dialects import translated
 from sqlanon.engine import routed
+from sqlanon.engine.open import open_source
 from sqlanon.errors import (
     EngineError,
     MissingTableError,
@@ -28,6 +29,7 @@ from sqlanon.errors import (
     SqlanonError,
     StalePlanError,
 )
+from sqlanon.microdata.tables import written_beside
 
 pytestmark = [pytest.mark.slow, pytest.mark.every_row]
 POLICY = {
@@ -556,6 +558,21 @@ def test_a_table_that_appears_meanwhile_stays(database):
     with pytest.raises(SourceError, match=reason):
         sqlanon.anonymize(database.source, POLICY, table="people", into="out", confirm=theirs)
     assert (database.rows("out"), database.tables()) == ([(7,)], {"out"})
+
+
+def test_what_fails_while_a_table_is_written_is_told_as_that(database):
+    """Not that it is not there to be dropped."""
+    database.load(people())
+    with open_source(database.source, "people") as opened, opened.engine.transaction():
+        engine, number = opened.engine, exp.cast(exp.column("ill", quoted=True), "INT")
+        rows = exp.select(exp.alias_(number, "ill", quoted=True)).from_(opened.table.copy())
+        place = engine.tables.target("out", opened.table)
+        with (
+            pytest.raises(EngineError, match=r"cannot|could not"),
+            written_beside(engine, rows, place=place, overwrite=False),
+        ):
+            pass
+    assert database.tables() == set()
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
