@@ -366,7 +366,10 @@ def mine(
         )
     with (
         following(progress),
-        reading(*call.opened, read_only=into is None, **opening) as (opened, resolved),
+        reading(*call.opened, read_only=into is None, looks_again=into is None, **opening) as (
+            opened,
+            resolved,
+        ),
     ):
         with opened.engine.transaction(deadline), opened.engine.limited(deadline):
             report = list_itemsets(opened.engine, opened.table, policy=resolved, listed=listed)

@@ -60,7 +60,7 @@ from sqlanon.methods.registry import (
 )
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
-from sqlanon.microdata.opening import opened_for, watch, with_provenance
+from sqlanon.microdata.opening import opened_for, unchanged_for, with_provenance
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.policy.varied import LIMIT, Variation, variation
@@ -136,8 +136,10 @@ def compare(
     settings = completed_for(named, settings, call.said)
     losses = (call.said.get("loss", "lm"),) if losses is None else losses
     _refuse_compared(named, losses, ks or (), settings)
-    with opened_for(*call.opened, read_only=True, **opening) as (opened, resolved):
-        watch(opened, resolved)
+    with (
+        opened_for(*call.opened, read_only=True, **opening) as (opened, resolved),
+        unchanged_for(opened, resolved),
+    ):
         refuse_idle_annealing(resolved, settings.get("improve"))
         refuse_without_solver(settings.get("improve"))
         runner = _Runner(
@@ -498,10 +500,13 @@ def sweep(
         *call.opened, read_only=True, opens_population=True, **opening_of(settings)
     )
     with opening as (opened, resolved):
-        watch(opened, resolved)
         points = [_varied(resolved, point) for point in product(*axes)]
         sweeper = _Sweeper(opened.engine, opened.table, settings)
-        with opened.engine.transaction(options.deadline), opened.engine.workspace():
+        with (
+            opened.engine.transaction(options.deadline),
+            unchanged_for(opened, resolved),
+            opened.engine.workspace(),
+        ):
             results = tuple(sweeper.points(points))
         _refuse_none_done(sweeper.errors, results)
         swept = Sweep(

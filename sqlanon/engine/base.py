@@ -237,10 +237,6 @@ class HowOpened(Protocol):
         """The people that the table's records are of, where they were opened beside it."""
         ...
 
-    def watch(self, refuse: Callable[[], None]) -> None:
-        """Has `refuse_changed` call another check, too, which raises a `SourceError`."""
-        ...
-
     def refuse_changed(self) -> None:
         """Raises a `SourceError` where what tables are read from was replaced or changed."""
         ...

@@ -8,7 +8,7 @@ all this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -69,14 +69,7 @@ class Routed:
             memory = bytes_of(near.setting("memory_limit"))
             local_rows = int(MEMORY_SHARE * memory) // ROW_BYTES
         self._most = local_rows
-        zone = far.zone
-        try:
-            near.run(set_option("TimeZone", zone))
-        except EngineError:
-            raise EngineError(
-                f"the time zone of the session, {zone!r}, is none that DuckDB knows; set another, "
-                "such as 'UTC'"
-            ) from None
+        _set_zone(near, far.zone)
         self.tables, self.opened = RoutedTables(self), RoutedNotes(near, far)
         self._stored: list[str] = []
         self._shipped: set[str] = set()
@@ -445,7 +438,7 @@ class RoutedNotes:
     """What is told of an engine of two."""
 
     def __init__(self, near: DuckDB, far: Remote) -> None:
-        self._near, self._far, self._watched = near, far, list[Callable[[], None]]()
+        self._near, self._far = near, far
 
     @property
     def files(self) -> list[Path]:
@@ -462,15 +455,23 @@ class RoutedNotes:
         """None is opened beside a table elsewhere."""
         return
 
-    def watch(self, refuse: Callable[[], None]) -> None:
-        """Has `refuse_changed` ask, too, whether a far table still holds what it held."""
-        self._watched.append(refuse)
-
     def refuse_changed(self) -> None:
-        """Raises a `SourceError` where what is watched has changed."""
+        """Nothing here: what far tables hold is fingerprinted."""
         self._near.opened.refuse_changed()
-        for refuse in self._watched:
-            refuse()
+
+
+def _set_zone(near: DuckDB, zone: str) -> None:
+    """Gives the near one the time zone of the far one's session."""
+    try:
+        near.run(set_option("TimeZone", zone))
+    except EngineError:
+        pass
+    else:
+        return
+    raise EngineError(
+        f"the time zone of the session, {zone!r}, is none that DuckDB knows; set another, such as "
+        "'UTC'"
+    )
 
 
 def _is_reduced(relation: exp.Expr, named: Collection[str]) -> bool:

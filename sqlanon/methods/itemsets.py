@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +29,7 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.hierarchy.layout import WORD_BITS, Field, Words, field_masks
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject
-from sqlanon.microdata.tables import place_of, try_place, written_beside
+from sqlanon.microdata.tables import place_of, try_place, unchanged, written_beside
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import ProgressLine
@@ -662,12 +663,14 @@ def list_itemsets(
         _refuse_named_support(subject)
         try_place(engine, place)
     wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high, listed.progress)
+    # Where something is published, it is looked at again before, else by whoever has opened it.
+    steady = nullcontext() if place is None else unchanged(engine, table, subject.names)
     with engine.workspace():
-        encoded = encode_subject(engine, subject, plain)
-        result = mined(engine, encoded, trees=subject.trees, wanted=wanted)
+        with steady:
+            encoded = encode_subject(engine, subject, plain)
+            result = mined(engine, encoded, trees=subject.trees, wanted=wanted)
         if place is not None:
             rows = result.labelled(engine, subject.trees)
-            engine.opened.refuse_changed()
             with written_beside(engine, rows, place=place, overwrite=listed.overwrite):
                 pass
     return MiningReport(

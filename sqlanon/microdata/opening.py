@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -13,13 +13,12 @@ from sqlglot import exp
 from sqlanon.arguments import kind_of, path_of
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.open import HeldFrame, OpenedSource, TextReading, is_database, open_source
-from sqlanon.errors import EngineError, PolicyError, SourceError, SqlanonError
+from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.population import with_population
-from sqlanon.microdata.tables import CHANGED, change_fault
+from sqlanon.microdata.tables import unchanged
 from sqlanon.policy.policy import Policy
-from sqlanon.query.encoding.encode import fingerprint
-from sqlanon.query.text import is_unknown, type_name
+from sqlanon.query.text import type_name
 from sqlanon.reports.document import R
 
 Policies = Policy | Callable[[Sequence[str]], Policy]
@@ -89,12 +88,13 @@ def reading(
     *,
     read_only: bool = True,
     finds_persons: bool = False,
+    looks_again: bool = True,
     **opening: Unpack[Opening],
 ) -> Iterator[tuple[OpenedSource, Policy]]:
     """A source to read as it stands, and the policy; on leaving it is still what it was.
 
     Columns that the policy names as dropped are not loaded; `finds_persons` is that of
-    `opened_for`.
+    `opened_for`, and `looks_again` says whether a table elsewhere is looked at again on leaving.
 
     Raises:
         PolicyError: It does not fit the columns.
@@ -117,33 +117,16 @@ def reading(
         _blamed(source),
         _beside_population(source, made[0], has_labels=True),
     ):
-        watch(source, made[0])
-        yield source, made[0]
+        with unchanged_for(source, made[0]) if looks_again else nullcontext():
+            yield source, made[0]
         source.engine.opened.refuse_changed()
 
 
-def watch(source: OpenedSource, policy: Policy) -> None:
-    """Has `refuse_changed` read a table once more to which others may write, as it is read here.
-
-    It raises a `SourceError` where the columns that the policy names, or the number of records, are
-    not what they are now.
-    """
-    engine, table = source.engine, source.table
-    if engine.tables.is_steady(table):
-        return
-    read = {*policy.attributes, *policy.sensitive, *policy.counting_columns, *policy.keep}
-    columns = {
-        name: kind
-        for name, kind in engine.columns(table).items()
-        if name in {*read, policy.weight} and not is_unknown(kind)  # which the work itself refuses
-    }
-    before = engine.rows(fingerprint(table, columns))
-
-    def refuse() -> None:
-        if engine.rows(fingerprint(table, columns)) != before:
-            raise SourceError(change_fault(engine, table, otherwise=CHANGED))
-
-    engine.opened.watch(refuse)
+def unchanged_for(source: OpenedSource, policy: Policy) -> AbstractContextManager[None]:
+    """`unchanged` by the columns that a policy counts by."""
+    names = {*policy.attributes, *policy.sensitive, *policy.counting_columns}
+    weight = () if policy.weight is None else (policy.weight,)
+    return unchanged(source.engine, source.table, {*names, *weight})
 
 
 def _beside_population(
@@ -183,8 +166,7 @@ def _blamed(source: OpenedSource) -> Iterator[None]:
     try:
         yield
     except SqlanonError:
-        with suppress(EngineError):  # whatever failed may fail again
-            source.engine.opened.refuse_changed()
+        source.engine.opened.refuse_changed()
         raise
 
 

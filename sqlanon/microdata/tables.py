@@ -6,7 +6,7 @@ that has written elsewhere are told by nothing else than a try.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from sqlglot import exp
@@ -15,6 +15,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError, SqlanonError
 from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.syntax import is_same
+from sqlanon.query.text import is_unknown
 from sqlanon.sqltext import DIALECT, Statement
 
 
@@ -101,6 +102,30 @@ def change_fault(engine: Engine, table: exp.Table, *, otherwise: str) -> str:
         otherwise: What to say unless it is a view that gives other rows each time.
     """
     return _UNSTEADY if _is_unsteady(engine, table) else otherwise
+
+
+@contextmanager
+def unchanged(engine: Engine, table: exp.Table, names: Container[str]) -> Iterator[None]:
+    """Reads a table that others may write to, before and after, to learn whether they did.
+
+    Args:
+        engine: Where it is.
+        table: The table.
+        names: Those of its columns that are looked at.
+
+    Raises:
+        SourceError: These, or the number of records, are not what they were.
+    """
+    if engine.tables.is_steady(table):
+        yield
+        return
+    types = engine.columns(table)
+    # What is unknown the work itself refuses.
+    columns = {n: kind for n, kind in types.items() if n in names and not is_unknown(kind)}
+    before = engine.rows(fingerprint(table, columns))
+    yield
+    if engine.rows(fingerprint(table, columns)) != before:
+        raise SourceError(change_fault(engine, table, otherwise=CHANGED))
 
 
 def refuse_unsteady(engine: Engine, table: exp.Table, columns: Iterable[str]) -> None:

@@ -171,7 +171,7 @@ class OpenedFiles:
         populations: list[exp.Table],
     ) -> None:
         self._engine, self.notes, self._files, self._held = engine, notes, files, unchanging
-        self.populations, self._watched = populations, list[Callable[[], None]]()
+        self.populations = populations
 
     @property
     def population(self) -> exp.Table | None:
@@ -184,16 +184,10 @@ class OpenedFiles:
         attached = self._engine.rows(entries("duckdb_databases", ["path"]))
         return [*self._files, *(Path(path) for (path,) in attached if path is not None)]
 
-    def watch(self, refuse: Callable[[], None]) -> None:
-        """Has `refuse_changed` call another check, too."""
-        self._watched.append(refuse)
-
     def refuse_changed(self) -> None:
         """Raises a `SourceError` where a file that is held was replaced or changed."""
         for file in self._held:
             file.refuse_changed()
-        for refuse in self._watched:
-            refuse()
 
     def keep(self, path: Path) -> None:
         """Notes a file that tables are read from, so that `files` names it."""

@@ -29,6 +29,11 @@ WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm')
   AND (n.oid = pg_my_temp_schema() OR NOT pg_is_other_temp_schema(n.oid))
 """
 _VIEWS = ("v", "m")
+_STORED = ("r", "p", "m")
+_STEADY = """
+SELECT relkind::text, current_setting('transaction_isolation')
+FROM pg_catalog.pg_class WHERE oid = '{}'::regclass
+"""
 
 
 _TEXTS = """
@@ -110,9 +115,10 @@ class PostgresTables:
         return entry is not None and not entry.is_view
 
     def is_steady(self, table: exp.Table) -> bool:
-        """Whether it is no view, and the open transaction a snapshot, as ours are."""
-        isolation = str(self._rows("SHOW transaction_isolation")[0][0])
-        return self.is_base_table(table) and not isolation.startswith("read ")
+        """Whether it is stored, not worked out or elsewhere, and the transaction is a snapshot."""
+        place = text_of(table).replace("'", "''")
+        ((kind, isolation),) = self._rows(_STEADY.format(place))
+        return kind in _STORED and not str(isolation).startswith("read ")
 
     def drop(self, table: exp.Table) -> None:
         """Drops a table that exists."""

@@ -202,7 +202,9 @@ class RemoteFiles:
         """Stores the rows of a query."""
         self._calls(lambda: _write(frame, f"{self._uri}/{name}"), "store an intermediate")
         # Sail makes nothing for no rows.
-        self._calls(lambda: self._system.create_dir(f"{self._path}/{name}"), "store no rows")
+        self._calls(
+            lambda: self._system.create_dir(f"{self._path}/{name}"), "store an intermediate"
+        )
 
     def frame(self, name: str) -> Any:
         """What is stored, as a data frame."""
@@ -243,13 +245,14 @@ class Tables:
         self._schema = schema or ".".join(quoted)
         self._cluster = _HERE if is_passing else cluster(session, calls)
         self._files = _files_of(session, calls, self._schema)
+        self._files_of_run = f"{self._files}/{_PREFIX}{self._run}_"
         self._noted = _noting()
 
     def write(self, name: str, frame: Any) -> None:
         """Stores the rows of a query."""
         table = self._table(name)
         entry = {"table": table, "cluster": self._cluster, "mark": ""}
-        _note(self._noted, {**entry, "files": f"{self._files}/{_PREFIX}{self._run}_{name}"})
+        _note(self._noted, {**entry, "files": self._files_of_run})
         self._made.add(name)
         self._calls(lambda: frame.write.saveAsTable(table), "store an intermediate")
 
@@ -271,9 +274,9 @@ class Tables:
         """Drops every table; where one stays, the next run tries again."""
         for name in list(self._made):
             self.drop(name)
-        if self._calls.is_sail:  # it leaves the folders of dropped tables
-            _clear(f"{self._files}/{_PREFIX}{self._run}_")
-        self._noted.remove()
+        # Sail leaves the folders of dropped tables, Spark files that were written just before.
+        if not is_local(self._files) or _clear(self._files_of_run):
+            self._noted.remove()
 
     def _table(self, name: str) -> str:
         return f"{self._schema}.`{_PREFIX}{self._run}_{name}`"
@@ -379,16 +382,17 @@ def _dataset(place: str, system: Any = None) -> Dataset:
     return dataset.dataset(place, format=kind, filesystem=system)
 
 
-def _clear(files: str) -> None:
-    """Removes folders of tables, where this program reaches them; engines add to their names."""
+def _clear(files: str) -> bool:
+    """Removes folders of tables, to whose names engines add; whether they are seen to be gone."""
     from pyarrow import fs
 
     place, _, name = files.rpartition("/")
-    with suppress(SqlanonError, OSError):
+    try:
         system, path = reached(place)
-        for entry in system.get_file_info(fs.FileSelector(path, allow_not_found=True)):
-            if entry.base_name.startswith(name):
-                deleted(system, entry.path)
+        entries = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
+    except (SqlanonError, OSError):
+        return False
+    return all(deleted(system, e.path) for e in entries if e.base_name.startswith(name))
 
 
 def _files_of(session: Any, calls: Calls, schema: str) -> str:
@@ -429,8 +433,11 @@ def _cleared(folder: Path, session: Any, calls: Calls) -> bool:
         lines = (folder / _PLACES).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return True
-    left = [line for line in lines if not _is_gone(json.loads(line), session, calls)]
-    return not left
+    entries = [json.loads(line) for line in lines]
+    left = [entry for entry in entries if not _is_gone(entry, session, calls)]
+    # A catalog that ended with the run knows its tables no more.
+    files = {entry["files"] for entry in entries if "files" in entry}
+    return not left and all(_clear(each) for each in files)
 
 
 def _is_gone(entry: dict[str, str], session: Any, calls: Calls) -> bool:
@@ -443,6 +450,4 @@ def _is_gone(entry: dict[str, str], session: Any, calls: Calls) -> bool:
             calls.drop_table(entry["table"], mark=entry.get("mark", ""))
     except SqlanonError:
         return False
-    if "files" in entry:  # a catalog that ended with the run knows the table no more
-        _clear(entry["files"])
     return True

@@ -224,7 +224,6 @@ class SparkTables:
             self.refuse_fixed(place)
             self._refuse_newer(shown)
             self._overwrite(written, place)
-            self._refuse_between(shown)
         elif written.name in self._drafts:
             self._drafts[written.name].publish()
         else:
@@ -363,16 +362,6 @@ class SparkTables:
             raise SourceError(
                 "the table changed while it was read, which its replacement would lose; nothing "
                 "is published, so make a new plan"
-            )
-
-    def _refuse_between(self, shown: exp.Table) -> None:
-        """Tells of a version of Delta that others committed between the one read and ours."""
-        version, place = self._versions.get(shown.name), self._original(shown)
-        numbered = version is not None and self._format(place) == "delta"
-        if version is not None and numbered and self._newest(place) != version + 1:
-            raise VerificationError(
-                "others committed to the table while it was replaced; its history has their "
-                "version and this release"
             )
 
     def _pinned(self, table: exp.Table) -> exp.Table | None:
