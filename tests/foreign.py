@@ -184,7 +184,7 @@ class Spark:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         for name in names or tables_of(connection):
-            rows = connection.execute(f"FROM {quoted(name)}").to_arrow_table()
+            rows = connection.sql(f"FROM {quoted(name)}").to_arrow_table()
             fields = [each.with_type(WIDER.get(str(each.type), each.type)) for each in rows.schema]
             rows = rows.cast(pyarrow.schema(fields))
             # Else times would be instants.
