@@ -89,12 +89,10 @@ class Situation:
         return COVER_SECONDS * subject.records * nodes
 
     def holds(self, bytes_each: int, most: int) -> bool:
-        """Whether there is memory for each record, of so many at most."""
+        """Whether each record may be read here, and there is memory for it, of so many at most."""
         memory, records = self.options.memory, self.subject.records
-        may_be_here = self.local_rows is None or records <= self.local_rows
-        return (
-            may_be_here and records <= most and (memory is None or records * bytes_each <= memory)
-        )
+        most = most if self.local_rows is None else min(most, self.local_rows)
+        return records <= most and (memory is None or records * bytes_each <= memory)
 
 
 @dataclass(frozen=True, slots=True)

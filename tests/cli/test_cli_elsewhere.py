@@ -126,7 +126,7 @@ def test_sail_releases_a_folder_as_duckdb(told, released, tmp_path, folder, poli
 def test_settings_of_spark_reach_its_session(refused, folder):
     words = ("check", folder, *SAIL, "--qi", "age", "--spark-config")
     assert "KEY=VALUE" in refused(*words, "spark.sql.session.timeZone")
-    refused(*words, "spark.sql.session.timeZone=nowhere")
+    assert "'nowhere'" in refused(*words, "spark.sql.session.timeZone=nowhere")
 
 
 def test_a_release_in_the_catalog_of_sail_is_refused(refused, tmp_path, folder, policy):

@@ -244,15 +244,13 @@ class Tables:
         quoted = (f"`{part.replace('`', '``')}`" for part in (row["catalog"], row["schema"]))
         self._schema = schema or ".".join(quoted)
         self._cluster = _HERE if is_passing else cluster(session, calls)
-        self._files = _files_of(session, calls, self._schema)
-        self._files_of_run = f"{self._files}/{_PREFIX}{self._run}_"
+        self._files = f"{_files_of(session, calls, self._schema)}/{_PREFIX}{self._run}_"
         self._noted = _noting()
 
     def write(self, name: str, frame: Any) -> None:
         """Stores the rows of a query."""
         table = self._table(name)
-        entry = {"table": table, "cluster": self._cluster, "mark": ""}
-        _note(self._noted, {**entry, "files": self._files_of_run})
+        _note(self._noted, {"table": table, "cluster": self._cluster, "files": self._files})
         self._made.add(name)
         self._calls(lambda: frame.write.saveAsTable(table), "store an intermediate")
 
@@ -275,7 +273,7 @@ class Tables:
         for name in list(self._made):
             self.drop(name)
         # Sail leaves the folders of dropped tables, Spark files that were written just before.
-        if not is_local(self._files) or _clear(self._files_of_run):
+        if not is_local(self._files) or _clear(self._files):
             self._noted.remove()
 
     def _table(self, name: str) -> str:

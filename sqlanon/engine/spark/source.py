@@ -163,9 +163,11 @@ def _refuse_open(sessions: Any) -> None:
     Raises:
         SourceError: There is one.
     """
+    from pyspark.errors import PySparkRuntimeError
+
     try:
         sessions.active()
-    except Exception:  # whatever pyspark calls it: there is none
+    except PySparkRuntimeError:
         return
     raise SourceError(
         "a session of Spark is open in this process; pass it as the source, with table, in place "
