@@ -35,6 +35,10 @@ COUNT = "records"
 PERSON = "person_number"
 
 
+class TooManyCombinationsError(EngineError):
+    """A table elsewhere has more distinct combinations than may be read into this process."""
+
+
 @dataclass(frozen=True, slots=True)
 class DistinctCombinations:
     """Distinct combinations of all that a search looks at, in the order of their values.
@@ -99,7 +103,7 @@ def distinct_combinations(
     Where persons are counted, records of two persons are no such combination.
 
     Raises:
-        EngineError: They are more than may be read into this process.
+        TooManyCombinationsError: They are more than may be read into this process.
         HierarchyError: Values that no leaf covers, all at once.
     """
     layout, maps = coding
@@ -110,11 +114,12 @@ def distinct_combinations(
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
     table, count = engine.materialize_counted("combinations", runs.units(subject.table, by))
     if not may_be_read(engine, count):
-        raise EngineError(
+        engine.tables.drop(table)
+        raise TooManyCombinationsError(
             f"the table has {counted(count, 'distinct combination')}, which this method reads "
             f"all into this process, where {engine.can.local_rows:,} may be read; choose --method "
-            "mondrian or incognito, which count where the table is, or allow more rows here "
-            "(--memory-limit, --local-rows)"
+            "mondrian, anytime or incognito, which count where the table is, or allow more rows "
+            "here (--memory-limit, --local-rows)"
         )
     words = layout.words
     unit, size = runs.free(runs.UNIT, by), runs.free(SIZE, by)

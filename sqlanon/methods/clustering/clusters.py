@@ -26,6 +26,7 @@ from sqlanon.methods.clustering.first import (
     block_notes,
     crosses_blocks,
     largest_block,
+    refined_block,
     started,
 )
 from sqlanon.methods.clustering.neighbourhoods import REFINED, searched, searches
@@ -39,7 +40,6 @@ from sqlanon.microdata.distinct import expanded
 from sqlanon.reports.search import ClusterSearch
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.blocks_of_clusters import Task, improved_in_blocks
-from sqlanon.search.clustering.effort import REFINED_CLUSTERS, REFINED_RECORDS
 from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
@@ -278,7 +278,7 @@ def _refined_part(
     start, passes = clusters, float(options.specific.passes)
     if other is not None:
         start, passes = other, PASSES_BY_PRICES * passes
-    most = min(REFINED_RECORDS, max(largest_block(options), REFINED_CLUSTERS * problem.k))
+    most = refined_block(options, problem.k)
     task = Task(problem, start, passes, turns, options.seed, prices)
     if problem.allowance:
         whole = replace(problem, allowance=0, deadline=problem.deadline.share(PUBLISHING))

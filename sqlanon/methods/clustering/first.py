@@ -21,6 +21,7 @@ from sqlanon.progress import portion
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.blocks_of_clusters import blocks_of_clusters
 from sqlanon.search.clustering.dual_bound import Ascent, Duals
+from sqlanon.search.clustering.effort import REFINED_CLUSTERS, REFINED_RECORDS
 from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, column_bounds
 from sqlanon.wording import at_least, counted
@@ -190,6 +191,11 @@ def largest_block(options: Options[ClusterOptions]) -> int:
     """Largest table that is clustered as a whole, where memory counts, too [records]."""
     most = options.specific.block_records
     return most if options.memory is None else min(most, max(1, options.memory // RECORD_BYTES))
+
+
+def refined_block(options: Options[ClusterOptions], k: int) -> int:
+    """Largest table whose clusters are refined together [records]."""
+    return min(REFINED_RECORDS, max(largest_block(options), REFINED_CLUSTERS * k))
 
 
 def crosses_blocks(blocks: Sequence[Begun], clusters: Clustering) -> bool:

@@ -13,23 +13,24 @@ from __future__ import annotations
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from sqlglot import exp
 
-from sqlanon.deadline import phase
+from sqlanon.deadline import Deadline, phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
 from sqlanon.loss.release import Tallied
 from sqlanon.methods.clustering.annealing import annealing_notes, anneals
 from sqlanon.methods.clustering.clusters import ORDINARY, decide_clusters
-from sqlanon.methods.clustering.first import FirstClusters
+from sqlanon.methods.clustering.first import CUT, FirstClusters
 from sqlanon.methods.clustering.releases import taxonomies
 from sqlanon.methods.clustering.rounds import (
+    Measure,
     PartBatch,
     batches,
     combinations,
@@ -58,14 +59,17 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import Units, units_of
 from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.recoding import Node
 from sqlanon.regions import Regions
-from sqlanon.reports.search import ClusterSearch, PartSearch
+from sqlanon.reports.search import ClusterSearch, PartSearch, SearchFigures
 from sqlanon.search.arrays import Flags, Numbers, Small
 from sqlanon.search.clustering.mondrian import (
+    BEST,
     Dimension,
     Judge,
     PartedRows,
+    Partition,
     Rule,
     cut_clusters,
     may_halve,
@@ -163,32 +167,28 @@ def _strict(
     engine: Engine, subject: Subject, *, policy: Policy, options: Options[PartOptions]
 ) -> Decided:
     """A recoding of combinations, whose parts are cut in the database while they are large."""
-    refuse_mixed_labels(subject)
     started = time.monotonic()
     with engine.limited(reading_end(options.deadline)), phase("the encoding"):
-        table = _Table.of(engine, subject, policy=policy, loss=options.loss)
+        table = CountedTable.of(engine, subject, policy=policy, loss=options.loss)
     at = time.monotonic()
     # What parts are published as is counted with them.
     deadline = end_after((at - started) / 2, policy, options.deadline)
-    ended = replace(options, deadline=deadline)
-    closed = _found(engine, table, options=ended)
-    searched_at = time.monotonic()
-    original = Original(subject, policy, np.zeros((0, 0), np.int64), table.counts)
-    tallied, bound = closed.tallied(original), table.bound
-    proven = table.cost_of(closed) == bound and not closed.ended
+    most = BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
+    closed = cut_to_the_end(
+        engine,
+        table,
+        deadline,
+        cuts=options.specific.cuts,
+        most=most,
+        measure=Measure.ROWS,
+    )
     search = PartSearch(
-        parts=closed.made, combinations=len(closed.node), proven=proven, cut_short=closed.ended
+        parts=closed.made,
+        combinations=len(closed.node),
+        proven=table.proves(closed),
+        cut_short=closed.ended,
     )
-    return reported(
-        original,
-        options,
-        recoding=closed.recoding(table.units.values),
-        tallied=tallied,
-        lower_bound=table.costs.loss(bound, subject.records),
-        search=search,
-        notes=tuple(_notes(closed, proven=proven)),
-        at=(at, searched_at),
-    )
+    return table.decided(closed, options, search=search, notes=(), at=at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +216,11 @@ class ClosedParts:
     ended: bool
 
     @classmethod
-    def of(cls, subject: Subject, policy: Policy, *, batch: PartBatch, rule: Rule) -> ClosedParts:
-        """Cuts the parts of a batch to the end, and closes them."""
-        result = partition(batch.rows, batch.part, rule=rule)
+    def of(
+        cls, table: CountedTable, batch: PartBatch, result: Partition, *, rule: Rule
+    ) -> ClosedParts:
+        """Closes the parts that a batch is cut into."""
+        subject, policy = table.subject, table.policy
         order = np.argsort(result.part, kind="stable")
         parted = PartedRows(batch.rows.taken(order), result.part[order], result.parts)
         leaves, levels = [], []
@@ -340,7 +342,7 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class CountedTable:
     """A table in codes, and what its cells cost.
 
     Args:
@@ -360,8 +362,13 @@ class _Table:
     dimensions: tuple[Dimension, ...]
 
     @classmethod
-    def of(cls, engine: Engine, subject: Subject, *, policy: Policy, loss: str) -> _Table:
-        """Encodes a table."""
+    def of(cls, engine: Engine, subject: Subject, *, policy: Policy, loss: str) -> CountedTable:
+        """Encodes a table.
+
+        Raises:
+            HierarchyError: A hierarchy does not fit its column, or has one label for two nodes.
+        """
+        refuse_mixed_labels(subject)
         units = units_of(engine, subject, policy=policy)
         counts = leaf_counts(engine, subject, layout=units.layout, table=units.coded)
         costs = cell_costs(subject, loss, counts=counts)
@@ -408,42 +415,98 @@ class _Table:
         )
         return Judge(self.policy.k, every)
 
-    def rule(self, options: Options[PartOptions]) -> Rule:
-        """What decides on cuts."""
-        judge, unit, cuts = self.judge(), self.costs.unit, options.specific.cuts
+    def rule(self, *, cuts: str = BEST, until: Deadline) -> Rule:
+        """What decides on cuts, of one of `RULES`, until a deadline."""
+        judge = self.judge()
         halves = may_halve(judge.every, persons=self.policy.entity is not None)
-        return Rule(self.dimensions, judge, unit, cuts, halves=halves, deadline=options.deadline)
+        return Rule(self.dimensions, judge, self.costs.unit, cuts, halves=halves, deadline=until)
+
+    def proves(self, closed: Closed) -> bool:
+        """Whether no recoding loses less than these parts."""
+        return self.cost_of(closed) == self.bound and not closed.ended
+
+    def decided(
+        self,
+        closed: Closed,
+        options: Options[Any],
+        *,
+        search: SearchFigures,
+        notes: Sequence[str],
+        at: float,
+    ) -> Decided:
+        """The recoding into parts with its report.
+
+        Args:
+            closed: The parts.
+            options: What was asked for.
+            search: What is known of the search.
+            notes: What a reader should know besides.
+            at: When the table had been encoded, by the monotonic clock [seconds].
+        """
+        searched_at = time.monotonic()
+        original = Original(self.subject, self.policy, np.zeros((0, 0), np.int64), self.counts)
+        return reported(
+            original,
+            options,
+            recoding=closed.recoding(self.units.values),
+            tallied=closed.tallied(original),
+            lower_bound=self.costs.loss(self.bound, self.subject.records),
+            search=search,
+            notes=(*notes, *_notes(closed, proven=bool(search.proven))),
+            at=(at, searched_at),
+        )
 
 
-def _most(options: Options[PartOptions]) -> int:
-    """Rows that are cut in memory at once."""
-    return BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
+Improve = Callable[[CountedTable, PartBatch, Partition, Deadline], Partition]
+"""Parts of a batch that lose no more than those it is cut into, found until a deadline. Rows of one
+combination stay in one part."""
 
 
-def _found(engine: Engine, table: _Table, *, options: Options[PartOptions]) -> Closed:
+def cut_to_the_end(
+    engine: Engine,
+    table: CountedTable,
+    until: Deadline,
+    *,
+    cuts: str = BEST,
+    most: int,
+    measure: Measure,
+    improve: Improve | None = None,
+) -> Closed:
     """Parts of the table, from the highest levels on.
 
+    Args:
+        engine: Where it lives.
+        table: The table.
+        until: When the search ends.
+        cuts: One of `RULES`.
+        most: Rows or records that are cut in memory at once.
+        measure: Which of these.
+        improve: What is done with parts that are cut to the end; None for nothing.
+
     Raises:
-        UnsatisfiableError: Too many of the classes there fail.
+        UnsatisfiableError: Too many of the classes at the highest levels fail.
         TimeLimitError: The time limit came before anything was cut.
     """
     state, table, lost = _start(engine, table)
-    units, rule = table.units, table.rule(options)
-    most = _most(options)
-    with engine.limited(options.deadline):
-        state = cut_large(engine, units, state, most=most, rule=rule)
+    units, rule = table.units, table.rule(cuts=cuts, until=until)
+    with engine.limited(until):
+        state = cut_large(engine, units, state, most=most, measure=measure, rule=rule)
     chunks = list[ClosedParts]()
-    for batch in batches(engine, units, state, most=most):
-        options.tell(f"partition: {counted(len(batch.rows), 'combination')}")
-        limited = replace(rule, deadline=options.deadline.share(1 / (batch.waiting + 1)))
-        chunks.append(ClosedParts.of(table.subject, table.policy, batch=batch, rule=limited))
+    for batch in batches(engine, units, state, most=most, measure=measure):
+        tell(f"partition: {counted(len(batch.rows), 'combination')}")
+        deadline = until.share(1 / (batch.waiting + 1))
+        limited = replace(rule, deadline=deadline if improve is None else deadline.share(CUT))
+        result = partition(batch.rows, batch.part, rule=limited)
+        if improve is not None:
+            result = improve(table, batch, result, deadline)
+        chunks.append(ClosedParts.of(table, batch, result, rule=rule))
     engine.tables.drop(state)
     if sum(len(chunk.sizes) for chunk in chunks) == 1 and any(chunk.ended for chunk in chunks):
         raise TimeLimitError("the partition")  # nothing that the highest node would not do
     return Closed.of(chunks, combinations(engine, units), lost=lost)
 
 
-def _start(engine: Engine, table: _Table) -> tuple[exp.Table, _Table, int]:
+def _start(engine: Engine, table: CountedTable) -> tuple[exp.Table, CountedTable, int]:
     """The highest classes that can be published, the table without the others, what these lose.
 
     What is not published changes what relative models refer to, so classes are judged until no

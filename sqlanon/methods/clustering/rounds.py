@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 from sqlglot import exp
@@ -34,6 +35,13 @@ from sqlanon.search.clustering.mondrian import (
 )
 
 
+class Measure(Enum):
+    """What parts that are read at once are measured by."""
+
+    ROWS = 1
+    RECORDS = 2
+
+
 @dataclass(frozen=True, slots=True)
 class PartBatch:
     """Parts that are read at once.
@@ -51,43 +59,46 @@ class PartBatch:
     waiting: int
 
 
-def batches(engine: Engine, units: Units, state: exp.Table, *, most: int) -> Iterator[PartBatch]:
-    """The parts, so many rows at a time and more only where one part has more.
+def batches(
+    engine: Engine, units: Units, state: exp.Table, *, most: int, measure: Measure
+) -> Iterator[PartBatch]:
+    """The parts, so many rows or records at a time and more only where one part has more.
 
     Args:
         engine: Where the table lives.
         units: Its combinations.
         state: The table of them, parted.
-        most: Rows that are read at once.
+        most: Rows or records that are read at once.
+        measure: Which of these.
     """
-    packed = list(_packed(sizes_of(engine, state), most))
+    packed = list(_packed(sizes_of(engine, state, measure), most))
     for waiting, numbers in zip(reversed(range(len(packed))), packed, strict=True):
         arrays = engine.numbers(parts.rows_of(state, numbers))
         yield PartBatch(units.rows(arrays), arrays[parts.UNIT], arrays[parts.PART], waiting)
 
 
 def _packed(sizes: Sequence[tuple[int, int]], most: int) -> Iterator[list[int]]:
-    """Neighbouring parts, so many rows at a time."""
+    """Neighbouring parts, so large together at most."""
     batch, room = list[int](), most
-    for part, rows in sizes:
-        if batch and rows > room:
+    for part, size in sizes:
+        if batch and size > room:
             yield batch
             batch, room = [], most
         batch.append(part)
-        room -= rows
+        room -= size
     if batch:
         yield batch
 
 
-def sizes_of(engine: Engine, state: exp.Table) -> list[tuple[int, int]]:
-    """The parts and their rows, in the order of parts."""
-    return [(part, rows) for part, rows, _ in engine.rows(parts.part_sizes(state))]
+def sizes_of(engine: Engine, state: exp.Table, measure: Measure) -> list[tuple[int, int]]:
+    """The parts and their rows or records, in the order of parts."""
+    return [(row[0], row[measure.value]) for row in engine.rows(parts.part_sizes(state))]
 
 
 def cut_large(
-    engine: Engine, units: Units, state: exp.Table, *, most: int, rule: Rule
+    engine: Engine, units: Units, state: exp.Table, *, most: int, measure: Measure, rule: Rule
 ) -> exp.Table:
-    """Cuts parts of more than so many rows until none is left that can be cut.
+    """Cuts parts of more than so many rows or records until none is left that can be cut.
 
     Returns:
         The table of combinations with its last parts.
@@ -95,8 +106,8 @@ def cut_large(
     whole = set[int]()
     try:
         while not rule.deadline.expired:
-            sizes = sizes_of(engine, state)
-            large = [part for part, rows in sizes if rows > most and part not in whole]
+            sizes = sizes_of(engine, state, measure)
+            large = [part for part, size in sizes if size > most and part not in whole]
             if not large:
                 break
             cuts = _Cuts.of(engine, units, state, large=large, rule=rule)

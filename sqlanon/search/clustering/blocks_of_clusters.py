@@ -24,10 +24,11 @@ from threading import Event
 
 import numpy as np
 
+from sqlanon.deadline import NEVER
 from sqlanon.progress import advance, portion
 from sqlanon.search.arrays import Numbers, Reals
-from sqlanon.search.clustering.anytime import improved
-from sqlanon.search.clustering.assign import returned
+from sqlanon.search.clustering.anytime import crossed, improved
+from sqlanon.search.clustering.assign import mend, returned
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.workers import Worker, Workers
 
@@ -49,6 +50,8 @@ class Task:
         turns: As there.
         seed: As there.
         prices: As there.
+        combination: Numbers of the records; those with equal ones are in one cluster, and stay so.
+            None where each record goes where it is best.
     """
 
     problem: ClusteringProblem
@@ -57,6 +60,7 @@ class Task:
     turns: int
     seed: int
     prices: Reals | Numbers | None = None
+    combination: Numbers | None = None
 
     def run(self) -> Clustering:
         """The improved clusters, with records put back that may stay at no loss."""
@@ -68,6 +72,8 @@ class Task:
             seed=self.seed,
             prices=self.prices,
         )
+        if self.combination is not None:
+            return put_together(self.problem, clusters, self.combination, before=self.clusters)
         return returned(self.problem, clusters) if self.problem.allowance else clusters
 
 
@@ -128,6 +134,7 @@ def _turn(
             clusters=clustering,
             seed=whole.seed + border * len(blocks) + number,
             prices=None if whole.prices is None else whole.prices[records],
+            combination=None if whole.combination is None else whole.combination[records],
         )
 
     def work(number: int) -> tuple[Clustering, bool]:
@@ -163,6 +170,30 @@ def _turn(
                 worker.kill()
             raise
     return Clustering.of(problem, label), is_cut
+
+
+def put_together(
+    problem: ClusteringProblem, clusters: Clustering, combination: Numbers, *, before: Clustering
+) -> Clustering:
+    """Clusters of whole combinations that lose no more than others of such.
+
+    The records of a combination go to that of their clusters which has most of them, of several
+    that where they cost least; clusters that this leaves too small or failing are merged.
+
+    Args:
+        problem: The table; clusters that satisfy its demand do so together, too.
+        clusters: Clusters of all records.
+        combination: The number of each record's combination.
+        before: Clusters of whole combinations.
+    """
+    _, number = np.unique(combination, return_inverse=True)
+    pair, records = np.unique(number * len(clusters.nodes) + clusters.label, return_counts=True)
+    owner, cluster = np.divmod(pair, len(clusters.nodes))
+    order = np.lexsort((problem.cost(clusters.nodes)[cluster], -records, owner))
+    label = cluster[order[np.flatnonzero(np.diff(owner, prepend=-1))]][number]
+    # What satisfies the demand is merged until it does so again, whatever the time.
+    mended = mend(replace(problem, deadline=NEVER), Clustering.of(problem, label))
+    return crossed(problem, before, mended)
 
 
 def blocks_of_clusters(

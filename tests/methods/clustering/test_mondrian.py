@@ -14,8 +14,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier
 from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.clustering.mondrian import ClosedParts
-from sqlanon.search.clustering.mondrian import RULES
+from sqlanon.search.clustering.mondrian import RULES, partition
 
 
 def published(connection, policy, **settings):
@@ -142,16 +141,16 @@ def test_a_loss_at_the_bound_is_proven(people):
 
 
 def test_batches_share_the_time_that_is_left(people, monkeypatch):
-    left, closed = [], ClosedParts.of
+    left = []
 
-    def recorded(*args, rule, **kwargs):
+    def recorded(*args, rule):
         left.append(rule.deadline.left())
-        return closed(*args, rule=rule, **kwargs)
+        return partition(*args, rule=rule)
 
     home = "sqlanon.methods.clustering.mondrian"
     monkeypatch.setattr(f"{home}.BATCH", 8)
     monkeypatch.setattr(f"{home}.end_after", lambda *_: Deadline(12.0, lambda: 0.0))
-    monkeypatch.setattr(f"{home}.ClosedParts.of", recorded)
+    monkeypatch.setattr(f"{home}.partition", recorded)
     policy = Policy({"age": AGE}, models=[KAnonymity(5)], drop=["person", "job", "sex"])
     sqlanon.plan(people, policy, table="people", method="mondrian", time_limit=1e6)
     assert left == pytest.approx([12 / (len(left) - at) for at in range(len(left))])

@@ -23,6 +23,7 @@ from sqlanon.search.clustering.blocks_of_clusters import (
     Task,
     blocks_of_clusters,
     improved_in_blocks,
+    put_together,
 )
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.mondrian import cut_clusters
@@ -125,6 +126,39 @@ def test_clusters_of_blocks_keep_the_demand(problem, seed, most):
     found, _ = improved_in_blocks(task_of(problem, start, seed=seed), most=most)
     check(problem, found)
     assert found.loss(problem) <= start.loss(problem)
+
+
+@FEW
+@given(
+    st.one_of(problems(most=150), problems(most=150, demanding=True), bounded(demanding=True)),
+    st.integers(0, 3),
+    most_records,
+)
+def test_combinations_stay_whole_at_no_loss(problem, seed, most):
+    """Records alike in all columns are in one cluster before, and so they are after."""
+    problem = replace(problem, allowance=0)
+    assume(problem.demand is None or problem.demand.union_closed)
+    whole = Clustering.of(problem, problem.division)
+    start = cut_clusters(problem) if problem.demand is None else whole
+    assume(all(problem.satisfies(records) for records in members(start)))
+    _, combination = np.unique(problem.leaves, axis=0, return_inverse=True)
+    task = replace(task_of(problem, start, seed=seed), combination=combination.ravel())
+    found, _ = improved_in_blocks(task, most=most)
+    check(problem, found)
+    assert found.loss(problem) <= start.loss(problem)
+    pairs = np.unique(np.stack([combination.ravel(), found.label]), axis=1)
+    assert pairs.shape[1] == combination.max() + 1
+
+
+def test_combinations_go_where_most_of_their_records_are():
+    """Of four of one value three stay in their cluster, which then takes the other one."""
+    problem = problem_of([("a",)] * 4 + [("b",)] * 2 + [("c",)] * 3, 3)
+    _, combination = np.unique(problem.leaves, axis=0, return_inverse=True)
+    before = Clustering.of(problem, np.zeros(9, np.int64))
+    parted = Clustering.of(problem, np.array([0, 0, 0, 1, 1, 1, 2, 2, 2]))
+    found = put_together(problem, parted, combination.ravel(), before=before)
+    assert found.label.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert found.loss(problem) < before.loss(problem)
 
 
 @FEW
