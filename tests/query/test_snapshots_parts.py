@@ -21,7 +21,7 @@ INSERT INTO coded VALUES
 CREATE TABLE state
     (word_0 BIGINT, word_1 BIGINT, value_0 BIGINT, size BIGINT, unit BIGINT, part BIGINT);
 INSERT INTO state VALUES
-    (1, 0, 0, 1, 2, 0), (1, 0, 1, 2, 2, 0), (5, 1, 1, 4, 0, 1), (6, 1, NULL, 3, 1, 1),
+    (1, 0, 1, 2, 2, 0), (1, 0, 0, 1, 2, 0), (5, 1, 1, 4, 0, 1), (6, 1, NULL, 3, 1, 1),
     (6, 0, 0, 1, 3, 2);
 
 CREATE TABLE marks (part BIGINT, mask_0 BIGINT, mask_1 BIGINT);
@@ -106,8 +106,8 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "rows of parts",
-        parts.rows_of(STATE, [1, 2]),
-        [(5, 1, 1, 4, 0, 1), (6, 1, None, 3, 1, 1), (6, 0, 0, 1, 3, 2)],
+        parts.rows_of(STATE, [0, 1], carried=["value_0"]),
+        [(5, 1, 1, 4, 0, 1), (6, 1, None, 3, 1, 1), (1, 0, 0, 1, 2, 0), (1, 0, 1, 2, 2, 0)],
         ordered=True,
     ),
     Snapshot(

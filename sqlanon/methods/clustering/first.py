@@ -223,7 +223,12 @@ def block_notes(
         f"each of whole parts of mondrian; {which} cross them, so the whole table at once may lose "
         "less, and the bound adds up those of single columns; `sqlanon bound` may prove more"
     )
-    larger = sum(len(block.records) > most for block in blocks)
+    yield from larger_blocks([len(block.records) for block in blocks], most)
+
+
+def larger_blocks(blocks: Sequence[int], most: int) -> Iterator[str]:
+    """That some blocks have more records than was asked for, by the records of each [records]."""
+    larger = sum(records > most for records in blocks)
     if larger:
         are = "is" if larger == 1 else "are"
         yield f"{counted(larger, 'block')} could not be cut any further and {are} larger than that"

@@ -30,7 +30,6 @@ from sqlanon.methods.clustering.clusters import ORDINARY, decide_clusters
 from sqlanon.methods.clustering.first import CUT, FirstClusters
 from sqlanon.methods.clustering.releases import taxonomies
 from sqlanon.methods.clustering.rounds import (
-    Measure,
     PartBatch,
     batches,
     combinations,
@@ -56,10 +55,11 @@ from sqlanon.methods.options import (
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import models_text, nothing_left, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.distinct import Units, units_of
+from sqlanon.microdata.distinct import Units, may_be_read, units_of
 from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
+from sqlanon.query.classes.parts import ROWS
 from sqlanon.recoding import Node
 from sqlanon.regions import Regions
 from sqlanon.reports.search import ClusterSearch, PartSearch, SearchFigures
@@ -180,7 +180,7 @@ def _strict(
         deadline,
         cuts=options.specific.cuts,
         most=most,
-        measure=Measure.ROWS,
+        measure=ROWS,
     )
     search = PartSearch(
         parts=closed.made,
@@ -188,7 +188,8 @@ def _strict(
         proven=table.proves(closed),
         cut_short=closed.ended,
     )
-    return table.decided(closed, options, search=search, notes=(), at=at)
+    provable = may_be_read(engine, len(closed.node))
+    return table.decided(closed, options, search=search, is_provable=provable, at=at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,15 +217,13 @@ class ClosedParts:
     ended: bool
 
     @classmethod
-    def of(
-        cls, table: CountedTable, batch: PartBatch, result: Partition, *, rule: Rule
-    ) -> ClosedParts:
+    def of(cls, table: CountedTable, batch: PartBatch, result: Partition) -> ClosedParts:
         """Closes the parts that a batch is cut into."""
         subject, policy = table.subject, table.policy
         order = np.argsort(result.part, kind="stable")
         parted = PartedRows(batch.rows.taken(order), result.part[order], result.parts)
         leaves, levels = [], []
-        for column, (dimension, low) in enumerate(zip(rule.dimensions, subject.low, strict=True)):
+        for column, (dimension, low) in enumerate(zip(table.dimensions, subject.low, strict=True)):
             first, last = parted.bounds(column)
             node = dimension.taxonomy.closure(first, last)
             leaves.append(first.astype(np.int32))
@@ -431,8 +430,9 @@ class CountedTable:
         options: Options[Any],
         *,
         search: SearchFigures,
-        notes: Sequence[str],
+        is_provable: bool,
         at: float,
+        notes: Sequence[str] = (),
     ) -> Decided:
         """The recoding into parts with its report.
 
@@ -440,8 +440,9 @@ class CountedTable:
             closed: The parts.
             options: What was asked for.
             search: What is known of the search.
-            notes: What a reader should know besides.
+            is_provable: Whether records may be read into this process, which proves more.
             at: When the table had been encoded, by the monotonic clock [seconds].
+            notes: What a reader should know besides.
         """
         searched_at = time.monotonic()
         original = Original(self.subject, self.policy, np.zeros((0, 0), np.int64), self.counts)
@@ -452,7 +453,7 @@ class CountedTable:
             tallied=closed.tallied(original),
             lower_bound=self.costs.loss(self.bound, self.subject.records),
             search=search,
-            notes=(*notes, *_notes(closed, proven=bool(search.proven))),
+            notes=(*notes, *_notes(closed, search, is_provable=is_provable)),
             at=(at, searched_at),
         )
 
@@ -469,7 +470,7 @@ def cut_to_the_end(
     *,
     cuts: str = BEST,
     most: int,
-    measure: Measure,
+    measure: str,
     improve: Improve | None = None,
 ) -> Closed:
     """Parts of the table, from the highest levels on.
@@ -480,7 +481,7 @@ def cut_to_the_end(
         until: When the search ends.
         cuts: One of `RULES`.
         most: Rows or records that are cut in memory at once.
-        measure: Which of these.
+        measure: Which of these, `ROWS` or `SIZE`.
         improve: What is done with parts that are cut to the end; None for nothing.
 
     Raises:
@@ -489,8 +490,9 @@ def cut_to_the_end(
     """
     state, table, lost = _start(engine, table)
     units, rule = table.units, table.rule(cuts=cuts, until=until)
-    with engine.limited(until):
-        state = cut_large(engine, units, state, most=most, measure=measure, rule=rule)
+    due = replace(rule, deadline=until if improve is None else until.share(CUT))
+    with engine.limited(due.deadline):
+        state = cut_large(engine, units, state, most=most, measure=measure, rule=due)
     chunks = list[ClosedParts]()
     for batch in batches(engine, units, state, most=most, measure=measure):
         tell(f"partition: {counted(len(batch.rows), 'combination')}")
@@ -499,7 +501,7 @@ def cut_to_the_end(
         result = partition(batch.rows, batch.part, rule=limited)
         if improve is not None:
             result = improve(table, batch, result, deadline)
-        chunks.append(ClosedParts.of(table, batch, result, rule=rule))
+        chunks.append(ClosedParts.of(table, batch, result))
     engine.tables.drop(state)
     if sum(len(chunk.sizes) for chunk in chunks) == 1 and any(chunk.ended for chunk in chunks):
         raise TimeLimitError("the partition")  # nothing that the highest node would not do
@@ -552,10 +554,10 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
         return nothing_left(policy, records=records)
     allowance, what = policy.allowance(records), "no recoding within the levels allowed satisfies"
     if policy.demands:  # parts of a class that fails, or single records left out of it, may satisfy
-        what = "mondrian found no recoding within the levels allowed that satisfies"
+        what = "cuts found no recoding within the levels allowed that satisfies"
     single = (
         "; strict parts leave out whole classes only, relaxed ones single records "
-        "(--partitioning relaxed)"
+        "(--method mondrian --partitioning relaxed)"
     )
     return UnsatisfiableError(
         f"{what} {models_text(policy)}: even at the "
@@ -567,15 +569,15 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
     )
 
 
-def _notes(closed: Closed, *, proven: bool) -> Iterator[str]:
+def _notes(closed: Closed, search: SearchFigures, *, is_provable: bool) -> Iterator[str]:
     """What a reader should know of the search."""
-    if not proven:
-        text = "the bound adds up those of single columns; `sqlanon bound` may prove more"
-        yield Note(text, "bound")
+    if not search.proven:
+        more = "; `sqlanon bound` may prove more" if is_provable else ""
+        yield Note(f"the bound adds up those of single columns{more}", "bound")
     if closed.lost:
         yield (
             f"{counted(closed.lost, 'record')} in classes that fail even at the highest levels "
             f"{'is' if closed.lost == 1 else 'are'} left out"
         )
     if closed.ended:
-        yield "the time limit ended the partition: a better recoding may exist"
+        yield "the time limit ended the search: a better recoding may exist"

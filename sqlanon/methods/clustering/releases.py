@@ -19,6 +19,7 @@ from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import expanded
 from sqlanon.policy.policy import Policy
+from sqlanon.recoding import Node
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest, mend, unplaceable
 from sqlanon.search.clustering.problem import (
@@ -37,20 +38,23 @@ def problem_of(read: EncodedRecords) -> ClusteringProblem:
     """A row of leaves per record, in the order of the distinct combinations."""
     records, subject, policy = expanded(read.combinations.sizes), read.subject, read.policy
     demands = read.demands()
-    is_bounded = any(
-        high < tree.height for high, tree in zip(subject.high, subject.trees, strict=True)
-    )
     return ClusteringProblem(
         tuple(taxonomies(subject, read.costs)),
         read.combinations.leaves[records],
         policy.k,
         None if demands is None else demands.part(records),
-        highest=subject.high if is_bounded else (),
+        highest=highest(subject),
         # A table without records is none.
         allowance=min(policy.allowance(subject.records), subject.records - 1),
         suppressed=read.costs.unit,
         values=read.combinations.values[records],
     )
+
+
+def highest(subject: Subject) -> Node:
+    """The highest levels of a problem: none where every level is allowed."""
+    columns = zip(subject.high, subject.trees, strict=True)
+    return subject.high if any(high < tree.height for high, tree in columns) else ()
 
 
 def taxonomies(subject: Subject, costs: CellCosts) -> Iterator[Taxonomy]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from sqlglot import exp
@@ -35,13 +34,6 @@ from sqlanon.search.clustering.mondrian import (
 )
 
 
-class Measure(Enum):
-    """What parts that are read at once are measured by."""
-
-    ROWS = 1
-    RECORDS = 2
-
-
 @dataclass(frozen=True, slots=True)
 class PartBatch:
     """Parts that are read at once.
@@ -60,7 +52,7 @@ class PartBatch:
 
 
 def batches(
-    engine: Engine, units: Units, state: exp.Table, *, most: int, measure: Measure
+    engine: Engine, units: Units, state: exp.Table, *, most: int, measure: str
 ) -> Iterator[PartBatch]:
     """The parts, so many rows or records at a time and more only where one part has more.
 
@@ -69,11 +61,11 @@ def batches(
         units: Its combinations.
         state: The table of them, parted.
         most: Rows or records that are read at once.
-        measure: Which of these.
+        measure: Which of these, `parts.ROWS` or `SIZE`.
     """
     packed = list(_packed(sizes_of(engine, state, measure), most))
     for waiting, numbers in zip(reversed(range(len(packed))), packed, strict=True):
-        arrays = engine.numbers(parts.rows_of(state, numbers))
+        arrays = engine.numbers(parts.rows_of(state, numbers, carried=units.carried))
         yield PartBatch(units.rows(arrays), arrays[parts.UNIT], arrays[parts.PART], waiting)
 
 
@@ -90,13 +82,14 @@ def _packed(sizes: Sequence[tuple[int, int]], most: int) -> Iterator[list[int]]:
         yield batch
 
 
-def sizes_of(engine: Engine, state: exp.Table, measure: Measure) -> list[tuple[int, int]]:
+def sizes_of(engine: Engine, state: exp.Table, measure: str) -> list[tuple[int, int]]:
     """The parts and their rows or records, in the order of parts."""
-    return [(row[0], row[measure.value]) for row in engine.rows(parts.part_sizes(state))]
+    figures = engine.numbers(parts.part_sizes(state))
+    return list(zip(figures[parts.PART].tolist(), figures[measure].tolist(), strict=True))
 
 
 def cut_large(
-    engine: Engine, units: Units, state: exp.Table, *, most: int, measure: Measure, rule: Rule
+    engine: Engine, units: Units, state: exp.Table, *, most: int, measure: str, rule: Rule
 ) -> exp.Table:
     """Cuts parts of more than so many rows or records until none is left that can be cut.
 

@@ -99,10 +99,10 @@ def marginal(
     )
 
 
-def rows_of(state: exp.Table, parts: Sequence[int]) -> Sql:
-    """The rows of some parts, in the order of units."""
-    query = "SELECT * FROM {{ state }} WHERE part IN ({{ parts }}) ORDER BY unit"
-    return expression(query, state=state, parts=listed(parts))
+def rows_of(state: exp.Table, parts: Sequence[int], *, carried: Sequence[str]) -> Sql:
+    """The rows of some parts, in the order of units and of what is carried, which no two share."""
+    query = "SELECT * FROM {{ state }} WHERE part IN ({{ parts }}) ORDER BY {{ keys }}"
+    return expression(query, state=state, parts=listed(parts), keys=listed(names([UNIT, *carried])))
 
 
 def cut(

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from threading import Event
 
 import numpy as np
 
-from sqlanon.deadline import NEVER
+from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance, portion
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.anytime import crossed, improved
@@ -34,6 +34,8 @@ from sqlanon.workers import Worker, Workers
 
 BORDERS = 2
 """Along how many borders a table is cut, one after the other."""
+IMPROVED = 0.8
+"""Share of the time of clusters whose combinations are put together again in what is left."""
 MAX_PRICED_RECORDS = 2**18
 """Records of a table of several blocks above which none is covered anew, unless a time limit says
 how long that may take."""
@@ -64,8 +66,9 @@ class Task:
 
     def run(self) -> Clustering:
         """The improved clusters, with records put back that may stay at no loss."""
+        share = 1.0 if self.combination is None else IMPROVED
         clusters = improved(
-            self.problem,
+            replace(self.problem, deadline=self.problem.deadline.share(share)),
             self.clusters,
             passes=self.passes,
             turns=self.turns,
@@ -73,7 +76,9 @@ class Task:
             prices=self.prices,
         )
         if self.combination is not None:
-            return put_together(self.problem, clusters, self.combination, before=self.clusters)
+            with suppress(TimeLimitError):
+                return put_together(self.problem, clusters, self.combination, before=self.clusters)
+            return self.clusters
         return returned(self.problem, clusters) if self.problem.allowance else clusters
 
 
@@ -185,15 +190,16 @@ def put_together(
         clusters: Clusters of all records.
         combination: The number of each record's combination.
         before: Clusters of whole combinations.
+
+    Raises:
+        TimeLimitError: The problem's deadline came first.
     """
     _, number = np.unique(combination, return_inverse=True)
     pair, records = np.unique(number * len(clusters.nodes) + clusters.label, return_counts=True)
     owner, cluster = np.divmod(pair, len(clusters.nodes))
     order = np.lexsort((problem.cost(clusters.nodes)[cluster], -records, owner))
     label = cluster[order[np.flatnonzero(np.diff(owner, prepend=-1))]][number]
-    # What satisfies the demand is merged until it does so again, whatever the time.
-    mended = mend(replace(problem, deadline=NEVER), Clustering.of(problem, label))
-    return crossed(problem, before, mended)
+    return crossed(problem, before, mend(problem, Clustering.of(problem, label)))
 
 
 def blocks_of_clusters(

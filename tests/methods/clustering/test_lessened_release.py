@@ -64,5 +64,7 @@ def test_what_no_method_finds_is_an_error_before_anything_is_published(way, limi
 
 def test_strict_parts_say_that_they_leave_out_classes_only():
     records = [("x", ill) for ill in "aaabb"]
-    with pytest.raises(UnsatisfiableError, match=r"mondrian found no .* \(--partitioning relaxed"):
+    with pytest.raises(
+        UnsatisfiableError, match=r"cuts found no .* \(--method mondrian --partitioning relaxed"
+    ):
         published(records, Hierarchy.suppression(), TWO, limit=0.2, way={"method": "mondrian"})
