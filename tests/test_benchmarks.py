@@ -59,6 +59,7 @@ SMALLEST = [
     "peers.py --records 200 --k 3",
     "risk.py --max-columns 1 --runs 1",
     "risk.py --people 2000",
+    "blocks.py --records 1000 --local-rows 100",
     "schemes.py direction --schemes ghs --k 5",
     "schemes.py columns --schemes bhs --columns 2",
     "schemes.py quality --schemes bhs ghs --k 5 --loss hdm --start",
@@ -67,6 +68,7 @@ SMALLEST = [
 ]
 
 GENERATED = (
+    "blocks.py",
     "check.py",
     "scale.py",
     "limits.py",
@@ -84,7 +86,7 @@ GENERATED = (
 def test_benchmark_runs_at_its_smallest_size(words, monkeypatch, capsys, tmp_path):
     if not words.startswith(GENERATED) and not (DATA / "adult.csv.gz").exists():
         pytest.skip(f"public data not found: {DATA}; name its folder with SQLANON_DATA")
-    if words.startswith("fetching.py"):
+    if words.startswith(("blocks.py", "fetching.py")):
         pytest.importorskip("pysail", reason="pysail is not installed")
     name, *others = words.format(data=DATA, folder=tmp_path).split()
     monkeypatch.setenv("SQLANON_DATA", str(DATA))

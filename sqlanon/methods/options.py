@@ -251,7 +251,8 @@ class ClusterOptions(AnnealingOptions):
         BLOCK_RECORDS,
         "Find the first clusters of a larger table in blocks of whole Mondrian parts; refinement "
         f"has blocks of {REFINED_RECORDS} records at most, with room for {REFINED_CLUSTERS} "
-        f"clusters, anytime these alone. Default: {BLOCK_RECORDS}.",
+        "clusters, anytime these alone, unless a table elsewhere has too many for this process. "
+        f"Default: {BLOCK_RECORDS}.",
         "block_records is {!r}; a block has 1 record or more",
     )
     pools: int | None = _whole(
