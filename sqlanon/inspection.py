@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlanon.arguments import checked
 from sqlanon.assessment.check import as_published, check_table, of_records
-from sqlanon.assessment.lint import lint_table
 from sqlanon.assessment.persons import person_notes
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.engine.base import Opening
@@ -97,6 +96,8 @@ def check(
         if report.entity != resolved.entity:
             report = replace(report, models=of_records(report.models))
         if released:
+            from sqlanon.assessment.lint import lint_table  # originals need none
+
             about = lint_table(
                 opened.engine,
                 opened.table,
@@ -173,6 +174,8 @@ def lint(
         reading(*call.opened, **opening) as (opened, resolved),
         ExitStack() as stack,
     ):
+        from sqlanon.assessment.lint import lint_table
+
         engine, original = opened.engine, None
         _, notes = as_published(resolved, list(engine.columns(opened.table)))
         if against is not None:

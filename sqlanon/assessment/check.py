@@ -10,12 +10,6 @@ from itertools import combinations
 
 from sqlglot import exp
 
-from sqlanon.assessment.classes import (
-    coded_trajectories,
-    tabulate,
-    tabulated_trajectories,
-)
-from sqlanon.assessment.kept import kept_columns, with_joined
 from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError
@@ -179,7 +173,9 @@ def _results(
         statistics = ClassStatistics.of(engine.rows(size_histogram(table, names)))
         _refuse_empty(statistics)
         return TableResults(statistics, _class_models(engine, table, policy, statistics))
-    from sqlanon.assessment.disclosure import (  # k alone does not need it
+    # k alone does not need them
+    from sqlanon.assessment.classes import coded_trajectories, tabulate, tabulated_trajectories
+    from sqlanon.assessment.disclosure import (
         attribute_figures,
         attribute_models,
         joint_diversity,
@@ -356,6 +352,8 @@ def judged_columns(
     Those are all but quasi-identifiers, sensitive columns, and what the policy drops. `alone` are
     the records that quasi-identifiers single out, where that is known.
     """
+    from sqlanon.assessment.kept import kept_columns, with_joined  # plans have their own
+
     columns = list(engine.columns(table))
     named = [name for role in policy.roles.values() for name in role if name not in policy.keep]
     settled = {*named, policy.entity, *policy.counting_columns} - ({*policy.keep} - {policy.entity})

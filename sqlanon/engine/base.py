@@ -14,11 +14,12 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.dialects import written
 from sqlanon.errors import SourceError
 from sqlanon.sqltext import DIALECT, Sql, Statement
-from sqlanon.workers import Workers
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from sqlanon.workers import Workers
 
 Row = tuple[Any, ...]
 Whole: TypeAlias = "npt.NDArray[np.int64]"

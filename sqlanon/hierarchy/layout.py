@@ -12,9 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import and_
+from typing import TYPE_CHECKING
 
-from sqlanon.hierarchy.tree import Tree
-from sqlanon.recoding import Node
+if TYPE_CHECKING:
+    from sqlanon.hierarchy.tree import Tree
+    from sqlanon.recoding import Node
 
 WORD_BITS = 62  # a BIGINT less its sign, less one bit of room
 Words = tuple[int, ...]

@@ -29,13 +29,13 @@ from sqlanon.methods.options import (
 )
 from sqlanon.progress import tell
 from sqlanon.wording import did_you_mean, listed
-from sqlanon.workers import Worker, Workers, processes
 
 if TYPE_CHECKING:
     from sqlanon.loss.release import Tallied
     from sqlanon.policy.policy import Policy
     from sqlanon.recoding import Recoding
     from sqlanon.reports.plan import Report
+    from sqlanon.workers import Worker, Workers
 
 Found = TypeVar("Found")
 Specific_co = TypeVar("Specific_co", covariant=True)
@@ -506,6 +506,8 @@ class Options(Generic[Specific_co]):
     @contextmanager
     def workers(self, most: int, until: Deadline) -> Iterator[Sequence[Worker]]:
         """Those of the cluster, where they are more than this machine's: see `Workers`."""
+        from sqlanon.workers import processes  # few searches have any
+
         local = min(self.processes, most)
         with ExitStack() as stack:
             far: Sequence[Worker] = ()

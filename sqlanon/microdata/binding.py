@@ -17,7 +17,6 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.population import DeltaPresence, KMap
 from sqlanon.policy.roles import QuasiIdentifier
 from sqlanon.query.encoding import encode
-from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
 from sqlanon.query.text import TEXT, is_nested, is_unknown, type_name
 from sqlanon.sqlglot_version import type_id
 from sqlanon.sqltext import DIALECT
@@ -347,6 +346,8 @@ def grow(
     Raises:
         HierarchyError: Faults of any hierarchy, all at once.
     """
+    from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
+
     trees: list[Tree] = []
     counts: list[tuple[int, ...] | None] = []
     faults: list[str] = []

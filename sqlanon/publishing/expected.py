@@ -7,8 +7,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.assessment.check import TableResults, demanded_results
-from sqlanon.assessment.kept import kept_columns, with_joined
-from sqlanon.assessment.release import class_spread
 from sqlanon.engine.base import Engine
 from sqlanon.loss.measures import measured
 from sqlanon.loss.release import Tallied
@@ -50,6 +48,8 @@ def expected_report(
             engine, plan, table=table, every_sensitive=tallied is not None
         )
         if tallied is not None:
+            from sqlanon.assessment.release import class_spread  # k alone does not need it
+
             spreads = [
                 class_spread(
                     engine,
@@ -83,6 +83,8 @@ def published_kept(
     engine: Engine, plan: Plan, *, source: exp.Table, table: exp.Table
 ) -> KeptColumns | None:
     """Whom the kept columns of a published table single out; the source knows whose they are."""
+    from sqlanon.assessment.kept import kept_columns, with_joined  # few policies keep any
+
     policy, entity = plan.policy, plan.policy.entity
     kept = kept_columns(
         engine,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as Written
@@ -16,7 +16,6 @@ from sqlglot.errors import SqlglotError
 from sqlanon.arguments import is_file, path_of
 from sqlanon.dialects import rewritten
 from sqlanon.engine.base import Engine, render
-from sqlanon.engine.files import write_private
 from sqlanon.errors import PolicyError, SourceError, SqlanonError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Expressions, Intervals, Prefix
@@ -33,9 +32,6 @@ from sqlanon.publishing.promises import (
 )
 from sqlanon.query.encoding.encode import fingerprint
 from sqlanon.query.publish import dialects
-from sqlanon.query.publish.recode import Publication, create_table
-from sqlanon.query.publish.statement import published_rows
-from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.syntax import table
 from sqlanon.query.text import is_zoned, type_name
 from sqlanon.recoding import Clusters, FullDomain, Recoding, ValueMap
@@ -46,6 +42,9 @@ from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.sqlglot_version import drop
 from sqlanon.sqltext import DIALECT, Statement, tree
 from sqlanon.wording import did_you_mean, listed
+
+if TYPE_CHECKING:
+    from sqlanon.query.publish.suppression import SuppressionQuery
 
 Fingerprint = tuple[int, str]
 MOST_ROUNDS = 1000
@@ -250,6 +249,10 @@ class Plan(SelfShown):
 
         Rows that are only counted need not be `ordered`.
         """
+        # Nothing is published of a plan that is only searched for.
+        from sqlanon.query.publish.recode import Publication
+        from sqlanon.query.publish.statement import published_rows
+
         attributes = self.policy.attributes
         casts = self._casts(attributes)
         publication = Publication(
@@ -294,6 +297,8 @@ class Plan(SelfShown):
         policy = self.policy
         if not self.report.suppressed_records or self.recoding.published_records is not None:
             return None
+        from sqlanon.query.publish.suppression import SuppressionQuery
+
         label = policy.suppressed_label if policy.suppressed == "keep" else None
         beside = policy.population_models
         if not (policy.demands or policy.entity):
@@ -381,6 +386,8 @@ class Plan(SelfShown):
             PolicyError: Columns without a role, with which the plan could not be applied.
             SourceError: The file cannot be written.
         """
+        from sqlanon.engine.files import write_private  # most plans are applied at once
+
         file = path_of(path, "the plan file")
         self.policy.check_columns(list(self.columns), publish=True)
         try:
@@ -524,6 +531,8 @@ def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
             statement is known to give other rows.
         EngineError: The dialect cannot express a part of the statement.
     """
+    from sqlanon.query.publish.recode import create_table
+
     refuse_dialect(dialect)
     dialect = dialect.lower()
     if dialect != DIALECT and plan._people() is not None:

@@ -53,7 +53,6 @@ from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan, placed, planned_population
 from sqlanon.query.encoding.encode import confused, fingerprint
-from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
 from sqlanon.query.syntax import column
 from sqlanon.query.text import type_name
 from sqlanon.recoding import Node, Recoding
@@ -660,6 +659,8 @@ def _few_labels(
     """
     if recoding.records is not None or subject.records < MIN_RECORDS_BY_PLACES:
         return ()
+    from sqlanon.query.publish.statement import MOST_PLACES  # small tables need none
+
     parts = list(zip(subject.trees, recoding.levels, strict=True))
     constant = {tree.column for tree, levels in parts if levels == (tree.height,)}
     varying = [
@@ -684,6 +685,8 @@ def _few_texts(engine: Engine, subject: Subject, *, names: list[str]) -> Iterato
     texts = [n for n in names if subject.columns[n].this in exp.DataType.TEXT_TYPES]
     if not texts:
         return
+    from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
+
     counts = engine.rows(distinct_roughly(subject.table, texts))[0]
     collated = engine.rows(confused(subject.table, texts))[0]
     for name, count, is_one in zip(texts, counts, collated, strict=True):

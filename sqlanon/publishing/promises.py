@@ -17,7 +17,6 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import VerificationError
 from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.group_labels import GroupReader
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
@@ -91,6 +90,8 @@ def misfits(policy: Policy, recoding: Recoding) -> list[str]:
 
 def misfits_of(attribute: QuasiIdentifier, mapped: ColumnMap, *, tree: Tree) -> list[str]:
     """What of a column's groups its policy does not allow, by its hierarchy over all values."""
+    from sqlanon.hierarchy.group_labels import GroupReader  # only maps have groups
+
     reader, wrong = GroupReader(tree), 0
     high = tree.height if attribute.max_level is None else attribute.max_level
     if {*tree.leaves} != {value for group in mapped.groups for value in group.values}:

@@ -25,7 +25,7 @@ def unplanned(monkeypatch):
 @pytest.fixture
 def unread(monkeypatch):
     """No file of data may be loaded."""
-    home = import_module("sqlanon.engine.duckdb.source")
+    home = import_module("sqlanon.engine.duckdb.data_files")
     monkeypatch.setattr(home, "read_file", lambda *_, **__: pytest.fail("the file is being loaded"))
 
 

@@ -12,7 +12,6 @@ from sqlanon.engine.duckdb.capabilities import NUMBERS_PARQUET_COLUMNS
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.held_files import held_data
-from sqlanon.engine.duckdb.json_files import read_json
 from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_columns import complete, home, loading, projections
 from sqlanon.engine.duckdb.text_files import TextReading, read_csv, scan_file
@@ -52,6 +51,8 @@ def read_file(
     elif ending in endings.CSV:
         read_csv(engine, path, table=table, how=how)
     elif ending in endings.JSON:
+        from sqlanon.engine.duckdb.json_files import read_json  # other files need none
+
         how = how.refusing(path, "a JSON file", "delimiter", "encoding")
         read_json(engine, path, table=table, how=how)
     else:

@@ -20,7 +20,6 @@ from sqlanon.engine import endings
 from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.duckdb.catalog import Entry, entries
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.data_files import named_like, read_file
 from sqlanon.engine.duckdb.frames import HeldFrame
 from sqlanon.engine.duckdb.held_files import held_database
 from sqlanon.engine.duckdb.resources import Resources, released
@@ -190,6 +189,8 @@ def _of_database(
 
 def _of_file(path: Path, table: object, how: _How, *, name: str) -> Iterator[OpenedSource]:
     """A file of data as the one table of a database."""
+    from sqlanon.engine.duckdb.data_files import named_like, read_file  # databases need none
+
     with how.resources.connect() as engine:
         engine.opened.keep(path)
         chosen = named_like(path)
@@ -317,6 +318,8 @@ def _resolved(engine: DuckDB, other: object) -> exp.Table:
 
 @contextmanager
 def _file(engine: DuckDB, path: Path, *, how: TextReading | None) -> Iterator[exp.Table]:
+    from sqlanon.engine.duckdb.data_files import read_file  # databases need none
+
     with engine.workspace():
         temporary = engine.temporary("beside")
         try:

@@ -21,13 +21,9 @@ from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.policy.policy import least_share
-from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.frequency import Selected, class_rows
-from sqlanon.query.classes.violations import failing
 from sqlanon.query.encoding import encode
 from sqlanon.query.encoding.encode import PEOPLE, SIZE
-from sqlanon.query.privacy import models, population
-from sqlanon.query.privacy.figures import as_one_class, class_figures, column_rows
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Box, Check
 from sqlanon.search.lattice.incognito import (
@@ -230,6 +226,8 @@ def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
     """The number of values of columns; NULL is one unless the policy says otherwise."""
     if not names:
         return {}
+    from sqlanon.query.classes import table_classes  # only errors need it
+
     table, ask = problem.subject.table, problem.sets.engine.rows
     records, *distinct = ask(table_classes.distinct_values(table, names))[0]
     _, *present = ask(encode.presence(table, names))[0]
@@ -282,6 +280,10 @@ def _satisfies_as_one(problem: FullDomainProblem) -> bool:
     It is as large and as diverse as any class can be, and at no distance from itself; its values
     may still be too uneven for entropy and recursive diversity.
     """
+    from sqlanon.query.classes.violations import failing  # only errors need them
+    from sqlanon.query.privacy import models, population
+    from sqlanon.query.privacy.figures import as_one_class, class_figures, column_rows
+
     policy, engine = problem.policy, problem.sets.engine
     records = problem.subject.records
     if any(records < model.k for model in policy.of_subsets):
