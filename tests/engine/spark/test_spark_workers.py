@@ -123,3 +123,23 @@ def test_a_plan_refines_on_executors_where_they_have_more_cores(session, monkeyp
     assert bool(done) == (cores == 1)
     assert there.report.loss == here.report.loss
     assert there.report.search.clusters == here.report.search.clusters
+
+
+def test_blocks_of_a_table_that_does_not_come_here_are_improved_on_executors(session, monkeypatch):
+    random, done = np.random.default_rng(1), []
+    columns = {name: random.integers(0, 30, 400) for name in ("age", "children")}
+    frame = session.createDataFrame(pyarrow.table(columns))
+    policy = Policy(dict.fromkeys(columns, Hierarchy.intervals(3, 9)), models=[KAnonymity(2)])
+    asked = {"method": "anytime", "block_records": 300, "passes": 4, "local_rows": 100}
+    monkeypatch.setattr("sqlanon.methods.clustering.first.REFINED_RECORDS", 64)
+    here = sqlanon.plan(session, policy, table=frame, **asked)
+
+    run = SparkWorker.run
+    monkeypatch.setattr(SparkWorker, "run", lambda own, job: done.append(job) or run(own, job))
+    monkeypatch.setattr(Calls, "is_sail", False)
+    monkeypatch.setattr(SparkWorkers, "_counted", lambda *_: 2)
+    monkeypatch.setattr(Options, "processes", 1)
+    there = sqlanon.plan(session, policy, table=frame, **asked)
+    assert len(done) > 4
+    assert all(task.combination is not None for task in done)
+    assert there.recoding == here.recoding
