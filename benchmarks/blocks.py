@@ -15,8 +15,7 @@ import tempfile
 from pathlib import Path
 
 import duckdb
-from cores import available
-from elsewhere import followed
+from cores import available, followed
 from sqlglot import exp
 
 from sqlanon.demo import census

@@ -107,7 +107,9 @@ def cut_large(
             whole |= set(large) - set(cuts.part.tolist())
             if len(cuts.part):
                 first = sizes[-1][0] + 1
-                state = _applied(engine, units, state, cuts=cuts, first=first)
+                before, state = state, _applied(engine, units, state, cuts=cuts, first=first)
+                # Only now: time may be over at any statement, and the parts are needed after it.
+                engine.tables.drop(before)
     except TimeLimitError:
         pass  # parts are as they were before the round
     return state
@@ -184,7 +186,7 @@ def _applied(
     marked, listed = engine.load_rows("marks", marks), engine.load_rows("cuts", rows)
     query = parts.cut(state, marked, listed, words=words, carried=units.carried)
     fresh = engine.materialize("parts", query)
-    for table in (state, marked, listed):
+    for table in (marked, listed):
         engine.tables.drop(table)
     return fresh
 

@@ -13,7 +13,9 @@ from test_clustering import SEX, connected, policy_of, tables
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Plan, Policy, QuasiIdentifier
 from sqlanon.deadline import Deadline
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.engine.duckdb.tables import DuckDBTables
+from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
+from sqlanon.methods.clustering.rounds import cut_large
 from sqlanon.search.clustering.mondrian import RULES, partition
 
 
@@ -155,6 +157,30 @@ def test_batches_share_the_time_that_is_left(people, monkeypatch):
     sqlanon.plan(people, policy, table="people", method="mondrian", time_limit=1e6)
     assert left == pytest.approx([12 / (len(left) - at) for at in range(len(left))])
     assert len(left) > 2
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_time_may_be_over_when_what_a_round_needed_is_dropped(people, monkeypatch, after):
+    """Whichever of its tables is the last one that is dropped in time, the parts stay."""
+    home, drop, dropped = "sqlanon.methods.clustering.mondrian", DuckDBTables.drop, []
+
+    def late(tables, table):
+        drop(tables, table)
+        dropped.append(table.name)
+        if len(dropped) == after:
+            raise TimeLimitError
+
+    def cut(*args, **kwargs):
+        with monkeypatch.context() as patch:
+            patch.setattr(DuckDBTables, "drop", late)
+            return cut_large(*args, **kwargs)
+
+    monkeypatch.setattr(f"{home}.BATCH", 8)
+    monkeypatch.setattr(f"{home}.cut_large", cut)
+    policy = Policy({"age": AGE}, models=[KAnonymity(5)], drop=["person", "job", "sex"])
+    report = sqlanon.plan(people, policy, table="people", method="mondrian").report
+    assert report.holds
+    assert len(dropped) == after
 
 
 @pytest.mark.slow
