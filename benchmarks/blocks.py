@@ -52,8 +52,7 @@ def main():
                 call = [sys.executable, "-m", "sqlanon", *words]
                 code, out, told, memory = followed(call, available())
                 if code:
-                    print(f"| {records:,} | {method} | {told[-300:]!r} |", flush=True)
-                    continue
+                    raise SystemExit(told)
                 report = json.loads(out)
                 seconds = report["seconds"]
                 publish = seconds["apply"] + seconds["check"]

@@ -200,6 +200,12 @@ def _many(at: Situation) -> str:
     return f"memory is not for {records} one by one"
 
 
+def _many_there(at: Situation) -> str:
+    """As `_many`, of a table elsewhere that covers would read whole."""
+    most = at.local_rows
+    return "" if most is None or at.subject.records <= most else _many(at)
+
+
 def _coverable(at: Situation) -> str:
     records = counted(at.subject.records, "record")
     least = "recoding record by record loses least"
@@ -222,6 +228,7 @@ RULES = (
     ChoiceRule("set-cover", _only),
     ChoiceRule("mondrian", _only),
     ChoiceRule("mondrian", _many),
+    ChoiceRule("anytime", _many_there),
     ANYTIME,
     COVER,
 )

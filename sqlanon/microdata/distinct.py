@@ -114,7 +114,6 @@ def distinct_combinations(
     by = tuple(dict.fromkeys([*subject.names, *(item.origin for item in carried.values())]))
     table, count = engine.materialize_counted("combinations", runs.units(subject.table, by))
     if not may_be_read(engine, count):
-        engine.tables.drop(table)
         raise TooManyCombinationsError(
             f"the table has {counted(count, 'distinct combination')}, which this method reads "
             f"all into this process, where {engine.can.local_rows:,} may be read; choose --method "

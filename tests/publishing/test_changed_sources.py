@@ -264,12 +264,14 @@ def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
         sqlanon.measure(paths["original"], paths["released"], POLICY)
 
 
-@pytest.mark.parametrize("ending", [".csv", ".json"])
-def test_a_text_file_that_changes_while_it_is_loaded_is_refused(tmp_path, monkeypatch, ending):
-    path = tmp_path / f"people{ending}"
+@pytest.mark.parametrize(("ending", "home"), [("csv", "data_files"), ("json", "json_files")])
+def test_a_text_file_that_changes_while_it_is_loaded_is_refused(
+    tmp_path, monkeypatch, ending, home
+):
+    path = tmp_path / f"people.{ending}"
     write(path, "old")
-    act = replaced(path, tmp_path / f"other{ending}")
-    after(monkeypatch, "engine.duckdb.data_files", f"read_{ending[1:]}", act)
+    act = replaced(path, tmp_path / f"other.{ending}")
+    after(monkeypatch, f"engine.duckdb.{home}", f"read_{ending}", act)
     with pytest.raises(SourceError, match="was replaced or changed"):
         sqlanon.check(path, POLICY)
 

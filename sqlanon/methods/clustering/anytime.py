@@ -137,9 +137,10 @@ def _notes(closed: Closed, most: int) -> Iterator[str]:
     if len(blocks) > 1:
         yield (
             f"the table was cut into {len(blocks):,} blocks of up to {counted(most, 'record')}, "
-            "and classes lie within these"
+            "and clusters lie within these"
         )
-    yield from larger_blocks(blocks, most)
+        if not closed.ended:
+            yield from larger_blocks(blocks, most)
 
 
 def _refuse_whole(policy: Policy, options: Options[ClusterOptions]) -> None:

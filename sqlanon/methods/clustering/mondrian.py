@@ -35,6 +35,7 @@ from sqlanon.methods.clustering.rounds import (
     combinations,
     cut_large,
     initial,
+    sizes_of,
     without,
 )
 from sqlanon.methods.local.input import (
@@ -493,6 +494,11 @@ def cut_to_the_end(
     due = replace(rule, deadline=until if improve is None else until.share(CUT))
     with engine.limited(due.deadline):
         state = cut_large(engine, units, state, most=most, measure=measure, rule=due)
+    is_cut_short = due.deadline.expired
+    if is_cut_short:
+        largest = max(rows for _, rows in sizes_of(engine, state, ROWS))
+        if largest > most and not may_be_read(engine, largest):
+            raise TimeLimitError("the cut into parts that may be read here")
     chunks = list[ClosedParts]()
     for batch in batches(engine, units, state, most=most, measure=measure):
         tell(f"partition: {counted(len(batch.rows), 'combination')}")
@@ -501,6 +507,8 @@ def cut_to_the_end(
         result = partition(batch.rows, batch.part, rule=limited)
         if improve is not None:
             result = improve(table, batch, result, deadline)
+            is_large = batch.rows.sizes.sum() > most
+            result = replace(result, ended=result.ended or (is_cut_short and is_large))
         chunks.append(ClosedParts.of(table, batch, result))
     engine.tables.drop(state)
     if sum(len(chunk.sizes) for chunk in chunks) == 1 and any(chunk.ended for chunk in chunks):
@@ -530,26 +538,30 @@ def _start(engine: Engine, table: CountedTable) -> tuple[exp.Table, CountedTable
         if refused is not None:
             raise refused
     state, lost = table.units.parted(engine, subject.high), 0
+    is_read = may_be_read(engine, subject.records)
     while True:
         judge, (histogram, numbers) = table.judge(), initial(engine, table.units, state)
         good = judge.holds(histogram, histogram.part, groups=len(numbers))
         lost += int(histogram.count[~good].sum())
         if lost > policy.allowance(subject.records) or not good.any():
-            raise _unsatisfied(policy, lost, records=subject.records)
+            raise _unsatisfied(policy, lost, records=subject.records, is_read=is_read)
         if good.all():
             return state, table, lost
         state = without(engine, state, numbers[~good])
         if policy.suppressed == "keep":
             if not judge.holds(histogram, np.where(good, -1, 0), groups=1).all():
-                raise _unsatisfied(policy, lost, records=subject.records)
+                raise _unsatisfied(policy, lost, records=subject.records, is_read=is_read)
             return state, table, lost
         pairs = zip(histogram.contents, table.units.attributes, strict=True)
         counts = [entries.counts(good, len(attribute.counts)) for entries, attribute in pairs]
         table = replace(table, units=table.units.referring(counts))
 
 
-def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableError:
-    """The error where the highest levels leave too many records in classes that fail."""
+def _unsatisfied(policy: Policy, lost: int, *, records: int, is_read: bool) -> UnsatisfiableError:
+    """The error where the highest levels leave too many records in classes that fail.
+
+    Relaxed parts are a way out where single records may be read.
+    """
     if lost >= records <= policy.allowance(records):
         return nothing_left(policy, records=records)
     allowance, what = policy.allowance(records), "no recoding within the levels allowed satisfies"
@@ -565,7 +577,7 @@ def _unsatisfied(policy: Policy, lost: int, *, records: int) -> UnsatisfiableErr
         f"{allowance:,} may be suppressed"
         f"{' and kept as one class' if policy.suppressed == 'keep' else ''}; raise max_level "
         "(--max-level) or the suppression limit (--suppression-limit), or ask for less"
-        f"{single if allowance and policy.demands else ''}"
+        f"{single if allowance and policy.demands and is_read else ''}"
     )
 
 

@@ -24,6 +24,7 @@ from threading import Event
 
 import numpy as np
 
+from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance, portion
 from sqlanon.search.arrays import Numbers, Reals
@@ -53,7 +54,7 @@ class Task:
         seed: As there.
         prices: As there.
         combination: Numbers of the records; those with equal ones are in one cluster, and stay so.
-            None where each record goes where it is best.
+            Then none may be left out. None where each record goes where it is best.
     """
 
     problem: ClusteringProblem
@@ -64,11 +65,15 @@ class Task:
     prices: Reals | Numbers | None = None
     combination: Numbers | None = None
 
+    @property
+    def due(self) -> Deadline:
+        """When it is improved no more; what is left is to put combinations together again."""
+        return self.problem.deadline.share(1.0 if self.combination is None else IMPROVED)
+
     def run(self) -> Clustering:
         """The improved clusters, with records put back that may stay at no loss."""
-        share = 1.0 if self.combination is None else IMPROVED
         clusters = improved(
-            replace(self.problem, deadline=self.problem.deadline.share(share)),
+            replace(self.problem, deadline=self.due),
             self.clusters,
             passes=self.passes,
             turns=self.turns,
@@ -99,7 +104,8 @@ def improved_in_blocks(
     """
     problem, clusters, is_cut = whole.problem, whole.clusters, False
     if problem.records <= most:
-        return whole.run(), problem.deadline.expired
+        due = whole.due
+        return whole.run(), due.expired
     is_priced = problem.records <= MAX_PRICED_RECORDS or problem.deadline.is_limited
     turns = min(whole.turns, 1) if is_priced else 0
     whole = replace(whole, passes=whole.passes / BORDERS, turns=turns)
@@ -108,8 +114,8 @@ def improved_in_blocks(
         for border in range(BORDERS):
             blocks = blocks_of_clusters(problem, clusters, most=most, border=border)
             deadline = problem.deadline.share(1 / (BORDERS - border))
-            due = replace(whole, problem=replace(problem, deadline=deadline), clusters=clusters)
-            clusters, is_ended = _turn(due, blocks, at_work, border=border)
+            task = replace(whole, problem=replace(problem, deadline=deadline), clusters=clusters)
+            clusters, is_ended = _turn(task, blocks, at_work, border=border)
             is_cut |= is_ended
     return clusters, is_cut
 
@@ -144,7 +150,7 @@ def _turn(
 
     def work(number: int) -> tuple[Clustering, bool]:
         task = task_of(number)
-        ended = task.problem.deadline
+        ended = task.due
         if not workers:
             with portion(share(number), share(number + 1)):
                 return task.run(), ended.expired

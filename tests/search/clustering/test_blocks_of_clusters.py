@@ -150,6 +150,23 @@ def test_combinations_stay_whole_at_no_loss(problem, seed, most):
     assert pairs.shape[1] == combination.max() + 1
 
 
+@pytest.mark.parametrize("most", [20, 60])
+def test_time_that_is_left_for_combinations_ends_the_search_too(monkeypatch, most):
+    now, problem = [0.0], random_table(60, 2)
+
+    def late(problem, clusters, **_):
+        now[0] = 0.85
+        return clusters
+
+    monkeypatch.setattr(home, "improved", late)
+    problem = replace(problem, deadline=Deadline(1.0, lambda: now[0]))
+    start = cut_clusters(problem)
+    assert not improved_in_blocks(task_of(problem, start), most=60)[1]
+    now[0] = 0.0
+    task = replace(task_of(problem, start), combination=np.arange(60))
+    assert improved_in_blocks(task, most=most)[1]
+
+
 def test_combinations_go_where_most_of_their_records_are():
     """Of four of one value three stay in their cluster, which then takes the other one."""
     problem = problem_of([("a",)] * 4 + [("b",)] * 2 + [("c",)] * 3, 3)
