@@ -160,6 +160,7 @@ def lint(
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
+    from sqlanon.assessment.lint import lint_table
     from sqlanon.reports.findings import LintReport, by_severity
 
     if profile is not None:
@@ -174,8 +175,6 @@ def lint(
         reading(*call.opened, **opening) as (opened, resolved),
         ExitStack() as stack,
     ):
-        from sqlanon.assessment.lint import lint_table
-
         engine, original = opened.engine, None
         _, notes = as_published(resolved, list(engine.columns(opened.table)))
         if against is not None:

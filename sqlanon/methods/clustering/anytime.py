@@ -35,7 +35,6 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import TooManyCombinationsError
 from sqlanon.policy.policy import Policy
-from sqlanon.query.encoding.encode import SIZE
 from sqlanon.reports.search import ClusterSearch
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.anytime import TURNS
@@ -108,7 +107,6 @@ def _by_blocks(
         table,
         deadline,
         most=largest_block(options),
-        measure=SIZE,
         improve=partial(_improved, options=options, turns=turns),
     )
     search = ClusterSearch(

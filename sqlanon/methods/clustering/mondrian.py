@@ -61,6 +61,7 @@ from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.query.classes.parts import ROWS
+from sqlanon.query.encoding.encode import SIZE
 from sqlanon.recoding import Node
 from sqlanon.regions import Regions
 from sqlanon.reports.search import ClusterSearch, PartSearch, SearchFigures
@@ -175,14 +176,7 @@ def _strict(
     # What parts are published as is counted with them.
     deadline = end_after((at - started) / 2, policy, options.deadline)
     most = BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
-    closed = cut_to_the_end(
-        engine,
-        table,
-        deadline,
-        cuts=options.specific.cuts,
-        most=most,
-        measure=ROWS,
-    )
+    closed = cut_to_the_end(engine, table, deadline, cuts=options.specific.cuts, most=most)
     search = PartSearch(
         parts=closed.made,
         combinations=len(closed.node),
@@ -471,7 +465,6 @@ def cut_to_the_end(
     *,
     cuts: str = BEST,
     most: int,
-    measure: str,
     improve: Improve | None = None,
 ) -> Closed:
     """Parts of the table, from the highest levels on.
@@ -481,8 +474,7 @@ def cut_to_the_end(
         table: The table.
         until: When the search ends.
         cuts: One of `RULES`.
-        most: Rows or records that are cut in memory at once.
-        measure: Which of these, `ROWS` or `SIZE`.
+        most: Rows that are cut in memory at once; records where they are improved one by one.
         improve: What is done with parts that are cut to the end; None for nothing.
 
     Raises:
@@ -491,6 +483,7 @@ def cut_to_the_end(
     """
     state, table, lost = _start(engine, table)
     units, rule = table.units, table.rule(cuts=cuts, until=until)
+    measure = ROWS if improve is None else SIZE
     due = replace(rule, deadline=until if improve is None else until.share(CUT))
     with engine.limited(due.deadline):
         state = cut_large(engine, units, state, most=most, measure=measure, rule=due)
