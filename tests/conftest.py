@@ -5,11 +5,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from drawing import draw
 from public import ADULT, COMPLETE, read
 
-SHARE = 20  # the quick loop draws one of so many examples of a test
-FEWEST = 3
 ROWS = 1  # of a parametrized test is not slow
 ELSEWHERE = {"spark", "postgres"}  # folders whose tests start servers, and so are slow
 # Files of long tests, which come first: at the end one process would work on them alone.
@@ -17,6 +15,11 @@ LONG = (
     *("test_benchmarks.py", "test_documentation.py", "test_dialects.py", "test_whole_policy.py"),
     *("test_fuzzing.py", "test_spark_java.py"),
 )
+
+
+def pytest_configure(config):
+    """Draws a share of the random examples in the quick loop."""
+    draw("not slow" in config.option.markexpr)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -32,10 +35,6 @@ def pytest_collection_modifyitems(config, items):
         seen[test] = seen.get(test, 0) + 1
         if seen[test] > ROWS:
             item.add_marker("slow")
-    if "not slow" in config.option.markexpr:
-        drawn = {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}
-        for test in drawn:
-            draw_fewer(test)
     items.sort(key=lambda item: item.path.name not in LONG)
 
 
@@ -49,13 +48,6 @@ def pytest_unconfigure():
     """Takes back what keeps modules past the end, whose types would be told as leaked."""
     gc.unfreeze()
     gc.callbacks[:] = [each for each in gc.callbacks if "hypothesis" not in each.__module__]
-
-
-def draw_fewer(test):
-    """Draws a share of the examples that a test asks for by its own settings."""
-    own = getattr(test, "_hypothesis_internal_use_settings", settings())
-    examples = max(own.max_examples // SHARE, FEWEST)
-    test._hypothesis_internal_use_settings = settings(own, max_examples=examples)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from databases import empty_database
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp, parse_one
 
@@ -100,7 +100,6 @@ def test_a_name_is_read_back(text):
     assert found.name == text
 
 
-@settings(deadline=None)
 @given(
     st.none()
     | st.booleans()

@@ -7,7 +7,8 @@ from math import sqrt
 
 import pytest
 from databases import empty_database
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -101,7 +102,7 @@ def attacks(original, released, control=NO_CONTROL, policy=POLICY):
         return found.to_dict()["attacks"], found
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(releases())
 def test_attacks_equal_brute_force(given_tables):
     original, released, control, nulls = given_tables

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 from databases import empty_database, insert
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -121,7 +122,7 @@ KEYS = st.sampled_from(["a", "b", None])
     ),
     st.lists(st.tuples(KEYS, st.sampled_from("uv")), min_size=1, max_size=6),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_models_of_a_join_are_those_of_plain_python(ages, zips):
     """Each record counts once in every class that it may be in, beside its possible values."""
     classes, others = defaultdict(set), defaultdict(set)

@@ -4,7 +4,8 @@ import datetime
 
 import pytest
 from databases import empty_database, insert
-from hypothesis import HealthCheck, assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -80,7 +81,7 @@ def bounded_tables(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(15)
 @given(
     table=bounded_tables(),
     k=st.integers(1, 3),

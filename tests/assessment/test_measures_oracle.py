@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 from databases import empty_database
-from hypothesis import HealthCheck, assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.measures import (
     STAR,
@@ -34,7 +35,7 @@ from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 
-SETTINGS = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = examples(8)
 
 
 def same(found, expected):

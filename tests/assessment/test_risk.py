@@ -7,7 +7,8 @@ from fractions import Fraction
 import duckdb
 import pytest
 from databases import empty_database, tables_of
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -316,7 +317,7 @@ DATABASE = empty_database()
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(people, people, st.booleans(), st.sampled_from([0.2, 0.4, 0.9]))
 def test_population_risk_agrees_with_a_count_in_python(released, others, by_person, threshold):
     """Persons of the table and of the others differ, so that the union holds everybody."""
@@ -348,7 +349,7 @@ def class_sizes(rows, by_person):
     return {key: len(set(who) if by_person else who) for key, who in members.items()}
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(people, st.sampled_from([0.2, 0.4, 0.9]))
 def test_persons_agree_with_a_count_in_python(rows, threshold):
     fill(DATABASE, "t", [(*key, who) for who, key in rows], "a VARCHAR, b VARCHAR, who INT")

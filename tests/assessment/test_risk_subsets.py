@@ -12,7 +12,8 @@ import duckdb
 import pyarrow
 import pytest
 from databases import empty_database
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -78,7 +79,7 @@ shares = st.sampled_from([0.01, 0.05, 0.2, 0.3, 0.5, 1.0, 1])
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(tables, st.booleans(), anyhow, st.sampled_from([62, 4, 2]))
 def test_every_subset_agrees_with_brute_force(rows, by_person, how, bits):
     names = fill(rows)
@@ -103,7 +104,7 @@ def test_every_subset_agrees_with_brute_force(rows, by_person, how, bits):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(tables, st.booleans(), anyhow, shares, st.integers(1, 4))
 def test_minimal_identifying_sets_agree_with_brute_force(rows, by_person, how, share, largest):
     names = fill(rows)

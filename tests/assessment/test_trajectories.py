@@ -7,7 +7,8 @@ from random import Random
 import pyarrow
 import pytest
 from databases import empty_database
-from hypothesis import example, given, settings
+from drawing import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -64,7 +65,7 @@ TURNED = [(who, *PLACES[(who + n) % 4], "p") for who in range(6) for n in range(
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @example(TWICE)
 @example(TURNED)
 @given(visits)

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import pytest
 from databases import empty_database
-from hypothesis import HealthCheck, assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.measures import STAR, create, released_rows, values_under
 from strategies import policy_of, tables
@@ -16,7 +17,7 @@ from strategies import policy_of, tables
 import sqlanon
 from sqlanon import Hierarchy, Policy
 
-SETTINGS = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = examples(8)
 AGES = Hierarchy.intervals(10, 20)
 
 

@@ -5,7 +5,8 @@ from collections import defaultdict
 
 import pytest
 from databases import empty_database
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -45,7 +46,7 @@ RECORDS = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(RECORDS, min_size=1, max_size=40), st.sampled_from([0.05, 0.2, 1]))
 def test_risks_equal_the_posterior_summed_term_by_term(records, threshold):
     figures = risk(records, threshold=threshold).to_dict()["weights"]

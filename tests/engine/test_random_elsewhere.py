@@ -9,7 +9,8 @@ from pathlib import Path
 import elsewhere
 import pyarrow
 import pytest
-from hypothesis import HealthCheck, given, settings
+from drawing import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from oracles.fuzzed import outcome_of, releasing
 
@@ -26,8 +27,8 @@ def database(request):
         yield found
 
 
-@settings(
-    max_examples=CASES, deadline=None, derandomize=True, database=None,
+@examples(
+    CASES, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(st.integers(0, 2**32).map(random.Random))

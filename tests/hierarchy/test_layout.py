@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import trees
 
@@ -42,7 +42,6 @@ def masked(words, masks):
     return tuple(word & mask for word, mask in zip(words, masks, strict=True))
 
 
-@settings(deadline=None)
 @given(grown, word_bits)
 def test_fields_fit_their_words_and_share_no_bit(columns, bits):
     layout = laid_out(columns, bits)
@@ -68,7 +67,6 @@ def test_the_top_needs_no_bits():
     assert Layout.of([wide(32)] * 20).node_masks((1,) * 20) == (0, 0)
 
 
-@settings(deadline=None)
 @given(grown, word_bits)
 def test_leaf_codes_keep_to_the_bits_of_their_column(columns, bits):
     layout = laid_out(columns, bits)
@@ -78,7 +76,6 @@ def test_leaf_codes_keep_to_the_bits_of_their_column(columns, bits):
             assert masked(code, masks) == code
 
 
-@settings(deadline=None)
 @given(grown, word_bits)
 def test_column_masks_tell_the_nodes_of_a_level_apart_as_the_tree_does(columns, bits):
     layout = laid_out(columns, bits)
@@ -94,7 +91,6 @@ def test_column_masks_tell_the_nodes_of_a_level_apart_as_the_tree_does(columns, 
             assert layout.node_codes(number, tree, level=level) == dict(pairs)
 
 
-@settings(deadline=None)
 @given(st.data(), grown, word_bits)
 def test_node_masks_tell_the_classes_of_a_node_apart_as_the_trees_do(data, columns, bits):
     layout = laid_out(columns, bits)
@@ -115,7 +111,6 @@ def test_node_masks_tell_the_classes_of_a_node_apart_as_the_trees_do(data, colum
     assert len(pairs) == len({code for code, _ in pairs}) == len({group for _, group in pairs})
 
 
-@settings(deadline=None)
 @given(st.data(), grown, word_bits)
 def test_packed_codes_are_read_back_as_the_leaves_they_stand_for(data, columns, bits):
     layout = laid_out(columns, bits)

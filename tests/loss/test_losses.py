@@ -6,7 +6,8 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import trees, weights
 
@@ -204,7 +205,6 @@ def chain(leaves):
     return Tree.grow(f"of {leaves}", [(str(leaf), "*") for leaf in range(leaves)])
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from([name for name in CELL_LOSSES if name != "monotone-entropy"]),
     st.lists(st.tuples(trees(), weights), min_size=1, max_size=4),
@@ -232,7 +232,6 @@ def held(draw):
     return *zip(*columns, strict=True), counts
 
 
-@settings(deadline=None)
 @given(held(), st.integers(1, 10**9))
 def test_monotone_entropy_in_units_is_within_rounding_of_its_bits(columns, records):
     grown, shares, counts = columns
@@ -250,7 +249,6 @@ def test_monotone_entropy_in_units_is_within_rounding_of_its_bits(columns, recor
     assert costs.scale == pytest.approx(top, rel=1e-9, abs=1e-8)
 
 
-@settings(deadline=None)
 @given(held(), st.integers(1, 10**9))
 def test_monotone_entropy_in_units_never_shrinks_on_the_way_up(columns, records):
     grown, shares, counts = columns
@@ -274,7 +272,6 @@ def test_scale_of_suppressed_cells_is_the_number_of_cells():
     assert CellCosts.of("lm", TREES, weights=(1.0, 3.0), records=7).scale == 1
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(2, 9), weights), min_size=1, max_size=6))
 def test_cells_of_a_suppressed_record_cost_one_unit(columns):
     grown = [chain(leaves) for leaves, _ in columns]
@@ -368,7 +365,7 @@ def pairs(nodes):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(table=tables())
 def test_a_loss_has_a_part_that_never_shrinks_and_one_that_never_grows_on_the_way_up(name, table):
     objective, found = parts(name, table)
@@ -383,7 +380,7 @@ def test_a_loss_has_a_part_that_never_shrinks_and_one_that_never_grows_on_the_wa
 
 
 @pytest.mark.parametrize("name", CELL_LOSSES)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(table=tables())
 def test_suppression_never_gains(name, table):
     """A search takes 0 for the least that suppression adds."""

@@ -25,7 +25,7 @@ TABLES = [*OF_ALL, *OF_CLOSED]
 
 def drawn(form):
     """A model of a form."""
-    once = settings(database=None, phases=[Phase.generate])
+    once = settings(database=None, phases=[Phase.generate], max_examples=100)
     return find(DRAWN, lambda model: model.form == form, settings=once)
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon import AverageRisk, KAnonymity, Policy, ShareAtRisk, SubsetAnonymity
@@ -23,7 +23,6 @@ sizes = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(sizes, histograms)
 def test_no_choice_of_classes_leaves_out_fewer_records_than_the_bound(model, held):
     """Of all classes, each kept or left out, by the definition; and what suffices suffices."""

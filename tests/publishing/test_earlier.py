@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from databases import empty_database, insert, tables_of
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -166,7 +167,7 @@ AGES, ILLS = st.sampled_from([0, 1, 2, 3, 5, None]), st.sampled_from(["flu", "co
     st.integers(0, 1),
     st.integers(0, 3),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_candidates_are_those_of_plain_python(rows, levels, age, home, gone):
     """The earlier release has levels of its own for each record, and lacks the last ones."""
     earlier = [

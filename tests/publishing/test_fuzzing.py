@@ -5,7 +5,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.fuzzed import Case, bound_of, bounding, misfits, outcome_of, releasing, violations
 
@@ -15,7 +16,7 @@ from sqlanon.methods.fulldomain import method as fulldomain
 SEEDS = st.integers(0, 2**32).map(random.Random)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@examples(200, derandomize=True, database=None)
 @given(SEEDS)
 def test_a_random_table_is_published_as_promised_or_refused_without_a_value(draw):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -25,7 +26,7 @@ def test_a_random_table_is_published_as_promised_or_refused_without_a_value(draw
         outcome_of(releasing(draw), Path(folder))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@examples(300, derandomize=True, database=None)
 @given(SEEDS)
 def test_a_bound_is_never_above_the_least_loss_of_all_partitions(draw):
     bound_of(bounding(draw))

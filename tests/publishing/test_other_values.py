@@ -4,7 +4,8 @@ import json
 
 import pytest
 from databases import insert
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -162,7 +163,7 @@ def test_an_empty_text_can_be_a_leaf(connection, write):
 LABELS = st.one_of(st.none(), st.text(alphabet='a*;," \n', max_size=4))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(LABELS, min_size=1, max_size=5, unique=True))
 def test_a_file_that_was_written_is_read_back(leaves):
     import tempfile

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 from databases import empty_database, insert, tables_of
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.models import fails
 
@@ -170,7 +171,7 @@ VISITS = st.tuples(
     st.sampled_from(MODELS),
     st.sampled_from(["INT", "VARCHAR"]),
 )
-@settings(max_examples=6, deadline=None)
+@examples(6)
 def test_persons_of_a_release_satisfy_every_model_by_every_method(method, rows, model, kind):
     if method == "pattern-exact":
         pytest.importorskip("highspy")

@@ -9,7 +9,8 @@ from math import inf
 
 import pytest
 from databases import empty_database, insert
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -63,7 +64,7 @@ values = st.tuples(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=6)
+@examples(6)
 @given(st.lists(values, min_size=1, max_size=12))
 def test_the_furthest_class_and_its_shares_are_those_of_the_rows(drawn):
     connection = table([(1, sex, illness) for sex, illness in drawn])
@@ -129,7 +130,7 @@ def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
     assert len(shares.rows) <= 11
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=6), st.integers(2, 8))
 def test_no_hidden_difference_can_be_worked_out(pairs, least):
     befores = [after + more for after, more in pairs]

@@ -1,7 +1,8 @@
 """Packing: numbers for rows that keep their order, held against sorting the rows themselves."""
 
 import numpy as np
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.search.packing import packed, united
@@ -15,7 +16,7 @@ def tables(draw):
     return np.array(draw(st.lists(row, min_size=1, max_size=8)), np.int64), widths
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(tables())
 def test_packed_rows_are_in_the_order_of_the_rows(table):
     rows, widths = table
@@ -26,7 +27,7 @@ def test_packed_rows_are_in_the_order_of_the_rows(table):
             assert (one < other, one == other) == (own < theirs, own == theirs)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(tables())
 def test_united_keys_are_in_the_order_of_the_rows(table):
     rows, widths = table

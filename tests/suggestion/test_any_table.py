@@ -9,7 +9,8 @@ from decimal import Decimal
 
 import pytest
 from databases import empty_database
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
@@ -100,7 +101,7 @@ def filled(connection, drawn):
     connection.execute(f"INSERT INTO drawn VALUES {rows}", cells)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(drawn=tables())
 def test_any_table_gives_a_policy_that_reads_back_and_tells_nothing(
     tmp_path_factory, connection, drawn

@@ -10,7 +10,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from databases import empty_database, insert
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import hierarchies, level_bounds, records_of, weights
 
@@ -92,7 +93,7 @@ def least(trees, bounds, weighing, records, k, allowance):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(bounded(), st.sampled_from([10**6, 1, 2, 4]), st.sampled_from([None, 60]))
 def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case, most, seconds):
     trees, bounds, weighing, records, k, _ = case
@@ -112,7 +113,7 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case, mos
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     bounded(),
     st.sampled_from(["lm", "tree", "suppressed-cells", "monotone-entropy"]),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from databases import empty_database
-from hypothesis import example, given, settings
+from drawing import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from test_clustering import connected, policy_of, tables
 
@@ -33,7 +34,7 @@ AT_TOP = (
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @example(AT_TOP, "direct-cover", True, False)
 @example(AT_TOP, "direct-cover", False, True)
 @given(tables(), st.sampled_from(sorted(METHODS)), st.booleans(), st.booleans())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from databases import empty_database
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.covers import problem_of
 from test_bound import bounded, least, opened
@@ -43,7 +44,7 @@ def policy(**more):
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(bounded(), st.sampled_from(METHODS), st.sampled_from(["columns", "quick", "full"]))
 def test_no_plan_proves_more_than_the_least_loss(case, method, bound):
     trees, bounds, weighing, records, k, _ = case

@@ -5,7 +5,8 @@ from contextlib import closing
 import duckdb
 import pytest
 from databases import empty_database
-from hypothesis import HealthCheck, assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from oracles.lattice import brute_force, released
 from strategies import cases
 
@@ -37,7 +38,7 @@ def lowest_within(case, number, most):
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(8)
 @given(cases())
 def test_each_alternative_is_the_best_of_its_part_of_the_lattice(case):
     best = brute_force(case).node

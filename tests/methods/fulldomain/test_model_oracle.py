@@ -7,7 +7,8 @@ from unittest.mock import patch
 
 import pytest
 from databases import empty_database
-from hypothesis import HealthCheck, event, example, given, settings
+from drawing import examples
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 from oracles.lattice import Case, brute_force
 from strategies import cases, whole_cases
@@ -29,7 +30,6 @@ from sqlanon.methods.registry import Options
 from sqlanon.publishing.planner import make_plan
 from sqlanon.search.lattice import descent, incognito
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 LITTLE = 0
 k_alone = cases().map(lambda own: replace(own, models=[], persons=False, suppressed="drop"))
 
@@ -57,7 +57,7 @@ def agrees(case, best):
         assert sorted(rows, key=repr) == sorted(best.released.rows.elements(), key=repr)
 
 
-@settings(max_examples=30, **SLOW)
+@examples(30)
 @given(cases())
 def test_anonymize_equals_brute_force_under_every_model(case):
     best = brute_force(case)
@@ -65,7 +65,7 @@ def test_anonymize_equals_brute_force_under_every_model(case):
     agrees(case, best)
 
 
-@settings(max_examples=60, **SLOW)
+@examples(60)
 @given(whole_cases())
 def test_anonymize_equals_brute_force_under_models_of_all_classes(case):
     best = brute_force(case)
@@ -73,7 +73,7 @@ def test_anonymize_equals_brute_force_under_models_of_all_classes(case):
     agrees(case, best)
 
 
-@settings(max_examples=50, **SLOW)
+@examples(50)
 @given(k_alone)
 def test_anonymize_equals_brute_force_for_k_alone(case):
     best = brute_force(case)
@@ -124,7 +124,7 @@ def test_what_suppression_brings_about_is_suppressed_within_the_limit(model, eno
 
 
 @pytest.mark.slow
-@settings(max_examples=18, **SLOW)
+@examples(18)
 @given(st.one_of(cases(), whole_cases()))
 def test_minimal_nodes_equal_brute_force_under_every_model(case):
     """Minimal are the lowest nodes that suppress no more than the limit; all of them are found."""
@@ -142,7 +142,7 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
         assert sorted(found) == sorted(best.minimal)
 
 
-@settings(max_examples=30, **SLOW)
+@examples(30)
 @given(cases())
 def test_a_search_that_starts_in_memory_ends_at_the_same_node(case):
     """Whatever the start believes of a model, only what is counted exactly is published."""
@@ -186,7 +186,7 @@ def plan_of(case, *patches, threads=2, records=None):
 
 
 @pytest.mark.slow
-@settings(max_examples=22, **SLOW)
+@examples(22)
 @given(cases(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
 def test_the_same_is_chosen_however_it_is_counted(case, ways):
     patches = [change for way in ways for change in WAYS[way]]
@@ -263,7 +263,7 @@ RELIEVED = of_places(
 
 
 @pytest.mark.slow
-@settings(max_examples=14, **SLOW)
+@examples(14)
 @example(SUPPRESSED, "one box at a time")
 @example(PRUNED, "side by side")
 @example(RELIEVED, "one box at a time")
@@ -282,7 +282,7 @@ def test_utility_steers_to_the_node_that_brute_force_finds(case, way):
 
 
 @pytest.mark.slow
-@settings(max_examples=5, **SLOW)
+@examples(5)
 @given(cases(), st.sampled_from([2**12, 2**20]))
 def test_roll_ups_choose_the_same_with_rounded_costs(case, largest):
     rounded = (cells, "LARGEST", largest)
@@ -296,7 +296,7 @@ def decided(document):
 
 
 @pytest.mark.slow
-@settings(max_examples=6, **SLOW)
+@examples(6)
 @given(st.one_of(cases(), k_alone), st.randoms(use_true_random=False))
 def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, rng):
     shuffled = rng.sample(case.records, len(case.records))

@@ -3,7 +3,8 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.population import Case, drawn, faults, hold_to_brute_force
 
@@ -16,7 +17,7 @@ SEEDS = st.integers(0, 2**32).map(random.Random)
 AGES = [(str(age), "young" if age < 3 else "old", "*") for age in (1, 2, 3, 4)]
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, database=None)
+@examples(20, derandomize=True, database=None)
 @given(SEEDS)
 def test_the_best_node_is_that_of_brute_force_and_its_release_keeps_to_the_models(draw):
     hold_to_brute_force(drawn(draw))

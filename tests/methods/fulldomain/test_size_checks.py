@@ -7,7 +7,8 @@ from unittest.mock import patch
 
 import pytest
 from databases import empty_database, insert
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of, weights
 
@@ -150,7 +151,7 @@ def rolling_up_always():
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     cases(),
     st.sampled_from([3, 5, WORD_BITS]),
@@ -168,7 +169,7 @@ def test_counts_equal_brute_force(case, bits, large):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.data(), cases(), st.sampled_from([3, WORD_BITS]))
 def test_counts_from_roll_ups_equal_counts_from_the_codes(data, case, bits):
     nodes = nodes_of(case)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 from databases import empty_database, insert
-from hypothesis import HealthCheck, assume, given, settings
+from drawing import examples
+from hypothesis import HealthCheck, assume, given
 from oracles.lattice import brute_force
 from strategies import cases
 
@@ -15,12 +16,11 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.fulldomain import alternatives
 
-SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 TREE = [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", "*")]
 
 
 @pytest.mark.slow
-@settings(max_examples=10, **SLOW)
+@examples(10, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
     case = replace(case, limit=0.0, suppressed="drop")
@@ -45,7 +45,7 @@ def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=6, **SLOW)
+@examples(6, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_a_limit_that_is_advised_suffices_and_a_lower_one_does_not(case):
     # Where a column alone may be generalized, most policies cannot be satisfied without a limit.

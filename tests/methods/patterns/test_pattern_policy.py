@@ -7,7 +7,8 @@ from itertools import product
 
 import pytest
 from databases import empty_database, insert
-from hypothesis import example, given, settings
+from drawing import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles.models import fails
 
@@ -150,7 +151,7 @@ def found_by(method, connection, policy, patterns):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     tables,
     st.fixed_dictionaries({"age": levels_of_age, "town": levels_of_town}),
@@ -189,7 +190,7 @@ def test_exact_is_the_least_of_all_that_the_policy_allows(
 
 
 @pytest.mark.slow
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(
     tables,
     st.fixed_dictionaries({"age": levels_of_age, "town": levels_of_town}),

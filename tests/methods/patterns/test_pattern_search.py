@@ -9,7 +9,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.patterns import assignment, brute_force, covering, table_of, tight
 
@@ -23,7 +24,7 @@ from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
 
-SEARCH = settings(max_examples=40, deadline=None)
+SEARCH = examples(40)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
 tables = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=8)
 
@@ -133,7 +134,7 @@ def test_every_class_of_either_search_has_k_records(rows, kept, k):
         assert np.bincount(parts.row, weights=parts.count).tolist() == table.rows.sizes.tolist()
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=4, max_size=25),
     masks,
@@ -211,7 +212,7 @@ def algorithm_1(table):
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.lists(st.tuples(*[st.integers(0, 1)] * 9), min_size=1, max_size=30),
     st.sets(st.frozensets(st.integers(0, 8)), min_size=1, max_size=30),

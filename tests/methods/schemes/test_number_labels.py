@@ -6,13 +6,14 @@ from decimal import Decimal
 
 import pytest
 from databases import empty_database, insert
-from hypothesis import HealthCheck, given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = examples(25)
 AGES = [20 + n % 51 for n in range(102)]
 FIVES = Hierarchy.intervals(5, 10, 20)
 NONE = Hierarchy.suppression()

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.covers import cost_of, problem_of
 from strategies import problems
@@ -27,7 +28,7 @@ from sqlanon.search.clustering.closure_costs import NodeCosts
 from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import members
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = examples(25)
 FORMULAS = {
     "growth": lambda n, u, a, b: n * u - a[0] * a[1] - b[0] * b[1],
     "closure": lambda n, u, a, b: u - a[1] - b[1],
@@ -87,7 +88,7 @@ def grouped(problem, records):
     return list(found.values())
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     problems(most=12),
     st.sampled_from([*DISTANCES]),

@@ -10,7 +10,8 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.covers import (
     FIGURE_1,
@@ -41,7 +42,7 @@ from sqlanon.search.clustering.set_cover import (
     within,
 )
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = examples(40)
 
 
 def sets(found):

@@ -10,7 +10,8 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.covers import closure_of, cost_of, least_loss, problem_of
 from strategies import problems
@@ -26,7 +27,7 @@ from sqlanon.search.clustering.partial_domain import (
 )
 from sqlanon.search.clustering.problem import members
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = examples(25)
 
 
 @st.composite

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from oracles.covers import Distinct, closure_of, held_by, least_loss, problem_of
 from strategies import problems
 
@@ -19,7 +20,7 @@ from sqlanon.search.clustering.refinement import Satisfying, by_node, mixed, ref
 
 
 @pytest.mark.parametrize("most", [closures.MAX_JOINS, 9, 0], ids=["all", "leaves", "none"])
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(problem=problems())
 def test_closures_and_their_costs_are_those_of_the_taxonomies(most, problem):
     with pytest.MonkeyPatch.context() as patched:
@@ -44,7 +45,7 @@ def test_closures_and_their_costs_are_those_of_the_taxonomies(most, problem):
     assert np.allclose(joins.costs(nodes, nodes), expected, rtol=1e-6)
 
 
-FEW = settings(max_examples=30, deadline=None)
+FEW = examples(30)
 
 
 def random_table(records, k, seed):

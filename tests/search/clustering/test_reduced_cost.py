@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.covers import Balanced, candidates_of, held_by, problem_of
 from strategies import problems
@@ -22,7 +23,7 @@ from sqlanon.search.clustering.reduced_cost_cover import (
     reduced_cost_cover,
 )
 
-FEW = settings(max_examples=20, deadline=None)
+FEW = examples(20)
 
 
 def naive(problem, candidates, duals):

@@ -8,7 +8,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, cost_of, problem_of
 from strategies import problems
@@ -27,7 +28,7 @@ from sqlanon.search.clustering.repartition_programs import (
     solved,
 )
 
-FEW = settings(max_examples=12, deadline=None)
+FEW = examples(12)
 
 
 def improved(problem, clusters, *, pools=2, seed=0, price=None):

@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -69,7 +70,6 @@ def falling(values):
     return rising(values[backwards])[backwards]
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_box_preceding_counts_the_nodes_before_a_node(data):
     box = data.draw(boxes())
@@ -87,7 +87,7 @@ def test_box_halves_cut_the_longest_side():
     assert Box((1, 0), (2, 4)).halves() == (Box((1, 0), (2, 2)), Box((1, 3), (2, 4)))
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.data())
 def test_counts_of_flagged_nodes_below_and_above(data):
     box = data.draw(boxes())
@@ -100,7 +100,7 @@ def test_counts_of_flagged_nodes_below_and_above(data):
 
 
 @pytest.mark.parametrize("additive", [True, False])
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(data=st.data())
 def test_knowledge_is_never_beyond_the_truth(additive, data):
     """Checks lie inside and outside the box; the truth is a random pair of monotone parts."""
@@ -156,7 +156,6 @@ def forecast(highest, seen):
     return result
 
 
-@settings(deadline=None)
 @given(st.floats(0, 30), learned, entropies)
 def test_forecast_lies_between_0_and_1(highest, seen, asked):
     figures = forecast(highest, seen).at(asked)
@@ -164,7 +163,6 @@ def test_forecast_lies_between_0_and_1(highest, seen, asked):
     assert (figures <= 1 + 1e-12).all()
 
 
-@settings(deadline=None)
 @given(st.floats(0, 30), learned, entropies)
 def test_forecast_ascends_with_the_entropy(highest, seen, asked):
     assert (np.diff(forecast(highest, seen).at(np.sort(asked))) >= 0).all()

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from search.lattice.test_incognito import deadline_after
 from strategies import hierarchies
@@ -110,7 +111,7 @@ def truth_of(lattice, rows, records):
     return {node: counts_of(rows, records, node) for node in itertools.product(*sides)}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(cases(), st.integers(0, 9))
 def test_classes_are_counted_as_by_brute_force_however_their_node_was_reached(case, seed):
     lattice, rows, records = case
@@ -123,7 +124,7 @@ def test_classes_are_counted_as_by_brute_force_however_their_node_was_reached(ca
         assert classes.count(moved) == counts
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(cases(), st.integers(0, 9))
 def test_the_node_may_be_published_and_is_no_worse_than_the_highest(case, seed):
     lattice, rows, records = case
@@ -179,7 +180,7 @@ def test_a_deadline_leaves_the_best_so_far(looks):
     assert found in ((None,) if looks == 1 else ((1, 1), (0, 1), (1, 0)))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(cases(), st.data())
 def test_classes_that_fail_a_model_are_counted_like_small_ones(case, data):
     lattice, rows, _ = case
@@ -201,7 +202,7 @@ def test_classes_that_fail_a_model_are_counted_like_small_ones(case, data):
         assert (counts.small_classes, counts.small_records) == (len(lost), sum(lost))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cases(), st.integers(0, 9), st.randoms(use_true_random=False))
 def test_equal_seeds_find_one_node_whatever_the_order_of_the_rows(case, seed, random):
     lattice, rows, _ = case

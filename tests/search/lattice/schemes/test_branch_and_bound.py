@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from search.lattice.schemes.columns import flat, problem_of, tables
 from search.lattice.schemes.test_enumeration import brute_force, deadline_after
@@ -29,7 +30,7 @@ def is_what_it_says(problem, outcome):
     )
 
 
-@settings(max_examples=240, deadline=None)
+@examples(240)
 @given(tables(), losses)
 def test_best_recoding_equals_brute_force(table, loss):
     problem = problem_of(table, loss)
@@ -42,7 +43,7 @@ def test_best_recoding_equals_brute_force(table, loss):
         assert is_what_it_says(problem, outcome)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(tables(), losses)
 def test_best_recoding_has_the_least_loss_by_its_definition(table, loss):
     problem = problem_of(table, loss)
@@ -52,7 +53,7 @@ def test_best_recoding_has_the_least_loss_by_its_definition(table, loss):
         assert outcome.value / unit == pytest.approx(float(least), rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(tables(most=6, columns_most=1, schemes=("sps", "gsps")), losses)
 def test_best_of_one_unordered_column_equals_brute_force(table, loss):
     problem = problem_of(table, loss)
@@ -60,7 +61,7 @@ def test_best_of_one_unordered_column_equals_brute_force(table, loss):
     assert (None if best is None else -best[0]) == (outcome.partitions and outcome.value)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(tables(), losses, st.one_of(st.none(), st.integers(0, 40)))
 def test_a_quick_recoding_is_what_it_says_and_no_better_than_the_best(table, loss, looks):
     problem = problem_of(table, loss)
@@ -72,7 +73,7 @@ def test_a_quick_recoding_is_what_it_says_and_no_better_than_the_best(table, los
     assert all(step.value >= best.value for step in quick.steps)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(tables(), losses, st.integers(0, 40))
 def test_time_limit_leaves_a_recoding_and_a_bound_that_holds(table, loss, looks):
     problem = problem_of(table, loss)
@@ -86,7 +87,7 @@ def test_time_limit_leaves_a_recoding_and_a_bound_that_holds(table, loss, looks)
         assert is_what_it_says(problem, outcome)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(tables(), losses)
 def test_columns_too_wide_to_be_listed_get_a_recoding_and_a_bound(table, loss):
     problem = problem_of(table, loss)
