@@ -8,7 +8,7 @@ FEWEST = 3
 
 
 def draw(quick):
-    """Sets what all tests draw, before they are read."""
+    """Sets what all tests draw, before they are read; how fast they draw tells of the machine."""
     settings.register_profile(
         "tier",
         settings(),
