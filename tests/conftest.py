@@ -1,11 +1,11 @@
-"""The quick loop, `pytest -m "not slow"`: a share of the random examples, the first parameters."""
+"""The quick loop, `pytest -m "not slow"`: what is promised, once, without random examples."""
 
 import gc
 import tempfile
 from pathlib import Path
 
 import pytest
-from drawing import draw
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from public import ADULT, COMPLETE, read
 
 ROWS = 1  # of a parametrized test is not slow
@@ -17,9 +17,9 @@ LONG = (
 )
 
 
-def pytest_configure(config):
-    """Draws a share of the random examples in the quick loop."""
-    draw("not slow" in config.option.markexpr)
+# How fast a test draws tells of the machine.
+settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -27,7 +27,8 @@ def pytest_collection_modifyitems(config, items):
     """Marks what the quick loop leaves out as slow, before tests are selected."""
     seen = {}
     for item in items:
-        if item.path.parent.name in ELSEWHERE:
+        drawn = is_hypothesis_test(getattr(item, "obj", None))
+        if drawn or item.path.parent.name in ELSEWHERE:
             item.add_marker("slow")
         if item.get_closest_marker("every_row"):
             continue

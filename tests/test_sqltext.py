@@ -183,6 +183,7 @@ def test_a_file_says_what_a_row_is_and_what_its_holes_are(path):
     assert all(len(line) <= 100 for line in text.splitlines())
 
 
+@pytest.mark.slow
 def test_every_file_is_rendered_somewhere_with_the_holes_that_it_has():
     rendered = {}
     for path in (ROOT / "sqlanon").rglob("*.py"):
@@ -201,6 +202,7 @@ def test_every_file_is_rendered_somewhere_with_the_holes_that_it_has():
             assert None in given_holes or given_holes == wanted, file
 
 
+@pytest.mark.slow
 def test_every_condition_of_a_template_is_met_and_is_not():
     script = ROOT / "tests" / "query" / "branches.py"
     found = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True)

@@ -7,14 +7,15 @@ from math import sqrt
 
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, Sensitive
 from sqlanon.errors import SourceError
 from sqlanon.reports.attacks import Rate
+
+pytestmark = pytest.mark.slow
 
 # Two levels below the top, and a column that is kept or suppressed.
 ROWS = {
@@ -102,7 +103,7 @@ def attacks(original, released, control=NO_CONTROL, policy=POLICY):
         return found.to_dict()["attacks"], found
 
 
-@examples(120)
+@settings(max_examples=120)
 @given(releases())
 def test_attacks_equal_brute_force(given_tables):
     original, released, control, nulls = given_tables

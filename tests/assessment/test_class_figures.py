@@ -6,8 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from drawing import examples
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.models import ALL, DATABASE, class_figures, figures_of, grouped, transport
 from sqlglot import exp
@@ -47,7 +46,7 @@ def same(found, wanted):
 
 
 @pytest.mark.slow
-@examples(40)
+@settings(max_examples=40)
 @given(tables, st.sampled_from([None, TREE]))
 def test_figures_agree_with_a_count_in_python(records, order):
     height = 0 if order is None else 3
@@ -61,7 +60,7 @@ def test_figures_agree_with_a_count_in_python(records, order):
     assert len(found) == len(grouped(records))
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(tables)
 def test_figures_leave_null_out_where_it_is_no_value(records):
     needed = replace(ALL, nulls=False, distances=(*ALL.distances, "hierarchical"))
@@ -92,7 +91,7 @@ GROUND = {
 }
 
 
-@examples(40)
+@settings(max_examples=40)
 @example([0, 1, 2, 3, 0], [1, 2, 3, 1, 1], "ordered")
 @example([0, 0, 0, 0, 3], [1, 2, 3, 1, 1], "ordered")
 @example([0, 0, 4, 1, 0], [1, 2, 3, 1, 1], "hierarchical")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.measures import create, every_measure, in_groups
 from strategies import tables
@@ -19,7 +18,7 @@ from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.wording import key
 
-SETTINGS = examples(15)
+SETTINGS = settings(max_examples=15)
 WORK = [("Fed", "gov", "*"), ("Local", "gov", "*"), ("State", "gov", "*"), ("Own", "own", "*")]
 ORIGINAL = [("Fed", 20), ("Local", 22), ("State", 25), ("Own", 31)] * 2
 POLICY = Policy(

@@ -8,8 +8,7 @@ from unittest.mock import patch
 import pyarrow
 import pytest
 from databases import empty_database, need_types_of
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -41,7 +40,7 @@ cell = st.sampled_from(["x", "y", "z", None])
 tables = st.lists(st.tuples(st.sampled_from("123"), cell, cell, cell, cell), min_size=1)
 
 
-@examples(30)
+@settings(max_examples=30)
 @given(tables)
 def test_figures_of_kept_columns_agree_with_brute_force(rows):
     fill(rows)
@@ -66,7 +65,7 @@ def test_figures_of_kept_columns_agree_with_brute_force(rows):
             assert alone(rows, pair) == max(alone(rows, name) for name in pair)
 
 
-@examples(30)
+@settings(max_examples=30)
 @given(tables)
 def test_columns_that_join_records_agree_with_brute_force(rows):
     fill(rows)

@@ -12,6 +12,8 @@ import sqlanon
 from sqlanon import KAnonymity, Policy
 from sqlanon.reports.findings import RULES
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy(
     ["age", "sex"],
     sensitive=["ill"],

@@ -4,8 +4,7 @@ import datetime
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -81,7 +80,7 @@ def bounded_tables(draw):
 
 
 @pytest.mark.slow
-@examples(15)
+@settings(max_examples=15)
 @given(
     table=bounded_tables(),
     k=st.integers(1, 3),

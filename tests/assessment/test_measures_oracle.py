@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.measures import (
     STAR,
@@ -35,7 +34,7 @@ from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 
-SETTINGS = examples(8)
+SETTINGS = settings(max_examples=8)
 
 
 def same(found, expected):

@@ -8,8 +8,7 @@ from itertools import combinations
 import duckdb
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.models import SHARES, fails, figures_of, grouped
 
@@ -98,7 +97,7 @@ def _paths(request, monkeypatch):
 @pytest.mark.usefixtures("_paths")
 @pytest.mark.parametrize("nulls", ["value", "none"])
 def test_check_agrees_with_brute_force(nulls):
-    @examples(6, database=None)
+    @settings(max_examples=6, database=None)
     @given(records)
     def agree(rows):
         three = [LDiversity(3, "recursive", c=2)]
@@ -117,7 +116,7 @@ def test_check_agrees_with_brute_force(nulls):
 
 
 @pytest.mark.slow
-@examples(11)
+@settings(max_examples=11)
 @given(records)
 def test_check_counts_persons_of_an_entity_column(rows):
     report = check(rows, sensitive=sensitive_of(), entity="person")
@@ -165,7 +164,7 @@ MODELS = [
 
 
 @pytest.mark.slow
-@examples(11)
+@settings(max_examples=11)
 @given(records)
 def test_models_hold_where_every_class_satisfies_them(rows):
     report = check(rows, sensitive={"b": sensitive_of(models=MODELS)["b"]})

@@ -12,8 +12,7 @@ import warnings
 
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from public import DATA
 
@@ -43,7 +42,7 @@ def frame_and_report(rows):
 
 
 @pytest.mark.slow
-@examples(8)
+@settings(max_examples=8)
 @given(tables)
 def test_k_l_and_t_agree_with_pycanon(rows):
     frame, report = frame_and_report(rows)
@@ -65,7 +64,7 @@ classes = st.dictionaries(
 
 
 @pytest.mark.slow
-@examples(8)
+@settings(max_examples=8)
 @given(classes)
 def test_recursive_c_agrees_with_pycanon_where_values_are_equally_frequent(held):
     rows = [
@@ -102,7 +101,7 @@ def bounds_agree(frame, report, quasi, column):
     return True
 
 
-@examples(8)
+@settings(max_examples=8)
 @given(tables)
 def test_alpha_beta_and_delta_agree_with_pycanon(rows):
     frame, report = frame_and_report(rows)
@@ -111,7 +110,7 @@ def test_alpha_beta_and_delta_agree_with_pycanon(rows):
 
 
 @pytest.mark.slow
-@examples(8)
+@settings(max_examples=8)
 @given(classes, st.lists(st.sampled_from("abcde"), max_size=20))
 def test_delta_agrees_with_pycanon_where_every_class_has_every_value(held, more):
     rows = [(*key, value, 0) for key in held for value in "abcde"]

@@ -16,6 +16,8 @@ from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.errors import SourceError
 from sqlanon.microdata.opening import reading
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = ("MRN", "birth_year", "sex", "zip", "visit_date", "diagnosis")
 QUASI = ("birth_year", "sex", "zip", "visit_date")
 PATIENTS = 300

@@ -8,8 +8,7 @@ from itertools import product
 
 import duckdb
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -21,7 +20,7 @@ HISTOGRAMS = st.dictionaries(st.integers(1, 6), st.integers(1, 5), min_size=1).m
 )
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(HISTOGRAMS, st.integers(0, 60))
 def test_zayatz_is_bayes_rule_over_class_sizes_drawn_without_replacement(histogram, more):
     n = sum(size * count for size, count in histogram.items())
@@ -112,7 +111,7 @@ def test_slide_negative_binomial_expects_the_singles_and_pairs_of_the_table(hist
     assert estimate.snb == pytest.approx(classes * beta**alpha)
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(st.integers(1, 30), st.integers(1, 20), st.integers(0, 5000))
 def test_k_map_is_the_largest_class_that_would_seldom_show_so_many(smallest, classes, more):
     size = smallest * classes + more
@@ -130,6 +129,7 @@ def test_k_map_is_the_largest_class_that_would_seldom_show_so_many(smallest, cla
     assert found == max(seldom, default=smallest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fraction", [0.05, 0.1, 0.3, 0.6])
 def test_rule_of_dankar_comes_near_the_uniques_of_a_population(fraction):
     rng = random.Random(4)

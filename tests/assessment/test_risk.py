@@ -7,8 +7,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 from databases import empty_database, tables_of
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -317,7 +316,7 @@ DATABASE = empty_database()
 
 
 @pytest.mark.slow
-@examples(20)
+@settings(max_examples=20)
 @given(people, people, st.booleans(), st.sampled_from([0.2, 0.4, 0.9]))
 def test_population_risk_agrees_with_a_count_in_python(released, others, by_person, threshold):
     """Persons of the table and of the others differ, so that the union holds everybody."""
@@ -349,7 +348,7 @@ def class_sizes(rows, by_person):
     return {key: len(set(who) if by_person else who) for key, who in members.items()}
 
 
-@examples(20)
+@settings(max_examples=20)
 @given(people, st.sampled_from([0.2, 0.4, 0.9]))
 def test_persons_agree_with_a_count_in_python(rows, threshold):
     fill(DATABASE, "t", [(*key, who) for who, key in rows], "a VARCHAR, b VARCHAR, who INT")

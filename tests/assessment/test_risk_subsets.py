@@ -12,8 +12,7 @@ import duckdb
 import pyarrow
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -21,6 +20,8 @@ from sqlanon import Policy
 from sqlanon.assessment import subsets
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy import layout
+
+pytestmark = pytest.mark.slow
 
 DATABASE = empty_database()
 NAMES = ("a", "b", "c", "d")
@@ -78,8 +79,7 @@ anyhow = st.tuples(st.booleans(), st.booleans())
 shares = st.sampled_from([0.01, 0.05, 0.2, 0.3, 0.5, 1.0, 1])
 
 
-@pytest.mark.slow
-@examples(25)
+@settings(max_examples=25)
 @given(tables, st.booleans(), anyhow, st.sampled_from([62, 4, 2]))
 def test_every_subset_agrees_with_brute_force(rows, by_person, how, bits):
     names = fill(rows)
@@ -103,8 +103,7 @@ def test_every_subset_agrees_with_brute_force(rows, by_person, how, bits):
         assert column.values == len({key[place] for _, key in rows})
 
 
-@pytest.mark.slow
-@examples(25)
+@settings(max_examples=25)
 @given(tables, st.booleans(), anyhow, shares, st.integers(1, 4))
 def test_minimal_identifying_sets_agree_with_brute_force(rows, by_person, how, share, largest):
     names = fill(rows)
@@ -139,7 +138,6 @@ def people(records, seed=3):
     return rows
 
 
-@pytest.mark.slow
 def test_roll_ups_are_the_default_where_they_pay():
     names = fill(people(20_000, seed=5))
     found = sqlanon.risk(DATABASE, Policy(names), table="t", identifying=1).subsets
@@ -261,7 +259,6 @@ def test_no_sets_where_none_are_asked_for():
     assert report.statistics.classes == 5
 
 
-@pytest.mark.slow
 def test_too_many_sets_are_an_error():
     names = [f"c{number}" for number in range(40)]
     columns = ", ".join(f"1 AS {name}" for name in names)
@@ -285,7 +282,6 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "other"), list(zip(HOSTILE[::2], HOSTILE[1::2], strict=True)))
 def test_columns_of_any_names_give_the_figures_of_harmless_ones(name, other):
     assert figures_of_two_columns(name, other) == figures_of_two_columns("harmless", "other")
@@ -315,7 +311,6 @@ def figures_of_two_columns(name, other):
     return found
 
 
-@pytest.mark.slow
 def test_entity_of_a_hostile_name_is_counted():
     with empty_database() as connection:
         for name in HOSTILE:
@@ -330,7 +325,6 @@ def test_entity_of_a_hostile_name_is_counted():
             assert (report.persons.members, report.population.journalist_max) == (6, 1.0)
 
 
-@pytest.mark.slow
 def test_report_does_not_depend_on_threads_or_the_order_of_records(tmp_path):
     documents = []
     rows = people(4000, seed=11)

@@ -6,8 +6,7 @@ from math import prod
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -43,7 +42,7 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(tables, st.integers(1, 4), st.sampled_from([0, 10**6]))
 def test_scores_and_contributions_equal_brute_force(rows, largest, groups):
     width = len(rows[0])

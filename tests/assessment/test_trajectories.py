@@ -7,8 +7,7 @@ from random import Random
 import pyarrow
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -65,7 +64,7 @@ TURNED = [(who, *PLACES[(who + n) % 4], "p") for who in range(6) for n in range(
 
 
 @pytest.mark.slow
-@examples(10)
+@settings(max_examples=10)
 @example(TWICE)
 @example(TURNED)
 @given(visits)

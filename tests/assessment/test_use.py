@@ -8,8 +8,7 @@ from fractions import Fraction
 
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.measures import STAR, create, released_rows, values_under
 from strategies import policy_of, tables
@@ -17,7 +16,9 @@ from strategies import policy_of, tables
 import sqlanon
 from sqlanon import Hierarchy, Policy
 
-SETTINGS = examples(8)
+pytestmark = pytest.mark.slow
+
+SETTINGS = settings(max_examples=8)
 AGES = Hierarchy.intervals(10, 20)
 
 

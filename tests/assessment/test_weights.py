@@ -5,13 +5,14 @@ from collections import defaultdict
 
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.errors import PolicyError, SourceError
+
+pytestmark = pytest.mark.slow
 
 POLICY = Policy(["age", "sex"], weight="w", household="home")
 COLUMNS = "age VARCHAR, sex VARCHAR, w DOUBLE, home INTEGER"
@@ -46,7 +47,7 @@ RECORDS = st.tuples(
 )
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(st.lists(RECORDS, min_size=1, max_size=40), st.sampled_from([0.05, 0.2, 1]))
 def test_risks_equal_the_posterior_summed_term_by_term(records, threshold):
     figures = risk(records, threshold=threshold).to_dict()["weights"]

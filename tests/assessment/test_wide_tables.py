@@ -65,6 +65,7 @@ def wide(connection, columns, records=30):
     return [f"c{number}" for number in range(columns)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", [sqlanon.risk, sqlanon.check])
 def test_wide_table_is_never_joined_column_by_column(connection, call):
     """Planning a query of so many joins takes longer than everything else."""

@@ -11,6 +11,8 @@ import pytest
 from sqlanon.cli.completion import ASKED, SHELLS
 from sqlanon.methods.registry import METHODS
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = ["age", "sex", "zip_code"]
 
 
@@ -120,7 +122,6 @@ def test_completion_is_installed_for_new_terminals(run, tmp_path, monkeypatch):
     assert ASKED in script.read_text()
 
 
-@pytest.mark.slow
 def test_bash_completes_by_the_script(folder):
     program = Path(sys.executable).with_name("sqlanon")
     if not program.exists():

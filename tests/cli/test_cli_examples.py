@@ -8,7 +8,6 @@ import typer
 from sqlanon.cli.examples import EXAMPLES
 from sqlanon.cli.main import program, status
 
-pytestmark = pytest.mark.every_row
 WIDTH = 78
 """Most letters of a line of an example."""
 # What takes longer than the demo's second, or asks on a terminal; both have tests of their own.

@@ -63,6 +63,7 @@ def test_three_commands_lead_from_a_raw_file_to_a_published_table(run, staff, tm
     assert run("check", "staff_anonymous.csv", "--policy", "policy.toml").code == 0
 
 
+@pytest.mark.slow
 def test_the_page_says_whose_records_these_are_or_asks(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     query = "SELECT 'x' || range // 4 AS {}, range % 30 AS age FROM range(400)"

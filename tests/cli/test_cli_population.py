@@ -1,5 +1,9 @@
 """Options of a population: for models with its values, for risk as the release has them."""
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 
 def test_a_population_is_for_models_where_these_are_asked_for(run, tmp_path):
     register, table = tmp_path / "register.csv", tmp_path / "table.csv"

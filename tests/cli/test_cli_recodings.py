@@ -5,6 +5,8 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def sexes(path):
     with duckdb.connect(str(path), read_only=True) as connection:
@@ -88,7 +90,6 @@ def test_options_say_the_published(published):
     assert [each["values"] for each in report["groups"]["sex"]] == [1, 1]
 
 
-@pytest.mark.slow
 def test_the_policy_file_says_the_published(published, tmp_path):
     file = tmp_path / "schemes.toml"
     file.write_text('method = "scheme"\nscheme = { age = "sps", "" = "bhs" }\n')
@@ -96,7 +97,6 @@ def test_the_policy_file_says_the_published(published, tmp_path):
     assert published("--policy", file, "--scheme", "sps")["scheme"] == {"age": "ops", "sex": "sps"}
 
 
-@pytest.mark.slow
 def test_the_policy_file_says_the_direction(published, tmp_path, refused, database):
     file = tmp_path / "schemes.toml"
     file.write_text('method = "scheme"\ndirection = "top-down"\n')
@@ -122,7 +122,6 @@ def test_another_method_leaves_the_schemes_of_the_policy_file_alone(published, t
     assert (report["scheme"], report["groups"]) == (None, None)
 
 
-@pytest.mark.slow
 def test_a_release_in_groups_is_measured(run, published, database):
     report = published("--method", "scheme", "--scheme", "sps", "--order", "sex=f,m")
     words = ("--table", "people", "--qi", "age,sex", "--json")

@@ -275,6 +275,7 @@ def test_a_bound_that_the_time_limit_lowers_says_so(connection, monkeypatch):
     assert "; its share of the time ended mining: a higher bound may hold)" in found.to_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "limit"),
     [({}, 700.0), ({"bound": "quick"}, None), ({"time_limit": 60.0}, 60.0)],

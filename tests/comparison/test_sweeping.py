@@ -23,6 +23,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.microdata import encoding
 from sqlanon.policy.varied import VARIED, variation
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy(
     quasi_identifiers={
         "age": Hierarchy.intervals(5, 10, 20, 40),
@@ -84,7 +86,6 @@ def test_every_point_is_what_its_plan_reports(people, over, settings):
     assert swept.done
 
 
-@pytest.mark.slow
 def test_a_full_domain_sweep_encodes_once_and_checks_fewer_nodes(people, monkeypatch):
     combined, original = [], encoding._combinations
 
@@ -100,14 +101,12 @@ def test_a_full_domain_sweep_encodes_once_and_checks_fewer_nodes(people, monkeyp
     assert together < alone
 
 
-@pytest.mark.slow
 def test_a_sweep_leaves_no_tables_behind(people):
     before = people.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
     sqlanon.sweep(people, POLICY, table="people", over={"k": [2, 3]})
     assert people.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == before
 
 
-@pytest.mark.slow
 def test_the_page_has_the_loss_by_both_figures_and_every_point(swept):
     text = swept.to_text()
     assert "lm by k (down) and suppression_limit (across)" in text
@@ -123,7 +122,6 @@ def test_the_page_has_the_loss_by_both_figures_and_every_point(swept):
     assert document["points"][0]["loss"]["value"] == swept.points[0].loss
 
 
-@pytest.mark.slow
 def test_a_point_that_nothing_satisfies_says_so(people):
     swept = sqlanon.sweep(people, POLICY, table="people", over={"l": [2, 9]})
     assert [point.report is None for point in swept.points] == [False, True]
@@ -131,7 +129,6 @@ def test_a_point_that_nothing_satisfies_says_so(people):
     assert "– l 9: " in swept.to_text()
 
 
-@pytest.mark.slow
 def test_progress_tells_which_point_it_is(people):
     lines = []
     sqlanon.sweep(people, POLICY, table="people", over={"k": [2, 3]}, progress=lines.append)
@@ -142,7 +139,6 @@ def test_progress_tells_which_point_it_is(people):
     ]
 
 
-@pytest.mark.slow
 def test_charts_show_a_line_for_each_value_of_the_other_figure(swept, tmp_path):
     pytest.importorskip("altair")
     swept.chart(tmp_path / "sweep.html")

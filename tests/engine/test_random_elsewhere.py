@@ -9,8 +9,7 @@ from pathlib import Path
 import elsewhere
 import pyarrow
 import pytest
-from drawing import examples
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles.fuzzed import outcome_of, releasing
 
@@ -27,8 +26,8 @@ def database(request):
         yield found
 
 
-@examples(
-    CASES, derandomize=True, database=None,
+@settings(
+    max_examples=CASES, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(st.integers(0, 2**32).map(random.Random))

@@ -6,8 +6,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import trees, weights
 
@@ -365,7 +364,7 @@ def pairs(nodes):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@examples(40)
+@settings(max_examples=40)
 @given(table=tables())
 def test_a_loss_has_a_part_that_never_shrinks_and_one_that_never_grows_on_the_way_up(name, table):
     objective, found = parts(name, table)
@@ -380,7 +379,7 @@ def test_a_loss_has_a_part_that_never_shrinks_and_one_that_never_grows_on_the_wa
 
 
 @pytest.mark.parametrize("name", CELL_LOSSES)
-@examples(40)
+@settings(max_examples=40)
 @given(table=tables())
 def test_suppression_never_gains(name, table):
     """A search takes 0 for the least that suppression adds."""

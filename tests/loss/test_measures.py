@@ -16,6 +16,8 @@ from sqlanon.loss.cells import MEASURES
 from sqlanon.methods.registry import METHODS
 from sqlanon.policy.policy import Sensitive
 
+pytestmark = pytest.mark.slow
+
 GENDER_ZIP = [("M", "41278"), ("M", "98705"), ("F", "41278"), ("F", "98705")]
 
 
@@ -102,7 +104,6 @@ def not_monotone(connection, write, label):
     return loss(connection, NOT_MONOTONE)
 
 
-@pytest.mark.slow
 def test_entropy_favours_suppression_over_a_small_uniform_node(connection, write):
     """Section 3.3, example 3.3.1: {3, 4} costs 1 bit, suppression h(1 - 3e, e, e, e)."""
     bits = -0.997 * math.log2(0.997) - 3 * 0.001 * math.log2(0.001)
@@ -143,7 +144,6 @@ WORK = Policy(
 )
 
 
-@pytest.mark.slow
 def test_hdm_of_inc_and_not_inc_are_4_19_and_1_16(connection, write):
     """Section 4.1: 50 and 200 of 1000 records become self-employed."""
     write("original", ["work"], [("Inc",)] * 50 + [("Not-inc",)] * 200 + [("Private",)] * 750)
@@ -161,7 +161,6 @@ def test_hdm_adds_up_over_steps(connection, write):
     assert step + sum(rest) / 10 == pytest.approx(1)
 
 
-@pytest.mark.slow
 def test_hdm_goes_by_the_share_of_the_table_and_dm_does_not(connection, write):
     """Section 4.2: joining 2 of 4, or 20 of 22, costs each of the 2 or 20 records 2 more by dm.
 
@@ -544,7 +543,6 @@ def people(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "released", ["people.csv", "people.csv.gz", "people.parquet", "people.json", "one.duckdb"]
 )
@@ -556,7 +554,6 @@ def test_the_release_may_lie_in_a_file(people, original, released):
     assert report.suppressed_records == 4
 
 
-@pytest.mark.slow
 def test_the_release_may_be_a_table_of_the_database(people):
     policy = Policy(["a"])
     path = people / "people.duckdb"
@@ -572,7 +569,6 @@ def test_a_name_that_is_a_table_and_a_file_means_the_table(people, monkeypatch):
     assert report.suppressed_records == 4
 
 
-@pytest.mark.slow
 def test_measuring_leaves_nothing_behind(people):
     with duckdb.connect(str(people / "people.duckdb")) as opened:
         before = opened.execute("FROM duckdb_tables()").fetchall()

@@ -62,6 +62,7 @@ def test_an_option_has_the_same_default_with_every_method(method):
     }
 
 
+@pytest.mark.slow
 def test_no_other_module_compares_the_names_of_methods():
     """A module of its own may say its method's name in a message, but decide nothing by it."""
     for path in [*(ROOT / "sqlanon").rglob("*.py"), *(ROOT / "cli").rglob("*.py")]:

@@ -24,6 +24,8 @@ from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
 from sqlanon.reports.search import SearchFigures
 
+pytestmark = pytest.mark.slow
+
 K, LIMIT, RECORDS = 3, 0.1, 45
 NAMES = ["age", "zip", "sex", "job"]
 POLICY = Policy(
@@ -109,7 +111,6 @@ def leftovers(connection):
     return [name for name in tables_of(connection) if name.startswith("_sqlanon")]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, method):
     best = sqlanon.plan(
@@ -139,7 +140,6 @@ def test_whenever_the_time_is_over_the_result_satisfies_the_policy(people, metho
     assert ended == {True, False}
 
 
-@pytest.mark.slow
 def test_whenever_it_is_over_pools_parted_anew_satisfy_the_policy(people):
     pools = []
     for looks in (60, 600):
@@ -160,7 +160,6 @@ def levels_fixed(node):
     return replace(POLICY, quasi_identifiers=fixed)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("batch", [8, 10_000])
 def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
     people, monkeypatch, batch
@@ -184,7 +183,6 @@ def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
     assert min(losses) == losses[-1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", ["units_of", "cut_large", "batches"])
 def test_mondrian_loses_no_more_than_full_domain_where_its_time_is_over_later(
     people, monkeypatch, place
@@ -281,7 +279,6 @@ def wide():
     return connection
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("looks", [40, 160])
 def test_no_method_loses_more_of_a_wide_table_than_full_domain_and_cuts_in_that_time(wide, looks):
     losses = {}
@@ -375,7 +372,6 @@ def test_a_choice_is_told_when_its_time_is_over(people):
     assert not any("of auto" in note for note in report.notes)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in METHODS if betters(name)])
 def test_under_a_limit_slow_methods_lose_no_more_than_the_one_that_has_its_rest(people, method):
     own, limited, rest = (
@@ -389,7 +385,6 @@ def test_under_a_limit_slow_methods_lose_no_more_than_the_one_that_has_its_rest(
     assert not limited.is_cut
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in METHODS if not betters(name)])
 def test_a_limit_that_does_not_come_changes_nothing(people, method):
     plans = [
@@ -419,7 +414,6 @@ def test_an_open_transaction_survives_a_time_limit(people):
     assert_satisfied(people)
 
 
-@pytest.mark.slow
 def test_a_table_that_changes_during_a_limited_search_is_not_published(people):
     [(database,)] = people.execute("SELECT current_database()").fetchall()
 
@@ -464,7 +458,6 @@ def uncounted(report):
     return [note for note in report.notes if "for lack of time" in note]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["incognito", "direct-cover"])
 def test_kept_columns_and_spellings_are_looked_at_while_there_is_time(people, method):
     def untold(looks):
@@ -486,7 +479,6 @@ def test_kept_columns_and_spellings_are_looked_at_while_there_is_time(people, me
     assert seen == {0, 3} if method == "direct-cover" else {0, 3} < seen
 
 
-@pytest.mark.slow
 def test_what_a_plan_had_no_time_to_count_is_counted_when_it_is_applied(people):
     plan = planned_with_kept_columns(people, 0)
     assert any(note.startswith("kept columns were not counted") for note in plan.report.notes)

@@ -14,6 +14,8 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import TimeLimitError
 from sqlanon.microdata import spellings
 
+pytestmark = pytest.mark.slow
+
 
 def notes_of(values, kind="TEXT", method="incognito", **settings):
     """What a plan says of the spellings of a column's values."""
@@ -47,7 +49,6 @@ def test_numbers_that_differ_in_the_last_digits_are_told():
     assert "1 value" in note
 
 
-@pytest.mark.slow
 def test_values_that_differ_for_people_get_no_note():
     assert notes_of(["Oslo", "Rome", None, "1", "1.0", "10"]) == []
     assert notes_of([1.0, 1.000001, None], "DOUBLE") == []
@@ -97,7 +98,6 @@ def test_spellings_of_sensitive_numbers_are_told():
         assert [note.split(" has ")[0] for note in notes] == ["sensitive column 'ill'"]
 
 
-@pytest.mark.slow
 def test_spellings_of_persons_are_told():
     for notes in judged(FLU, {"entity": "ill", "drop": ["ill"]}).values():
         [note] = notes

@@ -37,6 +37,7 @@ def policy():
     return Policy({"age": AGES, **hierarchies}, models=[KAnonymity(5)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", OPTIMA)
 def test_the_least_discernibility_falls_with_flexibility(adult, scheme):
     """With `sps`, ages are ordered, as numbers are where it is asked for all columns."""

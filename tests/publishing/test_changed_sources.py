@@ -17,6 +17,8 @@ from sqlanon import Hierarchy, KAnonymity, KMap, LDiversity, Policy
 from sqlanon.engine.open import open_source, second_table
 from sqlanon.errors import HierarchyError, SourceError, StalePlanError
 
+pytestmark = pytest.mark.slow
+
 OPEN_FILES = Path("/proc/self/fd")
 POLICY = Policy(
     {"age": Hierarchy.intervals(5, 10, 20), "sex": Hierarchy.suppression()},
@@ -96,7 +98,6 @@ def brought_back(path, other):
     return act
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("change", [replaced, rewritten, brought_back])
 def test_a_parquet_file_that_changes_is_not_published(tmp_path, monkeypatch, change):
     path, output = tmp_path / "people.parquet", tmp_path / "out.csv"
@@ -139,7 +140,6 @@ def test_a_parquet_file_that_changes_while_it_is_opened_is_not_called_unreadable
         sqlanon.check(path, POLICY)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".json", ".arrow"])
 def test_a_file_that_is_read_once_is_published_as_it_was(tmp_path, monkeypatch, ending):
     path, output = tmp_path / f"people{ending}", tmp_path / "out.csv"
@@ -168,7 +168,6 @@ def test_a_database_file_that_is_replaced_is_neither_published_nor_overwritten(
         assert connection.execute("SELECT DISTINCT note FROM people").fetchall() == [("new",)]
 
 
-@pytest.mark.slow
 def test_a_database_that_is_replaced_while_it_is_rewritten_is_not_lost(tmp_path, monkeypatch):
     path = tmp_path / "people.duckdb"
     write(path, "old")
@@ -276,7 +275,6 @@ def test_a_text_file_that_changes_while_it_is_loaded_is_refused(
         sqlanon.check(path, POLICY)
 
 
-@pytest.mark.slow
 def test_a_database_stays_locked_while_another_table_of_it_is_read(tmp_path):
     path = tmp_path / "people.duckdb"
     write(path, "old")
@@ -286,7 +284,6 @@ def test_a_database_stays_locked_while_another_table_of_it_is_read(tmp_path):
     assert b"lock" in other.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="the system lists no open files")
 def test_no_file_stays_open(tmp_path):
     path = tmp_path / "people.parquet"

@@ -24,6 +24,8 @@ from sqlanon import (
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import METHODS
 
+pytestmark = pytest.mark.slow
+
 K = 3
 AGES = Hierarchy.intervals(10, 20)
 

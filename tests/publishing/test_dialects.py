@@ -381,6 +381,7 @@ def test_the_statement_shown_publishes_what_is_published(case):
     assert [tuple(map(spelling, row)) for row in shown] == expected(connection, plan)
 
 
+@pytest.mark.slow
 def test_rounds_of_suppression_are_part_of_the_plan_and_not_of_what_its_report_tells(tmp_path):
     """By the whole table some wards are too far from it; without them others are, twice."""
     connection, plan = planned("rounds")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 from databases import empty_database, insert, tables_of
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, SourceError, UnsatisfiableError, VerificationError
+
+pytestmark = pytest.mark.slow
 
 LEVELS = [[str(age), f"{age // 2 * 2}+", f"{age // 4 * 4}++", "*"] for age in range(8)]
 LEVELS.append([None, "none", "none", "*"])
@@ -167,7 +168,7 @@ AGES, ILLS = st.sampled_from([0, 1, 2, 3, 5, None]), st.sampled_from(["flu", "co
     st.integers(0, 1),
     st.integers(0, 3),
 )
-@examples(40)
+@settings(max_examples=40)
 def test_candidates_are_those_of_plain_python(rows, levels, age, home, gone):
     """The earlier release has levels of its own for each record, and lacks the last ones."""
     earlier = [

@@ -11,6 +11,8 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.errors import SourceError, SqlanonError, StalePlanError
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy(
     {"age": Hierarchy.intervals(5, 10, 20), "zip": Hierarchy.prefix(3, 2)},
     identifiers=["name"],

@@ -188,6 +188,7 @@ def test_a_plan_of_a_frame_is_applied_to_it():
         sqlanon.apply(TABLE.slice(1), plan)
 
 
+@pytest.mark.slow
 def test_all_that_reads_takes_a_frame():
     published = sqlanon.anonymize(TABLE, POLICY)
     assert sqlanon.check(published, UNNAMED).holds
@@ -553,6 +554,7 @@ def test_arguments_that_are_mixed_up_are_told(call, fault):
         call()
 
 
+@pytest.mark.slow
 def test_the_policy_of_two_tables_may_be_a_keyword():
     named = sqlanon.measure(TABLE, TABLE, policy=POLICY)
     assert named.records == sqlanon.measure(TABLE, TABLE, POLICY).records == TABLE.num_rows
@@ -566,6 +568,7 @@ def test_a_draft_is_taken_for_its_policy_once_every_column_has_a_role():
         sqlanon.anonymize(TABLE, draft)
 
 
+@pytest.mark.slow
 def test_integers_of_128_bits_of_polars_come_back():
     values = [2**70, 2**70, 5, 5]
     frame = polars.DataFrame({"a": [1, 1, 2, 2], "x": polars.Series(values, dtype=polars.Int128)})

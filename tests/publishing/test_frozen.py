@@ -12,6 +12,8 @@ import sqlanon
 from sqlanon import DeltaPresence, Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.errors import HierarchyError, PolicyError, SourceError, VerificationError
 
+pytestmark = pytest.mark.slow
+
 AGES, SEXES = (20, 23, 31, 34, 38), ("f", "m")
 
 

@@ -13,6 +13,8 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive, TClose
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.publishing.promises import sealed
 
+pytestmark = pytest.mark.slow
+
 ROWS = [(20 + 7 * n % 23, "fm"[n % 2], "abc"[n % 3], n % 5 + 0.5) for n in range(60)]
 POLICY = Policy(
     quasi_identifiers={

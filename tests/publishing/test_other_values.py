@@ -4,8 +4,7 @@ import json
 
 import pytest
 from databases import insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -13,6 +12,8 @@ from sqlanon import Hierarchy, KAnonymity, Plan, Policy
 from sqlanon.errors import HierarchyError
 from sqlanon.microdata.inspect import bind_hierarchies, make_hierarchy, write_paths
 from sqlanon.microdata.stored_hierarchies import load_hierarchy, resolved_hierarchy
+
+pytestmark = pytest.mark.slow
 
 JOBS = "nurse;care;*\nclerk;desk;*\n;none;*\n"
 HELD = ["nurse"] * 4 + ["clerk"] * 3 + ["pilot", "diver", "diver"] + [None] * 2
@@ -163,7 +164,7 @@ def test_an_empty_text_can_be_a_leaf(connection, write):
 LABELS = st.one_of(st.none(), st.text(alphabet='a*;," \n', max_size=4))
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(st.lists(LABELS, min_size=1, max_size=5, unique=True))
 def test_a_file_that_was_written_is_read_back(leaves):
     import tempfile

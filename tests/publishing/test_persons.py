@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 from databases import empty_database, insert, tables_of
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.models import fails
 
@@ -25,6 +24,8 @@ from sqlanon import (
 )
 from sqlanon.errors import PolicyError, UnsatisfiableError, VerificationError
 from sqlanon.methods.registry import METHODS
+
+pytestmark = pytest.mark.slow
 
 # Four persons: 1 has three records in town, 2 has one there, 3 and 4 have two each outside.
 ROWS = [("town", 1)] * 3 + [("town", 2)] + [("out", 3)] * 2 + [("out", 4)] * 2
@@ -54,7 +55,6 @@ def documents(connection, tmp_path):
     ]
 
 
-@pytest.mark.slow
 def test_classes_risk_and_models_count_persons_wherever_they_are_told(connection, tmp_path):
     dropped = replace(POLICY, drop=["person"])
     checked = sqlanon.check(connection, dropped, table="visits").to_dict()
@@ -66,7 +66,6 @@ def test_classes_risk_and_models_count_persons_wherever_they_are_told(connection
         assert document["models"][0]["value"] == 2
 
 
-@pytest.mark.slow
 def test_records_are_counted_beside_persons(connection, tmp_path):
     for document in documents(connection, tmp_path):
         assert (document["records"], document["published_records"]) == (8, 8)
@@ -171,7 +170,7 @@ VISITS = st.tuples(
     st.sampled_from(MODELS),
     st.sampled_from(["INT", "VARCHAR"]),
 )
-@examples(6)
+@settings(max_examples=6)
 def test_persons_of_a_release_satisfy_every_model_by_every_method(method, rows, model, kind):
     if method == "pattern-exact":
         pytest.importorskip("highspy")

@@ -15,6 +15,8 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, UnsatisfiableError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 LEFT = QuasiIdentifier(Hierarchy.suppression(), max_level=0)
 KEPT_LEVEL = {"method": "incognito", "into": "out"}

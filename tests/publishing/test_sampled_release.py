@@ -16,6 +16,8 @@ from sqlanon.errors import (
 )
 from sqlanon.publishing import promises
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = [(21, "f"), (22, "f"), (23, None), (24, None), (31, "m"), (32, "m"), (33, "m"), (58, "m")]
 RECORDS = [0, 2, 4, 5, 7]
 

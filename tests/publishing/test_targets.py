@@ -158,6 +158,7 @@ def test_a_transaction_that_has_written_elsewhere_is_told_before_the_search(fold
             sqlanon.anonymize(connection, POLICY, table="home.main.people", into="anonymous")
 
 
+@pytest.mark.slow
 def test_a_target_that_can_be_leaves_no_trial_behind(folder):
     with duckdb.connect("people.duckdb") as connection:
         connection.execute("BEGIN")

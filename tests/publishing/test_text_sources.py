@@ -159,6 +159,7 @@ def test_every_command_takes_the_format_of_a_text_file(tmp_path, capsys, command
     assert json.loads(capsys.readouterr().out)["schema_version"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form",
     [{"delimiter": ";"}, {"encoding": "latin-1"}, {"nullstr": "NA"}, {"date_format": "%d/%m/%Y"}],

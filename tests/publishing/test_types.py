@@ -146,6 +146,7 @@ every_row_of_the_matrix = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 # Both shapes of a recoding; the other methods make the statements of the second.
 @pytest.mark.parametrize("method", METHODS[:2])
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -191,6 +192,7 @@ def assert_roles(method, types, output, folder):
         assert all(holds(RULES[name].kind, label, text_at(name, row)) for label, row in pairs), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", EVERY)
 def test_type_in_any_role_comes_back_by_every_method(method, tmp_path):
     at = EVERY.index(method)

@@ -21,6 +21,8 @@ from sqlanon.query.text import text_of
 from sqlanon.sqlglot_version import drop
 from sqlanon.sqltext import Sql, value
 
+pytestmark = pytest.mark.slow
+
 PORTABLE = {
     f"{module.__name__}: {snapshot}": (module, snapshot)
     for module in MODULES
@@ -229,7 +231,6 @@ OWN = {
 """What is said to one alone. Sail refuses to sort in parts, and is never asked to."""
 
 
-@pytest.mark.slow
 def test_what_is_said_to_one_engine_alone_is_carried_out(engine_of):
     engine = engine_of(snapshots)
     for query in OWN.get(engine.name, []):
@@ -237,7 +238,6 @@ def test_what_is_said_to_one_engine_alone_is_carried_out(engine_of):
         assert len(rows) == 5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["postgres", "spark", "sail"])
 def test_every_kind_of_expression_that_is_allowed_is_executed(dialect, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[1] / "publishing")

@@ -4,9 +4,8 @@ from datetime import date, datetime
 
 import pytest
 from databases import empty_database, insert, quoted
-from drawing import examples
 from foreign import SERVERS
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 from test_elsewhere import plain
@@ -84,7 +83,7 @@ def queries(connection, columns):
 
 
 @pytest.mark.slow
-@examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables())
 def test_random_tables_are_read_alike_elsewhere(engine, drawn):
     kinds, rows = drawn

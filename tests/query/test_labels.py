@@ -10,8 +10,7 @@ from fractions import Fraction
 import pytest
 import sqlglot
 from databases import empty_database
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
@@ -170,7 +169,7 @@ GRIDS = st.builds(
 ENDS = st.tuples(st.none() | st.integers(-40, -1), st.none() | st.integers(0, 40))
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(
     GRIDS,
     ENDS,
@@ -191,7 +190,7 @@ def test_every_value_lies_in_its_own_label_and_levels_nest(grid, ends, column_ty
     assert_nests(rows)
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(
     st.sampled_from(["0.1", "0.01", "0.3", "0.007", "1"]),
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1)
@@ -238,7 +237,7 @@ def test_prefix_of_a_nested_column_is_refused():
         assert "needs text, not" in fault(Hierarchy.prefix(2), column_type)
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(
     st.sets(st.integers(1, 6), min_size=1, max_size=3),
     st.sampled_from(["*", "", "ab"]),
@@ -282,7 +281,7 @@ def test_weeks_of_forty_years_are_those_of_iso():
     assert [row[1:3] for row in rows] == [(str(day), f"{day:%G-W%V}") for day in days]
 
 
-@examples(30)
+@settings(max_examples=30)
 @given(
     st.sampled_from(
         [("day", "month", "quarter", "year", "decade"), ("quarter", "decade"), ("day", "week")]

@@ -4,8 +4,7 @@ from array import array
 
 import pytest
 from databases import insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshots import INTEGER, PEOPLE, TEXT, Snapshot, text
 
@@ -314,7 +313,7 @@ def fill(connection, records):
     insert(connection, "held_rows", records)
 
 
-@examples(25)
+@settings(max_examples=25)
 @given(RECORDS, LEVELS, st.sets(st.sampled_from("pqs")), st.booleans())
 def test_published_by_place_are_the_rows_of_labels_in_their_order(
     connection, records, levels, few, suppressed
@@ -326,7 +325,7 @@ def test_published_by_place_are_the_rows_of_labels_in_their_order(
     assert connection.execute(f"DESCRIBE {text(by_place)}").fetchall() == described
 
 
-@examples(25)
+@settings(max_examples=25)
 @given(RECORDS, LEVELS, st.sets(st.sampled_from("pqs")), st.sampled_from(["?", "*"]))
 def test_published_by_place_with_suppressed_records_kept_are_the_rows_of_labels(
     connection, records, levels, few, label
@@ -336,7 +335,7 @@ def test_published_by_place_with_suppressed_records_kept_are_the_rows_of_labels(
     assert sorted(by_place, key=repr) == sorted(by_label, key=repr)
 
 
-@examples(25)
+@settings(max_examples=25)
 @given(RECORDS, LEVELS, st.sets(st.sampled_from("pqs")), st.randoms(use_true_random=False))
 def test_order_by_place_is_a_function_of_the_published_rows(
     connection, records, levels, few, random

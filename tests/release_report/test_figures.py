@@ -9,8 +9,7 @@ from math import inf
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -64,7 +63,7 @@ values = st.tuples(
 
 
 @pytest.mark.slow
-@examples(6)
+@settings(max_examples=6)
 @given(st.lists(values, min_size=1, max_size=12))
 def test_the_furthest_class_and_its_shares_are_those_of_the_rows(drawn):
     connection = table([(1, sex, illness) for sex, illness in drawn])
@@ -130,7 +129,7 @@ def test_a_column_of_many_numbers_is_told_in_ranges_that_hold_all_of_it():
     assert len(shares.rows) <= 11
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=6), st.integers(2, 8))
 def test_no_hidden_difference_can_be_worked_out(pairs, least):
     befores = [after + more for after, more in pairs]
@@ -380,6 +379,7 @@ def test_a_plan_that_the_release_was_not_made_by_is_refused(change, fault):
         reported(connection, policy(drop=["name"] if "name" in change else []), plan=plan)
 
 
+@pytest.mark.slow
 def test_notes_that_a_caution_tells_are_not_listed_again():
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     report = reported(connection, policy(), "people")
@@ -389,6 +389,7 @@ def test_notes_that_a_caution_tells_are_not_listed_again():
     assert not any("'illness'" in note for note in report.other_notes)
 
 
+@pytest.mark.slow
 def test_a_note_is_known_in_a_plan_that_is_read_back(tmp_path):
     connection = table([(age, "f", "flu") for age in (1, 2, 11, 12)])
     plan = sqlanon.plan(connection, policy(), table="people")
@@ -631,6 +632,7 @@ def test_columns_that_identify_get_half_of_the_time_and_a_bound_the_rest(half_fo
     assert given == [50, 100]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_late", [True, False])
 def test_a_bound_that_ran_out_of_time_names_the_way_out(is_late, half_found, monkeypatch):
     source, found = half_found

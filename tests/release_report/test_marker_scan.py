@@ -88,6 +88,7 @@ def test_the_page_holds_no_marker_that_the_release_does_not(people, tmp_path, me
     assert found
 
 
+@pytest.mark.slow
 def test_text_document_and_statement_hold_no_marker_that_the_release_does_not(people):
     plan = sqlanon.plan(people, policy(), table="people")
     sqlanon.apply(people, plan, into="released")

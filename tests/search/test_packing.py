@@ -1,8 +1,7 @@
 """Packing: numbers for rows that keep their order, held against sorting the rows themselves."""
 
 import numpy as np
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.search.packing import packed, united
@@ -16,7 +15,7 @@ def tables(draw):
     return np.array(draw(st.lists(row, min_size=1, max_size=8)), np.int64), widths
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(tables())
 def test_packed_rows_are_in_the_order_of_the_rows(table):
     rows, widths = table
@@ -27,7 +26,7 @@ def test_packed_rows_are_in_the_order_of_the_rows(table):
             assert (one < other, one == other) == (own < theirs, own == theirs)
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(tables())
 def test_united_keys_are_in_the_order_of_the_rows(table):
     rows, widths = table

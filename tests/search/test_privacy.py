@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.lattice import demand_of, fails
 from oracles.models import DRAWN
@@ -19,7 +18,7 @@ from sqlanon.search.privacy import Demands, ValueDemand, figures, shortfalls, wo
 clusters = st.lists(st.sampled_from(["nurse", "clerk", "boss", None]), max_size=6)
 
 
-@examples(150)
+@settings(max_examples=150)
 @given(DRAWN, st.lists(clusters, min_size=1, max_size=4))
 def test_demands_are_what_brute_force_says(model, groups):
     whole = [value for group in groups for value in group]
@@ -31,7 +30,7 @@ def test_demands_are_what_brute_force_says(model, groups):
     assert held == [not fails(model, group, whole) for group in groups]
 
 
-@examples(150)
+@settings(max_examples=150)
 @given(DRAWN, clusters, clusters)
 def test_a_small_cluster_of_many_values_is_judged_as_one_of_all(model, group, others):
     whole = [*group, *others]
@@ -44,7 +43,7 @@ def test_a_small_cluster_of_many_values_is_judged_as_one_of_all(model, group, ot
     assert found == demand.holds(counts)[0]
 
 
-@examples(150)
+@settings(max_examples=150)
 @given(DRAWN, st.lists(clusters, min_size=1, max_size=4), st.booleans(), st.data())
 def test_clusters_are_judged_together_as_each_by_itself(model, groups, counts_persons, data):
     whole = [value for group in groups for value in group]
@@ -120,7 +119,7 @@ def demand(model, table):
     return ValueDemand(0, model, np.array(table))
 
 
-@examples(150)
+@settings(max_examples=150)
 @given(DRAWN, st.lists(clusters, min_size=1, max_size=4))
 def test_nothing_is_lacking_exactly_where_a_model_holds(model, groups):
     whole = [value for group in groups for value in group]

@@ -9,8 +9,7 @@ from decimal import Decimal
 
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -101,7 +100,7 @@ def filled(connection, drawn):
     connection.execute(f"INSERT INTO drawn VALUES {rows}", cells)
 
 
-@examples(20)
+@settings(max_examples=20)
 @given(drawn=tables())
 def test_any_table_gives_a_policy_that_reads_back_and_tells_nothing(
     tmp_path_factory, connection, drawn

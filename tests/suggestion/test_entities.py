@@ -5,6 +5,8 @@ from databases import empty_database
 
 import sqlanon
 
+pytestmark = pytest.mark.slow
+
 VISITS = """
 CREATE TABLE visits AS
 SELECT patient, birth_year, sex, zip, visit,

@@ -142,6 +142,7 @@ def test_codes_ages_and_years_are_allowed_as_far_as_the_rule_says(column, bad):
     assert bool(found) == bool(bad)
 
 
+@pytest.mark.slow
 def test_what_is_drafted_and_published_is_allowed():
     with empty_database() as connection:
         connection.execute(PATIENTS)

@@ -3,8 +3,7 @@
 from decimal import Decimal
 from itertools import pairwise
 
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Hierarchy
@@ -17,7 +16,7 @@ def made(*quantiles, whole=True):
     return grid([Decimal(str(each)) for each in quantiles], is_whole=whole)
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(st.lists(numbers, min_size=2, max_size=5).map(sorted), st.booleans())
 def test_intervals_nest_and_their_ends_lie_between_the_quantiles(quantiles, whole):
     if whole:
@@ -35,7 +34,7 @@ def test_intervals_nest_and_their_ends_lie_between_the_quantiles(quantiles, whol
     assert not whole or all(width % 1 == 0 for width in found.widths)
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(st.integers(20, 10**6), st.integers(0, 10**6))
 def test_a_wide_range_has_many_groups_at_first_and_few_at_last(spread, start):
     found = made(start, start + spread)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -12,6 +11,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
+from sqlanon.loss.measures import FORMULAS
 from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, coded
@@ -43,10 +43,7 @@ def node_release(
         node: One level per quasi-identifier.
         suppressed: The words of its suppressed classes; None where those smaller than k are.
     """
-    masks = encoded.layout.node_masks(node)
-    query = release.node_classes(encoded.table, masks, k=policy.k, suppressed=suppressed)
-    classes = engine.materialize("classes", query)
-    counted = _Counted(engine, subject, encoded, node, classes)
+    counted = _Counted(engine, subject, encoded, node, k=policy.k, suppressed=suppressed)
     kept = counted.published()
     return Release(
         subject.records,
@@ -58,23 +55,60 @@ def node_release(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """A node whose classes are in a table.
+def node_loss(
+    engine: Engine,
+    subject: Subject,
+    *,
+    encoded: Encoded,
+    k: int,
+    node: Node,
+    suppressed: exp.Table | None,
+    loss: str,
+) -> float:
+    """What a lattice node loses by one of `LOSSES`, which look at nothing but classes and cells.
 
     Args:
-        engine: Where they are.
+        engine: Where the table lives.
+        subject: The table.
+        encoded: Its codes.
+        k: Smallest class size that the policy allows [records].
+        node: One level per quasi-identifier.
+        suppressed: As for `node_release`.
+        loss: The loss.
+    """
+    counted = _Counted(engine, subject, encoded, node, k=k, suppressed=suppressed)
+    kept = counted.published()
+    lost = FORMULAS[loss](Release(subject.records, k, kept, counted.columns(kept), {}))
+    assert lost is not None, "of classes and cells every loss is known"
+    return lost
+
+
+class _Counted:
+    """A node, and a table of its classes.
+
+    Args:
+        engine: Where the table lives.
         subject: The table.
         encoded: Its codes.
         node: One level per quasi-identifier.
-        classes: The classes of the node.
+        k: Smallest class size that the policy allows [records].
+        suppressed: As for `node_release`.
     """
 
-    engine: Engine
-    subject: Subject
-    encoded: Encoded
-    node: Node
-    classes: exp.Table
+    def __init__(
+        self,
+        engine: Engine,
+        subject: Subject,
+        encoded: Encoded,
+        node: Node,
+        *,
+        k: int,
+        suppressed: exp.Table | None,
+    ) -> None:
+        self.engine, self.subject, self.encoded, self.node = engine, subject, encoded, node
+        masks = encoded.layout.node_masks(node)
+        query = release.node_classes(encoded.table, masks, k=k, suppressed=suppressed)
+        self.classes = engine.materialize("classes", query)
 
     def published(self) -> ClassStatistics:
         """The classes that are not suppressed, by size."""

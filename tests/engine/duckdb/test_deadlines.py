@@ -35,6 +35,7 @@ def test_a_statement_ends_at_the_deadline_and_the_next_one_runs(engine):
     assert engine.rows(ONE) == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_statement_runs_on_until_the_deadline_comes_by_its_own_clock(engine):
     query = parse_one(
         "SELECT COUNT(*) FROM range(10000) a(i), range(10000) b(j) WHERE (i * j) % 7 = 3",

@@ -14,6 +14,8 @@ from sqlanon.engine.base import Use
 from sqlanon.engine.duckdb.source import open_source
 from sqlanon.errors import SourceError
 
+pytestmark = pytest.mark.slow
+
 SHARED = Path(os.environ.get("SQLANON_DATA", "../shared/data"))
 
 

@@ -14,6 +14,8 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, 
 from sqlanon.deadline import NEVER
 from sqlanon.methods.clustering import clusters
 
+pytestmark = pytest.mark.slow
+
 K, RECORDS = 3, 240
 AGE = Hierarchy.intervals(4, 8, 16)
 FLAT = Hierarchy.suppression()

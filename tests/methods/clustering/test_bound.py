@@ -10,8 +10,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, level_bounds, records_of, weights
 
@@ -93,7 +92,7 @@ def least(trees, bounds, weighing, records, k, allowance):
 
 
 @pytest.mark.slow
-@examples(100)
+@settings(max_examples=100)
 @given(bounded(), st.sampled_from([10**6, 1, 2, 4]), st.sampled_from([None, 60]))
 def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case, most, seconds):
     trees, bounds, weighing, records, k, _ = case
@@ -113,7 +112,7 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case, mos
 
 
 @pytest.mark.slow
-@examples(60)
+@settings(max_examples=60)
 @given(
     bounded(),
     st.sampled_from(["lm", "tree", "suppressed-cells", "monotone-entropy"]),

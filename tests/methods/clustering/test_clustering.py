@@ -9,8 +9,7 @@ from functools import cache
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of, weights
 
@@ -67,7 +66,7 @@ def cell_loss(rows, label):
 
 
 @pytest.mark.slow
-@examples(8)
+@settings(max_examples=8)
 @given(tables(), st.sampled_from(COVERS), st.sampled_from(WAYS))
 def test_every_record_is_published_by_ancestors_of_its_values(case, method, way):
     trees, records, k, weights = case

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_clustering import connected, policy_of, tables
 
@@ -34,7 +33,7 @@ AT_TOP = (
 
 
 @pytest.mark.slow
-@examples(10)
+@settings(max_examples=10)
 @example(AT_TOP, "direct-cover", True, False)
 @example(AT_TOP, "direct-cover", False, True)
 @given(tables(), st.sampled_from(sorted(METHODS)), st.booleans(), st.booleans())

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import problem_of
 from strategies import as_model, bounded, problems
@@ -47,7 +46,7 @@ def test_the_parts_of_blocks_stand_where_the_method_finds_none():
         begin(releases, Options.of("forest"), start=refuse, most=6)
 
 
-@examples(80)
+@settings(max_examples=80)
 @given(st.one_of(problems(), bounded(), bounded(demanding=True)), st.integers(1, 5))
 def test_blocks_hold_every_record_once_and_clusters_that_satisfy_everything(problem, most):
     gone = unplaceable(problem)

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_clustering import SEX, connected, policy_of, tables
 
@@ -49,7 +48,7 @@ def test_combinations_that_take_several_numbers_keep_their_order(monkeypatch):
 
 
 @pytest.mark.slow
-@examples(8)
+@settings(max_examples=8)
 @given(tables(), st.sampled_from(RULES), st.integers(1, 4), st.booleans())
 def test_cuts_in_the_database_are_those_in_memory(case, cuts, most, diverse):
     trees, records, k, weights = case

@@ -39,6 +39,7 @@ def policy(*models, **more):
     return Policy(hierarchies, sensitive=sensitive, keep=keep, models=models, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "asked"),
     [

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import problem_of
 from test_bound import bounded, least, opened
@@ -44,7 +43,7 @@ def policy(**more):
 
 
 @pytest.mark.slow
-@examples(8)
+@settings(max_examples=8)
 @given(bounded(), st.sampled_from(METHODS), st.sampled_from(["columns", "quick", "full"]))
 def test_no_plan_proves_more_than_the_least_loss(case, method, bound):
     trees, bounds, weighing, records, k, _ = case
@@ -156,6 +155,7 @@ def test_a_table_is_small_in_rows_and_in_nodes_times_patience(monkeypatch):
             assert [_takes_a_moment(problem, patience) for patience in (1, 2)] == [False, True]
 
 
+@pytest.mark.slow
 def test_prices_leave_time_for_the_search(people, monkeypatch):
     left, candidates = [], Mine.candidates
 
@@ -184,6 +184,7 @@ def test_clusters_for_k_alone_that_are_exchanged_are_not_priced(people, monkeypa
     assert None not in times
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["anytime", "forest"])
 def test_no_more_itemsets_than_a_bound_takes_are_mined_and_the_others_are_told(
     people, method, monkeypatch

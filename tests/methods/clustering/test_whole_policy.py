@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cases
 
@@ -35,7 +34,7 @@ def bounded(draw):
 
 
 @pytest.mark.slow
-@examples(30)
+@settings(max_examples=30)
 @given(
     bounded(),
     st.sampled_from(WHOLE),

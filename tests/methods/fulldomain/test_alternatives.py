@@ -5,8 +5,7 @@ from contextlib import closing
 import duckdb
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from oracles.lattice import brute_force, released
 from strategies import cases
 
@@ -38,7 +37,7 @@ def lowest_within(case, number, most):
 
 
 @pytest.mark.slow
-@examples(8)
+@settings(max_examples=8)
 @given(cases())
 def test_each_alternative_is_the_best_of_its_part_of_the_lattice(case):
     best = brute_force(case).node

@@ -7,8 +7,7 @@ from unittest.mock import patch
 
 import pytest
 from databases import empty_database
-from drawing import examples
-from hypothesis import event, example, given
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import Case, brute_force
 from strategies import cases, whole_cases
@@ -29,6 +28,8 @@ from sqlanon.methods.fulldomain import frequency_sets, method, model_checks
 from sqlanon.methods.registry import Options
 from sqlanon.publishing.planner import make_plan
 from sqlanon.search.lattice import descent, incognito
+
+pytestmark = pytest.mark.slow
 
 LITTLE = 0
 k_alone = cases().map(lambda own: replace(own, models=[], persons=False, suppressed="drop"))
@@ -57,7 +58,7 @@ def agrees(case, best):
         assert sorted(rows, key=repr) == sorted(best.released.rows.elements(), key=repr)
 
 
-@examples(30)
+@settings(max_examples=30)
 @given(cases())
 def test_anonymize_equals_brute_force_under_every_model(case):
     best = brute_force(case)
@@ -65,7 +66,7 @@ def test_anonymize_equals_brute_force_under_every_model(case):
     agrees(case, best)
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(whole_cases())
 def test_anonymize_equals_brute_force_under_models_of_all_classes(case):
     best = brute_force(case)
@@ -73,7 +74,7 @@ def test_anonymize_equals_brute_force_under_models_of_all_classes(case):
     agrees(case, best)
 
 
-@examples(50)
+@settings(max_examples=50)
 @given(k_alone)
 def test_anonymize_equals_brute_force_for_k_alone(case):
     best = brute_force(case)
@@ -102,7 +103,6 @@ THREE_ROUNDS = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", THREE_ROUNDS, ids=lambda model: model.describe())
 @pytest.mark.parametrize("enough", [True, False])
 def test_what_suppression_brings_about_is_suppressed_within_the_limit(model, enough):
@@ -123,8 +123,7 @@ def test_what_suppression_brings_about_is_suppressed_within_the_limit(model, eno
     agrees(case, best)
 
 
-@pytest.mark.slow
-@examples(18)
+@settings(max_examples=18)
 @given(st.one_of(cases(), whole_cases()))
 def test_minimal_nodes_equal_brute_force_under_every_model(case):
     """Minimal are the lowest nodes that suppress no more than the limit; all of them are found."""
@@ -142,7 +141,7 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
         assert sorted(found) == sorted(best.minimal)
 
 
-@examples(30)
+@settings(max_examples=30)
 @given(cases())
 def test_a_search_that_starts_in_memory_ends_at_the_same_node(case):
     """Whatever the start believes of a model, only what is counted exactly is published."""
@@ -185,8 +184,7 @@ def plan_of(case, *patches, threads=2, records=None):
         return document
 
 
-@pytest.mark.slow
-@examples(22)
+@settings(max_examples=22)
 @given(cases(), st.lists(st.sampled_from(sorted(WAYS)), unique=True))
 def test_the_same_is_chosen_however_it_is_counted(case, ways):
     patches = [change for way in ways for change in WAYS[way]]
@@ -262,8 +260,7 @@ RELIEVED = of_places(
 )  # fmt: skip
 
 
-@pytest.mark.slow
-@examples(14)
+@settings(max_examples=14)
 @example(SUPPRESSED, "one box at a time")
 @example(PRUNED, "side by side")
 @example(RELIEVED, "one box at a time")
@@ -281,8 +278,7 @@ def test_utility_steers_to_the_node_that_brute_force_finds(case, way):
     assert found["lower_bound"] == loss
 
 
-@pytest.mark.slow
-@examples(5)
+@settings(max_examples=5)
 @given(cases(), st.sampled_from([2**12, 2**20]))
 def test_roll_ups_choose_the_same_with_rounded_costs(case, largest):
     rounded = (cells, "LARGEST", largest)
@@ -295,8 +291,7 @@ def decided(document):
     return document if isinstance(document, str) else {**document, "search": None}
 
 
-@pytest.mark.slow
-@examples(6)
+@settings(max_examples=6)
 @given(st.one_of(cases(), k_alone), st.randoms(use_true_random=False))
 def test_a_plan_depends_neither_on_the_order_of_rows_nor_on_threads(case, rng):
     shuffled = rng.sample(case.records, len(case.records))
@@ -339,7 +334,6 @@ def test_what_more_records_can_break_holds_for_persons_and_for_records(model, le
     assert (None if isinstance(found, str) else tuple(found["levels"].values())) == levels
 
 
-@pytest.mark.slow
 def test_entropy_is_right_to_the_last_digits_however_many_values_there_are():
     """Two classes of 60,000 values, each of three records: as diverse as can be."""
     values = 60_000

@@ -3,8 +3,7 @@
 import random
 
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.population import Case, drawn, faults, hold_to_brute_force
 
@@ -13,11 +12,13 @@ from sqlanon import AverageRisk, DeltaPresence, KAnonymity, KMap, LDiversity, Sh
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.registry import METHODS
 
+pytestmark = pytest.mark.slow
+
 SEEDS = st.integers(0, 2**32).map(random.Random)
 AGES = [(str(age), "young" if age < 3 else "old", "*") for age in (1, 2, 3, 4)]
 
 
-@examples(20, derandomize=True, database=None)
+@settings(max_examples=20, derandomize=True, database=None)
 @given(SEEDS)
 def test_the_best_node_is_that_of_brute_force_and_its_release_keeps_to_the_models(draw):
     hold_to_brute_force(drawn(draw))

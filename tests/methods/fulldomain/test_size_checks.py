@@ -7,8 +7,7 @@ from unittest.mock import patch
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of, weights
 
@@ -151,7 +150,7 @@ def rolling_up_always():
 
 
 @pytest.mark.slow
-@examples(20)
+@settings(max_examples=20)
 @given(
     cases(),
     st.sampled_from([3, 5, WORD_BITS]),
@@ -169,7 +168,7 @@ def test_counts_equal_brute_force(case, bits, large):
 
 
 @pytest.mark.slow
-@examples(25)
+@settings(max_examples=25)
 @given(st.data(), cases(), st.sampled_from([3, WORD_BITS]))
 def test_counts_from_roll_ups_equal_counts_from_the_codes(data, case, bits):
     nodes = nodes_of(case)

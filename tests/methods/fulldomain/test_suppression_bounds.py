@@ -8,8 +8,7 @@ from collections import Counter
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import fails
 from oracles.models import DRAWN
@@ -118,7 +117,7 @@ def within(numbers, room):
     return (rest for rest in parts(numbers) if sum(numbers) - sum(rest) <= room)
 
 
-@examples(50)
+@settings(max_examples=50)
 @example((2, 1, 1), (1, 2, 2), DeltaDisclosure(0.3), 2, False)
 @example((2, 1, 0), (4, 2, 1), DeltaDisclosure(1), 1, False)
 @given(counts.filter(any), counts, DRAWN, allowances, st.booleans())

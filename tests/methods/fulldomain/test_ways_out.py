@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import HealthCheck, assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from oracles.lattice import brute_force
 from strategies import cases
 
@@ -20,7 +19,7 @@ TREE = [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", 
 
 
 @pytest.mark.slow
-@examples(10, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
     case = replace(case, limit=0.0, suppressed="drop")
@@ -45,7 +44,7 @@ def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
 
 
 @pytest.mark.slow
-@examples(6, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_a_limit_that_is_advised_suffices_and_a_lower_one_does_not(case):
     # Where a column alone may be generalized, most policies cannot be satisfied without a limit.

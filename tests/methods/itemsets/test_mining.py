@@ -10,8 +10,7 @@ import fim
 import numpy as np
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hierarchies, records_of
 
@@ -112,7 +111,7 @@ def tables(draw):
 
 
 @pytest.mark.slow
-@examples(28)
+@settings(max_examples=28)
 @given(tables(), st.data())
 def test_itemsets_within_levels_are_those_of_brute_force(given_table, data):
     records, trees, k = given_table
@@ -126,7 +125,7 @@ def test_itemsets_within_levels_are_those_of_brute_force(given_table, data):
 
 
 @pytest.mark.slow
-@examples(28)
+@settings(max_examples=28)
 @given(tables(), st.integers(1, 8), st.data())
 def test_the_cheapest_itemsets_are_all_that_cost_less_than_told(given_table, most, data):
     records, trees, k = given_table
@@ -187,7 +186,7 @@ def by_miner(records, trees, k):
 
 
 @pytest.mark.slow
-@examples(5)
+@settings(max_examples=5)
 @given(st.integers(0, 10**6), st.integers(2, 20))
 def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):
     records, trees = shuffled_table(seed)

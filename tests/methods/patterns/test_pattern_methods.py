@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
@@ -238,7 +237,7 @@ def test_values_that_a_hierarchy_misses_are_counted(people):
 
 
 @pytest.mark.slow
-@examples(25)
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.just(0), st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=8),
     st.integers(1, 3),

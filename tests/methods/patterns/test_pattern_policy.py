@@ -7,8 +7,7 @@ from itertools import product
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.models import fails
 
@@ -151,7 +150,7 @@ def found_by(method, connection, policy, patterns):
 
 
 @pytest.mark.slow
-@examples(20)
+@settings(max_examples=20)
 @given(
     tables,
     st.fixed_dictionaries({"age": levels_of_age, "town": levels_of_town}),
@@ -190,7 +189,7 @@ def test_exact_is_the_least_of_all_that_the_policy_allows(
 
 
 @pytest.mark.slow
-@examples(5)
+@settings(max_examples=5)
 @given(
     tables,
     st.fixed_dictionaries({"age": levels_of_age, "town": levels_of_town}),

@@ -9,8 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.patterns import assignment, brute_force, covering, table_of, tight
 
@@ -24,7 +23,7 @@ from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.search.patterns import LEFT, Placed, greedy, pattern_order
 
-SEARCH = examples(40)
+SEARCH = settings(max_examples=40)
 masks = st.sets(st.frozensets(st.integers(0, 2), min_size=0, max_size=3), min_size=1, max_size=3)
 tables = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=8)
 
@@ -134,7 +133,7 @@ def test_every_class_of_either_search_has_k_records(rows, kept, k):
         assert np.bincount(parts.row, weights=parts.count).tolist() == table.rows.sizes.tolist()
 
 
-@examples(25)
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=4, max_size=25),
     masks,
@@ -212,7 +211,7 @@ def algorithm_1(table):
     return found
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(*[st.integers(0, 1)] * 9), min_size=1, max_size=30),
     st.sets(st.frozensets(st.integers(0, 8)), min_size=1, max_size=30),

@@ -6,14 +6,13 @@ from decimal import Decimal
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 
-SETTINGS = examples(25)
+SETTINGS = settings(max_examples=25)
 AGES = [20 + n % 51 for n in range(102)]
 FIVES = Hierarchy.intervals(5, 10, 20)
 NONE = Hierarchy.suppression()

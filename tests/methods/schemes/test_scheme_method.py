@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 from databases import empty_database, insert
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.measures import create, every_measure, in_groups
 from strategies import policy_of, tables
@@ -23,7 +22,7 @@ from sqlanon.publishing.promises import misfits
 from sqlanon.search.lattice.schemes.enumeration import Walk
 from sqlanon.wording import key
 
-SETTINGS = examples(15)
+SETTINGS = settings(max_examples=15)
 WORK = [("Fed", "gov", "*"), ("Local", "gov", "*"), ("State", "gov", "*"), ("Own", "own", "*"),
         ("None", "own", "*")]  # fmt: skip
 HELD = ["Local"] * 3 + ["State"] * 3 + ["Own"] * 6

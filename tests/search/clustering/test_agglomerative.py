@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import cost_of, problem_of
 from strategies import problems
@@ -28,7 +27,7 @@ from sqlanon.search.clustering.closure_costs import NodeCosts
 from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import members
 
-FEW = examples(25)
+FEW = settings(max_examples=25)
 FORMULAS = {
     "growth": lambda n, u, a, b: n * u - a[0] * a[1] - b[0] * b[1],
     "closure": lambda n, u, a, b: u - a[1] - b[1],
@@ -88,7 +87,7 @@ def grouped(problem, records):
     return list(found.values())
 
 
-@examples(50)
+@settings(max_examples=50)
 @given(
     problems(most=12),
     st.sampled_from([*DISTANCES]),

@@ -8,8 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import Distinct, cost_of, problem_of
 from strategies import problems
@@ -30,7 +29,7 @@ from sqlanon.search.clustering.effort import Schedule
 from sqlanon.search.clustering.problem import NOWHERE, records_of
 from sqlanon.search.privacy import Demands, ValueDemand
 
-FEW = examples(25)
+FEW = settings(max_examples=25)
 MODELS = [
     LDiversity(3),
     LDiversity(3, "entropy"),
@@ -228,7 +227,7 @@ def feasible(values, label, holds):
     return False
 
 
-@examples(12)
+@settings(max_examples=12)
 @given(st.lists(st.integers(0, 2), min_size=4, max_size=6), st.integers(2, 3), st.booleans())
 def test_annealing_satisfies_what_some_exchanges_of_tiny_tables_do(drawn, least, close):
     values = np.unique(drawn, return_inverse=True)[1]

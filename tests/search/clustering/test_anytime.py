@@ -7,8 +7,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import (
     Distinct,
@@ -33,7 +32,7 @@ from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.search.clustering.refinement import ClosuresMet, parts_of_k, refine
 
-FEW = examples(40)
+FEW = settings(max_examples=40)
 
 
 def check(problem, clusters):

@@ -7,8 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, limited, optimum, problem_of
 from strategies import as_model, bounded
@@ -30,7 +29,7 @@ MODELS = [
     TCloseness(0.2),
     TCloseness(0.1, "ordered"),
 ]
-FEW = examples(60)
+FEW = settings(max_examples=60)
 
 
 def table_of(values, model, *, k=2, room=0, whole=None, persons=None):
@@ -108,7 +107,7 @@ def test_parts_of_a_table_that_fails_as_one_satisfy_the_models():
     assert problem.satisfies(np.flatnonzero(found.label == 0))
 
 
-SMALL = examples(25)
+SMALL = settings(max_examples=25)
 
 
 def placed(problem):

@@ -9,8 +9,7 @@ from threading import Timer
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, least_loss, optimum, problem_of
 from strategies import bounded, problems
@@ -31,7 +30,9 @@ from sqlanon.search.clustering.mondrian import cut_clusters
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.workers import Process, processes
 
-FEW = examples(40)
+pytestmark = pytest.mark.slow
+
+FEW = settings(max_examples=40)
 most_records = st.integers(4, 10)
 
 

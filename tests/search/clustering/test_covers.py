@@ -10,8 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import (
     FIGURE_1,
@@ -42,7 +41,7 @@ from sqlanon.search.clustering.set_cover import (
     within,
 )
 
-FEW = examples(40)
+FEW = settings(max_examples=40)
 
 
 def sets(found):

@@ -10,8 +10,7 @@ from math import log
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from oracles.covers import FIGURE_2, cost_of, least_loss, problem_of
 from strategies import problems
 
@@ -21,7 +20,7 @@ from sqlanon.search.clustering.diameter_cover import covering_balls, diameter_co
 from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import members
 
-FEW = examples(25)
+FEW = settings(max_examples=25)
 
 
 def near(problem):

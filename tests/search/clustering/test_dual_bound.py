@@ -9,8 +9,7 @@ from itertools import combinations
 import highspy
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import candidates_of, cost_of, held_by, least_loss, optimum, problem_of
 from strategies import bounded, problems
@@ -25,7 +24,9 @@ from sqlanon.search.clustering.dual_bound import Ascent, Duals, dual_bound, stan
 from sqlanon.search.clustering.price_proof import AlikeRecords, WholePass
 from sqlanon.search.clustering.problem import Candidates, column_bounds
 
-FEW = examples(200)
+pytestmark = pytest.mark.slow
+
+FEW = settings(max_examples=200)
 efforts = st.sampled_from(Ascent)
 
 

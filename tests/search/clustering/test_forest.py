@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from oracles.covers import cost_of, least_loss, problem_of
 from strategies import problems
@@ -20,7 +19,7 @@ from sqlanon.search.clustering.forest import ROOT, SpanningForest, decomposed, f
 from sqlanon.search.clustering.neighbours import Neighbours
 from sqlanon.search.clustering.problem import Clustering, members
 
-FEW = examples(30)
+FEW = settings(max_examples=30)
 
 
 def trees_of(problem):
@@ -82,7 +81,7 @@ def test_a_forest_loses_at_most_3_times_k_less_1_times_the_optimum(problem):
     assert found.loss(problem) <= most * trees.cost.sum() <= most * least_loss(problem)
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(shapes())
 @example(([ROOT, *[0] * 30], 4))  # one star: forests of leaves
 @example(([ROOT, *range(30)], 4))  # one path: trees

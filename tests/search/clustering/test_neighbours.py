@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import cost_of, least_loss, problem_of
 from strategies import problems
@@ -19,7 +18,7 @@ from sqlanon.search.clustering import neighbours as module
 from sqlanon.search.clustering.closure_costs import PairCosts
 from sqlanon.search.clustering.neighbours import Copies, Neighbours, refuse_blocks
 
-FEW = examples(30)
+FEW = settings(max_examples=30)
 
 
 def near(problem):

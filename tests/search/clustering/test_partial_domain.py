@@ -10,8 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import closure_of, cost_of, least_loss, problem_of
 from strategies import problems
@@ -27,7 +26,7 @@ from sqlanon.search.clustering.partial_domain import (
 )
 from sqlanon.search.clustering.problem import members
 
-FEW = examples(25)
+FEW = settings(max_examples=25)
 
 
 @st.composite

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import mondrian
 from oracles.covers import problem_of
@@ -64,7 +63,7 @@ def parts_of(found):
     return sorted(np.flatnonzero(found.part == part).tolist() for part in range(found.parts))
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(tables(), st.sampled_from(("median", "nodes")))
 def test_strict_partitions_are_those_of_the_published_algorithm(case, cuts):
     trees, records, k = case
@@ -73,7 +72,7 @@ def test_strict_partitions_are_those_of_the_published_algorithm(case, cuts):
     assert parts_of(found) == expected
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(tables(), st.sampled_from(RULES), st.data())
 def test_parts_are_large_enough_and_split_no_combination(case, cuts, data):
     trees, records, k = case
@@ -160,7 +159,7 @@ def test_halves_are_cut_where_no_node_is_large_enough(cuts, sizes):
     assert np.bincount(found.part).tolist() == sizes
 
 
-@examples(20)
+@settings(max_examples=20)
 @given(st.integers(1, 6), st.lists(st.integers(0, 9), min_size=1, max_size=60))
 def test_relaxed_parts_of_one_ordered_column_hold_fewer_than_twice_k(k, values):
     """Parts of one value are not cut any more, as nothing can be told apart in them."""
@@ -199,7 +198,7 @@ def test_parts_that_close_alike_are_halved_where_models_hold_of_unions(models, p
     assert may_halve(every, persons=persons) == holds
 
 
-FEW = examples(40)
+FEW = settings(max_examples=40)
 
 
 def until(problem, looks):

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from oracles.covers import Distinct, closure_of, held_by, least_loss, problem_of
 from strategies import problems
 
@@ -20,7 +19,7 @@ from sqlanon.search.clustering.refinement import Satisfying, by_node, mixed, ref
 
 
 @pytest.mark.parametrize("most", [closures.MAX_JOINS, 9, 0], ids=["all", "leaves", "none"])
-@examples(40)
+@settings(max_examples=40)
 @given(problem=problems())
 def test_closures_and_their_costs_are_those_of_the_taxonomies(most, problem):
     with pytest.MonkeyPatch.context() as patched:
@@ -45,7 +44,7 @@ def test_closures_and_their_costs_are_those_of_the_taxonomies(most, problem):
     assert np.allclose(joins.costs(nodes, nodes), expected, rtol=1e-6)
 
 
-FEW = examples(30)
+FEW = settings(max_examples=30)
 
 
 def random_table(records, k, seed):

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import Balanced, candidates_of, held_by, problem_of
 from strategies import problems
@@ -23,7 +22,7 @@ from sqlanon.search.clustering.reduced_cost_cover import (
     reduced_cost_cover,
 )
 
-FEW = examples(20)
+FEW = settings(max_examples=20)
 
 
 def naive(problem, candidates, duals):

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, least_loss, problem_of
 from strategies import problems
@@ -18,7 +17,7 @@ from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.refinement import cut_groups, parts_of_k, refine
 from sqlanon.search.clustering.set_cover import set_cover
 
-FEW = examples(30)
+FEW = settings(max_examples=30)
 SHORT = 30
 
 
@@ -43,7 +42,7 @@ def test_refinement_never_raises_the_loss_and_keeps_k(problem, seed):
     assert least_loss(problem) <= found.loss(problem) <= clusters.loss(problem)
 
 
-@examples(80)
+@settings(max_examples=80)
 @given(problems(most=16, demanding=True), st.integers(0, 3), st.booleans())
 def test_refinement_keeps_the_demand_of_random_tables(problem, seed, direct):
     assume(problem.satisfies(np.arange(problem.records)))

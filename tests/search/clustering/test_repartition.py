@@ -8,8 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import Distinct, candidates_of, cost_of, problem_of
 from strategies import problems
@@ -28,7 +27,7 @@ from sqlanon.search.clustering.repartition_programs import (
     solved,
 )
 
-FEW = examples(12)
+FEW = settings(max_examples=12)
 
 
 def improved(problem, clusters, *, pools=2, seed=0, price=None):

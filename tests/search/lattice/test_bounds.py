@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -87,7 +86,7 @@ def test_box_halves_cut_the_longest_side():
     assert Box((1, 0), (2, 4)).halves() == (Box((1, 0), (2, 2)), Box((1, 3), (2, 4)))
 
 
-@examples(50)
+@settings(max_examples=50)
 @given(st.data())
 def test_counts_of_flagged_nodes_below_and_above(data):
     box = data.draw(boxes())
@@ -100,7 +99,7 @@ def test_counts_of_flagged_nodes_below_and_above(data):
 
 
 @pytest.mark.parametrize("additive", [True, False])
-@examples(100)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_knowledge_is_never_beyond_the_truth(additive, data):
     """Checks lie inside and outside the box; the truth is a random pair of monotone parts."""

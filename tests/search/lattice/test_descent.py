@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from search.lattice.test_incognito import deadline_after
 from strategies import hierarchies
@@ -25,6 +24,8 @@ from sqlanon.search.lattice import descent
 from sqlanon.search.lattice.descent import HashedClasses, HeldRows, good_node
 from sqlanon.search.lattice.incognito import Lattice
 from sqlanon.search.privacy import Demands, ValueDemand
+
+pytestmark = pytest.mark.slow
 
 
 @st.composite
@@ -111,7 +112,7 @@ def truth_of(lattice, rows, records):
     return {node: counts_of(rows, records, node) for node in itertools.product(*sides)}
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(cases(), st.integers(0, 9))
 def test_classes_are_counted_as_by_brute_force_however_their_node_was_reached(case, seed):
     lattice, rows, records = case
@@ -124,7 +125,7 @@ def test_classes_are_counted_as_by_brute_force_however_their_node_was_reached(ca
         assert classes.count(moved) == counts
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(cases(), st.integers(0, 9))
 def test_the_node_may_be_published_and_is_no_worse_than_the_highest(case, seed):
     lattice, rows, records = case
@@ -180,7 +181,7 @@ def test_a_deadline_leaves_the_best_so_far(looks):
     assert found in ((None,) if looks == 1 else ((1, 1), (0, 1), (1, 0)))
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(cases(), st.data())
 def test_classes_that_fail_a_model_are_counted_like_small_ones(case, data):
     lattice, rows, _ = case
@@ -202,7 +203,7 @@ def test_classes_that_fail_a_model_are_counted_like_small_ones(case, data):
         assert (counts.small_classes, counts.small_records) == (len(lost), sum(lost))
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(cases(), st.integers(0, 9), st.randoms(use_true_random=False))
 def test_equal_seeds_find_one_node_whatever_the_order_of_the_rows(case, seed, random):
     lattice, rows, _ = case

@@ -8,8 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from search.lattice.test_bounds import falling, rising
@@ -132,7 +131,7 @@ def deadline_after(looks):
 largest_boxes = st.sampled_from([1, 2, 7, 2**18])
 
 
-@examples(200)
+@settings(max_examples=200)
 @given(cases(), largest_boxes)
 def test_best_node_equals_brute_force_and_its_order_of_ties(case, largest):
     with boxes_of(largest):
@@ -142,7 +141,7 @@ def test_best_node_equals_brute_force_and_its_order_of_ties(case, largest):
     assert outcome.bound == (UNKNOWN if outcome.best is None else outcome.best.value)
 
 
-@examples(80)
+@settings(max_examples=80)
 @given(cases(), largest_boxes)
 def test_minimal_nodes_are_complete(case, largest):
     with boxes_of(largest):
@@ -152,7 +151,7 @@ def test_minimal_nodes_are_complete(case, largest):
     assert len(case.asked) == len(set(case.asked)) == outcome.checked
 
 
-@examples(30)
+@settings(max_examples=30)
 @given(cases(), largest_boxes)
 def test_search_is_deterministic(case, largest):
     with boxes_of(largest):
@@ -163,7 +162,7 @@ def test_search_is_deterministic(case, largest):
     assert first == case.asked
 
 
-@examples(80)
+@settings(max_examples=80)
 @given(cases(axes=(2, 4), sizes=(2, 5)), largest_boxes, st.integers(0, 12))
 def test_time_limit_returns_the_best_node_checked_and_a_bound_that_holds(case, largest, seconds):
     with boxes_of(largest):
@@ -217,7 +216,7 @@ def test_search_cuts_a_lattice_of_more_columns_than_an_array_has_axes():
     assert outcome.proven
 
 
-@examples(80)
+@settings(max_examples=80)
 @given(cases(axes=(2, 4), sizes=(2, 5)), largest_boxes, st.integers(1, 12))
 def test_a_query_that_is_cut_short_leaves_the_best_so_far_and_a_bound(case, largest, answered):
     answers = itertools.count()

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from oracles.lattice import demand_of
 from oracles.models import DRAWN
@@ -22,7 +21,7 @@ NURSES = ["nurse", "nurse", "clerk", "clerk", "clerk", "boss", "boss"]
 values = st.lists(st.integers(0, 9), min_size=3, max_size=3)
 
 
-@examples(300)
+@settings(max_examples=300)
 @example(DeltaDisclosure(math.log(1.5)), NURSES, [1, 0, 3], [[1, 1, 1], [2, 1, 2]])
 @example(DeltaDisclosure(math.log(2)), NURSES, [1, 2, 4], [[2, 3, 2], [1, 1, 1]])
 @example(AlphaAnonymity(2 / 3), NURSES, [2, 0, 1], [[3, 3, 2], [1, 1, 1]])

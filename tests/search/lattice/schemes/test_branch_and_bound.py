@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from search.lattice.schemes.columns import flat, problem_of, tables
 from search.lattice.schemes.test_enumeration import brute_force, deadline_after
@@ -30,7 +29,7 @@ def is_what_it_says(problem, outcome):
     )
 
 
-@examples(240)
+@settings(max_examples=240)
 @given(tables(), losses)
 def test_best_recoding_equals_brute_force(table, loss):
     problem = problem_of(table, loss)
@@ -43,7 +42,7 @@ def test_best_recoding_equals_brute_force(table, loss):
         assert is_what_it_says(problem, outcome)
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(tables(), losses)
 def test_best_recoding_has_the_least_loss_by_its_definition(table, loss):
     problem = problem_of(table, loss)
@@ -53,7 +52,7 @@ def test_best_recoding_has_the_least_loss_by_its_definition(table, loss):
         assert outcome.value / unit == pytest.approx(float(least), rel=1e-9, abs=1e-9)
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(tables(most=6, columns_most=1, schemes=("sps", "gsps")), losses)
 def test_best_of_one_unordered_column_equals_brute_force(table, loss):
     problem = problem_of(table, loss)
@@ -61,7 +60,7 @@ def test_best_of_one_unordered_column_equals_brute_force(table, loss):
     assert (None if best is None else -best[0]) == (outcome.partitions and outcome.value)
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(tables(), losses, st.one_of(st.none(), st.integers(0, 40)))
 def test_a_quick_recoding_is_what_it_says_and_no_better_than_the_best(table, loss, looks):
     problem = problem_of(table, loss)
@@ -73,7 +72,7 @@ def test_a_quick_recoding_is_what_it_says_and_no_better_than_the_best(table, los
     assert all(step.value >= best.value for step in quick.steps)
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(tables(), losses, st.integers(0, 40))
 def test_time_limit_leaves_a_recoding_and_a_bound_that_holds(table, loss, looks):
     problem = problem_of(table, loss)
@@ -87,7 +86,7 @@ def test_time_limit_leaves_a_recoding_and_a_bound_that_holds(table, loss, looks)
         assert is_what_it_says(problem, outcome)
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(tables(), losses)
 def test_columns_too_wide_to_be_listed_get_a_recoding_and_a_bound(table, loss):
     problem = problem_of(table, loss)

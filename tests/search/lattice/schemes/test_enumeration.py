@@ -4,8 +4,7 @@ import itertools
 from unittest.mock import patch
 
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.schemes import Table
 from search.lattice.schemes.columns import line, problem_of, prunings, tables
@@ -47,7 +46,7 @@ def deadline_after(looks):
     return Deadline(looks, itertools.count(1).__next__)
 
 
-@examples(300)
+@settings(max_examples=300)
 @given(tables(), losses, pruned_searches, prunings)
 def test_search_equals_brute_force_and_its_order_of_ties(table, loss, search, left_out):
     problem = problem_of(table, loss)
@@ -56,7 +55,7 @@ def test_search_equals_brute_force_and_its_order_of_ties(table, loss, search, le
     assert outcome.proven
 
 
-@examples(40)
+@settings(max_examples=40)
 @given(tables(), losses)
 def test_classes_are_judged_alike_a_few_at_a_time(table, loss):
     """Classes times sensitive values can be far more than fit into memory."""
@@ -66,7 +65,7 @@ def test_classes_are_judged_alike_a_few_at_a_time(table, loss):
         assert [problem.evaluate(own) for own in every] == at_once
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(tables(), losses, searches)
 def test_search_finds_the_least_loss_by_its_definition(table, loss, search):
     problem = problem_of(table, loss)
@@ -77,7 +76,7 @@ def test_search_finds_the_least_loss_by_its_definition(table, loss, search):
         assert outcome.value / unit == pytest.approx(float(least), rel=1e-9, abs=1e-9)
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(tables(), pruned_searches)
 def test_search_without_prunings_looks_at_every_recoding_once(table, search):
     problem = problem_of(table, "discernibility")
@@ -85,7 +84,7 @@ def test_search_without_prunings_looks_at_every_recoding_once(table, search):
     assert search(problem, NONE).checked == recodings + 1  # the coarsest comes first
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(tables(), losses, pruned_searches, prunings, st.integers(1, 5000), st.integers(1, 4))
 def test_search_in_little_room_finds_the_same(table, loss, search, left_out, room, chunk):
     problem = problem_of(table, loss)
@@ -94,7 +93,7 @@ def test_search_in_little_room_finds_the_same(table, loss, search, left_out, roo
     assert told(outcome) == told(search(problem, left_out))
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(tables(), losses, pruned_searches, prunings)
 def test_search_that_is_given_its_result_returns_it_at_once(table, loss, search, left_out):
     problem = problem_of(table, loss)
@@ -135,7 +134,7 @@ def test_of_recodings_that_cost_the_same_the_least_general_is_best(search):
     assert (outcome.partitions, outcome.value) == (((0, 1), (0, 1)), 8)
 
 
-@examples(150)
+@settings(max_examples=150)
 @given(tables(), losses, pruned_searches, prunings, st.integers(0, 40))
 def test_time_limit_leaves_the_best_so_far_and_a_bound_that_holds(
     table, loss, search, left_out, looks
@@ -155,7 +154,7 @@ def test_time_limit_leaves_the_best_so_far_and_a_bound_that_holds(
         assert outcome.value == -best[0]
 
 
-@examples(30)
+@settings(max_examples=30)
 @given(tables(), searches)
 def test_time_that_is_over_leaves_the_coarsest_where_it_satisfies_the_policy(table, search):
     problem = problem_of(table, "discernibility")

@@ -6,8 +6,7 @@ from itertools import count as count_from
 
 import numpy as np
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from search.lattice.schemes.columns import domain_of, flat, problem_of, tables
 
@@ -47,7 +46,7 @@ class Wide:
         self.rows, self.counts = rows, counts
 
 
-@examples(200)
+@settings(max_examples=200)
 @given(tables(), losses, st.sampled_from([1, 7, inner_column.CELLS]))
 def test_runs_cost_what_blocks_with_their_members_cost(table, loss, cells):
     problem = problem_of(table, loss)
@@ -63,7 +62,7 @@ def test_runs_cost_what_blocks_with_their_members_cost(table, loss, cells):
             assert np.array_equal(found.lost, expected.lost)
 
 
-@examples(200)
+@settings(max_examples=200)
 @given(tables(columns_most=1))
 def test_runs_stand_for_the_leaves_of_their_blocks_and_are_told_by_their_last_unit(table):
     problem = problem_of(table, "lm")
@@ -77,7 +76,7 @@ def test_runs_stand_for_the_leaves_of_their_blocks_and_are_told_by_their_last_un
         assert len(set(blocks)) == len(blocks)
 
 
-@examples(200)
+@settings(max_examples=200)
 @given(tables(columns_most=1), losses)
 def test_cells_of_a_recoding_cost_what_they_cost_in_its_blocks(table, loss):
     problem = problem_of(table, loss)

@@ -3,8 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from drawing import examples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.schemes import set_partitions
 from search.lattice.schemes.columns import columns, domain_of, figure_1, flat
@@ -39,7 +38,7 @@ def is_finer(one, other):
     return len(set(zip(one, other, strict=True))) == len(set(one))
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(columns(), schemes)
 def test_domain_allows_what_the_scheme_is_defined_to_allow(values, scheme):
     domain = domain_of(values, scheme)
@@ -47,20 +46,20 @@ def test_domain_allows_what_the_scheme_is_defined_to_allow(values, scheme):
     assert allowed == values.recodings(scheme)
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(columns(), schemes, directions)
 def test_tree_has_every_recoding_once(values, scheme, direction):
     found = [node.partition for node in walked(direction(domain_of(values, scheme)))]
     assert sorted(found) == sorted(values.recodings(scheme))
 
 
-@examples(100)
+@settings(max_examples=100)
 @given(columns(), schemes)
 def test_count_is_that_of_the_recodings(values, scheme):
     assert count(domain_of(values, scheme)) == len(values.recodings(scheme))
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(columns(most=6), schemes)
 def test_all_recodings_below_a_merged_one_lie_between_it_and_its_farthest(values, scheme):
     tree = Merging(domain_of(values, scheme))
@@ -70,7 +69,7 @@ def test_all_recodings_below_a_merged_one_lie_between_it_and_its_farthest(values
         assert all(is_finer(own, tree.farthest(node)) for own in below)
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(columns(most=6), schemes)
 def test_farthest_below_a_split_recoding_is_the_finest_of_them(values, scheme):
     tree = Splitting(domain_of(values, scheme))
@@ -81,7 +80,7 @@ def test_farthest_below_a_split_recoding_is_the_finest_of_them(values, scheme):
         assert tree.farthest(node) in below
 
 
-@examples(60)
+@settings(max_examples=60)
 @given(columns(most=6), schemes, directions)
 def test_what_has_a_banned_pair_goes_as_far_as_the_child_it_was_banned_with(
     values, scheme, direction
@@ -99,7 +98,7 @@ def test_what_has_a_banned_pair_goes_as_far_as_the_child_it_was_banned_with(
 
 
 @pytest.mark.slow
-@examples(25)
+@settings(max_examples=25)
 @given(columns())
 def test_flexible_schemes_have_all_recodings_of_less_flexible_ones(values):
     for less, more in [
