@@ -27,7 +27,7 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.methods.clustering.releases import problem_of
-from sqlanon.methods.local.input import encode_records
+from sqlanon.methods.local import encode_records
 from sqlanon.methods.options import PASSES
 from sqlanon.methods.registry import Options
 from sqlanon.microdata.binding import bind

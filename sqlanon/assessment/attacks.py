@@ -20,7 +20,7 @@ from sqlanon.hierarchy.layout import Words
 from sqlanon.microdata.encoding import coded
 from sqlanon.query.assess import attacks as queries
 from sqlanon.query.assess import release
-from sqlanon.query.encoding.encode import VALUE, Carried
+from sqlanon.query.encode import VALUE, Carried
 from sqlanon.reports.attacks import Attack, Attacks, Rate
 from sqlanon.sqltext import Fragment
 

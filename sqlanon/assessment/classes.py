@@ -10,9 +10,9 @@ from sqlglot import exp
 from sqlanon.assessment.codes import code_rows
 from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
+from sqlanon.query import encode
 from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.violations import ENTITY
-from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
 from sqlanon.sqltext import Fragment, Sql
 

@@ -17,10 +17,10 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.hierarchy.layout import WORD_BITS, Field, field_masks, packed
 from sqlanon.microdata.tables import CHANGED, change_fault, refuse_unsteady
+from sqlanon.query import encode
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.table_classes import Coding, coded_rows
-from sqlanon.query.encoding import encode
 from sqlanon.query.syntax import rows_of
 from sqlanon.sqltext import Sql
 

@@ -16,7 +16,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import DISTANCES, FAMILIES, LDiversity, TCloseness, ValueModel
 from sqlanon.query.classes.table_classes import pair_value, persons_given_away
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.encoding.encode import presence
+from sqlanon.query.encode import presence
 from sqlanon.query.privacy import models
 from sqlanon.query.privacy.figures import Needed, Reference, class_figures
 from sqlanon.query.syntax import column

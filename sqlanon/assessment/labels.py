@@ -17,9 +17,9 @@ from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, Reading, rea
 from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
 from sqlanon.microdata.binding import Subject
+from sqlanon.query import encode
 from sqlanon.query.assess import release
-from sqlanon.query.encoding import encode
-from sqlanon.query.text import TEXT
+from sqlanon.query.syntax import TEXT
 from sqlanon.wording import counted
 
 

@@ -27,9 +27,8 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query import lint as query
 from sqlanon.query.classes.table_classes import distinct_values as distinct_labels
 from sqlanon.query.classes.table_classes import set_counts
-from sqlanon.query.encoding.encode import distinct_values
-from sqlanon.query.syntax import rows_of
-from sqlanon.query.text import TEXT
+from sqlanon.query.encode import distinct_values
+from sqlanon.query.syntax import TEXT, rows_of
 from sqlanon.reports.findings import RULES, Finding, by_severity
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.wording import counted, listed, part_of

@@ -30,10 +30,9 @@ from sqlanon.policy.policy import COUNTING_COLUMNS, Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.query.assess import attacks as queries
-from sqlanon.query.text import is_nested
+from sqlanon.query.syntax import is_nested
 from sqlanon.reports.attacks import HEADS, Attacks
-from sqlanon.reports.document import Provenance, finite, page
-from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, finite, page
 from sqlanon.reports.use import ReleaseUse
 from sqlanon.wording import columns_named, counted, figure, in_columns, key, percent
 

@@ -21,7 +21,7 @@ from sqlanon.query.assess.profile import (
     placed,
     records_of_values,
 )
-from sqlanon.query.encoding.encode import VALUE
+from sqlanon.query.encode import VALUE
 from sqlanon.query.syntax import rows_of
 from sqlanon.sqlglot_version import type_id
 from sqlanon.wording import figure, listed, shell_word

@@ -21,8 +21,8 @@ from sqlanon.microdata.population import population_of
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.population import AT_LEAST, AT_MOST, DeltaPresence, KMap
 from sqlanon.policy.toml import blaming
-from sqlanon.query.assess import population, release
-from sqlanon.query.privacy.population import above, below
+from sqlanon.query.assess import release
+from sqlanon.query.privacy import population
 from sqlanon.reports.check import ModelResult
 from sqlanon.sqltext import Sql
 
@@ -69,7 +69,9 @@ def population_results(
             )
         if shares:
             _refuse_nested(subject, labels)
-        conditions = [part for m in shares for part in (below(m.least), above(m.most))]
+        conditions = [
+            part for m in shares for part in (population.below(m.least), population.above(m.most))
+        ]
         fewest, least, most, there, *rest = _compared(
             engine, subject, encoded, classes=classes, labels=labels, conditions=conditions
         )

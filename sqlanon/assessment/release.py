@@ -19,9 +19,9 @@ from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.release import Column, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded
+from sqlanon.query import encode
 from sqlanon.query.assess import release
-from sqlanon.query.encoding import encode
-from sqlanon.query.text import TEXT
+from sqlanon.query.syntax import TEXT
 from sqlanon.wording import counted
 
 Origins = list[tuple[int, Place, float]]

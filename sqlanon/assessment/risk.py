@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from sqlglot import exp
 
@@ -15,9 +16,8 @@ from sqlanon.assessment.check import (
     with_quasi_identifiers,
 )
 from sqlanon.assessment.classes import coded_trajectories
-from sqlanon.assessment.codes import SubsetCodes, code_table
-from sqlanon.assessment.special_uniques import is_scored, special_uniques
-from sqlanon.assessment.subsets import RiskOptions, subset_risk
+from sqlanon.assessment.codes import SubsetCodes, code_table, members
+from sqlanon.assessment.subsets import MAX_GROUPS, RiskOptions, subset_risk, subsets_up_to
 from sqlanon.assessment.weights import weighted_risk
 from sqlanon.classes import ClassStatistics
 from sqlanon.deadline import phase
@@ -25,13 +25,21 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, SourceError, TimeLimitError
 from sqlanon.microdata.binding import column_types, comparable
 from sqlanon.policy.policy import Policy
+from sqlanon.query import encode
 from sqlanon.query.assess import risk
-from sqlanon.query.encoding import encode
+from sqlanon.query.classes.frequency import in_parts
 from sqlanon.query.syntax import column
 from sqlanon.reports.check import Trajectories
 from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.reports.risk import Persons, PopulationMatch, PopulationRisk, RiskReport, SubsetRisk
+from sqlanon.reports.risk import (
+    Persons,
+    PopulationMatch,
+    PopulationRisk,
+    RiskReport,
+    SubsetRisk,
+)
+from sqlanon.reports.special_uniques import SpecialUniques
 from sqlanon.wording import counted, did_you_mean, many
 
 
@@ -317,3 +325,37 @@ def _population_risk(
 
 def _added(pairs: Sequence[Sequence[int]]) -> tuple[int, int]:
     return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+
+
+MOST_GROUPED = 40_000_000
+"""Rows of the frequency set times sets of columns that are grouped, ten seconds on two cores."""
+MOST_COLUMNS = 62
+"""Columns that the bits of a number stand for."""
+
+
+def is_scored(coded: SubsetCodes, sets: int) -> bool:
+    """Whether records are counted, in so few classes that so many sets of columns are grouped."""
+    few = coded.rows * sets <= MOST_GROUPED and len(coded.names) <= MOST_COLUMNS
+    return few and coded.of_persons is None
+
+
+def special_uniques(engine: Engine, coded: SubsetCodes, *, largest: int) -> SpecialUniques:
+    """The SUDA scores of a table's records, by sets of at most so many columns.
+
+    The temporary tables stay until the engine's workspace ends.
+    """
+    known = engine.materialize("minimal", risk.no_uniques(coded.words))
+    for _, alike in groupby(subsets_up_to(len(coded.names), largest), key=int.bit_count):
+        sets, uniques = (
+            [(subset, subset.bit_count(), *coded.masks(subset)) for subset in alike],
+            known,
+        )
+        for part in in_parts(sets, coded.rows, most=MAX_GROUPS):
+            query = risk.minimal_uniques(coded.table, part, known=known)
+            uniques = engine.materialize("minimal", risk.joined(uniques, query))
+        known = uniques
+    by_set = [
+        (members(subset), records) for subset, records in engine.rows(risk.sizes_of_sets(known))
+    ]
+    by_record = engine.rows(risk.sets_of_records(known, coded.words, largest=largest))
+    return SpecialUniques.of(coded.names, by_set, by_record, largest=largest, records=coded.records)

@@ -28,9 +28,9 @@ from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.progress import ProgressLine
+from sqlanon.query import encode
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import frequency
-from sqlanon.query.encoding import encode
 from sqlanon.reports.risk import ColumnFigures, SubsetFigures, SubsetRisk
 from sqlanon.wording import many
 

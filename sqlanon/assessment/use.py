@@ -18,10 +18,10 @@ from sqlglot import exp
 from sqlanon.assessment.labels import Labels
 from sqlanon.assessment.release import Published
 from sqlanon.engine.base import by_column
+from sqlanon.query import encode
 from sqlanon.query.assess import release, use
 from sqlanon.query.classes.table_classes import set_counts
-from sqlanon.query.encoding import encode
-from sqlanon.query.text import TEXT
+from sqlanon.query.syntax import TEXT
 from sqlanon.reports.use import NumberError, ReleaseUse, TableError
 from sqlanon.wording import counted
 

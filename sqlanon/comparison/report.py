@@ -13,10 +13,9 @@ from sqlanon.methods.options import EFFORTS
 from sqlanon.methods.registry import AUTO, METHODS
 from sqlanon.policy.varied import Variation
 from sqlanon.reports.bound import BoundReport, ended_notes
-from sqlanon.reports.document import Provenance, finite, page
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, finite, page
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import ClusterSearch
-from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.search.clustering.effort import PASSES
 from sqlanon.wording import at_least, counted, figure, in_columns, key, part_of
 

@@ -34,11 +34,10 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import ProgressLine
 from sqlanon.query import itemsets
-from sqlanon.query.encoding.encode import ATTRIBUTE, word
+from sqlanon.query.encode import ATTRIBUTE, word
 from sqlanon.query.itemsets import SUPPORT, Depth, Step
-from sqlanon.query.text import TEXT
-from sqlanon.reports.document import Provenance, page
-from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.query.syntax import TEXT
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.sqltext import Sql

@@ -175,7 +175,7 @@ METHODS: Mapping[str, Method] = {
         ),
         Method(
             "scheme",
-            "sqlanon.methods.schemes.method",
+            "sqlanon.methods.schemes",
             "proven least loss of all recodings that the schemes allow, or how far it may be "
             "from that",
             SchemeOptions,

@@ -16,8 +16,8 @@ from sqlanon.microdata.population import population_of
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.population import DeltaPresence, KMap
 from sqlanon.policy.roles import QuasiIdentifier
-from sqlanon.query.encoding import encode
-from sqlanon.query.text import TEXT, is_nested, is_unknown, type_name
+from sqlanon.query import encode
+from sqlanon.query.syntax import TEXT, is_nested, is_unknown, type_name
 from sqlanon.sqlglot_version import type_id
 from sqlanon.sqltext import DIALECT
 from sqlanon.wording import columns_named, counted, listed, shell_word

@@ -16,17 +16,16 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, Maps, coded, leaf_maps, uncovered_faults
 from sqlanon.microdata.sensitive import SensitiveCodes, ranked
 from sqlanon.policy.policy import Policy
+from sqlanon.query import encode
 from sqlanon.query.classes import parts
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encoding import encode
-from sqlanon.query.encoding.encode import SIZE, Carried, word
+from sqlanon.query.encode import SIZE, Carried, word
 from sqlanon.query.publish import runs
 from sqlanon.query.publish.runs import factors, places
 from sqlanon.query.syntax import column, select
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Numbers, leaf_numbers, packed_codes
 from sqlanon.search.clustering.mondrian import PartRows
 from sqlanon.search.clustering.problem import ClusteringProblem
-from sqlanon.search.packing import leaf_numbers, packed_codes
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.sqltext import expression
 from sqlanon.wording import counted

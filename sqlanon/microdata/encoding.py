@@ -18,17 +18,16 @@ from sqlanon.microdata.binding import Subject, column_types, listing, named
 from sqlanon.microdata.tables import change_fault
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.population import DeltaPresence
+from sqlanon.query import encode
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encoding import encode
-from sqlanon.query.syntax import rows_of
-from sqlanon.query.text import TEXT
+from sqlanon.query.syntax import TEXT, rows_of
 from sqlanon.sqltext import Sql
 from sqlanon.wording import Note, counted, is_about, listed
 
 if TYPE_CHECKING:
     from sqlanon.microdata.sensitive import Details, SensitiveCodes
-    from sqlanon.query.encoding.encode import Carried
+    from sqlanon.query.encode import Carried
 
 Maps = Mapping[str, exp.Select]
 

@@ -22,7 +22,7 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
 from sqlanon.microdata.opening import reading, with_provenance
 from sqlanon.policy.policy import Policy
-from sqlanon.query.encoding import encode
+from sqlanon.query import encode
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.reports.document import Provenance, page
 from sqlanon.wording import shown

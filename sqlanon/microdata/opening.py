@@ -18,7 +18,7 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.population import with_population
 from sqlanon.microdata.tables import unchanged
 from sqlanon.policy.policy import Policy
-from sqlanon.query.text import type_name
+from sqlanon.query.syntax import type_name
 from sqlanon.reports.document import R
 
 Policies = Policy | Callable[[Sequence[str]], Policy]

@@ -15,15 +15,15 @@ from sqlanon.microdata.binding import Subject, enumerated, listing, resolved
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import BY_ORDER, FAMILIES, ValueModel
 from sqlanon.policy.roles import QuasiIdentifier, Sensitive
+from sqlanon.query import encode
 from sqlanon.query.classes import violations
-from sqlanon.query.encoding import encode
-from sqlanon.query.encoding.encode import Carried
+from sqlanon.query.encode import Carried
 from sqlanon.query.hierarchy.value_labels import leaf_faults, level_labels
 from sqlanon.query.privacy import figures
 from sqlanon.query.privacy.figures import Needed, Reference, reference
 from sqlanon.query.privacy.models import needed_by
 from sqlanon.query.publish.suppression import Attribute
-from sqlanon.query.text import is_nested
+from sqlanon.query.syntax import is_nested
 from sqlanon.sqltext import Fragment
 from sqlanon.wording import counted, shell_word
 

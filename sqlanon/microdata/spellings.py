@@ -10,9 +10,8 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.microdata.binding import Subject
-from sqlanon.query.encoding.encode import distinct_values, spelling_counts
-from sqlanon.query.syntax import column, nested, select
-from sqlanon.query.text import varchar
+from sqlanon.query.encode import distinct_values, spelling_counts
+from sqlanon.query.syntax import column, nested, select, varchar
 from sqlanon.reports.findings import RULES, Finding
 from sqlanon.wording import counted
 

@@ -13,9 +13,8 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError, SqlanonError
-from sqlanon.query.encoding.encode import fingerprint
-from sqlanon.query.syntax import is_same
-from sqlanon.query.text import is_unknown
+from sqlanon.query.encode import fingerprint
+from sqlanon.query.syntax import is_same, is_unknown
 from sqlanon.sqltext import DIALECT, Statement
 
 

@@ -32,10 +32,9 @@ from sqlanon.publishing.plan import Plan, planned_population
 from sqlanon.publishing.promises import refuse_misfits
 from sqlanon.publishing.target import Target, refuse_target
 from sqlanon.publishing.together import judged_columns, judged_together, refuse_together
-from sqlanon.query.encoding.encode import fingerprint
+from sqlanon.query.encode import fingerprint
 from sqlanon.query.publish.suppression import all_labelled
-from sqlanon.query.syntax import rows_of
-from sqlanon.query.text import type_name
+from sqlanon.query.syntax import rows_of, type_name
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.findings import by_severity
 from sqlanon.reports.plan import Report

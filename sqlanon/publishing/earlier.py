@@ -28,9 +28,8 @@ from sqlanon.hierarchy.tree import Tree
 from sqlanon.microdata.binding import Subject, bind, column_types
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.assess import earlier as queries
-from sqlanon.query.encoding.encode import ATTRIBUTE, LEAF
-from sqlanon.query.syntax import column
-from sqlanon.query.text import TEXT
+from sqlanon.query.encode import ATTRIBUTE, LEAF
+from sqlanon.query.syntax import TEXT, column
 from sqlanon.reports.earlier import Intersection
 from sqlanon.wording import counted
 

@@ -13,11 +13,10 @@ from sqlanon.errors import EngineError, SourceError
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Fingerprint
-from sqlanon.query.encoding.encode import fingerprint
+from sqlanon.query.encode import fingerprint
 from sqlanon.query.publish import formats
 from sqlanon.query.publish.formats import Written
-from sqlanon.query.syntax import alias, column, nested, select
-from sqlanon.query.text import is_zoned, type_name
+from sqlanon.query.syntax import alias, column, is_zoned, nested, select, type_name
 from sqlanon.wording import counted
 
 Columns = Mapping[str, Written]

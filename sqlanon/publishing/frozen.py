@@ -30,8 +30,7 @@ from sqlanon.publishing.plan import Plan, planned_population
 from sqlanon.publishing.planner import STEERING_LOSS, make_plan
 from sqlanon.publishing.settings import options_of
 from sqlanon.publishing.target import Target
-from sqlanon.query.syntax import alias, column, rows_of, select
-from sqlanon.query.text import type_name, varchar
+from sqlanon.query.syntax import alias, column, rows_of, select, type_name, varchar
 from sqlanon.recoding import ColumnMap
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import SearchFigures

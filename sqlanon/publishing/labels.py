@@ -35,8 +35,7 @@ from sqlanon.hierarchy.number_ranges import HYPHEN, NumberRange
 from sqlanon.hierarchy.rules import TOP, Dates, Expressions, Intervals, Prefix
 from sqlanon.publishing.companions import Companion, Text
 from sqlanon.publishing.plan import Plan
-from sqlanon.query.syntax import column, select
-from sqlanon.query.text import varchar
+from sqlanon.query.syntax import column, select, varchar
 from sqlanon.recoding import Group
 from sqlanon.reports.document import stamp
 

@@ -30,15 +30,13 @@ from sqlanon.publishing.promises import (
     sealed,
     smaller_classes,
 )
-from sqlanon.query.encoding.encode import fingerprint
+from sqlanon.query.encode import fingerprint
 from sqlanon.query.publish import dialects
-from sqlanon.query.syntax import table
-from sqlanon.query.text import is_zoned, type_name
+from sqlanon.query.syntax import is_zoned, table, type_name
 from sqlanon.recoding import Clusters, FullDomain, Recoding, ValueMap
 from sqlanon.regions import Regions
-from sqlanon.reports.document import SCHEMA_VERSION, stamp
+from sqlanon.reports.document import SCHEMA_VERSION, SelfShown, ShownTable, stamp
 from sqlanon.reports.plan import Report
-from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.sqlglot_version import drop
 from sqlanon.sqltext import DIALECT, Statement, tree
 from sqlanon.wording import did_you_mean, listed

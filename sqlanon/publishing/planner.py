@@ -52,9 +52,8 @@ from sqlanon.policy.schemes import ORDERED
 from sqlanon.policy.warnings import role_notes
 from sqlanon.progress import following, tell
 from sqlanon.publishing.plan import Fingerprint, Plan, placed, planned_population
-from sqlanon.query.encoding.encode import confused, fingerprint
-from sqlanon.query.syntax import column
-from sqlanon.query.text import type_name
+from sqlanon.query.encode import confused, fingerprint
+from sqlanon.query.syntax import column, type_name
 from sqlanon.recoding import Node, Recoding
 from sqlanon.reports.check import model_results
 from sqlanon.reports.document import Provenance

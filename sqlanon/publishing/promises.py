@@ -20,8 +20,8 @@ from sqlanon.hierarchy.declaration import Tree
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.roles import QuasiIdentifier
-from sqlanon.query.encoding.encode import LEAF, values_of
-from sqlanon.query.text import TEXT
+from sqlanon.query.encode import LEAF, values_of
+from sqlanon.query.syntax import TEXT
 from sqlanon.recoding import ColumnMap, Recoding
 from sqlanon.reports.plan import Report
 from sqlanon.sqltext import expression

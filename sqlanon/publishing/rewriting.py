@@ -10,8 +10,7 @@ from typing import Any, Unpack
 from sqlanon.arguments import checked, path_of
 from sqlanon.engine import files
 from sqlanon.engine.base import Limits
-from sqlanon.reports.document import Provenance
-from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable
 
 
 @dataclass(frozen=True, slots=True, repr=False)

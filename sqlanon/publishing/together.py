@@ -10,9 +10,8 @@ from sqlanon.assessment.check import demanded_results
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError, VerificationError
 from sqlanon.policy.policy import Policy
-from sqlanon.query.encoding.encode import fingerprint
-from sqlanon.query.syntax import alias, column, select
-from sqlanon.query.text import varchar
+from sqlanon.query.encode import fingerprint
+from sqlanon.query.syntax import alias, column, select, varchar
 from sqlanon.reports.earlier import Together
 from sqlanon.sqltext import expression
 from sqlanon.wording import columns_named

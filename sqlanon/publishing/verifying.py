@@ -30,12 +30,10 @@ from sqlanon.publishing.manifest import (
 )
 from sqlanon.publishing.together import judged_columns, judged_together
 from sqlanon.query.publish.formats import Written
-from sqlanon.query.syntax import alias, column, rows_of, select
-from sqlanon.query.text import type_name, varchar
+from sqlanon.query.syntax import alias, column, rows_of, select, type_name, varchar
 from sqlanon.reports.check import ModelResult
-from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
 from sqlanon.reports.earlier import Together
-from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import counted
 
 

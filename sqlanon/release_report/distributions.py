@@ -28,10 +28,9 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import Policy
 from sqlanon.query.assess import value_shares as query
 from sqlanon.query.assess.release import labels as label_columns
-from sqlanon.query.encoding.encode import WHOLE
+from sqlanon.query.encode import WHOLE
 from sqlanon.query.privacy.figures import Reference, reference
-from sqlanon.query.syntax import column, select
-from sqlanon.query.text import varchar
+from sqlanon.query.syntax import column, select, varchar
 from sqlanon.release_report.figures import (
     LabelGroup,
     LevelUse,

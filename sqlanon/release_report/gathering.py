@@ -36,7 +36,7 @@ from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.classes.table_classes import most_records
-from sqlanon.query.encoding.encode import fingerprint
+from sqlanon.query.encode import fingerprint
 from sqlanon.query.syntax import rows_of
 from sqlanon.release_report.distributions import released_columns, value_shares
 from sqlanon.release_report.figures import (

@@ -27,8 +27,7 @@ from sqlanon.microdata.opening import beside, reading, with_provenance
 from sqlanon.microdata.population import opened_population
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
-from sqlanon.query.syntax import column, select
-from sqlanon.query.text import varchar
+from sqlanon.query.syntax import column, select, varchar
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import (
     ReportOptions,

@@ -24,8 +24,8 @@ from sqlanon.release_report.figures import (
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.reports.attacks import HEADS
 from sqlanon.reports.check import ModelResult
+from sqlanon.reports.document import ShownTable
 from sqlanon.reports.kept import MAX_LISTED
-from sqlanon.reports.shown import ShownTable
 from sqlanon.wording import FAILS, HOLDS, clipped, counted, part_of, percent
 
 ENDINGS = (".html", ".htm")

@@ -12,11 +12,10 @@ from sqlanon.release_report.cautions import cautions
 from sqlanon.release_report.figures import MethodFacts, TableSide, plain
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.reports.check import ModelResult, model_table, verdicts
-from sqlanon.reports.document import Provenance, page
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
 from sqlanon.reports.findings import Finding
 from sqlanon.reports.kept import NOT_COUNTED
 from sqlanon.reports.plan import Report
-from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import (
     FAILS_MARK,
     HOLDS_MARK,

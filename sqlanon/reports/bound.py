@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlanon.reports.document import Provenance, bound_figure, page
-from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, bound_figure, page
 from sqlanon.wording import at_least, counted, without_noise
 
 USELESS = 100

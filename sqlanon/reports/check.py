@@ -11,10 +11,9 @@ from sqlanon.classes import RISK_THRESHOLD, ClassStatistics
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import figure_of
 from sqlanon.policy.sizes import KAnonymity, SizeModel
-from sqlanon.reports.document import Provenance, rounded, size_line
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, rounded, size_line
 from sqlanon.reports.findings import Finding, finding_page
 from sqlanon.reports.kept import KeptColumns
-from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import (
     FAILS,
     FAILS_MARK,

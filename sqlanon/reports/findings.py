@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlanon.reports.document import Provenance, page
-from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
 from sqlanon.wording import counted
 
 Severity = Literal["error", "warning", "info"]

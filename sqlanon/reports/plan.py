@@ -11,12 +11,18 @@ from typing import Any
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.bound import bound_clause, is_useless
 from sqlanon.reports.check import ModelResult, counted_by, model_table, verdicts
-from sqlanon.reports.document import Provenance, bound_figure, finite, size_line
+from sqlanon.reports.document import (
+    Provenance,
+    SelfShown,
+    ShownTable,
+    bound_figure,
+    finite,
+    size_line,
+)
 from sqlanon.reports.earlier import Intersection, Together
 from sqlanon.reports.findings import Finding, finding_page
 from sqlanon.reports.kept import NOT_COUNTED, KeptColumns
 from sqlanon.reports.search import SearchFigures, search_of
-from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.wording import (
     at_least,
     counted,

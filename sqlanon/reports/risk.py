@@ -14,10 +14,9 @@ from typing import Any
 
 from sqlanon.classes import ClassStatistics
 from sqlanon.reports.check import Trajectories
-from sqlanon.reports.document import Provenance, page, size_line
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page, size_line
 from sqlanon.reports.estimates import PopulationEstimate
 from sqlanon.reports.kept import MAX_LISTED, KeptColumns
-from sqlanon.reports.shown import SelfShown, ShownTable
 from sqlanon.reports.special_uniques import SpecialUniques
 from sqlanon.reports.weights import WeightedRisk
 from sqlanon.wording import counted, in_columns, many, part_of, percent

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from sqlanon.reports.document import rounded
-from sqlanon.reports.shown import ShownTable
+from sqlanon.reports.document import ShownTable, rounded
 from sqlanon.wording import counted, percent
 
 Names = tuple[str, ...]

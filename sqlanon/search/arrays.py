@@ -1,12 +1,75 @@
-"""Array types that the searches and the methods share."""
+"""Arrays: the types that searches and methods share, and rows of them packed into numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
+
+from sqlanon.hierarchy.declaration import Tree
+from sqlanon.hierarchy.layout import Layout
 
 Numbers = NDArray[np.int64]
 Small = NDArray[np.int32]
 """Numbers of which there are as many as rows of a large table."""
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+
+_WIDEST = 2**62
+
+
+def packed(rows: Numbers, widths: Sequence[int]) -> list[Numbers]:
+    """As few numbers for each row as keep the lexicographic order.
+
+    Args:
+        rows: `rows[row, column]`, in [0, width of the column).
+        widths: Per column above all of its numbers.
+    """
+    keys, room = [np.zeros(len(rows), np.int64)], 1
+    for column, width in zip(rows.T, widths, strict=True):
+        if room * width >= _WIDEST:
+            keys.append(np.zeros(len(rows), np.int64))
+            room = 1
+        keys[-1] = keys[-1] * width + column
+        room *= width
+    return keys
+
+
+def united(keys: Sequence[Numbers]) -> Numbers:
+    """One number for several of each row, in their lexicographic order and the same for the same.
+
+    Args:
+        keys: Numbers per row, the first of which counts most; one or more of them.
+    """
+    both, *others = keys
+    for more in others:
+        _, first = np.unique(both, return_inverse=True)
+        distinct, second = np.unique(more, return_inverse=True)
+        both = first * len(distinct) + second
+    return both
+
+
+def packed_codes(trees: Sequence[Tree], layout: Layout, *, leaves: Numbers) -> Numbers:
+    """Packed codes of records, `codes[record, word]`, of `leaves[record, column]`."""
+    codes = np.zeros((len(leaves), layout.words), np.int64)
+    for number, tree in enumerate(trees):
+        codes |= np.array(layout.leaf_codes(number, tree), np.int64)[leaves[:, number]]
+    return codes
+
+
+def leaf_numbers(trees: Sequence[Tree], layout: Layout, *, codes: Numbers) -> Numbers:
+    """The leaves that packed codes stand for: `leaves[record, column]` of `codes[record, word]`."""
+    leaves = np.zeros((len(codes), len(trees)), np.int64)
+    for number, tree in enumerate(trees):
+        listed = np.array(layout.leaf_codes(number, tree), np.int64)
+        keys = [
+            np.concatenate((listed[:, w], codes[:, w] & mask))
+            for w, mask in enumerate(layout.column_masks(number, 0))
+            if mask
+        ]
+        if keys:  # a single leaf has no bits
+            known, wanted = np.split(united(keys), [len(listed)])
+            order = np.argsort(known)
+            leaves[:, number] = order[np.searchsorted(known, wanted, sorter=order)]
+    return leaves

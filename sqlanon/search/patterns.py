@@ -44,8 +44,7 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.policy.privacy import BY_RATIO, ByForm
 from sqlanon.progress import advance
-from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.packing import packed, united
+from sqlanon.search.arrays import Flags, Numbers, Reals, packed, united
 from sqlanon.search.privacy import (
     Demands,
     Sparse,

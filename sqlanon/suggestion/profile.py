@@ -18,10 +18,9 @@ from sqlglot import exp
 from sqlanon.engine.base import Engine
 from sqlanon.errors import SourceError
 from sqlanon.microdata.binding import column_types
+from sqlanon.query import encode
 from sqlanon.query.assess import profile as figures
-from sqlanon.query.encoding import encode
-from sqlanon.query.syntax import rows_of
-from sqlanon.query.text import is_nested, is_zoned, type_name
+from sqlanon.query.syntax import is_nested, is_zoned, rows_of, type_name
 from sqlanon.suggestion.vocabulary import POSTCODE, concept_of
 
 MAX_WHOLE_RECORDS = 200_000

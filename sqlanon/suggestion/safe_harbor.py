@@ -25,7 +25,7 @@ from sqlanon.hierarchy.number_ranges import NumberRange
 from sqlanon.microdata.binding import column_types
 from sqlanon.policy.policy import SUPPRESSED
 from sqlanon.query.assess.profile import shapes
-from sqlanon.query.encoding.encode import distinct_values
+from sqlanon.query.encode import distinct_values
 from sqlanon.reports.findings import RULES, Finding
 from sqlanon.resources import toml_document
 from sqlanon.suggestion.profile import SHAPES, ColumnProfile, Form, form_of

@@ -26,8 +26,7 @@ from sqlanon.policy.roles import QuasiIdentifier, Sensitive
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.syntax import column as column_of
-from sqlanon.reports.document import Provenance, page
-from sqlanon.reports.shown import SelfShown, ShownTable
+from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
 from sqlanon.resources import plain_text
 from sqlanon.suggestion.roles import Role
 from sqlanon.wording import counted, did_you_mean, in_columns, listed, percent

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Policy
-from sqlanon.assessment import special_uniques
+from sqlanon.assessment import risk
 
 DATABASE = empty_database()
 
@@ -47,7 +47,7 @@ tables = st.integers(1, 4).flatmap(
 def test_scores_and_contributions_equal_brute_force(rows, largest, groups):
     width = len(rows[0])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(special_uniques, "MAX_GROUPS", groups)
+        patched.setattr(risk, "MAX_GROUPS", groups)
         found, _ = uniques(rows, max_columns=largest)
     largest = min(largest, width)
     scores, parts, sets = Counter(), Counter(), Counter()
@@ -77,7 +77,7 @@ def test_scores_and_contributions_equal_brute_force(rows, largest, groups):
 
 
 def test_too_many_sets_for_the_records_are_not_scored_and_a_note_says_so(monkeypatch):
-    monkeypatch.setattr(special_uniques, "MOST_GROUPED", 6)
+    monkeypatch.setattr(risk, "MOST_GROUPED", 6)
     found, report = uniques([("x", "y"), ("x", "z")])  # three sets of two rows
     assert found is not None
     found, report = uniques([("x", "y"), ("x", "z"), ("y", "y")])

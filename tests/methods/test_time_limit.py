@@ -19,7 +19,7 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.errors import StalePlanError, TimeLimitError
 from sqlanon.methods.clustering import mondrian
-from sqlanon.methods.local.input import search_end
+from sqlanon.methods.local import search_end
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
 from sqlanon.reports.search import SearchFigures

@@ -14,10 +14,9 @@ from test_snapshots import MODULES
 
 from sqlanon.dialects import PHRASINGS, kinds, translated
 from sqlanon.errors import EngineError
-from sqlanon.query.encoding.encode import fingerprint
+from sqlanon.query.encode import fingerprint
 from sqlanon.query.publish.recode import create_table
-from sqlanon.query.syntax import table
-from sqlanon.query.text import text_of
+from sqlanon.query.syntax import table, text_of
 from sqlanon.sqlglot_version import drop
 from sqlanon.sqltext import Sql, value
 

@@ -12,11 +12,10 @@ from test_elsewhere import plain
 
 from sqlanon.dialects import translated
 from sqlanon.engine.base import render
+from sqlanon.query import encode
 from sqlanon.query.assess import value_shares
 from sqlanon.query.classes.table_classes import set_counts
-from sqlanon.query.encoding import encode
-from sqlanon.query.syntax import column, table
-from sqlanon.query.text import varchar
+from sqlanon.query.syntax import column, table, varchar
 from sqlanon.sqltext import expression
 
 HOSTILE = [

@@ -6,7 +6,7 @@ from snapshots import PEOPLE, Snapshot, text
 from sqlglot import exp
 
 from sqlanon.query.classes import table_classes
-from sqlanon.query.encoding.encode import fingerprint
+from sqlanon.query.encode import fingerprint
 from sqlanon.query.syntax import table
 
 SNAPSHOTS = [

@@ -7,8 +7,8 @@ from snapshots import CODES, DATE, INTEGER, LEAVES, PEOPLE, TEXT, Snapshot
 from sqlglot import exp
 
 from sqlanon.engine.base import render
-from sqlanon.query.encoding import encode
-from sqlanon.query.encoding.encode import Carried
+from sqlanon.query import encode
+from sqlanon.query.encode import Carried
 from sqlanon.query.syntax import table
 
 JOBS, SEXES, NURSES = (

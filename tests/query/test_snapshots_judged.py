@@ -5,7 +5,7 @@ from snapshots import Snapshot
 from sqlanon.query import lint
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import table_classes
-from sqlanon.query.encoding.encode import spelling_counts
+from sqlanon.query.encode import spelling_counts
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import table
 from sqlanon.sqltext import expression

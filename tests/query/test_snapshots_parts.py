@@ -2,10 +2,10 @@
 
 from snapshots import LEAVES, PEOPLE, TABLES, TEXT, Snapshot
 
+from sqlanon.query import encode
 from sqlanon.query.assess import release, value_shares
 from sqlanon.query.classes import gains, parts, table_classes
-from sqlanon.query.encoding import encode
-from sqlanon.query.encoding.encode import Carried
+from sqlanon.query.encode import Carried
 from sqlanon.query.privacy import figures
 from sqlanon.query.privacy.figures import Reference
 from sqlanon.query.syntax import rows_of, table

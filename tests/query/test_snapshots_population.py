@@ -3,10 +3,9 @@
 from snapshots import Snapshot
 
 from sqlanon.policy.population import DeltaPresence, KMap
-from sqlanon.query.assess import population as assess
+from sqlanon.query import encode
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import roll_up
-from sqlanon.query.encoding import encode
 from sqlanon.query.privacy import population
 from sqlanon.query.publish.suppression import SuppressionQuery
 from sqlanon.query.syntax import table
@@ -89,22 +88,22 @@ SNAPSHOTS = [
     asked("too small a share", failing(DeltaPresence(0.1, 1)), [(3, 99), (4, 99)]),
     asked(
         "labelled_people",
-        assess.labelled_people(table("everybody"), table("covers"), columns=COLUMN),
+        population.labelled_people(table("everybody"), table("covers"), columns=COLUMN),
         [(0, 4), (1, 6)],
     ),
     asked(
         "labelled_people of no column",
-        assess.labelled_people(table("everybody"), table("covers"), columns={}),
+        population.labelled_people(table("everybody"), table("covers"), columns={}),
         [(13,)],
     ),
     asked(
         "released_labels",
-        assess.released_labels(table("labelled"), table("read"), columns=COLUMN),
+        population.released_labels(table("labelled"), table("read"), columns=COLUMN),
         [(0, 2), (1, 1), (None, 1)],
     ),
     asked(
         "people_of_classes",
-        assess.people_of_classes(
+        population.people_of_classes(
             table("released"),
             table("held"),
             columns=[0],
@@ -114,7 +113,7 @@ SNAPSHOTS = [
     ),
     asked(
         "people_of_classes of no column",
-        assess.people_of_classes(
+        population.people_of_classes(
             table("released"), table("whole"), columns=[], conditions=[population.above(0.5)]
         ),
         [(3, 4 / 3, 4 / 3, 3, 1, 4, 3, 1)],

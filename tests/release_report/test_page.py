@@ -19,7 +19,7 @@ from sqlanon.cli.main import status
 from sqlanon.engine.files import DraftFile
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.release_report.page import BarTable
-from sqlanon.reports.shown import ShownTable
+from sqlanon.reports.document import ShownTable
 from sqlanon.wording import drawable
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}

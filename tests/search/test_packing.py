@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.search.packing import packed, united
+from sqlanon.search.arrays import packed, united
 
 
 @st.composite

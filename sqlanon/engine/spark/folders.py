@@ -1,4 +1,7 @@
-"""Folders of data: what a path stands for, its newest version, and one written beside its place."""
+"""Folders of data: what a path stands for, its newest version, and one written beside its place.
+
+They lie on a disk or in a store of objects, which this program reaches beside Spark.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,20 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
-from sqlanon.engine.spark.stores import is_local, local_path
 from sqlanon.errors import SourceError
+
+if TYPE_CHECKING:
+    import pyarrow
 
 FORMATS = frozenset({"parquet", "delta", "iceberg", "orc", "csv", "json"})
 """Formats of folders that are read; a folder is a table named so, in whose schema stands one."""
 ATOMIC = frozenset({"delta", "iceberg"})
 """Formats that keep versions, and so are replaced in one step."""
-if TYPE_CHECKING:
-    import pyarrow
-
 _WRITTEN = ("parquet", "delta")
 _NAMED = re.compile(r"`?(\w+)`?\.`(.+)`")
 
@@ -168,3 +170,54 @@ def same(one: Sequence[str], other: Sequence[str]) -> bool:
     """Whether two names mean one table, of which one may leave out the catalog."""
     names = [[part.lower() for part in reversed(name)] for name in (one, other)]
     return all(first == second for first, second in zip(*names, strict=False))
+
+
+def is_local(address: str) -> bool:
+    """Whether an address is a path of this machine."""
+    return "://" not in address.removeprefix("file://")
+
+
+def local_path(address: str) -> Path:
+    """The path of an address on this machine."""
+    return Path(re.sub("^file:(//)?(?=/)", "", address)).absolute()
+
+
+def reached(address: str) -> tuple[Any, str]:
+    """The store of an address, and the path in it.
+
+    Raises:
+        SourceError: This program knows no such store, or has no right to it.
+    """
+    from pyarrow import fs
+
+    try:
+        if is_local(address):
+            return fs.LocalFileSystem(), str(local_path(address))
+        # Spark's other names for the same store are unknown to Arrow.
+        system, path = fs.FileSystem.from_uri(re.sub("^s3[an]://", "s3://", address))
+        system.get_file_info(path)
+    except Exception as error:
+        kind = type(error).__name__
+    else:
+        return system, path
+    raise SourceError(
+        f"sqlanon cannot reach {address!r} ({kind}), and so could not clear it; give this process "
+        "the rights for it, or name a place that it reaches"
+    )
+
+
+def is_there(system: Any, path: str) -> bool:
+    """Whether something has a path."""
+    from pyarrow import fs
+
+    return bool(system.get_file_info(path).type != fs.FileType.NotFound)
+
+
+def deleted(system: Any, path: str) -> bool:
+    """Removes a folder; whether it is gone."""
+    try:
+        if is_there(system, path):
+            system.delete_dir(path)
+    except OSError:
+        return False
+    return True

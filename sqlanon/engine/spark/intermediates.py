@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.engine.own_folders import OwnFolder, reclaimed, swept
 from sqlanon.engine.spark.calls import Calls, is_connect
-from sqlanon.engine.spark.stores import deleted, is_local, local_path, reached
+from sqlanon.engine.spark.folders import deleted, is_local, local_path, reached
 from sqlanon.errors import SourceError, SqlanonError
 
 if TYPE_CHECKING:

@@ -28,11 +28,12 @@ from sqlanon.engine.spark.folders import (
     folder_named,
     format_of,
     is_folder,
+    is_local,
+    local_path,
     newest_version,
     same,
 )
 from sqlanon.engine.spark.intermediates import MARK, Noted
-from sqlanon.engine.spark.stores import is_local, local_path
 from sqlanon.engine.spark.types import with_one_zero
 from sqlanon.errors import (
     EngineError,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.methods.local import EncodedRecords
 from sqlanon.methods.options import AnnealingOptions, ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.search.arrays import Numbers

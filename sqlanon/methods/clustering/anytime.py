@@ -29,7 +29,7 @@ from sqlanon.methods.clustering.mondrian import Closed, CountedTable, cut_to_the
 from sqlanon.methods.clustering.pricing import priced
 from sqlanon.methods.clustering.releases import highest
 from sqlanon.methods.clustering.rounds import PartBatch
-from sqlanon.methods.local.input import encode_records, end_after, reading_end
+from sqlanon.methods.local import encode_records, end_after, reading_end
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject

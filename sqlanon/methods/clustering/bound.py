@@ -16,7 +16,7 @@ from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.clustering.first import left_out
 from sqlanon.methods.clustering.pricing import MOST_ITEMSETS, Mine
 from sqlanon.methods.clustering.releases import problem_of
-from sqlanon.methods.local.input import plain
+from sqlanon.methods.local import plain
 from sqlanon.methods.options import EFFORTS
 from sqlanon.methods.registry import SharedWork
 from sqlanon.methods.unsatisfiable import alone_within_levels

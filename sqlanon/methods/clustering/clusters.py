@@ -31,8 +31,7 @@ from sqlanon.methods.clustering.first import (
 )
 from sqlanon.methods.clustering.neighbourhoods import REFINED, searched, searches
 from sqlanon.methods.clustering.releases import Releases, problem_of
-from sqlanon.methods.local.input import EncodedRecords, search_end
-from sqlanon.methods.local.release import Assigned, decided
+from sqlanon.methods.local import Assigned, EncodedRecords, decided, search_end
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one

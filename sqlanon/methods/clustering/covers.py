@@ -16,7 +16,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.clustering.pricing import PRICED, Mine, effort_of
-from sqlanon.methods.local.input import reading_end, refuse_mixed_labels
+from sqlanon.methods.local import reading_end, refuse_mixed_labels
 from sqlanon.methods.options import CoverOptions, DirectCoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject

@@ -19,7 +19,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters, Start, largest_block
 from sqlanon.methods.clustering.pricing import priced
-from sqlanon.methods.local.input import EncodedRecords, encode_records, read_once, reading_end
+from sqlanon.methods.local import EncodedRecords, encode_records, read_once, reading_end
 from sqlanon.methods.options import AgglomerativeOptions, ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject

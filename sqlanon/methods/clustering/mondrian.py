@@ -38,14 +38,18 @@ from sqlanon.methods.clustering.rounds import (
     sizes_of,
     without,
 )
-from sqlanon.methods.local.input import (
+from sqlanon.methods.local import (
+    Original,
+    Origins,
+    alike,
     cell_costs,
     encode_records,
     end_after,
     reading_end,
     refuse_mixed_labels,
+    reported,
+    tallied_parts,
 )
-from sqlanon.methods.local.release import Original, Origins, alike, reported, tallied_parts
 from sqlanon.methods.options import (
     BLOCK_RECORDS,
     RECORD_BYTES,
@@ -61,7 +65,7 @@ from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.query.classes.parts import ROWS
-from sqlanon.query.encoding.encode import SIZE
+from sqlanon.query.encode import SIZE
 from sqlanon.recoding import Node
 from sqlanon.regions import Regions
 from sqlanon.reports.search import ClusterSearch, PartSearch, SearchFigures

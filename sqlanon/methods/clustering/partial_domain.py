@@ -7,7 +7,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters
 from sqlanon.methods.clustering.pricing import priced
-from sqlanon.methods.local.input import encode_records, reading_end
+from sqlanon.methods.local import encode_records, reading_end
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject

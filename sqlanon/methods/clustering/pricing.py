@@ -17,7 +17,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.first import FirstClusters, Priced, Start
 from sqlanon.methods.itemsets import MiningRequest, mined
-from sqlanon.methods.local.input import EncodedRecords, plain, read_once, read_records
+from sqlanon.methods.local import EncodedRecords, plain, read_once, read_records
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options, SharedWork
 from sqlanon.microdata.binding import Subject

@@ -14,7 +14,7 @@ import numpy as np
 from sqlanon.deadline import Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.loss.cells import CellCosts
-from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.methods.local import EncodedRecords
 from sqlanon.methods.unsatisfiable import alone_within_levels
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import expanded

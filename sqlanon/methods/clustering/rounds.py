@@ -20,7 +20,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.microdata.distinct import Units
 from sqlanon.query.classes import parts
 from sqlanon.query.classes.frequency import mask
-from sqlanon.query.encoding.encode import SIZE, word
+from sqlanon.query.encode import SIZE, word
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.mondrian import (
     Candidate,

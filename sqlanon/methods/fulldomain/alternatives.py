@@ -20,9 +20,9 @@ from sqlanon.methods.fulldomain.node_release import node_loss
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.policy.policy import least_share
+from sqlanon.query import encode
 from sqlanon.query.classes.frequency import Selected, class_rows
-from sqlanon.query.encoding import encode
-from sqlanon.query.encoding.encode import PEOPLE, SIZE
+from sqlanon.query.encode import PEOPLE, SIZE
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Box, Check
 from sqlanon.search.lattice.incognito import (

@@ -24,7 +24,7 @@ from sqlanon.loss.cells import CellCosts
 from sqlanon.microdata.encoding import JOINED, Encoded
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Masks, Prices
-from sqlanon.query.encoding.encode import PEOPLE, SIZE, word
+from sqlanon.query.encode import PEOPLE, SIZE, word
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Forecast, at_node
 from sqlanon.sqltext import Sql

@@ -108,7 +108,7 @@ from sqlanon.query.classes.frequency import (
     with_nodes,
 )
 from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
-from sqlanon.query.encoding.encode import PEOPLE, SIZE, VALUE
+from sqlanon.query.encode import PEOPLE, SIZE, VALUE
 from sqlanon.query.privacy import models, population
 from sqlanon.query.privacy.figures import (
     RATIO,

@@ -16,10 +16,10 @@ from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, coded
 from sqlanon.policy.policy import Policy
+from sqlanon.query import encode
 from sqlanon.query.assess import release
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.encoding import encode
-from sqlanon.query.encoding.encode import VALUE, Carried, word
+from sqlanon.query.encode import VALUE, Carried, word
 from sqlanon.recoding import Node
 from sqlanon.sqltext import Sql
 

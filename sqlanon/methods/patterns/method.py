@@ -13,8 +13,14 @@ from sqlglot import exp
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.methods.local.input import EncodedRecords, encode_records, reading_end, search_end
-from sqlanon.methods.local.release import Assigned, decided
+from sqlanon.methods.local import (
+    Assigned,
+    EncodedRecords,
+    decided,
+    encode_records,
+    reading_end,
+    search_end,
+)
 from sqlanon.methods.options import PatternOptions, masks_of
 from sqlanon.methods.patterns.problem import (
     Finished,

@@ -18,7 +18,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
-from sqlanon.methods.local.input import EncodedRecords
+from sqlanon.methods.local import EncodedRecords
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.policy.policy import Policy, least_share
 from sqlanon.search.arrays import Flags, Numbers

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.query.assess.release import PLACE, labels
 from sqlanon.query.classes.frequency import Masks
-from sqlanon.query.encoding.encode import word
+from sqlanon.query.encode import word
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 WHICH = "sqlanon_which"

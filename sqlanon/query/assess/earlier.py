@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.encoding.encode import ATTRIBUTE, values_of
+from sqlanon.query.encode import ATTRIBUTE, values_of
 from sqlanon.query.syntax import column
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render
 

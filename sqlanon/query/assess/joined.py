@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.syntax import column
-from sqlanon.query.text import TEXT
+from sqlanon.query.syntax import TEXT, column
 from sqlanon.sqltext import Sql, expression, name, render
 
 WHOSE = "sqlanon_whose"

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, mask
-from sqlanon.query.encoding.encode import ATTRIBUTE, LEAF, SIZE, values_of, word
+from sqlanon.query.encode import ATTRIBUTE, LEAF, SIZE, values_of, word
 from sqlanon.query.syntax import column
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
 

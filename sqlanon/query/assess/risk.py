@@ -23,7 +23,7 @@ from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram
 from sqlanon.query.classes.table_classes import sized_classes
 from sqlanon.query.classes.violations import value_of
 from sqlanon.query.classes.violations import words as keys_of
-from sqlanon.query.encoding.encode import VALUE, word
+from sqlanon.query.encode import VALUE, word
 from sqlanon.query.syntax import alias, bigint, column, select
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query.encoding.encode import ATTRIBUTE, values_of
+from sqlanon.query.encode import ATTRIBUTE, values_of
 from sqlanon.query.syntax import column
 from sqlanon.sqltext import Sql, expression, name, names, render, value
 

@@ -13,8 +13,7 @@ from sqlglot import exp
 
 from sqlanon.query.assess.release import labels
 from sqlanon.query.privacy.figures import Needed, Reference, class_figures, distance
-from sqlanon.query.syntax import column
-from sqlanon.query.text import text_of
+from sqlanon.query.syntax import column, text_of
 from sqlanon.sqltext import Sql, expression, name, names, render
 
 DISTANCE = "distance"

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from sqlanon.query.encoding.encode import SIZE, word
+from sqlanon.query.encode import SIZE, word
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render
 
 CLASS_SIZE = "class_size"

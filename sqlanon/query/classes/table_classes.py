@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from sqlanon.query import encode
 from sqlanon.query.classes.frequency import histogram
 from sqlanon.query.classes.violations import ENTITY, spread_rows, value_of
 from sqlanon.query.classes.violations import words as keys
-from sqlanon.query.encoding import encode
-from sqlanon.query.encoding.encode import Carried
+from sqlanon.query.encode import Carried
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
-from sqlanon.query.encoding.encode import word
+from sqlanon.query.encode import word
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 ENTITY = "entity"

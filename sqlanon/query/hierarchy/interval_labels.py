@@ -14,8 +14,16 @@ from sqlglot import exp
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.number_ranges import HALF_OPEN, NumberRange
 from sqlanon.hierarchy.rules import DIGITS, Intervals
-from sqlanon.query.syntax import bigint
-from sqlanon.query.text import NOT_FINITE, between, case, joined, not_null, type_name, varchar
+from sqlanon.query.syntax import (
+    NOT_FINITE,
+    between,
+    bigint,
+    case,
+    joined,
+    not_null,
+    type_name,
+    varchar,
+)
 
 _Type = exp.DataType.Type
 _INTEGERS = {

@@ -15,8 +15,7 @@ from sqlglot import exp
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Path, Rows, Table
-from sqlanon.query.syntax import alias, column, select
-from sqlanon.query.text import TEXT, varchar
+from sqlanon.query.syntax import TEXT, alias, column, select, varchar
 
 SCHEMA = "sqlanon"
 HIERARCHIES = "hierarchies"

@@ -16,7 +16,7 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
 from sqlanon.query.hierarchy.interval_labels import interval_labels
-from sqlanon.query.text import (
+from sqlanon.query.syntax import (
     NOT_FINITE,
     between,
     case,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.query.classes.violations import spread_rows
-from sqlanon.query.encoding.encode import LEAF, RANK, values_of
+from sqlanon.query.encode import LEAF, RANK, values_of
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 DISTINCT_VALUES = "distinct_values"

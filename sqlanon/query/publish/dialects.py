@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.dialects import PHRASINGS
-from sqlanon.query.encoding.encode import LEAF, VALUE
+from sqlanon.query.encode import LEAF, VALUE
 from sqlanon.query.syntax import alias, column, nested, select, table
 from sqlanon.sqlglot_version import FROM, TELLS_NULLS, WITH
 

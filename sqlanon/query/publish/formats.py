@@ -13,8 +13,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from sqlanon.query.syntax import column
-from sqlanon.query.text import TEXT, is_nested, is_unknown, is_zoned, text_of, varchar
+from sqlanon.query.syntax import TEXT, column, is_nested, is_unknown, is_zoned, text_of, varchar
 from sqlanon.sqlglot_version import type_id
 from sqlanon.sqltext import Sql, expression, name
 

@@ -9,11 +9,10 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.query.encoding.encode import LEAF, VALUE, distinct_values, values_of
+from sqlanon.query.encode import LEAF, VALUE, distinct_values, values_of
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.publish.suppression import SuppressionQuery
-from sqlanon.query.syntax import alias, column, nested, select
-from sqlanon.query.text import text_of, varchar
+from sqlanon.query.syntax import alias, column, nested, select, text_of, varchar
 from sqlanon.recoding import ColumnMap
 from sqlanon.sqltext import Fragment, Sql, name, names, render, value
 

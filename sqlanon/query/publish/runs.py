@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.query.classes.frequency import level
-from sqlanon.query.encoding.encode import SIZE
+from sqlanon.query.encode import SIZE
 from sqlanon.query.publish.recode import (
     Cell,
     Publication,

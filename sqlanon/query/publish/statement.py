@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.errors import PolicyError
 from sqlanon.policy.roles import ClassMean
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encoding.encode import VALUE
+from sqlanon.query.encode import VALUE
 from sqlanon.query.publish.recode import (
     Cell,
     Publication,

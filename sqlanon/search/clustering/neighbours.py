@@ -22,10 +22,9 @@ import numpy as np
 
 from sqlanon.errors import PolicyError
 from sqlanon.progress import advance, tell
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Numbers, packed, united
 from sqlanon.search.clustering.closure_costs import PairCosts
 from sqlanon.search.clustering.problem import ClusteringProblem, renumbered
-from sqlanon.search.packing import packed, united
 from sqlanon.wording import counted
 
 ROWS_BETWEEN_CHECKS = 64

@@ -41,7 +41,7 @@ import numpy as np
 
 from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
-from sqlanon.search.arrays import Numbers
+from sqlanon.search.arrays import Numbers, packed, united
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.problem import (
     Clustering,
@@ -49,7 +49,6 @@ from sqlanon.search.clustering.problem import (
     records_of,
     set_closures,
 )
-from sqlanon.search.packing import packed, united
 
 MAX_NODES = 500
 """Most nodes of a lattice that is looked through."""

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.search.arrays import Numbers, Reals
+from sqlanon.search.arrays import Numbers, Reals, packed, united
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, MapLayout, Words, bits_of, flags
 from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, narrow_first
-from sqlanon.search.packing import packed, united
 
 
 @dataclass(frozen=True, slots=True)

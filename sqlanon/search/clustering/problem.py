@@ -22,9 +22,8 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.arrays import Flags, Numbers, packed, united
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.packing import packed, united
 from sqlanon.wording import counted
 
 NOWHERE = -1

@@ -26,9 +26,8 @@ from fractions import Fraction
 import numpy as np
 
 from sqlanon.loss.cells import GROUP_LOSSES, GroupedCells, GroupLoss
-from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.arrays import Flags, Numbers, packed, united
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, leaf_count
-from sqlanon.search.packing import packed, united
 from sqlanon.search.privacy import Demands, Sparse
 
 LARGEST = 2**52

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.query.syntax import (
+    TEXT,
     alias,
     column,
+    is_nested,
+    is_zoned,
     nested,
     select,
+    text_of,
+    varchar,
 )
-from sqlanon.query.text import TEXT, is_nested, is_zoned, text_of, varchar
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render, value
 
 ATTRIBUTE = "attribute"

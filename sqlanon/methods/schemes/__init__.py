@@ -1,1 +1,0 @@
-"""Global recoding by generalization schemes: one partition of the values of each column."""

@@ -1,1 +1,0 @@
-"""Queries that turn a table into codes."""
