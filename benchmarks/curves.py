@@ -33,8 +33,8 @@ import duckdb
 from adult import DATA, NINE, complete
 from sqlglot import exp
 
+from sqlanon.comparison.drawing import COLOURS, FONT, svg_of
 from sqlanon.demo import census
-from sqlanon.pictures import COLOURS, FONT, svg_of
 
 ADULT, CENSUS = "adult", "demo"
 TABLES = {"adult-5": 5, "adult-50": 50, "demo-5": 5}

@@ -499,17 +499,17 @@ def _companions(
     manifest: str | Path | None, labels: str | Path | None, *, output: Path | None, overwrite: bool
 ) -> tuple[Witnessing, ...]:
     """What writes the manifest and the labels of a release while it is published."""
-    from sqlanon.pictures import refuse_target
+    from sqlanon.publishing.target import writable_file
 
     witnesses: list[Witnessing] = []
     if manifest is not None:
         from sqlanon.publishing.manifest import manifest_of  # most releases have none
 
-        path = refuse_target(manifest, "manifest", endings=(".json",), overwrite=overwrite)
+        path = writable_file(manifest, "manifest", endings=(".json",), overwrite=overwrite)
         witnesses.append(manifest_of(path, output=output, overwrite=overwrite))
     if labels is not None:
         from sqlanon.publishing.labels import ENDINGS, labels_of
 
-        path = refuse_target(labels, "file of labels", endings=ENDINGS, overwrite=overwrite)
+        path = writable_file(labels, "file of labels", endings=ENDINGS, overwrite=overwrite)
         witnesses.append(labels_of(path, overwrite=overwrite))
     return tuple(witnesses)

@@ -21,7 +21,7 @@ LAYERS = (
     {"search", "query", "engine", "resources"},
     ("microdata",),
     {"assessment", "methods"},
-    ("publishing", "pictures", "comparison", "release_report", "suggestion"),
+    ("publishing", "comparison", "release_report", "suggestion"),
     ("inspection", "api", "demo", "cli", "__main__"),
 )
 METHODS = (

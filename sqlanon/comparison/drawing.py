@@ -8,14 +8,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engine.files import write_file
 from sqlanon.errors import PolicyError
 from sqlanon.loss.cells import CELL_MEASURES
-from sqlanon.pictures import COLOURS, FONT, refuse_target, refuse_undrawn, svg_of
+from sqlanon.publishing.target import writable_file
 from sqlanon.resources import html_page
+from sqlanon.wording import drawable
+
+# Okabe and Ito 2008, without the yellow that no white page shows.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+FONT = "Helvetica, Arial, sans-serif"
+
+
+def refuse_undrawn() -> None:
+    """Refuses to draw, by a `PolicyError`, where what draws is not installed."""
+    if any(find_spec(name) is None for name in ("altair", "vl_convert")):
+        raise PolicyError(
+            "charts are drawn by altair and vl-convert, which are not installed: "
+            "pip install 'sqlanon[report]'"
+        )
+
+
+def svg_of(chart: Any) -> str:
+    """A chart of altair as SVG, drawn without a browser or a network.
+
+    What draws ends the process at characters that no XML may hold, so they are escaped here. No
+    chart asks it to cut labels (a `limit`), as it would cut them within a character.
+    """
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(_escaped(chart.to_dict()))
+    return drawn
+
+
+def _escaped(part: Any) -> Any:
+    """A part of a chart's specification, its texts drawable."""
+    if isinstance(part, str):
+        return drawable(part)
+    if isinstance(part, Mapping):
+        return {_escaped(name): _escaped(value) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_escaped(value) for value in part]
+    return part
+
 
 # Seven colours and eight marks have no common divisor, so 56 lines would differ in one of them.
 MARKS = (
@@ -99,7 +138,7 @@ def refuse_chart(path: str | Path, *, overwrite: bool = False, bars: bool = Fals
         PolicyError: What draws is not installed.
         SourceError: The file has another ending, exists already or cannot be written.
     """
-    file = refuse_target(path, "chart", endings=(".svg", ".html"), overwrite=overwrite)
+    file = writable_file(path, "chart", endings=(".svg", ".html"), overwrite=overwrite)
     if not bars or file.suffix.lower() == ".svg":
         refuse_undrawn()
     return file

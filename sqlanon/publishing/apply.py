@@ -27,11 +27,16 @@ from sqlanon.publishing import formats
 from sqlanon.publishing.earlier import refuse_intersections
 from sqlanon.publishing.expected import expected_results, published_kept
 from sqlanon.publishing.formats import Columns
-from sqlanon.publishing.in_place import STILL_THERE, lost_and_kept, refuse_broken_views
 from sqlanon.publishing.plan import Plan, planned_population
 from sqlanon.publishing.promises import refuse_misfits
-from sqlanon.publishing.target import Target, refuse_target
-from sqlanon.publishing.together import judged_columns, judged_together, refuse_together
+from sqlanon.publishing.target import (
+    STILL_THERE,
+    Target,
+    lost_and_kept,
+    refuse_broken_views,
+    refuse_target,
+)
+from sqlanon.publishing.verifying import judged_columns, judged_together, refuse_together
 from sqlanon.query.encode import fingerprint
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import rows_of, type_name

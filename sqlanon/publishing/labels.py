@@ -33,7 +33,7 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.group_labels import items_of
 from sqlanon.hierarchy.number_ranges import HYPHEN, NumberRange
 from sqlanon.hierarchy.rules import TOP, Dates, Expressions, Intervals, Prefix
-from sqlanon.publishing.companions import Companion, Text
+from sqlanon.publishing.manifest import Companion, Text
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.syntax import column, select, varchar
 from sqlanon.recoding import Group

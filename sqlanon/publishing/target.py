@@ -1,8 +1,11 @@
-"""Targets of a publication, and what is known to be wrong with one before there is any work."""
+"""Targets of a publication, and what is known to be wrong with one before there is any work.
+
+Where a table is replaced in place: what needs it as it is, what is lost with it, and what stays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,9 +22,9 @@ from sqlanon.microdata.calls import Call, Frame
 from sqlanon.microdata.opening import is_data
 from sqlanon.microdata.tables import place_of, try_place
 from sqlanon.policy.policy import Policy
-from sqlanon.publishing.in_place import refuse_broken
 from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
+from sqlanon.wording import counted, listed
 
 T = TypeVar("T")
 
@@ -276,3 +279,128 @@ def may_change(source: OpenedSource, *called: object) -> bool:
         return False
     is_view = source.kind == "connection" and not source.engine.tables.is_base_table(source.table)
     return is_view or any(callback is not None for callback in called)
+
+
+STILL_THERE = (
+    "the database file and its log may still hold pages of the original: once no connection "
+    "holds it, run `sqlanon rewrite DATABASE`, which is sqlanon.rewrite(path) in Python"
+)
+
+
+IN_HISTORY = (
+    "the table's history keeps the original, for all who may read it, until its old files are "
+    "removed: by VACUUM in Delta, by expire_snapshots in Iceberg"
+)
+
+
+def refuse_broken(engine: Engine, table: exp.Table, *, policy: Policy) -> None:
+    """Refuses to replace a table that other objects need as it is.
+
+    Raises:
+        SourceError: Another table refers to it, or an object uses a column that would be gone.
+    """
+    if engine.can.keeps_versions:
+        return
+    referring = files.referring(engine, table)
+    if referring:
+        verb = "refers" if len(referring) == 1 else "refer"
+        raise SourceError(
+            f"{counted(len(referring), 'other table')} {verb} to {table.name!r} by a foreign key: "
+            f"{', '.join(map(repr, referring))}; write into another table, or drop the foreign key "
+            "first"
+        )
+    types = engine.columns(table)
+    columns = list(types)
+    gone = [name for name in columns if name not in policy.published(columns)]
+    broken = [
+        f"{one} uses {', '.join(map(repr, one.used(gone)))}"
+        for one in files.dependents(engine, table)
+        if one.used(gone)
+    ]
+    if broken:
+        raise SourceError(
+            f"columns that are not published are used elsewhere: {'; '.join(broken)}; change or "
+            "drop what uses them, or publish with --into TABLE"
+        )
+    left = {name: types[name] for name in policy.published(columns)}
+    refuse_broken_views(engine, table, columns=left)
+
+
+def refuse_broken_views(
+    engine: Engine, table: exp.Table, *, columns: Mapping[str, exp.DataType]
+) -> None:
+    """Refuses to replace a table by one of other columns or types, with which views would fail.
+
+    Raises:
+        SourceError: A view that works would not any more, whether or not it names a column.
+    """
+    if engine.can.keeps_versions:
+        return
+    broken = files.broken_views(engine, table, columns=columns)
+    if broken:
+        raise SourceError(
+            f"{counted(len(broken), 'view')} would fail with the columns that are published, or "
+            f"with labels in them: {', '.join(map(repr, broken))}; change or drop what uses the "
+            "others, or publish with --into TABLE"
+        )
+
+
+def _changed(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[str]:
+    """Objects that use columns which are published as labels, and may not work with them."""
+    generalized = [
+        name
+        for name, level in zip(plan.policy.attributes, plan.recoding.levels, strict=True)
+        if level[-1] > 0
+    ]
+    for one in files.dependents(engine, table):
+        used = one.used(generalized)
+        if used:
+            verb = "holds" if len(used) == 1 else "hold"
+            yield f"{one} uses {listed([repr(name) for name in used])}, which now {verb} labels"
+    for one in files.picking(engine, table):
+        yield f"{one} picks columns or tables by a text, and may use what is not published"
+    if files.broken_views(engine, table, columns=engine.columns(table)) is None:
+        yield (
+            "whether views still work with the new columns could not be tried, since the open "
+            "transaction, or another one, has made or changed the table or a view"
+        )
+
+
+def lost_and_kept(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[str]:
+    """Parts of the original that are not carried over, and parts that stay and quote its values."""
+    if engine.can.keeps_versions:
+        yield IN_HISTORY
+        return
+    yield from _changed(engine, plan, table=table)
+    yield from files.own_parts(engine, table)
+    for text in files.leftovers(engine, table.catalog, besides=table):
+        yield f"kept as they are, and may quote values: {text}"
+
+
+def writable_file(
+    path: str | Path, what: str, *, endings: Sequence[str], overwrite: bool = False
+) -> Path:
+    """A file beside a table that a chart or page can be written to.
+
+    Args:
+        path: The file.
+        what: What is written to it, such as `chart`.
+        endings: Those that it may have.
+        overwrite: Whether one that exists already may be replaced.
+
+    Raises:
+        SourceError: The file has another ending, exists already or cannot be written.
+    """
+    file = path_of(path, f"the {what}")
+    if file.suffix.lower() not in endings:
+        raise SourceError(
+            f"{file.name!r} cannot be a {what}; give it the ending {' or '.join(endings)}"
+        )
+    if not file.parent.is_dir():
+        raise SourceError(f"there is no folder {str(file.parent)!r}")
+    if file.exists() and not file.is_file():
+        raise SourceError(f"{str(file)!r} is not a regular file; name another")
+    if file.exists() and not overwrite:
+        raise SourceError(f"{str(file)!r} exists already; replace it with overwrite (--overwrite)")
+    files.refuse_folder(file.resolve())
+    return file

@@ -15,9 +15,8 @@ from sqlanon.reports.bound import is_reached, is_useless
 from sqlanon.reports.check import ModelResult, SensitiveFigures, Trajectories
 from sqlanon.reports.document import bound_figure, finite, rounded
 from sqlanon.reports.plan import Report
-from sqlanon.reports.risk import Persons
+from sqlanon.reports.risk import Persons, WeightedRisk
 from sqlanon.reports.use import ReleaseUse
-from sqlanon.reports.weights import WeightedRisk
 from sqlanon.wording import at_least, figure, percent, without_noise
 
 

@@ -15,9 +15,8 @@ from sqlglot import exp
 from sqlanon.assessment.check import check_table, of_records, table_results
 from sqlanon.assessment.measure import ControlError, ReadRelease, read_release
 from sqlanon.assessment.persons import person_notes
-from sqlanon.assessment.risk import assess, identifying_sets
+from sqlanon.assessment.risk import assess, identifying_sets, weighted_risk
 from sqlanon.assessment.subsets import DEFAULT_SETS, RiskOptions
-from sqlanon.assessment.weights import weighted_risk
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD, ClassStatistics
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine

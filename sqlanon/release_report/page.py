@@ -10,10 +10,10 @@ from pathlib import Path
 
 from sqlanon.errors import SourceError
 from sqlanon.loss.cells import CELL_MEASURES
-from sqlanon.pictures import refuse_target
 from sqlanon.policy.policy import COUNTING_COLUMNS
 from sqlanon.policy.privacy import figure_of
 from sqlanon.policy.sizes import CLASS_FAMILIES
+from sqlanon.publishing.target import writable_file
 from sqlanon.release_report.figures import (
     LabelGroup,
     MethodFacts,
@@ -61,7 +61,7 @@ def refuse_page(path: str | Path, *, overwrite: bool = False) -> Path:
     Raises:
         SourceError: The file has another ending, exists already or cannot be written.
     """
-    return refuse_target(path, "page", endings=ENDINGS, overwrite=overwrite)
+    return writable_file(path, "page", endings=ENDINGS, overwrite=overwrite)
 
 
 @contextmanager

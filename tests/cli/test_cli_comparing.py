@@ -109,14 +109,14 @@ def test_a_chart_is_tried_before_any_search(refused, database, tmp_path, monkeyp
 
 def test_without_what_draws_the_extra_is_named(refused, database, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
-    monkeypatch.setattr("sqlanon.pictures.find_spec", lambda name: None)
+    monkeypatch.setattr("sqlanon.comparison.drawing.find_spec", lambda name: None)
     words = ["compare", database, "people", *QUASI, "--chart", tmp_path / "x.svg"]
     assert "pip install 'sqlanon[report]'" in refused(*words)
 
 
 @pytest.mark.slow
 def test_a_page_needs_nothing_that_draws(compared, tmp_path, monkeypatch):
-    monkeypatch.setattr("sqlanon.pictures.find_spec", lambda name: None)
+    monkeypatch.setattr("sqlanon.comparison.drawing.find_spec", lambda name: None)
     assert compared("--chart", tmp_path / "x.html").code == 0
 
 

@@ -9,7 +9,7 @@ from sqlglot import parse_one
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
-from sqlanon.release_report.of_plan import _is_shown, _without_values, method_facts
+from sqlanon.release_report.making import _is_shown, _without_values, method_facts
 
 MARKER = re.compile(r"mk[a-z]\d{3}|\b77\d{5}\b")
 ROWS = 24
