@@ -18,6 +18,8 @@ from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LEVEL_MEASURES
 from sqlanon.wording import key
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = settings(max_examples=15)
 WORK = [("Fed", "gov", "*"), ("Local", "gov", "*"), ("State", "gov", "*"), ("Own", "own", "*")]
 ORIGINAL = [("Fed", 20), ("Local", 22), ("State", 25), ("Own", 31)] * 2
@@ -100,7 +102,6 @@ def labels_of(tree, groups):
     return {grown.leaves[n]: group.label for group in found for n in group.leaves}
 
 
-@pytest.mark.slow
 @SETTINGS
 @given(table=tables(), draw=st.data())
 def test_measures_of_groups_are_those_of_the_formulas(table, draw):

@@ -21,6 +21,8 @@ from sqlanon import (
 )
 from sqlanon.errors import PolicyError, SourceError
 
+pytestmark = pytest.mark.slow
+
 ASKED = Policy(["age", "zip"], sensitive=["ill"], models=[KAnonymity(2), LDiversity(2)])
 AGES = [
     ("p1", "20-40", "flu"),

@@ -18,6 +18,8 @@ from sqlanon.assessment import classes as tabulation
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy import layout
 
+pytestmark = pytest.mark.slow
+
 DATABASE = empty_database()
 TYPES = {"q": "VARCHAR", "a": "INTEGER", "b": "VARCHAR", "person": "INTEGER"}
 ORDER_A = [1, 2, 5, None]
@@ -93,7 +95,6 @@ def _paths(request, monkeypatch):
         monkeypatch.setattr(tabulation, "APART_SHARE", 0.0)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_paths")
 @pytest.mark.parametrize("nulls", ["value", "none"])
 def test_check_agrees_with_brute_force(nulls):
@@ -115,7 +116,6 @@ def test_check_agrees_with_brute_force(nulls):
     agree()
 
 
-@pytest.mark.slow
 @settings(max_examples=11)
 @given(records)
 def test_check_counts_persons_of_an_entity_column(rows):
@@ -163,7 +163,6 @@ MODELS = [
 ]
 
 
-@pytest.mark.slow
 @settings(max_examples=11)
 @given(records)
 def test_models_hold_where_every_class_satisfies_them(rows):
@@ -189,7 +188,6 @@ def test_recursive_diversity_is_decided_by_the_decimal_number_written():
         assert report.models[0].value == 1.1
 
 
-@pytest.mark.slow
 def test_null_is_a_value_unless_it_is_said_to_be_none():
     rows = [("x", None, "mild", 1), ("x", 1, "mild", 1), ("y", None, "mild", 1)] * 2
     assert check(rows, sensitive=["a"]).sensitive["a"].distinct_l == 1
@@ -231,7 +229,6 @@ def test_types_with_an_order_of_their_own_need_no_other(kind):
     assert sqlanon.check(DATABASE, policy, table="t").holds
 
 
-@pytest.mark.slow
 def test_texts_are_ordered_by_the_order_or_the_leaves_of_the_hierarchy():
     rows = [("x", 1, "mild", 1), ("y", 1, "bad", 1), ("y", 1, "fatal", 1)]
     order = ["bad", "mild", "fatal"]
@@ -286,7 +283,6 @@ def test_orders_that_do_not_fit_their_column_are_refused_with_counts():
     refused(HierarchyError, match, rows, sensitive=tree)
 
 
-@pytest.mark.slow
 def test_an_empty_table_is_refused_and_one_record_is_checked():
     refused(SourceError, "the table is empty", [], sensitive=["a"])
     report = check([("x", None, None, None)], sensitive=sensitive_of(), entity="person")
@@ -308,7 +304,6 @@ def test_an_entity_that_is_not_there_is_noted_however_like_another_column_it_is_
     assert note.endswith(meant) == (entity == "persons")
 
 
-@pytest.mark.slow
 def test_homogeneity_and_skew_are_noted_where_nothing_is_asked():
     rows = [("x", 1, "mild", 1)] * 3 + [("y", 2, "mild", 1), ("y", 2, "bad", 1)]
     notes = " ".join(check(rows, sensitive=["a", "b"], models=[KAnonymity(2)]).notes)
@@ -366,7 +361,6 @@ def test_report_says_it_to_a_reader():
     assert "0.2-closeness (equal) of 'a' holds: the table has 0" in text
 
 
-@pytest.mark.slow
 def test_threads_and_the_order_of_rows_change_no_figure():
     reports = []
     for threads, order in ((1, "i"), (2, "hash(i)"), (8, "i DESC")):

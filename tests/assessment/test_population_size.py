@@ -15,6 +15,8 @@ import sqlanon
 from sqlanon.errors import PolicyError
 from sqlanon.reports.estimates import PopulationEstimate
 
+pytestmark = pytest.mark.slow
+
 HISTOGRAMS = st.dictionaries(st.integers(1, 6), st.integers(1, 5), min_size=1).map(
     lambda sizes: {**sizes, 1: sizes.get(1, 1)}
 )
@@ -129,7 +131,6 @@ def test_k_map_is_the_largest_class_that_would_seldom_show_so_many(smallest, cla
     assert found == max(seldom, default=smallest)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fraction", [0.05, 0.1, 0.3, 0.6])
 def test_rule_of_dankar_comes_near_the_uniques_of_a_population(fraction):
     rng = random.Random(4)

@@ -14,6 +14,8 @@ import sqlanon
 from sqlanon import Hierarchy, Policy
 from sqlanon.errors import PolicyError, SourceError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def connection():
@@ -157,7 +159,6 @@ def test_population_of_a_type_that_holds_the_same_values_is_compared(connection,
     assert report.population.size == 3
 
 
-@pytest.mark.slow
 def test_population_may_be_a_file_or_a_frame(connection, tmp_path):
     fill(connection, "t", RELEASED)
     fill(connection, "p", POPULATION)
@@ -315,7 +316,6 @@ people = st.lists(st.tuples(st.integers(0, 6), keys), min_size=1, max_size=20)
 DATABASE = empty_database()
 
 
-@pytest.mark.slow
 @settings(max_examples=20)
 @given(people, people, st.booleans(), st.sampled_from([0.2, 0.4, 0.9]))
 def test_population_risk_agrees_with_a_count_in_python(released, others, by_person, threshold):
@@ -366,7 +366,6 @@ def test_persons_agree_with_a_count_in_python(rows, threshold):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "quasi", "form"),
     [

@@ -17,6 +17,8 @@ from sqlanon import (
     UnsatisfiableError,
 )
 
+pytestmark = pytest.mark.slow
+
 # Three groups of four: one of four ills, one of two, one of one alone; every person has two rows.
 PEOPLE = """
     CREATE TABLE people AS
@@ -119,7 +121,6 @@ def test_both_ways_are_named_where_both_help(connection):
     assert ways_in(message) == [WIDEN, ALLOW]
 
 
-@pytest.mark.slow
 def test_the_limit_that_is_named_is_enough(connection):
     models = [LDiversity(2)]
     assert "to 0.3334 or more" in message_of(connection, BOUNDED, *models, suppression_limit=0.3333)
@@ -143,7 +144,6 @@ def test_nothing_is_promised_where_nothing_helps(connection):
     assert message.endswith("ask for less, or give hierarchies with other levels")
 
 
-@pytest.mark.slow
 def test_what_suppression_brings_about_is_counted():
     """Of 8 a, 3 b, 2 c and d at level 1 {b, d} is too far; without it {a, a, b, b} is, too."""
     places = {"v0": "aa", "v1": "aac", "v2": "aabb", "v4": "b", "v5": "d", "v6": "ac", "v7": "a"}

@@ -14,6 +14,8 @@ from sqlanon.engine.duckdb.tables import DuckDBTables
 from sqlanon.errors import EngineError, SourceError, VerificationError
 from sqlanon.publishing import apply
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy({"age": Hierarchy.intervals(10)}, others="keep", models=[KAnonymity(5)])
 
 
@@ -26,7 +28,6 @@ def database(tmp_path):
     return path
 
 
-@pytest.mark.slow
 def test_a_read_only_file_system_is_named(database):
     mounted = ["mount", "--bind", database.parent, database.parent]
     if subprocess.run(mounted, capture_output=True, check=False).returncode:
@@ -106,7 +107,6 @@ def test_an_arrow_file_on_a_full_disk_says_so(database, monkeypatch):
     assert [path.name for path in database.parent.iterdir()] == [database.name]
 
 
-@pytest.mark.slow
 def test_a_database_does_not_grow_where_nothing_is_published(tmp_path, monkeypatch):
     path = tmp_path / "people.duckdb"
     with duckdb.connect(str(path)) as connection:

@@ -32,6 +32,8 @@ from sqlanon.query.syntax import table
 from sqlanon.reports.search import SearchFigures
 from sqlanon.sqltext import Sql
 
+pytestmark = pytest.mark.slow
+
 SOURCE = table("people")
 
 HOSTILE = [
@@ -327,13 +329,11 @@ def compare(engine, connection, plan):
     assert alike(found, types) == alike(wanted, types)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_statements_for_postgres_publish_the_same_rows(case, postgres):
     compare(postgres, *case.plan())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in CASES if not case.far], ids=repr)
 def test_statements_for_spark_publish_the_same_rows(case, spark):
     compare(spark, *case.plan())
@@ -345,7 +345,6 @@ def elsewhere(request):
         yield session
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_what_is_published_is_worked_out_alike_elsewhere(case, elsewhere):
     if case.far and elsewhere.dialect == "spark":
@@ -381,7 +380,6 @@ def test_the_statement_shown_publishes_what_is_published(case):
     assert [tuple(map(spelling, row)) for row in shown] == expected(connection, plan)
 
 
-@pytest.mark.slow
 def test_rounds_of_suppression_are_part_of_the_plan_and_not_of_what_its_report_tells(tmp_path):
     """By the whole table some wards are too far from it; without them others are, twice."""
     connection, plan = planned("rounds")
@@ -393,12 +391,10 @@ def test_rounds_of_suppression_are_part_of_the_plan_and_not_of_what_its_report_t
     assert sqlanon.Plan.load(tmp_path / "plan.json").sql() == plan.sql()
 
 
-@pytest.mark.slow
 def test_hostile_names_of_columns_are_read_by_postgres(postgres):
     compare(postgres, *hostile_columns('a"b', "a`b", "Ünï cödé", "a'b\\", "${x}", "select", "a\nb"))
 
 
-@pytest.mark.slow
 def test_hostile_names_of_columns_are_read_by_spark(spark):
     compare(spark, *hostile_columns('a"b', "a`b", "Ünï cödé", "a'b\\", "$x", "select", "a\nb"))
 
@@ -410,7 +406,6 @@ def hostile_columns(*names):
     return connection, sqlanon.plan(connection, found, table="people")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", WARD_CASES, ids=repr)
 def test_statements_for_spark_use_no_query_twice(case):
     _, plan = case.plan()
@@ -422,7 +417,6 @@ def test_statements_for_spark_use_no_query_twice(case):
         assert all(held.count(name) == 1 for name in names)
 
 
-@pytest.mark.slow
 def test_statements_for_spark_drop_every_table_of_their_own():
     _, plan = next(case for case in CASES if case.name == "rounds").plan()
     trees = [sqlglot.parse_one(text, read="spark") for text in plan.statements("spark", "out")]
@@ -432,7 +426,6 @@ def test_statements_for_spark_drop_every_table_of_their_own():
     assert sorted(dropped) == sorted(made[:-1]) != []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["postgres", "spark", "databricks", "snowflake", "trino"])
 def test_statements_for_another_engine_try_no_cast(dialect):
     _, plan = next(case for case in CASES if case.name == "listed numbers").plan()
@@ -454,7 +447,6 @@ def test_statements_are_refused_where_rows_would_differ_in_silence(dialect):
         plan.sql(dialect)
 
 
-@pytest.mark.slow
 def test_a_syntax_that_an_engine_lacks_is_refused_in_one_line():
     _, plan = next(case for case in CASES if case.name == "rounds").plan()
     with pytest.raises(EngineError, match="cannot be written for bigquery: 'NULLS LAST'") as error:

@@ -22,6 +22,8 @@ from sqlanon import (
 from sqlanon.errors import PolicyError, SourceError, StalePlanError, VerificationError
 from sqlanon.publishing.promises import DIGEST
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy(
     {"age": Hierarchy.intervals(5, 10), "sex": QuasiIdentifier(Hierarchy.suppression())},
     sensitive=["ill"],
@@ -88,7 +90,6 @@ def test_a_plan_of_which_any_part_was_changed_is_refused_and_says_so(connection,
         part[name] = value
 
 
-@pytest.mark.slow
 def test_a_plan_that_was_not_changed_is_applied_however_it_is_laid_out(connection, tmp_path):
     file, document = saved(connection, tmp_path)
     file.write_text(json.dumps(dict(reversed(document.items())), indent=7))
@@ -131,7 +132,6 @@ def refused_when_applied(connection, tmp_path, *changes, policy=POLICY):
     return caught.value
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "kind", "words"),
     [
@@ -155,7 +155,6 @@ def test_a_plan_is_held_to_its_policy_by_what_it_publishes(
     assert words in str(error)
 
 
-@pytest.mark.slow
 def test_models_that_need_no_suppression_are_held_against_the_published_table(connection, tmp_path):
     policy = replace(POLICY, suppression_limit=0.0, models=[KAnonymity(2), LDiversity(2)])
     error = refused_when_applied(connection, tmp_path, put("policy", "l", 6), policy=policy)
@@ -191,7 +190,6 @@ def test_a_plan_made_to_suppress_more_than_its_policy_allows_is_an_error(connect
         replace(plan, policy=replace(plan.policy, suppression_limit=0.01))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [

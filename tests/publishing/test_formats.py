@@ -14,6 +14,8 @@ from sqlanon.engine.duckdb import export
 from sqlanon.errors import HierarchyError, SourceError, VerificationError
 from sqlanon.microdata.inspect import make_hierarchy
 
+pytestmark = pytest.mark.slow
+
 KEPT = Policy({"q": Hierarchy.suppression()}, keep=["v"], models=[KAnonymity(2)])
 ZONES = ("UTC", "Asia/Tokyo", "America/St_Johns", "Europe/Berlin", "Pacific/Apia")
 
@@ -98,7 +100,6 @@ def planned(name):
     return connection, sqlanon.plan(connection, KEPT, table="people")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
 @pytest.mark.parametrize("name", NESTED)
 def test_nested_type_is_kept_or_text(tmp_path, name, ending):
@@ -183,7 +184,6 @@ def rows_in(zone, policy, folder):
     return path.read_text(), report.statistics.classes
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "hierarchy",
     [
@@ -199,14 +199,12 @@ def test_instants_are_published_alike_in_every_time_zone(tmp_path, hierarchy):
     assert others == [first] * len(others)
 
 
-@pytest.mark.slow
 def test_instants_that_are_kept_are_written_in_utc(tmp_path):
     texts = {rows_in(zone, KEPT, tmp_path)[0] for zone in ZONES}
     assert len(texts) == 1
     assert "2020-01-31 21:30:00+00" in texts.pop()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["set-cover", "incognito"])
 def test_instants_beside_suppressed_ones_are_written_in_utc(tmp_path, method):
     policy = Policy(
@@ -309,7 +307,6 @@ def test_expression_that_names_its_time_zone_or_needs_none_is_taken(expression, 
     assert sqlanon.plan(table_of(value), policy, table="people").report.models
 
 
-@pytest.mark.slow
 def test_leaves_with_an_offset_are_the_same_values_in_every_time_zone():
     rows = [["2020-01-31 00:30:00+00", "*"], ["2020-01-31 12:00:00+09:00", "*"]]
     policy = Policy({"v": Hierarchy.from_rows(rows)}, drop=["q"], models=[KAnonymity(2)])

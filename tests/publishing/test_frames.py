@@ -16,6 +16,8 @@ from sqlanon import KAnonymity, Policy
 from sqlanon.engine.duckdb.capabilities import QUERIES_LEAVE_NOTHING
 from sqlanon.errors import PolicyError, SourceError, SqlanonError, UnsatisfiableError
 
+pytestmark = pytest.mark.slow
+
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 
@@ -58,7 +60,6 @@ KINDS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.every_row
 def test_a_frame_of_the_same_kind_comes_back(kind):
@@ -103,7 +104,6 @@ def test_a_relation_without_its_connection_comes_back_on_it_or_is_refused():
             sqlanon.anonymize(bits, UNNAMED)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not QUERIES_LEAVE_NOTHING, reason="it takes its connection")
 @pytest.mark.every_row
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
@@ -124,7 +124,6 @@ def test_a_frame_takes_no_format_of_a_text_file():
         sqlanon.check(TABLE, UNNAMED, delimiter=";")
 
 
-@pytest.mark.slow
 def test_a_connection_that_reads_no_variables_must_be_given():
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")
@@ -143,7 +142,6 @@ def test_a_relation_of_another_connection_is_refused():
             sqlanon.anonymize(other, UNNAMED, table=one.table("people"))
 
 
-@pytest.mark.slow
 def test_any_frame_may_be_published_within_a_connection():
     with empty_database() as connection:
         published = sqlanon.anonymize(connection, POLICY, table=polars.from_arrow(TABLE))
@@ -176,7 +174,6 @@ def test_the_report_of_the_proof_comes_where_it_is_asked_for():
     assert found.report.output == "pyarrow Table"
 
 
-@pytest.mark.slow
 def test_a_plan_of_a_frame_is_applied_to_it():
     plan = sqlanon.plan(TABLE, POLICY)
     published, report = sqlanon.apply(TABLE, plan, with_report=True)
@@ -188,7 +185,6 @@ def test_a_plan_of_a_frame_is_applied_to_it():
         sqlanon.apply(TABLE.slice(1), plan)
 
 
-@pytest.mark.slow
 def test_all_that_reads_takes_a_frame():
     published = sqlanon.anonymize(TABLE, POLICY)
     assert sqlanon.check(published, UNNAMED).holds
@@ -206,7 +202,6 @@ def shuffled(frame):
     return frame.take(order)
 
 
-@pytest.mark.slow
 def test_an_ordered_model_counts_categories_by_what_they_are():
     frame = pandas.DataFrame({"age": AGES, "grade": pandas.Categorical([3, 2, 10] * 4)})
     policy = {**UNNAMED, "sensitive": {"grade": {"t": "ordered:0.9"}}}
@@ -226,7 +221,6 @@ def test_a_frame_of_a_derived_class_is_one_of_the_class_that_it_is_derived_from(
     assert type(sqlanon.anonymize(derived(TABLE.to_pandas()), POLICY)) is pandas.DataFrame
 
 
-@pytest.mark.slow
 def test_rows_say_nothing_of_the_order_that_they_had():
     assert sqlanon.anonymize(shuffled(TABLE), POLICY).equals(sqlanon.anonymize(TABLE, POLICY))
 
@@ -256,7 +250,6 @@ SERIES = {
 }
 
 
-@pytest.mark.slow
 def test_columns_of_pandas_that_are_kept_have_the_types_that_they_had():
     frame = pandas.DataFrame({"age": AGES, **SERIES})
     made = sqlanon.anonymize(frame, UNNAMED)
@@ -284,7 +277,6 @@ COLUMNS = {
 }
 
 
-@pytest.mark.slow
 def test_columns_of_polars_that_are_kept_have_the_types_that_they_had():
     columns = {n: polars.Series(own * 4).cast(dtype) for n, (own, dtype) in COLUMNS.items()}
     frame = polars.DataFrame({"age": AGES, **columns})
@@ -326,7 +318,6 @@ def arrow_array(values, kind):
     )
 
 
-@pytest.mark.slow
 def test_columns_of_arrow_that_are_kept_have_the_types_that_they_had():
     values = {name: VALUES.get(name, ["a", None, "b"]) * 4 for name in TYPES}
     kept = {name: arrow_array(own, TYPES[name]) for name, own in values.items()}
@@ -494,7 +485,6 @@ def made_of(columns):
     return Policy(columns[1:2], identifiers=columns[:1], models=[KAnonymity(4)])
 
 
-@pytest.mark.slow
 def test_a_policy_is_a_path_a_dict_a_policy_or_a_function(tmp_path):
     (tmp_path / "age.csv").write_text("".join(f"{age};{age // 20}\n" for age in AGES))
     path = tmp_path / "policy.toml"
@@ -505,7 +495,6 @@ def test_a_policy_is_a_path_a_dict_a_policy_or_a_function(tmp_path):
         assert (found.statistics, found.models) == (expected.statistics, expected.models)
 
 
-@pytest.mark.slow
 def test_method_and_loss_of_a_policy_file_count():
     said = POLICY | {"method": "mondrian", "loss": "tree", "scheme": "ghs"}
     report = sqlanon.plan(TABLE, said).report
@@ -515,7 +504,6 @@ def test_method_and_loss_of_a_policy_file_count():
     assert sqlanon.compare(TABLE, said, methods=["mondrian"]).losses == ("tree",)
 
 
-@pytest.mark.slow
 def test_a_source_with_one_table_needs_no_name(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age\n" + "".join(f"{age}\n" for age in AGES))
@@ -554,13 +542,11 @@ def test_arguments_that_are_mixed_up_are_told(call, fault):
         call()
 
 
-@pytest.mark.slow
 def test_the_policy_of_two_tables_may_be_a_keyword():
     named = sqlanon.measure(TABLE, TABLE, policy=POLICY)
     assert named.records == sqlanon.measure(TABLE, TABLE, POLICY).records == TABLE.num_rows
 
 
-@pytest.mark.slow
 def test_a_draft_is_taken_for_its_policy_once_every_column_has_a_role():
     draft = sqlanon.suggest(TABLE)
     assert sqlanon.check(TABLE, draft).statistics == sqlanon.check(TABLE, draft.policy).statistics
@@ -568,7 +554,6 @@ def test_a_draft_is_taken_for_its_policy_once_every_column_has_a_role():
         sqlanon.anonymize(TABLE, draft)
 
 
-@pytest.mark.slow
 def test_integers_of_128_bits_of_polars_come_back():
     values = [2**70, 2**70, 5, 5]
     frame = polars.DataFrame({"a": [1, 1, 2, 2], "x": polars.Series(values, dtype=polars.Int128)})

@@ -11,6 +11,8 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.errors import SourceError
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     "select", 'a"b', "x; DROP TABLE t", "n", "count", "size", "value", "leaf", "word_0",
     "class_size", "label", "record", "small", "source", "map_0", "rowid", "*", "Ünï çode",
@@ -68,7 +70,6 @@ def harmless(hierarchy):
         return published(opened, "u", "harmless", hierarchy)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "other"), [*zip(NAMES[::2], NAMES[1::2], strict=True)])
 def test_quasi_identifiers_of_any_names_give_the_rows_of_harmless_ones(connection, name, other):
     found = published(connection, "t", name, GROUPS, other)
@@ -76,14 +77,12 @@ def test_quasi_identifiers_of_any_names_give_the_rows_of_harmless_ones(connectio
     assert found[0] == [("low", "*")] * 11
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["value", "select", 'a"b', "x; DROP TABLE t", "line\nbreak"])
 def test_rule_over_a_column_of_any_name_gives_the_rows_of_a_harmless_one(connection, name):
     for number, hierarchy in enumerate(RULES):
         assert published(connection, f"t{number}", name, hierarchy) == harmless(hierarchy)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("role", ["sensitive", "keep", "drop", "identifiers"])
 def test_columns_of_any_name_in_any_other_role(connection, role):
     make(connection, "t", {"letter": LETTERS, **dict.fromkeys(NAMES, OTHERS)})
@@ -100,7 +99,6 @@ def test_columns_of_any_name_in_any_other_role(connection, role):
     assert len(found.fetchall()) == 11
 
 
-@pytest.mark.slow
 def test_forty_quasi_identifiers_are_not_too_many(connection):
     names = [f"x{number}" for number in range(40)]
     make(connection, "t", dict.fromkeys(names, LETTERS))
@@ -125,7 +123,6 @@ def test_table_of_any_name_is_read_and_written(connection, name):
     assert rows(connection, quoted(f"{name} anon")) == [("low",)] * 11
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["select", 'a"b', "x; DROP TABLE t", "a.b", "a\nb"])
 def test_table_of_any_name_is_replaced_in_place(connection, name):
     make(connection, quoted(name), {"letter": LETTERS})
@@ -134,7 +131,6 @@ def test_table_of_any_name_is_replaced_in_place(connection, name):
     assert len(rows(connection, quoted(name))) == 11
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".duckdb"])
 def test_output_file_keeps_hostile_column_names(connection, tmp_path, ending):
     make(connection, "t", {"letter": LETTERS, **dict.fromkeys(NAMES, OTHERS)})
@@ -160,7 +156,6 @@ def test_table_of_an_attached_database_is_published_beside_it(connection, tmp_pa
     assert len(rows(connection, '"far away".anon')) == 11
 
 
-@pytest.mark.slow
 def test_table_of_an_attached_database_is_replaced_in_place(connection, tmp_path):
     connection.execute(f"ATTACH '{tmp_path / 'x.duckdb'}' AS far")
     make(connection, "far.people", {"letter": LETTERS})
@@ -169,7 +164,6 @@ def test_table_of_an_attached_database_is_replaced_in_place(connection, tmp_path
     assert any("sqlanon.rewrite" in note for note in report.notes)
 
 
-@pytest.mark.slow
 def test_view_and_temporary_table_are_published(connection):
     make(connection, "people", {"letter": LETTERS})
     connection.execute("CREATE VIEW shown AS SELECT * FROM people")
@@ -225,7 +219,6 @@ def test_null_is_a_value_of_its_own(connection, hierarchy, columns):
     assert Counter(rows(connection, "out")) == Counter(rows(connection, "t"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("hierarchy", [Hierarchy.suppression(), GROUPS, Hierarchy.prefix(1)])
 def test_null_that_stands_alone_is_suppressed_or_generalized(connection, hierarchy):
     make(connection, "t", {"x": ["'a'"] * 4 + ["NULL"], "y": ["NULL"] * 5})
@@ -236,7 +229,6 @@ def test_null_that_stands_alone_is_suppressed_or_generalized(connection, hierarc
         assert rows(connection, "out") == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".parquet", ".arrow", ".duckdb"])
 def test_enum_label_of_a_suppressed_record_is_in_no_byte_of_the_output(
     connection, tmp_path, ending

@@ -13,6 +13,8 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.publishing.labels import _days
 
+pytestmark = pytest.mark.slow
+
 JOBS = Hierarchy.from_rows(
     [("nurse", "health", "*"), ("cook", "kitchen", "*"), ("baker", "kitchen", "*")],
     others=["other jobs", "*"],

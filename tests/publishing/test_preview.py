@@ -9,6 +9,8 @@ from sqlanon.errors import PolicyError, SqlanonError, StalePlanError
 from sqlanon.hierarchy.rules import level_names
 from sqlanon.publishing.preview import preview_text
 
+pytestmark = pytest.mark.slow
+
 ROWS = [(30 + n // 3, "fm"[n % 2], f"note {n}") for n in range(12)] + [(99, None, None)]
 
 
@@ -112,7 +114,6 @@ def test_a_plan_tells_levels_by_name(connection):
     assert plan.to_dict()["level_names"]["sex"] == ["original value", "*"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("loss", ["lm", "average-class-size"])
 def test_every_minimal_node_has_its_loss_and_suppression(connection, limit, loss):
@@ -167,7 +168,6 @@ def test_the_preview_of_a_text_file_takes_the_format_of_its_plan(tmp_path):
     assert record.before == {"day": "2020-12-31"}
 
 
-@pytest.mark.slow
 def test_records_are_shown_to_who_confirms_the_plan(connection):
     shown = []
     given = {"into": "made", "preview": 2}

@@ -11,6 +11,8 @@ from sqlanon import KAnonymity, Policy
 from sqlanon.cli.main import status
 from sqlanon.errors import SqlanonError
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy(["age", "sex"], models=[KAnonymity(2)], suppression_limit=1)
 ROWS = "SELECT range % 5 AS age, 'f' AS sex FROM range(20)"
 
@@ -158,7 +160,6 @@ def test_a_transaction_that_has_written_elsewhere_is_told_before_the_search(fold
             sqlanon.anonymize(connection, POLICY, table="home.main.people", into="anonymous")
 
 
-@pytest.mark.slow
 def test_a_target_that_can_be_leaves_no_trial_behind(folder):
     with duckdb.connect("people.duckdb") as connection:
         connection.execute("BEGIN")

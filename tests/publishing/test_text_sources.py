@@ -12,6 +12,8 @@ from sqlanon import Hierarchy, KAnonymity, Policy, Sensitive, TCloseness
 from sqlanon.cli.main import status
 from sqlanon.microdata.opening import opened_for, reading
 
+pytestmark = pytest.mark.slow
+
 KEPT = {
     "zip": "0123{}",
     "price": "{}.50",
@@ -55,7 +57,6 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.slow
 def test_kept_columns_are_published_as_they_were_written(people, tmp_path):
     output = tmp_path / "out.csv"
     report = sqlanon.anonymize(people, policy(), output=output, date_format="%d/%m/%Y")
@@ -65,7 +66,6 @@ def test_kept_columns_are_published_as_they_were_written(people, tmp_path):
         assert after == before, column
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_saved_plan_reads_the_file_as_it_was_planned(people, tmp_path, ending):
     saved, output = tmp_path / "plan.json", tmp_path / f"out.{ending}"
@@ -81,7 +81,6 @@ def test_an_ambiguous_date_is_not_generalized_unasked(people, tmp_path):
         sqlanon.anonymize(people, policy(), output=tmp_path / "out.csv")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("opened", [reading, opened_for])
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet", "arrow"])
 def test_nothing_of_a_column_that_is_dropped_is_loaded(people, tmp_path, opened, ending):
@@ -116,7 +115,6 @@ def test_the_entity_is_loaded_though_it_is_dropped(people):
         assert found.fetchall() == [(40, 0)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "arrow", "duckdb"])
 def test_check_and_measure_agree_with_what_was_published(people, tmp_path, ending):
     output, form = tmp_path / f"out.{ending}", {"date_format": "%d/%m/%Y"}
@@ -159,7 +157,6 @@ def test_every_command_takes_the_format_of_a_text_file(tmp_path, capsys, command
     assert json.loads(capsys.readouterr().out)["schema_version"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "form",
     [{"delimiter": ";"}, {"encoding": "latin-1"}, {"nullstr": "NA"}, {"date_format": "%d/%m/%Y"}],

@@ -18,6 +18,8 @@ from sqlanon.query.classes.table_classes import set_counts
 from sqlanon.query.syntax import column, table, varchar
 from sqlanon.sqltext import expression
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = [
     "", " ", "a", "a ", "A", "ä", "é", "z", "a'b", 'a"b', "a`b", "a\\b", "a\\nb", "a\nb", "\\",
     "%s", "${x}", "$${x}", "a${x}b${y}", "\\${x}", "{{x}}", "NULL", "--", ";", "1", "01", "1e2",
@@ -81,7 +83,6 @@ def queries(connection, columns):
         yield exp.select(varchar(column(name))).from_(people).distinct()
 
 
-@pytest.mark.slow
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables())
 def test_random_tables_are_read_alike_elsewhere(engine, drawn):

@@ -14,6 +14,8 @@ from sqlanon.cli.main import status
 from sqlanon.errors import PolicyError
 from sqlanon.wording import part_of, percent
 
+pytestmark = pytest.mark.slow
+
 
 def policy(k=5, **others):
     return Policy(
@@ -40,7 +42,6 @@ def copies_of_ten(copies=6):
     return [(n, 20 + n, "mf"[n % 2]) for n in range(10) for _ in range(copies)]
 
 
-@pytest.mark.slow
 def test_no_verdict_where_records_are_counted_and_a_person_makes_up_a_class():
     connection = people(copies_of_ten())
     connection.execute("CREATE TABLE released AS SELECT age::TEXT AS age, sex FROM people")
@@ -87,7 +88,6 @@ def drawn_people():
     return people([(n % 40, 20 + drawn.randrange(10), drawn.choice("mf")) for n in range(100)])
 
 
-@pytest.mark.slow
 def test_a_publication_counts_the_persons_of_the_release_by_their_smallest_class(tmp_path):
     connection, page = drawn_people(), tmp_path / "report.html"
     made = sqlanon.anonymize(
@@ -105,7 +105,6 @@ def test_a_publication_counts_the_persons_of_the_release_by_their_smallest_class
     assert all(each in table for each in held)
 
 
-@pytest.mark.slow
 def test_a_release_that_says_whose_its_records_are_counts_persons():
     connection = drawn_people()
     connection.execute(
@@ -121,7 +120,6 @@ def test_a_release_that_says_whose_its_records_are_counts_persons():
     assert after.in_classes(1, None) == report.facts.before.in_classes(1, None) == 40
 
 
-@pytest.mark.slow
 def test_a_publication_counts_the_persons_whose_sensitive_value_a_class_gives_away(tmp_path):
     connection, page = drawn_people(), tmp_path / "report.html"
     connection.execute("ALTER TABLE people ADD COLUMN illness TEXT")
@@ -142,7 +140,6 @@ def test_a_publication_counts_the_persons_whose_sensitive_value_a_class_gives_aw
     )
 
 
-@pytest.mark.slow
 def test_a_difference_that_one_person_makes_is_not_shown():
     rows = [(n, 20 + 5 * (n % 2), "m") for n in range(20) for _ in range(6)]
     connection = people([*rows, *[(20, 20, "f")] * 6])
@@ -170,7 +167,6 @@ def test_an_original_that_cannot_tell_persons_apart_is_refused():
         sqlanon.report(connection, "released", replace(policy(), entity="patient"), table="people")
 
 
-@pytest.mark.slow
 def test_the_terminal_says_why_a_report_of_uncounted_persons_fails(tmp_path, capsys):
     original, release = tmp_path / "people.csv", tmp_path / "release.csv"
     original.write_text("pid,age\n" + "1,20\n2,20\n" * 3)

@@ -8,6 +8,8 @@ import pytest
 
 import sqlanon
 
+pytestmark = pytest.mark.slow
+
 MARKER = "value-of-nobody-else"
 HOSTILE = "<b>ag&e</b>"
 TABLE = pyarrow.table(

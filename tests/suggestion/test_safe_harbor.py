@@ -12,6 +12,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.resources import toml_document
 from sqlanon.suggestion.safe_harbor import SMALL_ZIP3
 
+pytestmark = pytest.mark.slow
+
 LATER = (830, 831, 878, 879, 884, 890, 893)
 PROFILE = "hipaa-safe-harbor"
 PATIENTS = """
@@ -142,7 +144,6 @@ def test_codes_ages_and_years_are_allowed_as_far_as_the_rule_says(column, bad):
     assert bool(found) == bool(bad)
 
 
-@pytest.mark.slow
 def test_what_is_drafted_and_published_is_allowed():
     with empty_database() as connection:
         connection.execute(PATIENTS)

@@ -21,6 +21,8 @@ from sqlanon.methods.clustering import pricing
 from sqlanon.methods.clustering.first import Priced
 from sqlanon.search.clustering.dual_bound import Duals, dual_bound
 
+pytestmark = pytest.mark.slow
+
 AGES = [("1", "1-2", "*"), ("2", "1-2", "*"), ("3", "3-4", "*"), ("4", "3-4", "*")]
 
 
@@ -91,7 +93,6 @@ def least(trees, bounds, weighing, records, k, allowance):
     return rest((1 << len(records)) - 1, allowance)
 
 
-@pytest.mark.slow
 @settings(max_examples=100)
 @given(bounded(), st.sampled_from([10**6, 1, 2, 4]), st.sampled_from([None, 60]))
 def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case, most, seconds):
@@ -111,7 +112,6 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case, mos
     assert report.lower_bound <= float(possible / len(records)) + 1e-9
 
 
-@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     bounded(),
@@ -145,7 +145,6 @@ def test_a_bound_looks_at_the_lowest_and_highest_level():
     assert "records within the levels allowed that suppresses no record" in report.to_text()
 
 
-@pytest.mark.slow
 def test_records_that_fit_no_class_within_the_levels_are_suppressed_or_refused():
     connection, _ = table_of("11123")
     quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(AGES), 1, 0, 1)}
@@ -212,7 +211,6 @@ def test_a_bound_by_the_cheapest_itemsets_says_what_the_others_count(monkeypatch
     assert "a record loses 0.333 or more count as that much" in " ".join(report.notes)
 
 
-@pytest.mark.slow
 def test_with_a_time_limit_prices_are_raised_until_that_helps_no_more(monkeypatch):
     connection, policy = table_of("111233344")
     full = sqlanon.bound(connection, policy, table="people", effort="full")
@@ -246,7 +244,6 @@ def test_an_effort_that_the_time_limit_ends_is_not_told(monkeypatch):
     assert report.lower_bound >= quick.lower_bound
 
 
-@pytest.mark.slow
 def test_a_node_that_a_branch_repeats_costs_what_the_lowest_level_says():
     connection, policy = opened([[("1", "*")]], [(1, 1)], [1.0], [("1", 0)] * 3, 2, 0.0)
     asked = {"loss": "suppressed-cells"}

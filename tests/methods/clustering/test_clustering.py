@@ -25,6 +25,8 @@ from sqlanon.errors import HierarchyError, UnsatisfiableError
 from sqlanon.methods.clustering.first import largest_block
 from sqlanon.methods.registry import Options
 
+pytestmark = pytest.mark.slow
+
 COVERS = ("set-cover", "direct-cover")
 BRIEFLY = {"passes": 1}  # what refinement is worth is looked at elsewhere
 WAYS = [BRIEFLY, {"refine": False}, {}, *({"block_records": most, **BRIEFLY} for most in (1, 4))]
@@ -65,7 +67,6 @@ def cell_loss(rows, label):
     return Fraction(size - 1, len(rows) - 1)
 
 
-@pytest.mark.slow
 @settings(max_examples=8)
 @given(tables(), st.sampled_from(COVERS), st.sampled_from(WAYS))
 def test_every_record_is_published_by_ancestors_of_its_values(case, method, way):
@@ -90,7 +91,6 @@ def test_every_record_is_published_by_ancestors_of_its_values(case, method, way)
     assert report.lower_bound <= report.loss["lm"] + 1e-12
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", COVERS)
 def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     """Two f and two m can each be a block; NULL goes with one of them."""
@@ -104,7 +104,6 @@ def test_plan_and_anonymize_cut_a_large_table_alike(people, method):
     assert "the table was cut into 2 blocks of up to 3 records, each" in report.notes[0]
 
 
-@pytest.mark.slow
 def test_a_memory_limit_makes_blocks_smaller(people, tmp_path, monkeypatch):
     """Five records of 100 MB each do not fit where three do."""
     monkeypatch.setattr("sqlanon.methods.clustering.first.RECORD_BYTES", 100_000_000)
@@ -156,7 +155,6 @@ def people():
         yield connection
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", COVERS)
 @pytest.mark.parametrize("name", ["size", "Size", "sqlanon_unit", "sqlanon_position", "records"])
 def test_columns_may_be_called_like_ours(people, method, name):
@@ -183,7 +181,6 @@ def with_other_names(**asked):
     return report.loss["lm"], report.lower_bound
 
 
-@pytest.mark.slow
 def test_a_plan_survives_a_file_and_publishes_the_same(people, tmp_path):
     policy = policy_of([SEX], ["q0"], 2, [1.0], keep=["job"])
     plan = sqlanon.plan(people, policy, table="people", method="direct-cover")
@@ -245,7 +242,6 @@ def lonely():
 BETA = {"beta": 2.0, "block_records": 6}
 
 
-@pytest.mark.slow
 def test_what_blocks_suppress_is_noted_once_with_all_records(lonely):
     plan = sqlanon.plan(lonely[0], lonely[1], table="people", **{**ALONE, **BETA})
     assert plan.report.search.blocks == 2
@@ -255,7 +251,6 @@ def test_what_blocks_suppress_is_noted_once_with_all_records(lonely):
     ]
 
 
-@pytest.mark.slow
 def test_what_no_candidate_of_blocks_covers_is_noted_once_with_all_records(lonely):
     plan = sqlanon.plan(lonely[0], lonely[1], table="people", method="set-cover", **BETA)
     assert [note for note in plan.report.notes if "covers" in note] == [
@@ -264,7 +259,6 @@ def test_what_no_candidate_of_blocks_covers_is_noted_once_with_all_records(lonel
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("most", "ending"), [(6, " within the same blocks"), (12, "")])
 def test_the_guarantee_of_set_cover_is_told_for_what_it_holds(lonely, most, ending):
     plan = sqlanon.plan(
@@ -320,7 +314,6 @@ def test_nobody_is_left_out_where_clusters_stay_as_they_were_found(people):
     assert plan.report.search.left_out == 0
 
 
-@pytest.mark.slow
 def test_kept_records_are_left_out_only_as_a_class_that_satisfies_the_policy(people):
     """NULL alone would lose less outside, but one record is no class of two."""
     more = {"suppression_limit": 0.4, "suppressed": "keep", "suppressed_label": "gone"}
@@ -341,7 +334,6 @@ def test_kept_records_are_left_out_only_as_a_class_that_satisfies_the_policy(peo
     assert (report.suppressed_records, report.statistics.smallest) == (4, 4)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", COVERS)
 @pytest.mark.parametrize("most", [4, 6, 9])
 def test_blocks_keep_to_levels_and_share_the_limit(lonely, method, most):

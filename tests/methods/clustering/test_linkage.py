@@ -14,6 +14,8 @@ from sqlanon.methods.options import CLUSTER_DISTANCES
 from sqlanon.search.clustering.agglomerative import DISTANCES
 from sqlanon.search.clustering.neighbours import Neighbours
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["age", "zip", "sex"]
 
 
@@ -43,7 +45,6 @@ def people():
     connection.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", LINKAGES)
 def test_more_combinations_than_can_be_compared_are_refused_but_not_blocks_of_them(
     people, method, monkeypatch
@@ -79,7 +80,6 @@ def test_a_block_of_too_many_combinations_is_refused_before_another_is_searched(
     assert not searched
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "policy", "told"),
     [
@@ -106,7 +106,6 @@ def test_the_distances_of_the_option_are_those_that_there_are():
     assert list(CLUSTER_DISTANCES) == list(DISTANCES)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["agglomerative", "agglomerative-modified"])
 def test_distances_give_clusters_of_their_own(people, method):
     settings = {"method": method, "refine": False}

@@ -18,6 +18,8 @@ from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.methods.clustering.rounds import cut_large
 from sqlanon.search.clustering.mondrian import RULES, partition
 
+pytestmark = pytest.mark.slow
+
 
 def published(connection, policy, **settings):
     report = sqlanon.anonymize(
@@ -28,7 +30,6 @@ def published(connection, policy, **settings):
     return report, rows
 
 
-@pytest.mark.slow
 def test_combinations_that_take_several_numbers_keep_their_order(monkeypatch):
     """The first column has the most values, so its places are in the last number."""
     records = [(str(n * n % 11), "fm"[n // 5 % 2], "xyz"[n % 7 % 3], "job") for n in range(80)]
@@ -47,7 +48,6 @@ def test_combinations_that_take_several_numbers_keep_their_order(monkeypatch):
     assert Counter(again) == Counter(rows)
 
 
-@pytest.mark.slow
 @settings(max_examples=8)
 @given(tables(), st.sampled_from(RULES), st.integers(1, 4), st.booleans())
 def test_cuts_in_the_database_are_those_in_memory(case, cuts, most, diverse):
@@ -83,7 +83,6 @@ def people():
 AGE = Hierarchy.intervals(5, 10, 20)
 
 
-@pytest.mark.slow
 def test_highest_levels_leave_out_who_can_be_in_no_class(people):
     """Nobody else is as old as the oldest, whatever the interval allowed."""
     quasi = {"age": QuasiIdentifier(AGE, max_level=2), "sex": Hierarchy.suppression()}
@@ -183,7 +182,6 @@ def test_time_may_be_over_when_what_a_round_needed_is_dropped(people, monkeypatc
     assert len(dropped) == after
 
 
-@pytest.mark.slow
 def test_strict_parts_are_annealed_as_far_as_memory_holds_records(people, monkeypatch):
     monkeypatch.setattr("sqlanon.methods.clustering.mondrian.BLOCK_RECORDS", 400)
     policy = Policy(
@@ -200,7 +198,6 @@ def test_strict_parts_are_annealed_as_far_as_memory_holds_records(people, monkey
     ).report.holds
 
 
-@pytest.mark.slow
 def test_relaxed_parts_leave_out_what_others_are_better_without(people):
     people.execute("INSERT INTO people SELECT 1000 + 300 * range, 'f', 1, 'a' FROM range(3)")
     quasi = {"age": Hierarchy.intervals(4, 20, 100, 500), "sex": Hierarchy.suppression()}
@@ -223,7 +220,6 @@ def test_relaxed_parts_leave_out_what_others_are_better_without(people):
     assert 0 < report.suppressed_records <= 20
 
 
-@pytest.mark.slow
 def test_a_time_limit_leaves_parts_as_they_are(people, monkeypatch):
     """Here it comes when the table has just been read, so classes stay those of one node."""
     home = "sqlanon.methods.clustering.mondrian"

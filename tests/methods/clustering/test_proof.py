@@ -22,6 +22,8 @@ from sqlanon.search.clustering.dual_bound import Ascent
 from sqlanon.search.clustering.effort import PASSES
 from sqlanon.search.clustering.problem import Clustering
 
+pytestmark = pytest.mark.slow
+
 METHODS = ["direct-cover", "set-cover", "forest", "agglomerative", "diameter-cover"]
 ROUNDING = 1e-9
 
@@ -42,7 +44,6 @@ def policy(**more):
     return Policy(columns, models=[KAnonymity(3)], others="drop", **more)
 
 
-@pytest.mark.slow
 @settings(max_examples=8)
 @given(bounded(), st.sampled_from(METHODS), st.sampled_from(["columns", "quick", "full"]))
 def test_no_plan_proves_more_than_the_least_loss(case, method, bound):
@@ -63,7 +64,6 @@ def test_no_plan_proves_more_than_the_least_loss(case, method, bound):
         assert report.lower_bound <= float(possible / len(records)) + ROUNDING
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", [*METHODS, "agglomerative-modified", "partial-domain"])
 def test_a_plan_proves_more_with_more_effort(people, method):
     found = [
@@ -80,7 +80,6 @@ def test_a_plan_proves_more_with_more_effort(people, method):
     assert f"{found[1].ratio:.3g} times as much" in found[1].to_text()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "more", [{"entity": "c"}, {"sensitive": {"c": Sensitive([LDiversity(2)])}}], ids=["entity", "l"]
 )
@@ -92,7 +91,6 @@ def test_what_the_bound_does_not_look_at_does_not_lower_it(people, more):
     assert alone <= report.loss["lm"]
 
 
-@pytest.mark.slow
 def test_blocks_have_a_bound_of_their_own(people):
     asked = {"method": "set-cover", "block_records": 25}
     report = sqlanon.plan(people, policy(), table="people", **asked).report
@@ -108,7 +106,6 @@ def test_blocks_have_a_bound_of_their_own(people):
     assert "suppression limit shared among blocks" in " ".join(limited.notes)
 
 
-@pytest.mark.slow
 def test_what_blocks_prove_says_nothing_of_clusters_that_cross_them(people, monkeypatch):
     def alternating(problem, _):
         return [np.arange(first, problem.records, 15) for first in range(15)], None
@@ -136,7 +133,6 @@ def test_prices_are_raised_in_full_where_refinement_takes_longer():
     assert effort(bound="columns")[0] is None
 
 
-@pytest.mark.slow
 def test_a_small_table_is_priced_unasked_and_a_large_one_on_request(people, monkeypatch):
     def by(**asked):
         return sqlanon.plan(people, policy(), table="people", method="forest", **asked).report
@@ -155,7 +151,6 @@ def test_a_table_is_small_in_rows_and_in_nodes_times_patience(monkeypatch):
             assert [_takes_a_moment(problem, patience) for patience in (1, 2)] == [False, True]
 
 
-@pytest.mark.slow
 def test_prices_leave_time_for_the_search(people, monkeypatch):
     left, candidates = [], Mine.candidates
 
@@ -169,7 +164,6 @@ def test_prices_leave_time_for_the_search(people, monkeypatch):
     assert 0 < left[0] < 40
 
 
-@pytest.mark.slow
 def test_clusters_for_k_alone_that_are_exchanged_are_not_priced(people, monkeypatch):
     times, priced = [], Mine.priced
 
@@ -184,7 +178,6 @@ def test_clusters_for_k_alone_that_are_exchanged_are_not_priced(people, monkeypa
     assert None not in times
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["anytime", "forest"])
 def test_no_more_itemsets_than_a_bound_takes_are_mined_and_the_others_are_told(
     people, method, monkeypatch
@@ -210,7 +203,6 @@ def test_an_unknown_effort_is_refused(people):
         sqlanon.bound(people, policy(), table="people", effort="columns")
 
 
-@pytest.mark.slow
 def test_a_chain_below_the_lowest_level_costs_what_that_level_does():
     """`a0` repeats no label but every value of its node, so it is one node at both levels."""
     tree = Hierarchy.from_rows([("a0", "a_1", "*"), ("b0", "b_1", "*"), ("b1", "b_1", "*")])

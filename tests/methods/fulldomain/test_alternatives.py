@@ -14,6 +14,8 @@ from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.methods.fulldomain import method
 from sqlanon.publishing.plan import Plan
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy(
     quasi_identifiers={
         "age": Hierarchy.intervals(5, 10, 20),
@@ -36,7 +38,6 @@ def lowest_within(case, number, most):
     )
 
 
-@pytest.mark.slow
 @settings(max_examples=8)
 @given(cases())
 def test_each_alternative_is_the_best_of_its_part_of_the_lattice(case):

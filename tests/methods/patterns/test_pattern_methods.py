@@ -21,6 +21,8 @@ from sqlanon import (
 from sqlanon.errors import HierarchyError, PolicyError, UnsatisfiableError
 from sqlanon.policy.policy import Sensitive
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = [
     (1, "10115", "f", "flu"),
     (1, "10117", "f", "gout"),
@@ -106,7 +108,6 @@ def test_few_records_without_a_place_take_the_cheapest_class_with_them(people):
     assert "2 other records of the cheapest classes" in report.notes[-1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [LDiversity(2), LDiversity(2, "recursive", 4), TCloseness(0.2, "equal"), AlphaAnonymity(0.8)],
@@ -119,7 +120,6 @@ def test_instances_that_violate_a_model_are_not_used(people, model):
     assert not {row for row in rows if row[0] == "2"}
 
 
-@pytest.mark.slow
 def test_weights_decide_which_pattern_comes_first(people):
     heavy = {**HIERARCHIES, "sex": sqlanon.QuasiIdentifier(Hierarchy.suppression(), weight=5)}
     policy = Policy(heavy, keep=("ill",), models=[KAnonymity(2)], suppression_limit=0.2)
@@ -136,7 +136,6 @@ def test_exact_loses_what_it_proves(people):
     assert "(no choice of these patterns that satisfies the policy loses less)" in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", [DeltaDisclosure(0.3), BetaLikeness(0.2), TCloseness(0.1)])
 def test_exact_claims_no_bound_where_leaving_records_out_may_lose_less(model):
     connection = empty_database()
@@ -236,7 +235,6 @@ def test_values_that_a_hierarchy_misses_are_counted(people):
         sqlanon.plan(people, policy, table="people", method="pattern-greedy", patterns="all")
 
 
-@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.just(0), st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=8),

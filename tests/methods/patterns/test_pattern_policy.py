@@ -23,6 +23,8 @@ from sqlanon import (
 )
 from sqlanon.errors import UnsatisfiableError
 
+pytestmark = pytest.mark.slow
+
 AGES = Hierarchy.from_rows([("0", "low", "*"), ("1", "low", "*"), ("2", "high", "*")])
 TOWNS = Hierarchy.from_rows([("a", "*"), ("b", "*")])
 LABELS = [{row[0]: row for row in tree.rows} for tree in (AGES, TOWNS)]
@@ -149,7 +151,6 @@ def found_by(method, connection, policy, patterns):
         return None
 
 
-@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     tables,
@@ -188,7 +189,6 @@ def test_exact_is_the_least_of_all_that_the_policy_allows(
         assert greedy.loss["lm"] >= least - 1e-9
 
 
-@pytest.mark.slow
 @settings(max_examples=5)
 @given(
     tables,
@@ -226,7 +226,6 @@ def cells_of(connection, policy, patterns, method="pattern-greedy"):
     return rows, [note for note in report.notes if "place" in note or "suppressed" in note]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_one_person_with_many_records_is_no_class(method):
     policy = policy_of(FREE, entity="person")
@@ -257,7 +256,6 @@ def test_records_without_a_place_are_at_the_highest_levels_allowed():
     assert notes == ["no pattern has a place for 2 records with enough others; they are left out"]
 
 
-@pytest.mark.slow
 def test_a_record_without_a_place_joins_others_where_that_loses_less_than_leaving_it_out():
     records = [*ALIKE[:2], ("0", "b", 4, "flu")]
     patterns = [["age", "town"]]

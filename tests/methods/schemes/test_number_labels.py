@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = settings(max_examples=25)
 AGES = [20 + n % 51 for n in range(102)]
 FIVES = Hierarchy.intervals(5, 10, 20)
@@ -41,7 +43,6 @@ def test_merged_values_tell_neither_extreme():
     assert labels[:2] == ["23-25", "26-28"]
 
 
-@pytest.mark.slow
 def test_one_record_less_does_not_change_the_labels_of_intervals():
     ages = [*AGES, 2, 98]
     labels = published(ages, FIVES, scheme="gops")
@@ -70,7 +71,6 @@ RULES = [
 ]
 
 
-@pytest.mark.slow
 @SETTINGS
 @given(
     draw=st.data(),

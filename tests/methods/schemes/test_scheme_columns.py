@@ -10,6 +10,8 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, 
 from sqlanon.errors import PolicyError
 from sqlanon.policy.privacy import AlphaAnonymity
 
+pytestmark = pytest.mark.slow
+
 WORK = Hierarchy.from_rows([("a", "L", "*"), ("b", "L", "*"), ("c", "R", "*"), ("d", "R", "*")])
 SUPPRESSION = Hierarchy.suppression()
 

@@ -22,6 +22,8 @@ from sqlanon.publishing.promises import misfits
 from sqlanon.search.lattice.schemes.enumeration import Walk
 from sqlanon.wording import key
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = settings(max_examples=15)
 WORK = [("Fed", "gov", "*"), ("Local", "gov", "*"), ("State", "gov", "*"), ("Own", "own", "*"),
         ("None", "own", "*")]  # fmt: skip
@@ -243,7 +245,6 @@ def compared(found, expected, names):
         assert found[name] == pytest.approx(expected[name], rel=1e-9, abs=1e-9), name
 
 
-@pytest.mark.slow
 @SETTINGS
 @given(
     table=tables(),
@@ -276,7 +277,6 @@ def test_plan_and_measure_agree_with_the_formulas(table, limit, scheme, loss):
     compared(found.loss, expected, found.loss.keys() - by_level)
 
 
-@pytest.mark.slow
 @SETTINGS
 @given(
     table=tables(),

@@ -29,6 +29,8 @@ from sqlanon.search.clustering.effort import Schedule
 from sqlanon.search.clustering.problem import NOWHERE, records_of
 from sqlanon.search.privacy import Demands, ValueDemand
 
+pytestmark = pytest.mark.slow
+
 FEW = settings(max_examples=25)
 MODELS = [
     LDiversity(3),

@@ -32,6 +32,8 @@ from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.search.clustering.refinement import ClosuresMet, parts_of_k, refine
 
+pytestmark = pytest.mark.slow
+
 FEW = settings(max_examples=40)
 
 

@@ -27,6 +27,8 @@ from sqlanon.search.clustering.repartition_programs import (
     solved,
 )
 
+pytestmark = pytest.mark.slow
+
 FEW = settings(max_examples=12)
 
 
@@ -136,7 +138,6 @@ def test_groups_of_few_and_of_many_records_lose_less(k):
     assert found.loss(problem) < before.loss(problem)
 
 
-@pytest.mark.slow
 def test_a_demand_holds_where_less_is_lost():
     problem = random_table(96, 3, demand=Distinct(np.arange(96) % 4, 2))
     before = Clustering.of(problem, np.arange(96) // 3)
@@ -155,7 +156,6 @@ def test_a_record_that_costs_others_much_is_left_out_within_the_limit():
     assert kept.loss(problem) == before.loss(problem)
 
 
-@pytest.mark.slow
 def test_equal_seeds_give_equal_clusters():
     problem = random_table(36, 3)
     before = direct_cover(problem, candidates_of(problem))
@@ -163,7 +163,6 @@ def test_equal_seeds_give_equal_clusters():
     assert found[0] == found[1]
 
 
-@pytest.mark.slow
 def test_the_number_of_pools_and_the_deadline_end_a_search():
     problem = random_table(24, 3)
     before = direct_cover(problem, candidates_of(problem))
@@ -245,7 +244,6 @@ def test_pools_begin_where_most_is_lost_above_what_records_are_worth(pools_of_tw
         assert found.loss(problem) == price.sum() < before.loss(problem)
 
 
-@pytest.mark.slow
 def test_a_cluster_that_gains_nothing_is_drawn_less_and_less(pools_of_two):
     problem, before = two_far_apart(2)
     # As if a million records could be saved by the hopeless ones.
