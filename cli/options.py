@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import typer
 
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
-from sqlanon.engine.endings import WRITTEN_LISTED
+from sqlanon.engine.endings import READ_FORMATS, WRITTEN_LISTED
 from sqlanon.errors import PolicyError
 from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 
@@ -28,8 +28,8 @@ PREVIEW = (
 """What --preview does."""
 
 SOURCE = (
-    "A DuckDB file, a CSV, CSV.gz, Parquet, JSON or Arrow IPC file, a postgresql:// URL, or with "
-    "--engine the name of a table there; of spark also a folder of data."
+    f"A DuckDB file, a {READ_FORMATS} file, a postgresql:// URL, or with --engine the name of a "
+    "table there; of spark also a folder of data."
 )
 """What a source may be."""
 TABLE = "The table to read; needed with a URL, and if a DuckDB file holds more than one."
@@ -306,10 +306,10 @@ class PolicyOptions:
     )
     population: str | None = option(
         "FILE|TABLE",
-        "The whole population from which the records were drawn: a table of the source, or a CSV, "
-        "CSV.gz, Parquet, JSON or Arrow IPC file. For --k-map and --delta-presence with values as "
-        "they were before anything was generalized; in risk and report without these generalized "
-        "like the released table, for journalist risk.",
+        "The whole population from which the records were drawn: a table of the source, or a "
+        f"{READ_FORMATS} file. For --k-map and --delta-presence with values as they were before "
+        "anything was generalized; in risk and report without these generalized like the released "
+        "table, for journalist risk.",
         panel=MODELS,
     )
     models: ModelOptions = field(default_factory=ModelOptions)

@@ -125,7 +125,7 @@ def _compared(
     labels: Sequence[Labels],
     conditions: list[Sql],
 ) -> tuple[int, ...]:
-    """The row of `population.people_of_classes`."""
+    """The row of `release.people_of_classes`."""
     layout = encoded.layout
     telling = {
         number: column
@@ -137,9 +137,9 @@ def _compared(
     columns = {number: layout.column_masks(number, 0) for number in telling}
     codes = {number: layout.leaf_codes(number, subject.trees[number]) for number in telling}
     read, covers = load_places(engine, telling, codes)
-    people = population.labelled_people(encoded.table, covers, columns=columns)
-    released = population.released_labels(classes, read, columns=columns)
-    query = population.people_of_classes(
+    people = release.labelled_people(encoded.table, covers, columns=columns)
+    released = release.released_labels(classes, read, columns=columns)
+    query = release.people_of_classes(
         engine.materialize("released", released),
         engine.materialize("people", people),
         columns=list(telling),

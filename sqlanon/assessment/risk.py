@@ -1,4 +1,7 @@
-"""Risk: how easily people of a table as it stands are found again, whoever made it."""
+"""Risk: how easily people of a table as it stands are found again, whoever made it.
+
+Also by a few of its columns (the special uniques of SUDA), and as a sample of weighted records.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +123,7 @@ def assess(
             subsets = subset_risk(engine, coded, options=options, largest=largest)
             if is_scored(coded, subsets.looked_at):
                 uniques = special_uniques(engine, coded, largest=largest)
-        weights = weighted_risk(engine, table, policy=present, threshold=options.threshold)
+        weighted = weighted_risk(engine, table, policy=present, threshold=options.threshold)
     return RiskReport(
         statistics=statistics,
         threshold=options.threshold,
@@ -133,7 +136,7 @@ def assess(
         not_counted=uncounted(policy, kept, columns=columns),
         estimate=estimate,
         uniques=uniques,
-        weights=weights,
+        weights=weighted,
         notes=(
             *_missing_aside(policy, columns),
             *chosen,
@@ -344,6 +347,10 @@ def is_scored(coded: SubsetCodes, sets: int) -> bool:
 
 def special_uniques(engine: Engine, coded: SubsetCodes, *, largest: int) -> SpecialUniques:
     """The SUDA scores of a table's records, by sets of at most so many columns.
+
+    Sets are counted small ones first. A record is a *minimal unique* by a set if it is unique by it
+    and by no smaller set within. Only classes of one record matter, and such a class holds one row
+    of the frequency set, so that a GROUP BY which finds it also says whose it is.
 
     The temporary tables stay until the engine's workspace ends.
     """

@@ -24,38 +24,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 FONT = "Helvetica, Arial, sans-serif"
 
 
-def refuse_undrawn() -> None:
-    """Refuses to draw, by a `PolicyError`, where what draws is not installed."""
-    if any(find_spec(name) is None for name in ("altair", "vl_convert")):
-        raise PolicyError(
-            "charts are drawn by altair and vl-convert, which are not installed: "
-            "pip install 'sqlanon[report]'"
-        )
-
-
-def svg_of(chart: Any) -> str:
-    """A chart of altair as SVG, drawn without a browser or a network.
-
-    What draws ends the process at characters that no XML may hold, so they are escaped here. No
-    chart asks it to cut labels (a `limit`), as it would cut them within a character.
-    """
-    import vl_convert
-
-    drawn: str = vl_convert.vegalite_to_svg(_escaped(chart.to_dict()))
-    return drawn
-
-
-def _escaped(part: Any) -> Any:
-    """A part of a chart's specification, its texts drawable."""
-    if isinstance(part, str):
-        return drawable(part)
-    if isinstance(part, Mapping):
-        return {_escaped(name): _escaped(value) for name, value in part.items()}
-    if isinstance(part, list | tuple):
-        return [_escaped(value) for value in part]
-    return part
-
-
 # Seven colours and eight marks have no common divisor, so 56 lines would differ in one of them.
 MARKS = (
     *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),
@@ -74,6 +42,15 @@ HEADROOM = 8
 """What labels and marks reach above a chart at most [points]."""
 PADDING = {"left": 40, "right": 48, "top": 12, "bottom": 12}
 """Room around: texts are wider in a browser that has another font than what draws [points]."""
+
+
+def refuse_undrawn() -> None:
+    """Refuses to draw, by a `PolicyError`, where what draws is not installed."""
+    if any(find_spec(name) is None for name in ("altair", "vl_convert")):
+        raise PolicyError(
+            "charts are drawn by altair and vl-convert, which are not installed: "
+            "pip install 'sqlanon[report]'"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +177,29 @@ def svg(panels: Sequence[ChartPanel]) -> str:
         )
         .configure_view(stroke="#bbbbbb")
     )
+
+
+def svg_of(chart: Any) -> str:
+    """A chart of altair as SVG, drawn without a browser or a network.
+
+    What draws ends the process at characters that no XML may hold, so they are escaped here. No
+    chart asks it to cut labels (a `limit`), as it would cut them within a character.
+    """
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(_escaped(chart.to_dict()))
+    return drawn
+
+
+def _escaped(part: Any) -> Any:
+    """A part of a chart's specification, its texts drawable."""
+    if isinstance(part, str):
+        return drawable(part)
+    if isinstance(part, Mapping):
+        return {_escaped(name): _escaped(value) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_escaped(value) for value in part]
+    return part
 
 
 def _sides(panel: ChartPanel) -> list[Any]:

@@ -3,7 +3,7 @@
 What is large stays where it is; whatever was counted there and has few rows goes on here, where a
 query takes milliseconds. A query is carried out there if it names a table of there, and what else
 it names is sent along; otherwise it is carried out here. Counting, search and proof know nothing of
-all this.
+all this. `Remote` is what the database elsewhere must do for it.
 """
 
 from __future__ import annotations

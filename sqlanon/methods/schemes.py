@@ -1,6 +1,7 @@
 """The method scheme (Li and Li 2007): the best partition of each column's values.
 
-Columns come first: the scheme and the order that each gets, or why not, and its groups.
+Columns come first: the scheme and the order that each gets, or why not, and its groups; then the
+search (`decide`) and its report.
 """
 
 from __future__ import annotations

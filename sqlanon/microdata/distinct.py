@@ -23,7 +23,7 @@ from sqlanon.query.encode import SIZE, Carried, word
 from sqlanon.query.publish import runs
 from sqlanon.query.publish.runs import factors, places
 from sqlanon.query.syntax import column, select
-from sqlanon.search.arrays import Numbers, leaf_numbers, packed_codes
+from sqlanon.search.arrays import Numbers, united
 from sqlanon.search.clustering.mondrian import PartRows
 from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.privacy import Demands, ValueDemand
@@ -329,3 +329,28 @@ def _persons(engine: Engine, subject: Subject, entity: str) -> exp.Table:
         places=places(subject.table, entity),
     )
     return engine.materialize("persons", query)
+
+
+def packed_codes(trees: Sequence[Tree], layout: Layout, *, leaves: Numbers) -> Numbers:
+    """Packed codes of records, `codes[record, word]`, of `leaves[record, column]`."""
+    codes = np.zeros((len(leaves), layout.words), np.int64)
+    for number, tree in enumerate(trees):
+        codes |= np.array(layout.leaf_codes(number, tree), np.int64)[leaves[:, number]]
+    return codes
+
+
+def leaf_numbers(trees: Sequence[Tree], layout: Layout, *, codes: Numbers) -> Numbers:
+    """The leaves that packed codes stand for: `leaves[record, column]` of `codes[record, word]`."""
+    leaves = np.zeros((len(codes), len(trees)), np.int64)
+    for number, tree in enumerate(trees):
+        listed = np.array(layout.leaf_codes(number, tree), np.int64)
+        keys = [
+            np.concatenate((listed[:, w], codes[:, w] & mask))
+            for w, mask in enumerate(layout.column_masks(number, 0))
+            if mask
+        ]
+        if keys:  # a single leaf has no bits
+            known, wanted = np.split(united(keys), [len(listed)])
+            order = np.argsort(known)
+            leaves[:, number] = order[np.searchsorted(known, wanted, sorter=order)]
+    return leaves

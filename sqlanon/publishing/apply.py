@@ -24,19 +24,22 @@ from sqlanon.microdata.tables import change_fault, written_beside
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.publishing import formats
-from sqlanon.publishing.earlier import refuse_intersections
+from sqlanon.publishing.earlier import (
+    judged_columns,
+    judged_together,
+    refuse_intersections,
+    refuse_together,
+)
 from sqlanon.publishing.expected import expected_results, published_kept
 from sqlanon.publishing.formats import Columns
 from sqlanon.publishing.plan import Plan, planned_population
 from sqlanon.publishing.promises import refuse_misfits
 from sqlanon.publishing.target import (
-    STILL_THERE,
     Target,
     lost_and_kept,
     refuse_broken_views,
     refuse_target,
 )
-from sqlanon.publishing.verifying import judged_columns, judged_together, refuse_together
 from sqlanon.query.encode import fingerprint
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import rows_of, type_name
@@ -45,6 +48,11 @@ from sqlanon.reports.findings import by_severity
 from sqlanon.reports.plan import Report
 from sqlanon.sqltext import expression
 from sqlanon.wording import counted
+
+STILL_THERE = (
+    "the database file and its log may still hold pages of the original: once no connection "
+    "holds it, run `sqlanon rewrite DATABASE`, which is sqlanon.rewrite(path) in Python"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.group_labels import items_of
 from sqlanon.hierarchy.number_ranges import HYPHEN, NumberRange
 from sqlanon.hierarchy.rules import TOP, Dates, Expressions, Intervals, Prefix
-from sqlanon.publishing.manifest import Companion, Text
 from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.target import Companion, Text
 from sqlanon.query.syntax import column, select, varchar
 from sqlanon.recoding import Group
 from sqlanon.reports.document import stamp

@@ -3,17 +3,14 @@
 It holds no value of the table, no path and no time, so that the same input gives the same bytes,
 whatever the order of its rows and the number of threads. Like a plan it has digests without a key:
 who knows all records of the input but a few can try out what those hold.
-
-It is a companion of the release: a file that is written while it is published, and named with it.
 """
 
 from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from errno import EEXIST
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -25,7 +22,6 @@ from sqlglot.errors import SqlglotError
 from sqlanon.arguments import path_of
 from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.engine.base import Engine
-from sqlanon.engine.files import DraftFile
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.hierarchy.declaration import FORMS
 from sqlanon.microdata.binding import column_types
@@ -35,6 +31,7 @@ from sqlanon.policy.toml import sensitive_form
 from sqlanon.publishing.formats import columns_written, content
 from sqlanon.publishing.plan import Plan
 from sqlanon.publishing.promises import is_changed, sealed
+from sqlanon.publishing.target import Companion, Text
 from sqlanon.query.publish.formats import Written
 from sqlanon.query.syntax import column
 from sqlanon.reports.check import ModelResult
@@ -262,70 +259,3 @@ def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The form of a sensitive column without digests, and without what stands beside rows."""
     left_out = {*DIGESTS, *(FORMS["rows"] if ROWS in entry else ())}
     return {key: value for key, value in entry.items() if key not in left_out}
-
-
-Text = Callable[[Report], str]
-Look = Callable[[Engine, Plan, exp.Table], Text]
-"""Looks at a published table before anybody sees it; what it gives makes the text of the file."""
-
-
-@dataclass(slots=True)
-class Companion:
-    """A file that is written beside its place while a release is published, as `Witnessing` has it.
-
-    Args:
-        path: Where it goes.
-        what: What it is, such as `manifest`.
-        look: What it says of a release.
-        overwrite: Whether the file may be there already.
-    """
-
-    path: Path
-    what: str
-    look: Look
-    overwrite: bool = False
-    _text: Text | None = field(default=None, init=False)
-    _draft: DraftFile | None = field(default=None, init=False)
-
-    def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
-        """Looks at a release; what it was made of tells the file nothing."""
-        self._text = self.look(engine, plan, table)
-
-    def draw(self, report: Report) -> None:
-        """Writes the file beside its place.
-
-        Raises:
-            SourceError: It cannot be written.
-        """
-        assert self._text is not None
-        try:
-            self._draft = DraftFile.make(self.path, self._text(report))
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-        else:
-            return
-        raise SourceError(
-            f"the {self.what} {str(self.path)!r} cannot be written: {reason}; name a file in "
-            "another folder"
-        )
-
-    def write(self, report: Report) -> tuple[str, ...]:
-        """Gives the file its name; a note where that fails."""
-        assert self._draft is not None
-        try:
-            if not self.overwrite and self.path.exists():
-                raise FileExistsError(EEXIST, "it is there by now")
-            self._draft.publish()
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            return (
-                f"the release is published, but not its {self.what} {str(self.path)!r}: {reason}",
-            )
-        finally:
-            self._draft.discard()
-        return ()
-
-    def discard(self) -> None:
-        """Removes a file that did not get its name."""
-        if self._draft is not None:
-            self._draft.discard()

@@ -1,13 +1,15 @@
 """Targets of a publication, and what is known to be wrong with one before there is any work.
 
 Where a table is replaced in place: what needs it as it is, what is lost with it, and what stays.
+Files beside a table: its manifest and labels are written while it is published, and named with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from errno import EEXIST
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -80,6 +82,75 @@ class Witnessing(Protocol):
 
     def discard(self) -> None:
         """Removes what is not shown."""
+
+
+Text = Callable[[Report], str]
+
+
+Look = Callable[[Engine, Plan, exp.Table], Text]
+"""Looks at a published table before anybody sees it; what it gives makes the text of the file."""
+
+
+@dataclass(slots=True)
+class Companion:
+    """A file that is written beside its place while a release is published, as `Witnessing` has it.
+
+    Args:
+        path: Where it goes.
+        what: What it is, such as `manifest`.
+        look: What it says of a release.
+        overwrite: Whether the file may be there already.
+    """
+
+    path: Path
+    what: str
+    look: Look
+    overwrite: bool = False
+    _text: Text | None = field(default=None, init=False)
+    _draft: files.DraftFile | None = field(default=None, init=False)
+
+    def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
+        """Looks at a release; what it was made of tells the file nothing."""
+        self._text = self.look(engine, plan, table)
+
+    def draw(self, report: Report) -> None:
+        """Writes the file beside its place.
+
+        Raises:
+            SourceError: It cannot be written.
+        """
+        assert self._text is not None
+        try:
+            self._draft = files.DraftFile.make(self.path, self._text(report))
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+        else:
+            return
+        raise SourceError(
+            f"the {self.what} {str(self.path)!r} cannot be written: {reason}; name a file in "
+            "another folder"
+        )
+
+    def write(self, report: Report) -> tuple[str, ...]:
+        """Gives the file its name; a note where that fails."""
+        assert self._draft is not None
+        try:
+            if not self.overwrite and self.path.exists():
+                raise FileExistsError(EEXIST, "it is there by now")
+            self._draft.publish()
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            return (
+                f"the release is published, but not its {self.what} {str(self.path)!r}: {reason}",
+            )
+        finally:
+            self._draft.discard()
+        return ()
+
+    def discard(self) -> None:
+        """Removes a file that did not get its name."""
+        if self._draft is not None:
+            self._draft.discard()
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,39 +325,6 @@ def _refuse_replacing(engine: Engine, source: exp.Table, *, policy: Policy) -> N
     refuse_broken(engine, source, policy=policy)
 
 
-def replaced_file(source: OpenedSource, target: Target) -> Path | None:
-    """The database file that a fresh one replaces: only where nobody but sqlanon has it open.
-
-    Raises:
-        SourceError: It has a second name, under which its content would stay.
-    """
-    file = source.path if target.in_place and source.engine.can.fresh_file else None
-    if file is not None:
-        files.refuse_second_name(file)
-    return file
-
-
-def may_change(source: OpenedSource, *called: object) -> bool:
-    """Whether a table may be another one by the time that it is published.
-
-    Args:
-        source: The table. What a view shows may change, whoever reads it in one transaction.
-        called: Functions of the caller that are called in between; None for none.
-    """
-    if source.kind == "remote":
-        return True
-    if source.kind not in ("connection", "frame"):
-        return False
-    is_view = source.kind == "connection" and not source.engine.tables.is_base_table(source.table)
-    return is_view or any(callback is not None for callback in called)
-
-
-STILL_THERE = (
-    "the database file and its log may still hold pages of the original: once no connection "
-    "holds it, run `sqlanon rewrite DATABASE`, which is sqlanon.rewrite(path) in Python"
-)
-
-
 IN_HISTORY = (
     "the table's history keeps the original, for all who may read it, until its old files are "
     "removed: by VACUUM in Delta, by expire_snapshots in Iceberg"
@@ -377,14 +415,41 @@ def lost_and_kept(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[s
         yield f"kept as they are, and may quote values: {text}"
 
 
+def replaced_file(source: OpenedSource, target: Target) -> Path | None:
+    """The database file that a fresh one replaces: only where nobody but sqlanon has it open.
+
+    Raises:
+        SourceError: It has a second name, under which its content would stay.
+    """
+    file = source.path if target.in_place and source.engine.can.fresh_file else None
+    if file is not None:
+        files.refuse_second_name(file)
+    return file
+
+
+def may_change(source: OpenedSource, *called: object) -> bool:
+    """Whether a table may be another one by the time that it is published.
+
+    Args:
+        source: The table. What a view shows may change, whoever reads it in one transaction.
+        called: Functions of the caller that are called in between; None for none.
+    """
+    if source.kind == "remote":
+        return True
+    if source.kind not in ("connection", "frame"):
+        return False
+    is_view = source.kind == "connection" and not source.engine.tables.is_base_table(source.table)
+    return is_view or any(callback is not None for callback in called)
+
+
 def writable_file(
     path: str | Path, what: str, *, endings: Sequence[str], overwrite: bool = False
 ) -> Path:
-    """A file beside a table that a chart or page can be written to.
+    """A file of ours that can be written: a chart, a page, a manifest or labels.
 
     Args:
         path: The file.
-        what: What is written to it, such as `chart`.
+        what: What it is, such as `chart`.
         endings: Those that it may have.
         overwrite: Whether one that exists already may be replaced.
 

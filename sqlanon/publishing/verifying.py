@@ -12,16 +12,16 @@ from typing import Any, Unpack
 from sqlglot import exp
 
 from sqlanon.arguments import checked
-from sqlanon.assessment.check import demanded_results
-from sqlanon.engine.base import Engine, Opening, Use
+from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.endings import COMPRESSED, CSV
 from sqlanon.engine.open import OpenedSource, open_source, second_table
-from sqlanon.errors import PolicyError, SourceError, VerificationError
+from sqlanon.errors import PolicyError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, with_provenance
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
+from sqlanon.publishing.earlier import judged_columns, judged_together
 from sqlanon.publishing.formats import content
 from sqlanon.publishing.manifest import (
     Manifest,
@@ -29,14 +29,12 @@ from sqlanon.publishing.manifest import (
     refuse_unverifiable,
     released_results,
 )
-from sqlanon.query.encode import fingerprint
 from sqlanon.query.publish.formats import Written
 from sqlanon.query.syntax import alias, column, rows_of, select, type_name, varchar
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
 from sqlanon.reports.earlier import Together
-from sqlanon.sqltext import expression
-from sqlanon.wording import columns_named, counted
+from sqlanon.wording import counted
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -264,81 +262,3 @@ def _other_together(together: Together, wanted: Together) -> Iterator[str]:
     if together.releases != wanted.releases:
         yield "the earlier releases are not those that the manifest tells of"
     yield from _other_models(together.models, wanted.models, must_hold=True)
-
-
-def judged_columns(policy: Policy) -> list[str]:
-    """The columns that classes and models are counted by."""
-    return list(dict.fromkeys([*policy.attributes, *(demand.column for demand in policy.demands)]))
-
-
-def judged_together(
-    engine: Engine,
-    table: exp.Table,
-    *,
-    policy: Policy,
-    earlier: Sequence[exp.Table],
-    types: Mapping[str, exp.DataType],
-) -> Together:
-    """Counts classes and models of a batch and of earlier releases in one.
-
-    Args:
-        engine: Where they are.
-        table: The published batch.
-        policy: The policy that they satisfy together.
-        earlier: The tables that were released before.
-        types: The columns of the batch that are judged, and their types where it is published.
-
-    Raises:
-        SourceError: An earlier release lacks a column.
-    """
-    with engine.workspace():
-        parts = [
-            engine.materialize("released", _part(engine, one, types=types))
-            for one in (table, *earlier)
-        ]
-        every = expression(
-            "{% for part in parts %}{% if not loop.first %} UNION ALL {% endif %}"
-            "SELECT * FROM {{ part }}{% endfor %}",
-            parts=parts,
-        )
-        fingerprints = [engine.rows(fingerprint(one, types))[0] for one in parts[1:]]
-        union = engine.materialize("together", every)
-        results = demanded_results(engine, union, policy=policy, columns=list(types))
-    return Together(
-        records=sum(records for records, _ in fingerprints),
-        releases=tuple(sorted(digest for _, digest in fingerprints)),
-        models=results.models,
-    )
-
-
-def refuse_together(together: Together) -> None:
-    """Refuses a batch that breaks a model together with what was released before.
-
-    Raises:
-        VerificationError: A model does not hold.
-    """
-    for result in together.models:
-        if not result.holds:
-            raise VerificationError(
-                f"{result.verdict()} on the batch together with what was released before, "
-                f"which have {result.figure_text()}; nothing is published"
-            )
-
-
-def _part(engine: Engine, table: exp.Table, *, types: Mapping[str, exp.DataType]) -> exp.Select:
-    """The rows of a release as the types of the batch.
-
-    Raises:
-        SourceError: It lacks a column.
-    """
-    missing = [name for name in types if name not in engine.columns(table)]
-    if missing:
-        raise SourceError(
-            f"what was released before has no {columns_named(missing)}; name a "
-            "release by the same plan"
-        )
-    cells = [
-        alias(exp.TryCast(this=varchar(column(name)), to=kind), name)
-        for name, kind in types.items()
-    ]
-    return select(cells, table)

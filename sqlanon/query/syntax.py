@@ -1,4 +1,4 @@
-"""Small pieces of syntax trees for what is no file of `sql/`: quoted names, and what labels are of.
+"""Small pieces of syntax trees for what is no file of `sql/`: quoted names, types, label texts.
 
 A tree may stand in several places: no builder changes one that it was given. Builders of sqlglot
 copy all of a query at every step unless told not to.
@@ -15,6 +15,17 @@ from sqlglot import exp
 from sqlanon.hierarchy.number_ranges import HYPHEN, TO
 from sqlanon.sqlglot_version import FROM, type_id
 from sqlanon.sqltext import Sql, expression
+
+TEXT = exp.DataType(this=exp.DataType.Type.TEXT)
+_Type = exp.DataType.Type
+NESTED_TYPES = {_Type.LIST, _Type.ARRAY, _Type.STRUCT, _Type.MAP, _Type.UNION}
+_ZONED_TYPES = {"TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPTZ_NS"}
+_PLAIN_TYPES = {"BIGNUM", "TIME_NS"}
+"""Names of types that not every version of sqlglot knows, and of which no part is hidden."""
+_NAMES = {"INT128": "HUGEINT", "UINT128": "UHUGEINT"}
+"""Types that DuckDB calls otherwise."""
+NOT_FINITE = "not finite"
+"""The label of NaN and of infinite numbers and dates."""
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
@@ -59,18 +70,6 @@ def is_same(one: exp.Table, other: exp.Table) -> bool:
     """Whether two fully qualified names are a table's, in whatever case."""
     parts, others = ([part.name.lower() for part in table.parts] for table in (one, other))
     return parts == others
-
-
-TEXT = exp.DataType(this=exp.DataType.Type.TEXT)
-_Type = exp.DataType.Type
-NESTED_TYPES = {_Type.LIST, _Type.ARRAY, _Type.STRUCT, _Type.MAP, _Type.UNION}
-_ZONED_TYPES = {"TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPTZ_NS"}
-_PLAIN_TYPES = {"BIGNUM", "TIME_NS"}
-"""Names of types that not every version of sqlglot knows, and of which no part is hidden."""
-_NAMES = {"INT128": "HUGEINT", "UINT128": "UHUGEINT"}
-"""Types that DuckDB calls otherwise."""
-NOT_FINITE = "not finite"
-"""The label of NaN and of infinite numbers and dates."""
 
 
 def varchar(value: exp.Expr) -> exp.Expr:

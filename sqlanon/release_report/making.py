@@ -36,7 +36,8 @@ from sqlanon.microdata.population import opened_population
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
 from sqlanon.query.publish.recode import create_table
-from sqlanon.query.syntax import column, select, table, varchar
+from sqlanon.query.syntax import column, select, varchar
+from sqlanon.query.syntax import table as table_named
 from sqlanon.release_report.figures import MethodFacts
 from sqlanon.release_report.gathering import (
     Gathered,
@@ -410,7 +411,7 @@ def _statements(plan: Plan, released: Collection[str]) -> tuple[tuple[str, ...],
         return (), f"The policy has SQL of its own, which may name values: {_SQL}."
     query = _without_values(tree(plan.beside(None).rows()), frozenset(released))
     try:
-        text = render(create_table(table("released"), query), plan.dialect, pretty=True)
+        text = render(create_table(table_named("released"), query), plan.dialect, pretty=True)
     except EngineError:
         return (), f"The statement cannot be written down: {_SQL}."
     if len(text) > LONGEST:

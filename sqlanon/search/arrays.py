@@ -1,4 +1,4 @@
-"""Arrays: the types that searches and methods share, and rows of them packed into numbers."""
+"""Arrays: the types that searches and methods share, and rows of numbers packed into one each."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sqlanon.hierarchy.declaration import Tree
-from sqlanon.hierarchy.layout import Layout
 
 Numbers = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -48,28 +45,3 @@ def united(keys: Sequence[Numbers]) -> Numbers:
         distinct, second = np.unique(more, return_inverse=True)
         both = first * len(distinct) + second
     return both
-
-
-def packed_codes(trees: Sequence[Tree], layout: Layout, *, leaves: Numbers) -> Numbers:
-    """Packed codes of records, `codes[record, word]`, of `leaves[record, column]`."""
-    codes = np.zeros((len(leaves), layout.words), np.int64)
-    for number, tree in enumerate(trees):
-        codes |= np.array(layout.leaf_codes(number, tree), np.int64)[leaves[:, number]]
-    return codes
-
-
-def leaf_numbers(trees: Sequence[Tree], layout: Layout, *, codes: Numbers) -> Numbers:
-    """The leaves that packed codes stand for: `leaves[record, column]` of `codes[record, word]`."""
-    leaves = np.zeros((len(codes), len(trees)), np.int64)
-    for number, tree in enumerate(trees):
-        listed = np.array(layout.leaf_codes(number, tree), np.int64)
-        keys = [
-            np.concatenate((listed[:, w], codes[:, w] & mask))
-            for w, mask in enumerate(layout.column_masks(number, 0))
-            if mask
-        ]
-        if keys:  # a single leaf has no bits
-            known, wanted = np.split(united(keys), [len(listed)])
-            order = np.argsort(known)
-            leaves[:, number] = order[np.searchsorted(known, wanted, sorter=order)]
-    return leaves

@@ -170,7 +170,6 @@ def test_risk_is_what_succeeds_beyond_the_control():
 
 
 @pytest.mark.parametrize(("successes", "records"), [(0, 7), (3, 10), (10, 10), (40, 1000)])
-@pytest.mark.every_row
 def test_an_interval_holds_the_shares_that_the_observed_one_does_not_refute(successes, records):
     # Wilson's: the shares from which the observed one is 1.96 standard deviations away at most.
     share = successes / records

@@ -45,7 +45,6 @@ def same(found, wanted):
     assert {name: found[name] for name in wanted} == pytest.approx(wanted, abs=1e-11)
 
 
-@pytest.mark.slow
 @settings(max_examples=40)
 @given(tables, st.sampled_from([None, TREE]))
 def test_figures_agree_with_a_count_in_python(records, order):

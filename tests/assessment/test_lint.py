@@ -55,7 +55,6 @@ def found(source, policy=POLICY, **how):
     return [each.id for each in sqlanon.lint(source, policy, **how).findings]
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(("rule", "fault"), PLANTED)
 def test_a_planted_fault_is_found_by_its_rule_and_no_value_is_told(rule, fault):
     connection = empty_database()
@@ -110,7 +109,6 @@ ORDERS = [
 ]
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(("how", "order", "tells"), ORDERS, ids=[how for how, *_ in ORDERS])
 def test_rows_in_the_order_of_the_original_are_found_unless_a_column_tells_it(how, order, tells):
     connection = empty_database()
@@ -157,7 +155,6 @@ def written(table, path):
     return path
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
 def test_metadata_and_unused_values_of_a_file_are_found(tmp_path, name):
     clean = frame()
@@ -193,7 +190,6 @@ def database(path, *statements):
     return path
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     "statement",
     [
@@ -236,7 +232,6 @@ def test_free_blocks_and_the_values_that_they_hold_are_found_until_the_file_is_r
     assert found(path, **how) == []
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "duckdb"])
 def test_files_that_are_published_hold_nothing_of_the_original(tmp_path, ending):
     connection = empty_database()

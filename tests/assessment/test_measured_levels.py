@@ -79,7 +79,6 @@ def bounded_tables(draw):
     return kinds, draw(st.lists(st.tuples(*cells), min_size=3, max_size=9)), attributes
 
 
-@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     table=bounded_tables(),

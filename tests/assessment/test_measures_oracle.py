@@ -78,7 +78,6 @@ def test_measures_of_a_node_are_those_of_the_formulas(table, draw):
     assert found.statistics.records == len(levels) - levels.count(None)
 
 
-@pytest.mark.slow
 @SETTINGS
 @given(table=tables(), draw=st.data(), suppressed=st.sampled_from(["drop", "keep"]))
 def test_measures_of_an_anonymized_table_are_those_of_its_plan(table, draw, suppressed):
@@ -99,7 +98,6 @@ def test_measures_of_an_anonymized_table_are_those_of_its_plan(table, draw, supp
     same(found.loss, report.loss)
 
 
-@pytest.mark.slow
 @SETTINGS
 @given(
     table=tables(repeats=False),
@@ -245,7 +243,6 @@ def as_measured(levels, table, keep):
     return [None if place == heights else place for place in levels]
 
 
-@pytest.mark.slow
 @SETTINGS
 @given(table=tables(repeats=False), draw=st.data(), keep=st.booleans())
 def test_measures_of_any_release_are_those_of_the_formulas(table, draw, keep):
@@ -262,7 +259,6 @@ def test_measures_of_any_release_are_those_of_the_formulas(table, draw, keep):
     assert found.suppressed_records == levels.count(None)
 
 
-@pytest.mark.slow
 @SETTINGS
 @given(
     table=tables(),

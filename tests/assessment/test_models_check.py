@@ -294,7 +294,6 @@ def test_an_empty_table_is_refused_and_one_record_is_checked():
 
 
 @pytest.mark.parametrize("entity", ["patient_number", "persons"])
-@pytest.mark.every_row
 def test_an_entity_that_is_not_there_is_noted_however_like_another_column_it_is_called(entity):
     rows = [("x", 1, "mild", 1)] * 2
     report = check(rows, sensitive=["a"], models=[KAnonymity(2)], entity=entity)

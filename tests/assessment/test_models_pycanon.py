@@ -41,7 +41,6 @@ def frame_and_report(rows):
     return frame, sqlanon.check(DATABASE, Policy(QUASI, sensitive=["s", "n"]), table=frame)
 
 
-@pytest.mark.slow
 @settings(max_examples=8)
 @given(tables)
 def test_k_l_and_t_agree_with_pycanon(rows):
@@ -63,7 +62,6 @@ classes = st.dictionaries(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=8)
 @given(classes)
 def test_recursive_c_agrees_with_pycanon_where_values_are_equally_frequent(held):
@@ -109,7 +107,6 @@ def test_alpha_beta_and_delta_agree_with_pycanon(rows):
         bounds_agree(frame, report, QUASI, column)
 
 
-@pytest.mark.slow
 @settings(max_examples=8)
 @given(classes, st.lists(st.sampled_from("abcde"), max_size=20))
 def test_delta_agrees_with_pycanon_where_every_class_has_every_value(held, more):

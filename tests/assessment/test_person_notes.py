@@ -96,7 +96,6 @@ def written(path, kind):
     return path / f"v.{kind}"
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("kind", ["csv", "json", "parquet", "arrow", "pandas", "lazy"])
 def test_what_is_dropped_of_any_source_is_counted(tmp_path, kind):
     dropped = policy(identifiers=[], drop=["MRN"])
@@ -133,7 +132,6 @@ def test_nothing_is_noted_where_an_identifier_is_unique_in_nearly_every_record()
     assert checked(few, quasi=("sex", "zip"), **roles) == [NOTE]
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_dates_say_whose_record_it_is_nowhere(tmp_path, kind):
     dropped = policy(quasi=("sex", "zip"), identifiers=[], drop=["visit_date"], others="drop")
@@ -221,7 +219,6 @@ def test_a_released_table_that_lacks_what_is_dropped_is_not_looked_at():
     assert checked(VISITS.drop(columns="MRN").assign(zip=VISITS["MRN"])) == []
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("others", ["keep", "drop"])
 def test_kinds_places_and_days_are_no_persons(others):
     chance = random.Random(2)

@@ -375,7 +375,6 @@ def test_persons_agree_with_a_count_in_python(rows, threshold):
         ("x\n31/12/2020\n", {"x": Hierarchy.dates("month")}, {"date_format": "%d/%m/%Y"}),
     ],
 )
-@pytest.mark.every_row
 def test_a_file_is_its_own_population(tmp_path, text, quasi, form):
     path = tmp_path / "own.csv"
     path.write_text(text)

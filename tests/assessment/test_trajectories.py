@@ -63,7 +63,6 @@ PLACES = [("x", 1), ("1.1", 11), ("x", 11), ("1.1", 1)]
 TURNED = [(who, *PLACES[(who + n) % 4], "p") for who in range(6) for n in range(4)]
 
 
-@pytest.mark.slow
 @settings(max_examples=10)
 @example(TWICE)
 @example(TURNED)

@@ -88,7 +88,6 @@ def test_risks_equal_the_posterior_summed_term_by_term(records, threshold):
         (90, 100.0),
     ],
 )
-@pytest.mark.every_row
 def test_risk_of_one_class_is_the_posterior_mean(f, people):
     rows = [("30", "f", people / f, number) for number in range(f)]
     found = risk(rows).to_dict()["weights"]["risk_max"]

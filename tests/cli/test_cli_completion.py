@@ -11,8 +11,6 @@ import pytest
 from sqlanon.cli.completion import ASKED, SHELLS
 from sqlanon.methods.registry import METHODS
 
-pytestmark = pytest.mark.slow
-
 COLUMNS = ["age", "sex", "zip_code"]
 
 
@@ -44,7 +42,6 @@ def completed(run, folder, monkeypatch):
     return ask
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -84,7 +81,7 @@ def test_words_that_fit_are_told(completed, line, words):
     assert completed(line) == words
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize("width", ["80", None])
 def test_what_fish_is_told_of_a_word_is_one_line(run, folder, monkeypatch, width):
     monkeypatch.chdir(folder)
@@ -99,6 +96,7 @@ def test_what_fish_is_told_of_a_word_is_one_line(run, folder, monkeypatch, width
     assert os.environ.get("COLUMNS") == width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_of_a_shell_names_the_program(run, shell):
     outcome = run("--show-completion", shell)
@@ -107,6 +105,7 @@ def test_the_script_of_a_shell_names_the_program(run, shell):
     assert ASKED in outcome.out
 
 
+@pytest.mark.slow
 def test_an_unknown_shell_is_refused(run):
     outcome = run("--show-completion", "tcsh")
     assert outcome.code == 2
@@ -122,6 +121,7 @@ def test_completion_is_installed_for_new_terminals(run, tmp_path, monkeypatch):
     assert ASKED in script.read_text()
 
 
+@pytest.mark.slow
 def test_bash_completes_by_the_script(folder):
     program = Path(sys.executable).with_name("sqlanon")
     if not program.exists():

@@ -43,7 +43,6 @@ def here(database, monkeypatch):
     return database.parent
 
 
-@pytest.mark.slow
 @pytest.mark.every_row
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_document_says_what_it_was_made_of(run, here, command):

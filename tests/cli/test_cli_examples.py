@@ -35,6 +35,7 @@ def test_every_command_has_examples_that_are_its_own():
         assert all(" ".join(words).startswith(name) for words in examples(name))
 
 
+@pytest.mark.every_row
 @pytest.mark.parametrize("name", EXAMPLES, ids=lambda name: name or "sqlanon")
 def test_the_help_ends_with_the_examples(run, name):
     out = run(*name.split(), "--help").out
@@ -44,6 +45,7 @@ def test_the_help_ends_with_the_examples(run, name):
     assert max(map(len, lines)) <= WIDTH
 
 
+@pytest.mark.every_row
 @pytest.mark.parametrize("name", EXAMPLES, ids=lambda name: name or "sqlanon")
 def test_every_example_can_be_read(name):
     known = dict(commands())

@@ -23,8 +23,6 @@ from sqlanon.errors import PolicyError
 from sqlanon.microdata import encoding
 from sqlanon.policy.varied import VARIED, variation
 
-pytestmark = pytest.mark.slow
-
 POLICY = Policy(
     quasi_identifiers={
         "age": Hierarchy.intervals(5, 10, 20, 40),
@@ -64,6 +62,7 @@ def planned(people, point, **settings):
     return sqlanon.plan(people, policy, table="people", **settings).report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("over", "settings"),
     [
@@ -86,6 +85,7 @@ def test_every_point_is_what_its_plan_reports(people, over, settings):
     assert swept.done
 
 
+@pytest.mark.slow
 def test_a_full_domain_sweep_encodes_once_and_checks_fewer_nodes(people, monkeypatch):
     combined, original = [], encoding._combinations
 
@@ -101,12 +101,14 @@ def test_a_full_domain_sweep_encodes_once_and_checks_fewer_nodes(people, monkeyp
     assert together < alone
 
 
+@pytest.mark.slow
 def test_a_sweep_leaves_no_tables_behind(people):
     before = people.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
     sqlanon.sweep(people, POLICY, table="people", over={"k": [2, 3]})
     assert people.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == before
 
 
+@pytest.mark.slow
 def test_the_page_has_the_loss_by_both_figures_and_every_point(swept):
     text = swept.to_text()
     assert "lm by k (down) and suppression_limit (across)" in text
@@ -122,6 +124,7 @@ def test_the_page_has_the_loss_by_both_figures_and_every_point(swept):
     assert document["points"][0]["loss"]["value"] == swept.points[0].loss
 
 
+@pytest.mark.slow
 def test_a_point_that_nothing_satisfies_says_so(people):
     swept = sqlanon.sweep(people, POLICY, table="people", over={"l": [2, 9]})
     assert [point.report is None for point in swept.points] == [False, True]
@@ -129,6 +132,7 @@ def test_a_point_that_nothing_satisfies_says_so(people):
     assert "– l 9: " in swept.to_text()
 
 
+@pytest.mark.slow
 def test_progress_tells_which_point_it_is(people):
     lines = []
     sqlanon.sweep(people, POLICY, table="people", over={"k": [2, 3]}, progress=lines.append)
@@ -139,6 +143,7 @@ def test_progress_tells_which_point_it_is(people):
     ]
 
 
+@pytest.mark.slow
 def test_charts_show_a_line_for_each_value_of_the_other_figure(swept, tmp_path):
     pytest.importorskip("altair")
     swept.chart(tmp_path / "sweep.html")
@@ -149,6 +154,7 @@ def test_charts_show_a_line_for_each_value_of_the_other_figure(swept, tmp_path):
     assert "<script" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("over", "message"),
     [
@@ -178,14 +184,13 @@ def test_what_cannot_be_swept_is_refused(people, over, message):
     assert message in str(refused.value)
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["minimal_nodes", "alternatives"])
 def test_what_is_about_one_plan_is_refused(people, name):
     with pytest.raises(PolicyError, match=f"{name} is about one plan"):
         sqlanon.sweep(people, POLICY, table="people", over={"k": [2]}, **{name: True})
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("key", "values", "written"),
     [
@@ -205,13 +210,13 @@ def test_values_are_told_as_the_numbers_that_they_are(people, key, values, writt
     assert len({point.labels for point in swept.points}) == len(written)
 
 
+@pytest.mark.slow
 def test_where_every_point_is_refused_the_first_reason_is_the_error(people):
     plain = replace(POLICY, sensitive=())
     with pytest.raises(SqlanonError, match="needs a sensitive column"):
         sqlanon.sweep(people, plain, table="people", over={"l": [2, 3]})
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("key", VARIED)
 def test_every_figure_can_be_varied_and_goes_before_what_a_column_says(key):
     values = {"k": 7, "l": "entropy:3", "suppression_limit": 0.5}

@@ -12,7 +12,7 @@ from strategies import trees
 from sqlanon.hierarchy import layout as codes
 from sqlanon.hierarchy.layout import WORD_BITS, Layout
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.search.arrays import leaf_numbers, packed_codes
+from sqlanon.microdata.distinct import leaf_numbers, packed_codes
 
 
 def wide(leaves):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
+import duckdb
 import pytest
 from hypothesis import Phase, find, settings
 from oracles import lattice
-from oracles.models import DRAWN, SHARES
+from oracles.models import DRAWN, SHARES, fails
 
+import sqlanon
+from sqlanon import Hierarchy, Policy, Sensitive
 from sqlanon.assessment import disclosure
 from sqlanon.methods.fulldomain import model_checks
 from sqlanon.policy.population import AT_LEAST, AT_MOST
@@ -49,6 +52,22 @@ def test_a_model_is_never_taken_for_another(table):
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)
 def test_every_form_is_drawn_and_defined_for_brute_force(form):
     assert lattice.fails(drawn(form), ["nurse"], ["nurse", "clerk"]) in (True, False)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+def test_every_form_is_checked_as_by_brute_force(form):
+    model, values = drawn(form), {"x": ["flu", "flu", "flu", "hiv"], "y": ["flu", "cold", "hiv"]}
+    rows = [(label, value) for label, held in values.items() for value in held]
+    database = duckdb.connect()
+    database.execute("CREATE TABLE t (q VARCHAR, s VARCHAR)")
+    database.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    paths = {"flu": ("mild", "*"), "cold": ("mild", "*"), "hiv": ("grave", "*")}
+    tree = Hierarchy.from_rows([(value, *path) for value, path in paths.items()])
+    sensitive = Sensitive(hierarchy=tree, order=[*paths], models=[model])
+    report = sqlanon.check(database, Policy(["q"], {"s": sensitive}), table="t")
+    whole = [value for _, value in rows]
+    failing = [fails(model, held, whole, order=[*paths], paths=paths) for held in values.values()]
+    assert report.holds is not any(failing)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=" ".join)

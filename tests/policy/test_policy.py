@@ -235,7 +235,6 @@ def policies(draw):
     )
 
 
-@pytest.mark.slow
 @given(policies())
 def test_any_policy_is_read_back(policy):
     assert Policy.from_dict(policy.to_dict()) == policy

@@ -484,7 +484,6 @@ EVERYWHERE = ("postgres", "spark", "databricks")
     (["spark"], {"price": ("DECIMAL(37, 2)", ["1.50"] * 9)},
      policy({"price": at(1, Hierarchy.intervals("0.1"))}), {}, "DECIMAL(37, 2)"),
 ])  # fmt: skip
-@pytest.mark.every_row
 def test_what_another_engine_would_publish_otherwise_is_refused(
     dialects, columns, policy, settings, words
 ):

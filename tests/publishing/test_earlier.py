@@ -11,8 +11,6 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier
 from sqlanon.errors import PolicyError, SourceError, UnsatisfiableError, VerificationError
 
-pytestmark = pytest.mark.slow
-
 LEVELS = [[str(age), f"{age // 2 * 2}+", f"{age // 4 * 4}++", "*"] for age in range(8)]
 LEVELS.append([None, "none", "none", "*"])
 # Classes of four and two illnesses each, by the age and by the district, which part them otherwise.
@@ -57,6 +55,7 @@ BY_HOME = [("*", str(home), ill) for _, home, ill in PEOPLE]
 BY_AGE = [(LEVELS[age][2], "*", ill) for age, _, ill in PEOPLE]
 
 
+@pytest.mark.slow
 def test_classes_that_part_a_table_otherwise_leave_one_value_and_nothing_is_published():
     """At age 0 to 3 are flu, cold and gout, in home 0 flu and cold: who is in both has no gout."""
     with people() as connection:
@@ -75,6 +74,7 @@ def test_classes_that_part_a_table_otherwise_leave_one_value_and_nothing_is_publ
     assert not any(ill in message for ill in ("flu", "cold", "gout"))
 
 
+@pytest.mark.slow
 def test_the_same_release_once_more_leaves_every_candidate():
     with people() as connection:
         release(connection, "earlier", BY_AGE)
@@ -89,6 +89,7 @@ def test_the_same_release_once_more_leaves_every_candidate():
     }
 
 
+@pytest.mark.slow
 def test_each_earlier_release_is_looked_at():
     with people() as connection:
         release(connection, "earlier", BY_AGE)
@@ -109,6 +110,7 @@ def test_a_kept_number_of_both_leaves_who_is_in_both_classes():
             published(connection, asked(k=4))
 
 
+@pytest.mark.slow
 def test_a_release_that_shares_no_record_leaves_nothing_to_intersect():
     with people() as connection:
         release(connection, "earlier", [("4++", "*", "plague")] * 2)
@@ -117,6 +119,7 @@ def test_a_release_that_shares_no_record_leaves_nothing_to_intersect():
     assert found.to_line().endswith("no record may be in both")
 
 
+@pytest.mark.slow
 def test_labels_that_no_hierarchy_knows_are_refused_by_their_number():
     with people() as connection:
         release(connection, "earlier", [("0-3", "*", "flu")] * 2)
@@ -124,6 +127,7 @@ def test_labels_that_no_hierarchy_knows_are_refused_by_their_number():
             published(connection)
 
 
+@pytest.mark.slow
 def test_an_earlier_table_without_quasi_identifiers_is_refused():
     with people() as connection:
         connection.execute("CREATE TABLE earlier AS SELECT ill FROM people")
@@ -131,6 +135,7 @@ def test_an_earlier_table_without_quasi_identifiers_is_refused():
             published(connection)
 
 
+@pytest.mark.slow
 def test_a_plan_is_held_against_earlier_files_too(tmp_path):
     with people() as connection:
         release(connection, "earlier", BY_HOME)

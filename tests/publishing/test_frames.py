@@ -16,8 +16,6 @@ from sqlanon import KAnonymity, Policy
 from sqlanon.engine.duckdb.capabilities import QUERIES_LEAVE_NOTHING
 from sqlanon.errors import PolicyError, SourceError, SqlanonError, UnsatisfiableError
 
-pytestmark = pytest.mark.slow
-
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 
@@ -60,8 +58,8 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.every_row
 def test_a_frame_of_the_same_kind_comes_back(kind):
     frame = KINDS[kind]()
     published = sqlanon.anonymize(frame, POLICY)
@@ -83,6 +81,7 @@ def test_a_relation_comes_back_on_its_connection_inside_its_transaction():
         assert tables_of(connection) == ["people"]
 
 
+@pytest.mark.slow
 def test_a_relation_without_its_connection_comes_back_on_it_or_is_refused():
     with duckdb.connect() as connection:
         connection.execute(
@@ -104,8 +103,8 @@ def test_a_relation_without_its_connection_comes_back_on_it_or_is_refused():
             sqlanon.anonymize(bits, UNNAMED)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not QUERIES_LEAVE_NOTHING, reason="it takes its connection")
-@pytest.mark.every_row
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
 def test_no_table_of_the_connection_is_taken_for_what_is_published(kind):
     with duckdb.connect() as connection:
@@ -118,12 +117,14 @@ def test_no_table_of_the_connection_is_taken_for_what_is_published(kind):
         assert sqlanon.check(published, UNNAMED).holds
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not QUERIES_LEAVE_NOTHING, reason="it takes its connection")
 def test_a_frame_takes_no_format_of_a_text_file():
     with pytest.raises(SourceError, match="delimiter"):
         sqlanon.check(TABLE, UNNAMED, delimiter=";")
 
 
+@pytest.mark.slow
 def test_a_connection_that_reads_no_variables_must_be_given():
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")
@@ -135,6 +136,7 @@ def test_a_connection_that_reads_no_variables_must_be_given():
         assert published.aggregate("count(*)").fetchall() == [(8,)]
 
 
+@pytest.mark.slow
 def test_a_relation_of_another_connection_is_refused():
     with duckdb.connect() as one, duckdb.connect() as other:
         one.execute("CREATE TABLE people AS SELECT range AS age FROM range(8)")
@@ -142,6 +144,7 @@ def test_a_relation_of_another_connection_is_refused():
             sqlanon.anonymize(other, UNNAMED, table=one.table("people"))
 
 
+@pytest.mark.slow
 def test_any_frame_may_be_published_within_a_connection():
     with empty_database() as connection:
         published = sqlanon.anonymize(connection, POLICY, table=polars.from_arrow(TABLE))
@@ -150,6 +153,7 @@ def test_any_frame_may_be_published_within_a_connection():
         assert tables_of(connection) == []
 
 
+@pytest.mark.slow
 def test_a_session_that_hands_its_calls_on_is_its_connection():
     class Session:
         """As the adapter of dbt wraps its cursor."""
@@ -167,6 +171,7 @@ def test_a_session_that_hands_its_calls_on_is_its_connection():
         assert published.aggregate("count(*)").fetchall() == [(8,)]
 
 
+@pytest.mark.slow
 def test_the_report_of_the_proof_comes_where_it_is_asked_for():
     found = sqlanon.anonymize(TABLE, POLICY, with_report=True)
     assert found.frame.num_rows == 12
@@ -174,6 +179,7 @@ def test_the_report_of_the_proof_comes_where_it_is_asked_for():
     assert found.report.output == "pyarrow Table"
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_frame_is_applied_to_it():
     plan = sqlanon.plan(TABLE, POLICY)
     published, report = sqlanon.apply(TABLE, plan, with_report=True)
@@ -185,6 +191,7 @@ def test_a_plan_of_a_frame_is_applied_to_it():
         sqlanon.apply(TABLE.slice(1), plan)
 
 
+@pytest.mark.slow
 def test_all_that_reads_takes_a_frame():
     published = sqlanon.anonymize(TABLE, POLICY)
     assert sqlanon.check(published, UNNAMED).holds
@@ -202,6 +209,7 @@ def shuffled(frame):
     return frame.take(order)
 
 
+@pytest.mark.slow
 def test_an_ordered_model_counts_categories_by_what_they_are():
     frame = pandas.DataFrame({"age": AGES, "grade": pandas.Categorical([3, 2, 10] * 4)})
     policy = {**UNNAMED, "sensitive": {"grade": {"t": "ordered:0.9"}}}
@@ -210,17 +218,20 @@ def test_an_ordered_model_counts_categories_by_what_they_are():
     assert sorted(made.grade) == sorted(frame.grade)
 
 
+@pytest.mark.slow
 def test_a_type_that_would_not_come_back_is_refused_before_the_search():
     frame = pandas.DataFrame({"age": AGES, "took": SERIES["duration"]})
     with pytest.raises(SourceError, match=r"'took' .* convert or drop it"):
         sqlanon.anonymize(frame, {**UNNAMED, "sensitive": {"took": {"t": "ordered:0.9"}}})
 
 
+@pytest.mark.slow
 def test_a_frame_of_a_derived_class_is_one_of_the_class_that_it_is_derived_from():
     derived = type("Derived", (pandas.DataFrame,), {"__module__": "elsewhere"})
     assert type(sqlanon.anonymize(derived(TABLE.to_pandas()), POLICY)) is pandas.DataFrame
 
 
+@pytest.mark.slow
 def test_rows_say_nothing_of_the_order_that_they_had():
     assert sqlanon.anonymize(shuffled(TABLE), POLICY).equals(sqlanon.anonymize(TABLE, POLICY))
 
@@ -250,6 +261,7 @@ SERIES = {
 }
 
 
+@pytest.mark.slow
 def test_columns_of_pandas_that_are_kept_have_the_types_that_they_had():
     frame = pandas.DataFrame({"age": AGES, **SERIES})
     made = sqlanon.anonymize(frame, UNNAMED)
@@ -277,6 +289,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.slow
 def test_columns_of_polars_that_are_kept_have_the_types_that_they_had():
     columns = {n: polars.Series(own * 4).cast(dtype) for n, (own, dtype) in COLUMNS.items()}
     frame = polars.DataFrame({"age": AGES, **columns})
@@ -318,6 +331,7 @@ def arrow_array(values, kind):
     )
 
 
+@pytest.mark.slow
 def test_columns_of_arrow_that_are_kept_have_the_types_that_they_had():
     values = {name: VALUES.get(name, ["a", None, "b"]) * 4 for name in TYPES}
     kept = {name: arrow_array(own, TYPES[name]) for name, own in values.items()}
@@ -361,8 +375,8 @@ MADE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MADE)
-@pytest.mark.every_row
 def test_nothing_of_a_suppressed_record_comes_along(kind):
     frame = marked(MADE[kind])
     assert MARKER.encode() in pickle.dumps(frame)
@@ -402,6 +416,7 @@ def grade_type(frame):
     return type(dtype), list(dtype.categories) if isinstance(dtype, polars.Enum) else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GRADED)
 def test_categories_that_are_not_generalized_stay_and_list_what_is_published(kind):
     frame = GRADED[kind]()
@@ -412,6 +427,7 @@ def test_categories_that_are_not_generalized_stay_and_list_what_is_published(kin
     assert rows(made) == sorted(map(repr, zip(GRADES, strict=True)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pandas", "enum", "arrow"])
 def test_categories_that_are_generalized_become_text(kind):
     made = sqlanon.anonymize(GRADED[kind](), {"k": 7, "quasi_identifiers": {"grade": {}}})
@@ -420,6 +436,7 @@ def test_categories_that_are_generalized_become_text(kind):
     assert not pyarrow.types.is_dictionary(kinds[0])
 
 
+@pytest.mark.slow
 def test_categories_beside_the_label_of_suppressed_records_become_text():
     grades = ["low"] * 6 + ["high"] * 6 + ["best", "worst"]
     frame = pandas.DataFrame({"grade": pandas.Categorical(grades)})
@@ -429,12 +446,14 @@ def test_categories_beside_the_label_of_suppressed_records_become_text():
     assert sorted(made.grade) == ["*"] * 2 + ["high"] * 6 + ["low"] * 6
 
 
+@pytest.mark.slow
 def test_an_ordered_dictionary_that_is_kept_stays_in_its_order():
     frame = pyarrow.table({"age": AGES, "grade": ORDERED})
     made = sqlanon.anonymize(frame, UNNAMED)
     assert grade_type(made.select(["grade"])) == (ORDERED.type, ["low", "high"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(pandas.__version__ < "3", reason="pandas gives no Arrow of such categories")
 def test_categories_without_a_value_of_their_own_in_the_database_are_published_as_it_has_them():
     months = pandas.Categorical(pandas.array(["2020-01", "2020-02"] * 6, dtype="period[M]"))
@@ -443,6 +462,7 @@ def test_categories_without_a_value_of_their_own_in_the_database_are_published_a
     assert sorted(made.month) == [600] * 6 + [601] * 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("frame", "fault"),
     [
@@ -457,7 +477,6 @@ def test_categories_without_a_value_of_their_own_in_the_database_are_published_a
         ([{"age": 1}], "a list is not a source; give a frame"),
     ],
 )
-@pytest.mark.every_row
 def test_what_no_table_can_hold_is_told_without_a_value(frame, fault):
     with pytest.raises(SourceError, match=fault) as caught:
         sqlanon.anonymize(frame, UNNAMED)
@@ -467,6 +486,7 @@ def test_what_no_table_can_hold_is_told_without_a_value(frame, fault):
     assert told.__context__ is None
 
 
+@pytest.mark.slow
 def test_moments_that_would_become_one_are_refused_where_they_count():
     frame = pandas.DataFrame({"seen": SERIES["zoned"]})
     policy = {"k": 2, "quasi_identifiers": {"seen": {}}}
@@ -476,6 +496,7 @@ def test_moments_that_would_become_one_are_refused_where_they_count():
     assert sqlanon.anonymize(frame, policy).seen.dtype == frame.seen.dtype
 
 
+@pytest.mark.slow
 def test_nothing_comes_back_where_no_recoding_satisfies_the_policy():
     with pytest.raises(UnsatisfiableError):
         sqlanon.anonymize(TABLE, {**POLICY, "quasi_identifiers": {"age": {"level": 0}}})
@@ -485,6 +506,7 @@ def made_of(columns):
     return Policy(columns[1:2], identifiers=columns[:1], models=[KAnonymity(4)])
 
 
+@pytest.mark.slow
 def test_a_policy_is_a_path_a_dict_a_policy_or_a_function(tmp_path):
     (tmp_path / "age.csv").write_text("".join(f"{age};{age // 20}\n" for age in AGES))
     path = tmp_path / "policy.toml"
@@ -495,6 +517,7 @@ def test_a_policy_is_a_path_a_dict_a_policy_or_a_function(tmp_path):
         assert (found.statistics, found.models) == (expected.statistics, expected.models)
 
 
+@pytest.mark.slow
 def test_method_and_loss_of_a_policy_file_count():
     said = POLICY | {"method": "mondrian", "loss": "tree", "scheme": "ghs"}
     report = sqlanon.plan(TABLE, said).report
@@ -504,6 +527,7 @@ def test_method_and_loss_of_a_policy_file_count():
     assert sqlanon.compare(TABLE, said, methods=["mondrian"]).losses == ("tree",)
 
 
+@pytest.mark.slow
 def test_a_source_with_one_table_needs_no_name(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("age\n" + "".join(f"{age}\n" for age in AGES))
@@ -536,17 +560,18 @@ def test_a_source_with_one_table_needs_no_name(tmp_path):
         (lambda: sqlanon.anonymize(TABLE, {**POLICY, "others": None}), "no role: 'ill'"),
     ],
 )
-@pytest.mark.every_row
 def test_arguments_that_are_mixed_up_are_told(call, fault):
     with pytest.raises((PolicyError, SourceError), match=fault):
         call()
 
 
+@pytest.mark.slow
 def test_the_policy_of_two_tables_may_be_a_keyword():
     named = sqlanon.measure(TABLE, TABLE, policy=POLICY)
     assert named.records == sqlanon.measure(TABLE, TABLE, POLICY).records == TABLE.num_rows
 
 
+@pytest.mark.slow
 def test_a_draft_is_taken_for_its_policy_once_every_column_has_a_role():
     draft = sqlanon.suggest(TABLE)
     assert sqlanon.check(TABLE, draft).statistics == sqlanon.check(TABLE, draft.policy).statistics
@@ -554,6 +579,7 @@ def test_a_draft_is_taken_for_its_policy_once_every_column_has_a_role():
         sqlanon.anonymize(TABLE, draft)
 
 
+@pytest.mark.slow
 def test_integers_of_128_bits_of_polars_come_back():
     values = [2**70, 2**70, 5, 5]
     frame = polars.DataFrame({"a": [1, 1, 2, 2], "x": polars.Series(values, dtype=polars.Int128)})

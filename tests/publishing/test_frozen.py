@@ -12,8 +12,6 @@ import sqlanon
 from sqlanon import DeltaPresence, Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.errors import HierarchyError, PolicyError, SourceError, VerificationError
 
-pytestmark = pytest.mark.slow
-
 AGES, SEXES = (20, 23, 31, 34, 38), ("f", "m")
 
 
@@ -61,6 +59,7 @@ def alike(age, sex, ill="a", times=3):
     return [(age, sex, ill)] * times
 
 
+@pytest.mark.slow
 def test_a_batch_gets_the_labels_of_the_plan(connection, tmp_path):
     plan = saved(connection, tmp_path)
     fill(connection, "batch", alike(20, "f") + alike(38, "m"))
@@ -72,6 +71,7 @@ def test_a_batch_gets_the_labels_of_the_plan(connection, tmp_path):
     assert second.keys() <= first.keys()
 
 
+@pytest.mark.slow
 def test_intervals_do_not_move_with_the_extremes_of_a_batch(connection, tmp_path):
     rows = [(age, "f", "a") for age in (20, 21, 22)] * 3
     policied = Policy(quasi_identifiers={"age": Hierarchy.intervals(5)}, others="keep")
@@ -88,6 +88,7 @@ def test_intervals_do_not_move_with_the_extremes_of_a_batch(connection, tmp_path
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_value_without_a_place_in_its_hierarchy_is_refused_by_count(connection, tmp_path):
     plan = saved(connection, tmp_path)
     fill(connection, "batch", alike(20, "secret-x") + alike(20, "secret-y") + alike(31, "f"))
@@ -97,6 +98,7 @@ def test_a_value_without_a_place_in_its_hierarchy_is_refused_by_count(connection
     assert not connection.sql("SHOW TABLES").filter("name = 'second'").fetchall()
 
 
+@pytest.mark.slow
 def test_a_batch_that_breaks_a_model_is_refused_by_counts(connection, tmp_path):
     plan = saved(connection, tmp_path)
     fill(connection, "batch", [*alike(20, "f"), (38, "m", "a")])
@@ -104,6 +106,7 @@ def test_a_batch_that_breaks_a_model_is_refused_by_counts(connection, tmp_path):
         sqlanon.apply(connection, plan, to="batch", into="second")
 
 
+@pytest.mark.slow
 def test_a_batch_of_fewer_records_than_k_is_refused_by_counts(connection, tmp_path):
     plan = saved(connection, tmp_path)
     fill(connection, "batch", [(20, "f", "a")])
@@ -111,6 +114,7 @@ def test_a_batch_of_fewer_records_than_k_is_refused_by_counts(connection, tmp_pa
         sqlanon.apply(connection, plan, to="batch", into="second")
 
 
+@pytest.mark.slow
 def test_violating_classes_are_suppressed_within_a_limit(connection, tmp_path):
     plan = saved(connection, tmp_path)
     fill(connection, "batch", [*alike(20, "f"), (38, "m", "a")])
@@ -119,6 +123,7 @@ def test_violating_classes_are_suppressed_within_a_limit(connection, tmp_path):
     assert list(sizes(rows_of(connection, "second")).values()) == [3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_suppressed_is_what_brute_force_suppresses(connection, tmp_path, seed):
     plan = saved(connection, tmp_path, KAnonymity(3), LDiversity(2))
@@ -145,6 +150,7 @@ def test_what_is_suppressed_is_what_brute_force_suppresses(connection, tmp_path,
     assert report.suppressed_records == len(rows) - len(kept)
 
 
+@pytest.mark.slow
 def test_together_a_batch_need_not_satisfy_the_models_by_itself(connection, tmp_path):
     plan = saved(connection, tmp_path)
     sqlanon.apply(connection, plan, into="first")
@@ -156,6 +162,7 @@ def test_together_a_batch_need_not_satisfy_the_models_by_itself(connection, tmp_
     assert any("released before" in note for note in report.notes)
 
 
+@pytest.mark.slow
 def test_together_a_class_that_no_release_has_is_refused(connection, tmp_path):
     plan = saved(connection, tmp_path)
     sqlanon.apply(connection, plan, into="first")
@@ -165,6 +172,7 @@ def test_together_a_class_that_no_release_has_is_refused(connection, tmp_path):
     assert not connection.sql("SHOW TABLES").filter("name = 'second'").fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_together_a_manifest_is_verified_with_what_was_released_before(
     connection, tmp_path, ending
@@ -191,6 +199,7 @@ def test_together_a_manifest_is_verified_with_what_was_released_before(
     assert "k-anonymity 3 does NOT hold" in other.differences[1]
 
 
+@pytest.mark.slow
 def test_together_persons_are_refused_since_those_of_a_release_may_be_in_the_batch(
     connection, tmp_path
 ):
@@ -205,6 +214,7 @@ def test_together_persons_are_refused_since_those_of_a_release_may_be_in_the_bat
         sqlanon.apply(connection, plan, to="batch", released=["first"], into="second")
 
 
+@pytest.mark.slow
 def test_a_batch_keeps_candidates_beside_an_earlier_release_of_the_same_people(
     connection, tmp_path
 ):
@@ -221,6 +231,7 @@ def test_a_batch_keeps_candidates_beside_an_earlier_release_of_the_same_people(
         sqlanon.apply(connection, plan, to="batch", against=["one"], into="third")
 
 
+@pytest.mark.slow
 def test_an_earlier_release_may_be_a_file(connection, tmp_path):
     plan = saved(connection, tmp_path)
     for name in ("first.csv", "first.parquet"):
@@ -233,6 +244,7 @@ def test_an_earlier_release_may_be_a_file(connection, tmp_path):
         assert report.holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mondrian", "set-cover"])
 def test_recodings_record_by_record_are_refused_with_the_reason(connection, tmp_path, method):
     plan = saved(connection, tmp_path, method=method)
@@ -241,6 +253,7 @@ def test_recodings_record_by_record_are_refused_with_the_reason(connection, tmp_
         sqlanon.apply(connection, plan, to="batch", into="second")
 
 
+@pytest.mark.slow
 def test_groups_of_a_scheme_are_applied_to_other_records(connection, tmp_path):
     plan = saved(connection, tmp_path, method="scheme")
     sqlanon.apply(connection, plan, into="first")
@@ -249,6 +262,7 @@ def test_groups_of_a_scheme_are_applied_to_other_records(connection, tmp_path):
     assert sizes(rows_of(connection, "second")) == sizes(rows_of(connection, "first"))
 
 
+@pytest.mark.slow
 def test_a_value_that_no_group_of_a_scheme_has_is_refused(connection, tmp_path):
     rows = [(age, "f", "a") for age in AGES for _ in range(2)]
     plan = saved(connection, tmp_path, rows=rows, method="scheme")
@@ -258,6 +272,7 @@ def test_a_value_that_no_group_of_a_scheme_has_is_refused(connection, tmp_path):
     assert "77" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_text_file_is_read_as_the_types_of_the_plan(connection, tmp_path):
     plan = saved(connection, tmp_path)
     batch = tmp_path / "batch.csv"
@@ -266,6 +281,7 @@ def test_a_text_file_is_read_as_the_types_of_the_plan(connection, tmp_path):
     assert [row[2] for row in rows_of(connection, "second")] == ["1"] * 3
 
 
+@pytest.mark.slow
 def test_a_value_that_the_type_of_the_plan_would_change_is_refused(connection, tmp_path):
     plan = saved(connection, tmp_path)
     batch = tmp_path / "batch.csv"
@@ -274,6 +290,7 @@ def test_a_value_that_the_type_of_the_plan_would_change_is_refused(connection, t
         sqlanon.apply(connection, plan, to=str(batch), into="second")
 
 
+@pytest.mark.slow
 def test_the_file_of_a_batch_is_not_overwritten(connection, tmp_path):
     plan = saved(connection, tmp_path)
     batch = tmp_path / "batch.csv"
@@ -282,6 +299,7 @@ def test_the_file_of_a_batch_is_not_overwritten(connection, tmp_path):
         sqlanon.apply(connection, plan, to=str(batch), output=batch, overwrite=True)
 
 
+@pytest.mark.slow
 def test_columns_that_the_plan_does_not_have_are_refused(connection, tmp_path):
     plan = saved(connection, tmp_path)
     connection.execute("CREATE TABLE batch AS SELECT age, sex, ill, 1 AS extra FROM people")
@@ -289,6 +307,7 @@ def test_columns_that_the_plan_does_not_have_are_refused(connection, tmp_path):
         sqlanon.apply(connection, plan, to="batch", into="second")
 
 
+@pytest.mark.slow
 def test_what_contradicts_other_records_is_refused(connection, tmp_path):
     plan = saved(connection, tmp_path)
     with pytest.raises(PolicyError, match="in place"):
@@ -312,6 +331,7 @@ def test_a_frame_of_other_records_gives_a_frame(connection):
     assert len(made) == len(batch)
 
 
+@pytest.mark.slow
 def test_a_batch_and_what_was_released_have_a_share_of_the_population_together(
     connection, tmp_path
 ):

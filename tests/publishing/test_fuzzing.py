@@ -57,7 +57,6 @@ def test_a_release_that_keeps_its_promises_has_no_fault():
     assert faults_of(RELEASE, LDiversity(2), TCloseness(0.1)) == (0, 0)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("row", "found"),
     [

@@ -13,8 +13,6 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.publishing.labels import _days
 
-pytestmark = pytest.mark.slow
-
 JOBS = Hierarchy.from_rows(
     [("nurse", "health", "*"), ("cook", "kitchen", "*"), ("baker", "kitchen", "*")],
     others=["other jobs", "*"],
@@ -77,6 +75,7 @@ def stands_for(row, value):
     }.get(kind, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [(1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 1, 3), (0, 1, 0, 4)])
 def test_every_published_label_stands_for_the_values_of_as_many_records(tmp_path, levels):
     rows, labels = written(tmp_path, of_levels(*levels))
@@ -88,6 +87,7 @@ def test_every_published_label_stands_for_the_values_of_as_many_records(tmp_path
             assert len(held) == sum(row[place] == label for row in rows), (name, label)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mondrian", "scheme"])
 def test_labels_of_recodings_value_by_value_hold_the_values(tmp_path, method):
     policy = Policy(
@@ -110,6 +110,7 @@ def test_labels_of_recodings_value_by_value_hold_the_values(tmp_path, method):
         ])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_listed_labels_are_those_of_the_hierarchy_not_of_the_table(tmp_path):
     policy = of_levels(3, 3, 1, 5)
     _, labels = written(tmp_path, policy, "labels.json")
@@ -142,6 +143,7 @@ def written_text(folder, policy):
     return (folder / "l.csv").read_text("utf-8"), None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("label", "low", "high"),
     [
@@ -158,6 +160,7 @@ def test_calendar_units_are_ranges_of_days(label, low, high):
     assert (found.low, found.high, found.closed) == (low, high, "left")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["9999", "-44", "12020-01", "not finite", "2020-02-30", "x"])
 def test_what_no_calendar_has_the_end_of_stands_for_itself(label):
     assert _days(label) is None

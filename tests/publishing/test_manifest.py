@@ -13,8 +13,6 @@ from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, Sensitive, TClose
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.publishing.promises import sealed
 
-pytestmark = pytest.mark.slow
-
 ROWS = [(20 + 7 * n % 23, "fm"[n % 2], "abc"[n % 3], n % 5 + 0.5) for n in range(60)]
 POLICY = Policy(
     quasi_identifiers={
@@ -42,6 +40,7 @@ def released(folder, name="r.csv", policy=POLICY, **more):
     return file, manifest
 
 
+@pytest.mark.slow
 def test_threads_and_the_order_of_rows_leave_a_manifest_as_it_is(tmp_path):
     texts = set()
     for number, threads in enumerate((1, 2, 8)):
@@ -53,6 +52,7 @@ def test_threads_and_the_order_of_rows_leave_a_manifest_as_it_is(tmp_path):
     assert len(texts) == 1
 
 
+@pytest.mark.slow
 def test_a_saved_plan_gives_the_manifest_of_both_in_one(tmp_path):
     with opened() as connection:
         sqlanon.anonymize(connection, POLICY, table="t", into="a", manifest=tmp_path / "a.json")
@@ -73,6 +73,7 @@ def test_a_manifest_has_no_time_no_path_and_no_value_of_a_hierarchy(tmp_path):
     assert not {"created", "seconds", "output", "source"} & json.loads(text).keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["r.csv.gz", "r.duckdb"])
 def test_a_release_of_any_format_is_what_its_manifest_says(tmp_path, name):
     file, manifest = released(tmp_path, name)
@@ -81,6 +82,7 @@ def test_a_release_of_any_format_is_what_its_manifest_says(tmp_path, name):
     assert [result.model for result in found.models] == ["k-anonymity", "distinct 2-diversity"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["r.csv", "r.parquet", "r.arrow"])
 def test_every_type_is_verified_in_every_format(tmp_path, name):
     with duckdb.connect() as connection:
@@ -123,6 +125,7 @@ FIRST = "(SELECT min(rowid) FROM r)"
 OTHERS = "its records are not those"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
@@ -156,6 +159,7 @@ def test_a_manifest_that_was_edited_is_told(original, tmp_path):
     assert found.differences == ("the manifest was changed after it was written",)
 
 
+@pytest.mark.slow
 def test_models_are_counted_whatever_a_manifest_says_of_them(original, tmp_path):
     def demanding(document):
         document["policy"]["k"] = document["models"][0]["threshold"] = 1000
@@ -165,6 +169,7 @@ def test_models_are_counted_whatever_a_manifest_says_of_them(original, tmp_path)
     assert "k-anonymity 1,000 does NOT hold" in found.differences[0]
 
 
+@pytest.mark.slow
 def test_what_is_no_manifest_is_refused(original, tmp_path):
     file, _ = original
     with pytest.raises(SourceError, match="not a manifest"):
@@ -175,6 +180,7 @@ def test_what_is_no_manifest_is_refused(original, tmp_path):
         sqlanon.verify(file, tmp_path / "missing.json")
 
 
+@pytest.mark.slow
 def test_a_model_that_needs_an_order_asks_for_the_policy(tmp_path):
     policy = Policy(
         POLICY.quasi_identifiers,
@@ -191,6 +197,7 @@ def test_a_model_that_needs_an_order_asks_for_the_policy(tmp_path):
     assert sqlanon.verify(file, manifest, policy=policy).holds
 
 
+@pytest.mark.slow
 def test_a_release_by_persons_is_verified_by_its_records(tmp_path):
     policy = Policy(POLICY.quasi_identifiers, entity="score", sensitive=["ill"],
                     models=[KAnonymity(2)])  # fmt: skip
@@ -200,6 +207,7 @@ def test_a_release_by_persons_is_verified_by_its_records(tmp_path):
     assert sqlanon.verify(file, manifest).holds
 
 
+@pytest.mark.slow
 def test_a_table_of_a_database_and_a_frame_are_verified(tmp_path):
     with opened() as connection:
         sqlanon.anonymize(connection, POLICY, table="t", into="r", manifest=tmp_path / "m.json")
@@ -209,6 +217,7 @@ def test_a_table_of_a_database_and_a_frame_are_verified(tmp_path):
         assert sqlanon.verify(connection.table("r").df(), tmp_path / "m.json").holds
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_manifest_where_nothing_is_published(tmp_path):
     with opened() as connection:
         connection.execute("CREATE TABLE r (a INTEGER)")

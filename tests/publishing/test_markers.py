@@ -67,7 +67,6 @@ def marks(folder):
     return sum(path.read_bytes().count(b"MARK") for path in files)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("is_file", [True, False])
 def test_no_mark_of_a_table_is_left_in_place_but_by_a_swap(tmp_path, is_file):
     path = made(tmp_path, markers=MARKERS)

@@ -190,7 +190,6 @@ def test_persons_of_a_release_satisfy_every_model_by_every_method(method, rows, 
 PAIRS = [(0, 0, 4, "flu"), (0, 0, 2, "flu"), (0, 0, 3, "cold"), (0, 0, 4, "gout")]
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("method", ["mondrian", "set-cover", "agglomerative", "partial-domain"])
 def test_clusters_with_one_label_are_judged_as_the_class_that_they_are(method):
     rows = [*PAIRS, (5, 0, 1, "gout"), (5, 0, 4, "flu")]
@@ -221,7 +220,6 @@ def test_a_value_that_every_person_of_a_class_has_is_all_of_their_share(model):
         assert found["alpha"] == 1.0
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("method", PERSONAL)
 @pytest.mark.parametrize("model", [LDiversity(1), AlphaAnonymity(0.5)], ids=["k", "alpha"])
 def test_what_is_published_is_counted_again_by_persons(method, model):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -142,13 +141,3 @@ def test_statistics_of_a_replaced_table_hold_nothing_of_suppressed_records(tmp_p
 def test_a_column_has_one_role(other):
     with pytest.raises(PolicyError, match="'age'"):
         Policy(["age"], models=[KAnonymity(2)], **other)
-
-
-@pytest.mark.every_row
-def test_every_test_that_the_page_on_security_names_is_there():
-    page = (ROOT / "docs/explanation/security.md").read_text("utf-8")
-    named = re.findall(r"`((?:tests|benchmarks)/[\w/]+\.py)(?:::(\w+))?`", page)
-    assert len(named) > 60
-    for path, test in named:
-        assert (ROOT / path).is_file(), path
-        assert not test or f"def {test}(" in (ROOT / path).read_text("utf-8"), (path, test)

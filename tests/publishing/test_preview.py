@@ -9,8 +9,6 @@ from sqlanon.errors import PolicyError, SqlanonError, StalePlanError
 from sqlanon.hierarchy.rules import level_names
 from sqlanon.publishing.preview import preview_text
 
-pytestmark = pytest.mark.slow
-
 ROWS = [(30 + n // 3, "fm"[n % 2], f"note {n}") for n in range(12)] + [(99, None, None)]
 
 
@@ -26,6 +24,7 @@ def policy_of(**more):
     return Policy(quasi, keep=["note"], models=[KAnonymity(2)], suppression_limit=0.1, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -46,6 +45,7 @@ def test_the_preview_is_what_is_published_of_each_record(connection, settings):
     assert all(r.after is None or r.after["note"] == r.before["note"] for r in shown)
 
 
+@pytest.mark.slow
 def test_a_record_that_is_left_out_has_nothing_after(connection):
     plan = sqlanon.plan(connection, policy_of(), table="people")
     [*_, last] = sqlanon.preview(connection, plan, rows=13)
@@ -61,6 +61,7 @@ def test_a_preview_shows_as_many_records_as_are_asked_for(connection):
             sqlanon.preview(connection, plan, rows=wrong)
 
 
+@pytest.mark.slow
 def test_a_table_that_changed_has_no_preview(connection):
     plan = sqlanon.plan(connection, policy_of(), table="people")
     connection.execute("DELETE FROM people WHERE age = 99")
@@ -68,12 +69,14 @@ def test_a_table_that_changed_has_no_preview(connection):
         sqlanon.preview(connection, plan)
 
 
+@pytest.mark.slow
 def test_a_preview_leaves_nothing_behind(connection):
     plan = sqlanon.plan(connection, policy_of(), table="people")
     sqlanon.preview(connection, plan)
     assert len(tables_of(connection)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hierarchy", "names"),
     [
@@ -114,6 +117,7 @@ def test_a_plan_tells_levels_by_name(connection):
     assert plan.to_dict()["level_names"]["sex"] == ["original value", "*"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("loss", ["lm", "average-class-size"])
 def test_every_minimal_node_has_its_loss_and_suppression(connection, limit, loss):
@@ -148,6 +152,7 @@ def written(folder, ending):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_the_preview_of_a_file_reads_it_as_its_plan_did(tmp_path, ending):
     path = written(tmp_path, ending)
@@ -159,6 +164,7 @@ def test_the_preview_of_a_file_reads_it_as_its_plan_did(tmp_path, ending):
     assert record.after == {"age": "30", "price": "1.50"}
 
 
+@pytest.mark.slow
 def test_the_preview_of_a_text_file_takes_the_format_of_its_plan(tmp_path):
     path = tmp_path / "visits.csv"
     path.write_text("day\n" + "31/12/2020\n" * 4)
@@ -168,6 +174,7 @@ def test_the_preview_of_a_text_file_takes_the_format_of_its_plan(tmp_path):
     assert record.before == {"day": "2020-12-31"}
 
 
+@pytest.mark.slow
 def test_records_are_shown_to_who_confirms_the_plan(connection):
     shown = []
     given = {"into": "made", "preview": 2}

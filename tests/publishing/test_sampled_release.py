@@ -212,7 +212,6 @@ def test_measures_count_the_values_of_the_population(connection):
     assert measured.to_dict()["lm"] == pytest.approx(report.loss["lm"])
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("change", "error", "said"),
     [
@@ -279,7 +278,6 @@ def test_people_whom_a_hierarchy_misses_are_told_by_their_number(connection):
         assert "secret" not in str(error.value)
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -319,7 +317,6 @@ def test_a_policy_reads_back_as_it_was_written(tmp_path):
         assert read.population == str(tmp_path / "register.csv")
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("form", "said"),
     [

@@ -4,6 +4,7 @@ from snapshots import Snapshot
 
 from sqlanon.policy.population import DeltaPresence, KMap
 from sqlanon.query import encode
+from sqlanon.query.assess import release
 from sqlanon.query.classes import violations
 from sqlanon.query.classes.frequency import roll_up
 from sqlanon.query.privacy import population
@@ -88,22 +89,22 @@ SNAPSHOTS = [
     asked("too small a share", failing(DeltaPresence(0.1, 1)), [(3, 99), (4, 99)]),
     asked(
         "labelled_people",
-        population.labelled_people(table("everybody"), table("covers"), columns=COLUMN),
+        release.labelled_people(table("everybody"), table("covers"), columns=COLUMN),
         [(0, 4), (1, 6)],
     ),
     asked(
         "labelled_people of no column",
-        population.labelled_people(table("everybody"), table("covers"), columns={}),
+        release.labelled_people(table("everybody"), table("covers"), columns={}),
         [(13,)],
     ),
     asked(
         "released_labels",
-        population.released_labels(table("labelled"), table("read"), columns=COLUMN),
+        release.released_labels(table("labelled"), table("read"), columns=COLUMN),
         [(0, 2), (1, 1), (None, 1)],
     ),
     asked(
         "people_of_classes",
-        population.people_of_classes(
+        release.people_of_classes(
             table("released"),
             table("held"),
             columns=[0],
@@ -113,7 +114,7 @@ SNAPSHOTS = [
     ),
     asked(
         "people_of_classes of no column",
-        population.people_of_classes(
+        release.people_of_classes(
             table("released"), table("whole"), columns=[], conditions=[population.above(0.5)]
         ),
         [(3, 4 / 3, 4 / 3, 3, 1, 4, 3, 1)],

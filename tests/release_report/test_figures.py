@@ -62,7 +62,6 @@ values = st.tuples(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=6)
 @given(st.lists(values, min_size=1, max_size=12))
 def test_the_furthest_class_and_its_shares_are_those_of_the_rows(drawn):

@@ -320,7 +320,6 @@ def test_a_page_that_cannot_be_is_refused_before_any_work(files, capsys, words, 
 def test_a_page_needs_no_extra(files, monkeypatch):
     for name in ("altair", "vl_convert"):
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr("sqlanon.comparison.drawing.find_spec", lambda name: None)
     asked = ["report", *arguments(files), "--k", "2", "--effort", "none"]
     asked += ["--released", str(files / "people.csv"), "-o", str(files / "r.html")]
     assert status(asked) == 0

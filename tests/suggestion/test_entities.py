@@ -44,7 +44,6 @@ def drafted(connection, columns, source="visits"):
     return sqlanon.suggest(connection, table="drawn")
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("name", PERSONS.split())
 def test_a_repeated_column_that_is_named_for_persons_is_the_entity(connection, name):
     found = drafted(connection, f'400000 + patient * 37 AS "{name}", visit_date, diagnosis')
@@ -163,7 +162,6 @@ def lopsided(connection):
     return lambda columns: drafted(connection, columns, "lopsided")
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("values", [SHORT, LONG, CODE])
 @pytest.mark.parametrize(
     "name",
@@ -225,7 +223,6 @@ def test_a_number_of_a_person_that_many_lack_is_the_entity(lopsided, percent):
     assert (suggestion.entity, suggestion.asked) == (None, ("contact_1",))
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("name", ["Names", "full_name", "name_of_student", "Nombre completo"])
 @pytest.mark.parametrize(
     "written",

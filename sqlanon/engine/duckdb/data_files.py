@@ -57,8 +57,7 @@ def read_file(
         read_json(engine, path, table=table, how=how)
     else:
         raise SourceError(
-            f"{path.name!r} is neither a DuckDB database nor a .csv, .csv.gz, .tsv, .json, "
-            ".jsonl, .parquet, .arrow or .feather file"
+            f"{path.name!r} is neither a DuckDB database nor a {endings.READ_LISTED} file"
         )
     held_file.refuse_changed()
     engine.opened.let_go(held_file)

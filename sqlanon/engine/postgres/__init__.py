@@ -1,1 +1,1 @@
-"""PostgreSQL behind the protocol of a database elsewhere: `remote.Remote`."""
+"""PostgreSQL behind the protocol of a database elsewhere: `routed.Remote`."""

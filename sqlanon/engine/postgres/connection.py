@@ -76,7 +76,7 @@ Cursor = psycopg.Cursor[Any]
 
 
 class PostgresRemote:
-    """A database elsewhere, behind `remote.Remote`.
+    """A database elsewhere, behind `routed.Remote`.
 
     Its tables are seen as of one moment within a transaction of ours, which is REPEATABLE READ. A
     transaction that the caller has open is joined: it keeps its own isolation, and under READ

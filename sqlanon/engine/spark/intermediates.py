@@ -9,6 +9,7 @@ left by a machine that is gone stays until somebody drops `_sqlanon_…` by name
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import uuid
 from contextlib import suppress
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.engine.own_folders import OwnFolder, reclaimed, swept
 from sqlanon.engine.spark.calls import Calls, is_connect
-from sqlanon.engine.spark.folders import deleted, is_local, local_path, reached
+from sqlanon.engine.spark.folders import is_local, local_path
 from sqlanon.errors import SourceError, SqlanonError
 
 if TYPE_CHECKING:
@@ -447,5 +448,46 @@ def _is_gone(entry: dict[str, str], session: Any, calls: Calls) -> bool:
         if entry["cluster"] != _HERE:
             calls.drop_table(entry["table"], mark=entry.get("mark", ""))
     except SqlanonError:
+        return False
+    return True
+
+
+def reached(address: str) -> tuple[Any, str]:
+    """The store of an address, and the path in it.
+
+    Raises:
+        SourceError: This program knows no such store, or has no right to it.
+    """
+    from pyarrow import fs
+
+    try:
+        if is_local(address):
+            return fs.LocalFileSystem(), str(local_path(address))
+        # Spark's other names for the same store are unknown to Arrow.
+        system, path = fs.FileSystem.from_uri(re.sub("^s3[an]://", "s3://", address))
+        system.get_file_info(path)
+    except Exception as error:
+        kind = type(error).__name__
+    else:
+        return system, path
+    raise SourceError(
+        f"sqlanon cannot reach {address!r} ({kind}), and so could not clear it; give this process "
+        "the rights for it, or name a place that it reaches"
+    )
+
+
+def is_there(system: Any, path: str) -> bool:
+    """Whether something has a path."""
+    from pyarrow import fs
+
+    return bool(system.get_file_info(path).type != fs.FileType.NotFound)
+
+
+def deleted(system: Any, path: str) -> bool:
+    """Removes a folder; whether it is gone."""
+    try:
+        if is_there(system, path):
+            system.delete_dir(path)
+    except OSError:
         return False
     return True

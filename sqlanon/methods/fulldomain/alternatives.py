@@ -141,7 +141,7 @@ def higher_limits(
             problem.sets.engine,
             problem.subject,
             encoded=problem.sets.encoded,
-            k=policy.k,
+            policy=policy,
             node=check.node,
             suppressed=classes,
             loss=loss,

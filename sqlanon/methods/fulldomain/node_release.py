@@ -11,6 +11,7 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
+from sqlanon.loss.cells import VALUE_MEASURES
 from sqlanon.loss.measures import FORMULAS
 from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.microdata.binding import Subject
@@ -60,26 +61,28 @@ def node_loss(
     subject: Subject,
     *,
     encoded: Encoded,
-    k: int,
+    policy: Policy,
     node: Node,
     suppressed: exp.Table | None,
     loss: str,
 ) -> float:
-    """What a lattice node loses by one of `LOSSES`, which look at nothing but classes and cells.
+    """What a lattice node loses, of whose release nothing is counted that the loss does not need.
 
     Args:
         engine: Where the table lives.
         subject: The table.
         encoded: Its codes.
-        k: Smallest class size that the policy allows [records].
+        policy: Its policy.
         node: One level per quasi-identifier.
         suppressed: As for `node_release`.
-        loss: The loss.
+        loss: What a full-domain search can minimize.
     """
-    counted = _Counted(engine, subject, encoded, node, k=k, suppressed=suppressed)
+    counted = _Counted(engine, subject, encoded, node, k=policy.k, suppressed=suppressed)
     kept = counted.published()
-    lost = FORMULAS[loss](Release(subject.records, k, kept, counted.columns(kept), {}))
-    assert lost is not None, "of classes and cells every loss is known"
+    sensitive = counted.spreads(policy) if loss in VALUE_MEASURES else ()
+    release = Release(subject.records, policy.k, kept, counted.columns(kept), {}, sensitive)
+    lost = FORMULAS[loss](release)
+    assert lost is not None, "a search refuses a loss that needs what the policy does not name"
     return lost
 
 

@@ -6,6 +6,10 @@ packed code, or the labels of a published table), CLASS_SIZE, and SMALL: whether
 Of a node, `source` has rows of words and SIZE, `masks` are per word the bits that tell its classes
 apart, and `classes` is that table. Of a published table, `classes` is one of `table_classes`,
 `rows` one of `mapped`, `original` one of `place_sizes`, and `released` one of `released_places`.
+
+Beside a population, `columns` are those whose labels tell people apart, by number with their bits
+of a code at level 0. A label is known by the number of its place, which `covers` give the codes of
+its values, and `read` its text.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, mask
+from sqlanon.query.classes.violations import beside
 from sqlanon.query.encode import ATTRIBUTE, LEAF, SIZE, values_of, word
 from sqlanon.query.syntax import column
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
@@ -309,3 +314,38 @@ def value_squares(rows: Fragment) -> Sql:
 def without_null(rows: Fragment) -> Sql:
     """The rows whose VALUE is not NULL."""
     return expression("SELECT * FROM {{ rows }} AS rows WHERE value IS NOT NULL", rows=rows)
+
+
+def labelled_people(encoded: exp.Table, covers: exp.Table, *, columns: Mapping[int, Masks]) -> Sql:
+    """The people whose values have labels in all columns, by these: LABELs and PEOPLE.
+
+    `covers` has rows of ATTRIBUTE, the words of a value, and a PLACE that it is in.
+    """
+    return render(
+        "assess/labelled_people",
+        encoded=encoded,
+        covers=covers,
+        columns=list(columns.items()),
+        labels=names(map(label, columns)),
+    )
+
+
+def released_labels(classes: exp.Table, read: exp.Table, *, columns: Mapping[int, Masks]) -> Sql:
+    """The classes that are not suppressed by the numbers of their labels: LABELs and SIZE.
+
+    A label that is not among those of `read`, rows of ATTRIBUTE, LABEL and PLACE, has none.
+    """
+    return render("assess/released_labels", classes=classes, read=read, columns=list(columns))
+
+
+def people_of_classes(
+    released: exp.Table, people: exp.Table, *, columns: Sequence[int], conditions: Sequence[Sql]
+) -> Sql:
+    """The classes beside the population, in one row.
+
+    The fewest people of a class; the least and the greatest share of them that is released; the
+    people of all classes; the classes with more records than people, with how many of both they
+    have; and the number of classes for which each of the conditions holds.
+    """
+    classes = beside(released, people, list(map(label, columns)))
+    return render("assess/people_of_classes", classes=classes, conditions=conditions)

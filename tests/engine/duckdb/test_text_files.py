@@ -301,7 +301,6 @@ def test_a_text_with_few_dates_is_not_meant_to_be_dates(tmp_path):
         assert source.engine.opened.notes == []
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize("name", ["a.csv", "a.json"])
 def test_a_format_is_looked_for_in_columns_that_are_dropped(tmp_path, name):
     def use(_columns):

@@ -21,8 +21,6 @@ from sqlanon.methods.clustering import pricing
 from sqlanon.methods.clustering.first import Priced
 from sqlanon.search.clustering.dual_bound import Duals, dual_bound
 
-pytestmark = pytest.mark.slow
-
 AGES = [("1", "1-2", "*"), ("2", "1-2", "*"), ("3", "3-4", "*"), ("4", "3-4", "*")]
 
 
@@ -145,6 +143,7 @@ def test_a_bound_looks_at_the_lowest_and_highest_level():
     assert "records within the levels allowed that suppresses no record" in report.to_text()
 
 
+@pytest.mark.slow
 def test_records_that_fit_no_class_within_the_levels_are_suppressed_or_refused():
     connection, _ = table_of("11123")
     quasi = {"q0": QuasiIdentifier(Hierarchy.from_rows(AGES), 1, 0, 1)}
@@ -158,6 +157,7 @@ def test_records_that_fit_no_class_within_the_levels_are_suppressed_or_refused()
     assert "with up to 1 record suppressed" in report.to_text()
 
 
+@pytest.mark.slow
 def test_a_bound_says_what_it_is_for_persons_and_other_models():
     connection, _ = table_of("11223344")
     policy = Policy(
@@ -173,6 +173,7 @@ def test_a_bound_says_what_it_is_for_persons_and_other_models():
     assert "a class of 2 persons by 'person' has as many records or more" in report.to_text()
 
 
+@pytest.mark.slow
 def test_a_bound_without_k_or_of_a_loss_that_can_shrink_is_refused():
     connection, policy = table_of("1122")
     with pytest.raises(PolicyError, match="no lower bound"):
@@ -192,6 +193,7 @@ def test_a_cluster_needs_as_many_takers_as_k_says():
     assert "the cheapest itemset of each record alone proves 0.0833333" in report.to_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [{"effort": "full"}, {"time_limit": 60}], ids=["full", "limit"])
 def test_effort_is_as_asked_for_or_full_under_a_time_limit(asked):
     connection, policy = table_of("111233344")
@@ -202,6 +204,7 @@ def test_effort_is_as_asked_for_or_full_under_a_time_limit(asked):
     assert not report.notes
 
 
+@pytest.mark.slow
 def test_a_bound_by_the_cheapest_itemsets_says_what_the_others_count(monkeypatch):
     connection, policy = table_of("11123")
     whole = sqlanon.bound(connection, policy, table="people")
@@ -211,6 +214,7 @@ def test_a_bound_by_the_cheapest_itemsets_says_what_the_others_count(monkeypatch
     assert "a record loses 0.333 or more count as that much" in " ".join(report.notes)
 
 
+@pytest.mark.slow
 def test_with_a_time_limit_prices_are_raised_until_that_helps_no_more(monkeypatch):
     connection, policy = table_of("111233344")
     full = sqlanon.bound(connection, policy, table="people", effort="full")
@@ -230,6 +234,7 @@ def test_with_a_time_limit_prices_are_raised_until_that_helps_no_more(monkeypatc
     assert calls[0] == 0 < calls[-1]
 
 
+@pytest.mark.slow
 def test_an_effort_that_the_time_limit_ends_is_not_told(monkeypatch):
     connection, policy = table_of("111233344")
     quick = sqlanon.bound(connection, policy, table="people")
@@ -244,6 +249,7 @@ def test_an_effort_that_the_time_limit_ends_is_not_told(monkeypatch):
     assert report.lower_bound >= quick.lower_bound
 
 
+@pytest.mark.slow
 def test_a_node_that_a_branch_repeats_costs_what_the_lowest_level_says():
     connection, policy = opened([[("1", "*")]], [(1, 1)], [1.0], [("1", 0)] * 3, 2, 0.0)
     asked = {"loss": "suppressed-cells"}

@@ -32,7 +32,6 @@ AT_TOP = (
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=10)
 @example(AT_TOP, "direct-cover", True, False)
 @example(AT_TOP, "direct-cover", False, True)

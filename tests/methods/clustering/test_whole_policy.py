@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cases
@@ -33,7 +32,6 @@ def bounded(draw):
     return replace(case, models=case.models if draw(st.booleans()) else [])
 
 
-@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     bounded(),

@@ -227,7 +227,6 @@ SUPPRESSED = of_places(
     ],
     ids=["no memory", "persons", "gains"],
 )
-@pytest.mark.every_row
 def test_what_memory_cannot_hold_or_count_is_searched_without_a_start(case, memory):
     never = patch.object(method, "_good_node", side_effect=AssertionError)
     with closing(case.connection()) as connection, patch.object(incognito, "LARGEST_BOX", 1):

@@ -12,8 +12,6 @@ from sqlanon import AverageRisk, DeltaPresence, KAnonymity, KMap, LDiversity, Sh
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.registry import METHODS
 
-pytestmark = pytest.mark.slow
-
 SEEDS = st.integers(0, 2**32).map(random.Random)
 AGES = [(str(age), "young" if age < 3 else "old", "*") for age in (1, 2, 3, 4)]
 
@@ -38,6 +36,7 @@ def level(*args, **how):
     return plan.report.levels["c0"], plan.report.suppressed_records
 
 
+@pytest.mark.slow
 def test_a_class_of_one_record_is_fine_where_enough_people_share_its_values():
     assert level([1, 1, 1, 2], [0], KMap(3)) == (0, 0)
     assert level([1, 1, 1, 2], [3], KMap(3)) == (1, 0)
@@ -59,12 +58,14 @@ def test_k_is_asked_beside_k_map():
     assert level([1, 1, 1, 2, 2], [0, 3], KMap(2), KAnonymity(2)) == (1, 0)
 
 
+@pytest.mark.slow
 def test_more_records_may_fail_delta_presence_above_a_node():
     people, chosen, half = [1, 2, 2, 3, 3, 3, 3], [0, 1], DeltaPresence(0, 0.5)
     assert level(people, chosen, half, limit=0.5) == (0, 1)  # 1 of 1 fails, 1 of 2 does not
     assert level(people, chosen, half) == (2, 0)  # at level 1 both of 3 fail
 
 
+@pytest.mark.slow
 def test_nothing_is_suppressed_where_everybody_has_a_least_share():
     # Each class holds a third but age 4, of whom nobody is in the table.
     people, chosen = [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], [0, 3, 6]

@@ -149,7 +149,6 @@ def rolling_up_always():
         yield
 
 
-@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     cases(),
@@ -167,7 +166,6 @@ def test_counts_equal_brute_force(case, bits, large):
         assert found == [brute_force(case, checks, node) for node in nodes]
 
 
-@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data(), cases(), st.sampled_from([3, WORD_BITS]))
 def test_counts_from_roll_ups_equal_counts_from_the_codes(data, case, bits):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -58,6 +59,23 @@ def test_purity_can_be_worth_a_higher_cost():
     assert purest.levels == {"city": 0, "age": 1}
     assert purest.loss["tree"] == 0.375
     assert purest.loss["utility"] == 0.375 / (1 - 0.5)
+
+
+def test_a_higher_limit_is_told_by_the_loss_that_is_asked_for():
+    tops = dict.fromkeys(("city", "age"), Hierarchy.suppression())
+    policy = Policy(tops, ["s"], models=[KAnonymity(3)], others="drop", suppression_limit=0.02)
+    records = [
+        *[("a1", "20", "flu", "")] * 30,
+        *[("b1", "31", "cold", "")] * 30,
+        ("a2", "20", "flu", ""),
+        ("b1", "25", "cold", ""),
+    ]
+    with connected(records) as connection:
+        report = sqlanon.plan(connection, policy, table="people", loss="utility").report
+        [*_, row] = report.suppression_tradeoff
+        allowed = replace(policy, suppression_limit=row["suppression_limit"])
+        plan = sqlanon.plan(connection, allowed, table="people", loss="utility")
+    assert plan.report.loss["utility"] == row["loss"] < report.loss["utility"]
 
 
 @pytest.mark.slow

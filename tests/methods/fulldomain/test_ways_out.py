@@ -18,7 +18,6 @@ from sqlanon.methods.fulldomain import alternatives
 TREE = [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*"), ("4", "high", "*")]
 
 
-@pytest.mark.slow
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
@@ -43,7 +42,6 @@ def test_every_row_of_the_tradeoff_is_what_its_limit_gives(case):
             before = row["loss"]
 
 
-@pytest.mark.slow
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_a_limit_that_is_advised_suffices_and_a_lower_one_does_not(case):

@@ -110,7 +110,6 @@ def tables(draw):
     return draw(records_of(trees)), trees, draw(st.integers(1, 5))
 
 
-@pytest.mark.slow
 @settings(max_examples=28)
 @given(tables(), st.data())
 def test_itemsets_within_levels_are_those_of_brute_force(given_table, data):
@@ -124,7 +123,6 @@ def test_itemsets_within_levels_are_those_of_brute_force(given_table, data):
     assert found == by_brute_force(records, trees, k, kind, (low, high))
 
 
-@pytest.mark.slow
 @settings(max_examples=28)
 @given(tables(), st.integers(1, 8), st.data())
 def test_the_cheapest_itemsets_are_all_that_cost_less_than_told(given_table, most, data):
@@ -185,7 +183,6 @@ def by_miner(records, trees, k):
     return {frozenset(own): n for own, n in rows if n < len(records)}, names
 
 
-@pytest.mark.slow
 @settings(max_examples=5)
 @given(st.integers(0, 10**6), st.integers(2, 20))
 def test_closed_itemsets_are_those_of_an_itemset_miner(seed, k):

@@ -291,7 +291,6 @@ def test_a_column_of_one_value_is_kept_where_that_costs_nothing(method):
     assert rows == [(1, 0), (1, 0), (2, 0), (2, 0)]
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("limit", "suppressed", "told"),
     [

@@ -130,7 +130,6 @@ def test_an_order_that_does_not_suit_the_hierarchy_is_never_left_out_unsaid(conn
     assert message.endswith("every node has its values in a row, or leave it out")
 
 
-@pytest.mark.every_row
 @pytest.mark.parametrize(
     ("method", "scheme"),
     [("incognito", None), ("mondrian", None), ("scheme", "bhs"), ("scheme", {"work": "gsps"})],

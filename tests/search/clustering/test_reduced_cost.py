@@ -59,6 +59,7 @@ def priced(draw, **options):
     return problem, candidates, Duals(price, 0, np.array(sorted(some), np.int64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("remembered", [1024, 3])
 def test_sets_are_those_that_looking_at_all_closures_finds(remembered, monkeypatch):
     monkeypatch.setattr(reduced_cost, "LEAST_REMEMBERED", remembered)

@@ -97,7 +97,6 @@ def test_what_has_a_banned_pair_goes_as_far_as_the_child_it_was_banned_with(
                     assert is_finer(finer.partition, coarser.partition)
 
 
-@pytest.mark.slow
 @settings(max_examples=25)
 @given(columns())
 def test_flexible_schemes_have_all_recodings_of_less_flexible_ones(values):

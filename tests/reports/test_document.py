@@ -47,7 +47,6 @@ def report(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.every_row
 def test_a_report_is_a_line_and_a_small_table(kind):
     found = report(kind)
     assert repr(found) == f"<{type(found).__name__}: {found.headline()}>"
