@@ -22,6 +22,14 @@ settings.register_profile("any", deadline=None, suppress_health_check=[HealthChe
 settings.load_profile("any")
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leaves files out unread of which the quick loop would leave out every test."""
+    if config.option.markexpr == "not slow" and collection_path.suffix == ".py":
+        is_slow = "\npytestmark = pytest.mark.slow\n" in collection_path.read_text("utf-8")
+        return is_slow or collection_path.parent.name in ELSEWHERE or None
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Marks what the quick loop leaves out as slow, before tests are selected."""

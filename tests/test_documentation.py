@@ -109,6 +109,7 @@ def test_links_of_readme_lead_somewhere():
         assert (ROOT / path).exists(), path
 
 
+@pytest.mark.slow
 def test_every_command_and_option_is_in_the_reference(hooks):
     pages = hooks["commands"].pages()
     root = typer.main.get_command(program())
@@ -144,6 +145,7 @@ def test_every_term_has_an_explanation(hooks):
     assert all(sentence.endswith(".") and len(sentence) > 20 for sentence in terms.values())
 
 
+@pytest.mark.slow
 def test_examples_in_docstrings_are_true():
     """Of every module that shows any."""
     shown = [path for home in ("sqlanon", "cli") for path in (ROOT / home).rglob("*.py")

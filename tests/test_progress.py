@@ -9,6 +9,8 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.progress import ProgressLine, advance, following, portion, tell
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy(
     quasi_identifiers={
         "age": Hierarchy.intervals(5, 10, 20, 40),
@@ -97,7 +99,6 @@ def test_a_search_of_the_lattice_tells_how_many_nodes_are_settled(people):
     assert shares[-1] > shares[0]
 
 
-@pytest.mark.slow
 def test_publishing_tells_that_it_writes_and_checks(people):
     lines = []
     sqlanon.anonymize(people, POLICY, table="people", into="published", progress=lines.append)

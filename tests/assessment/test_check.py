@@ -103,6 +103,7 @@ def test_check_before_publishing_still_names_a_missing_sensitive_column(connecti
         sqlanon.check(connection, Policy(["x0"], sensitive=["x9"]), table="t")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suppressed", ["drop", "keep"])
 @pytest.mark.parametrize("others", ["keep", "drop"])
 def test_published_table_passes_check_with_the_very_policy(connection, suppressed, others):

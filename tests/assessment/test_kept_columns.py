@@ -126,6 +126,7 @@ def test_kept_columns_that_identify_are_told_everywhere(tmp_path):
         assert "MARK" not in json.dumps(document), name
 
 
+@pytest.mark.slow
 def test_columns_of_a_policy_that_keeps_all_others_are_judged():
     people()
     policy = Policy(["q"], others="keep", drop=["who"], models=[KAnonymity(5)])

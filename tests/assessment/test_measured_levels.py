@@ -40,6 +40,7 @@ def measured(connection, policy, **options):
     return report.loss, sqlanon.measure(connection, "released", policy, table="people")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["incognito", "set-cover"])
 @pytest.mark.parametrize("kind", ["prefix", "dates", "intervals", "expressions"])
 def test_a_column_of_nulls_is_read_at_the_lowest_level_allowed(kind, method):
@@ -52,6 +53,7 @@ def test_a_column_of_nulls_is_read_at_the_lowest_level_allowed(kind, method):
     assert found.loss["tree"] == pytest.approx((1 / 3 + 0) / 2)
 
 
+@pytest.mark.slow
 def test_a_release_beyond_the_bounds_is_read_as_without_them():
     rows = [(None, "x"), ("12", "x"), (None, "x"), ("12", "x")]
     with people(["prefix", "suppression"], rows) as connection:

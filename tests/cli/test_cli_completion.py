@@ -42,6 +42,7 @@ def completed(run, folder, monkeypatch):
     return ask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "words"),
     [

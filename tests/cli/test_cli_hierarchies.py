@@ -19,6 +19,8 @@ from sqlanon.microdata.stored_hierarchies import (
 )
 from sqlanon.reports.document import Provenance
 
+pytestmark = pytest.mark.slow
+
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BROKEN = ["duplicate_leaf", "empty", "not_nested", "ragged", "two_tops"]
 HOSTILE = 'x\'"; DROP TABLE "t"; -- Ünï'
@@ -115,7 +117,6 @@ def test_a_source_without_a_name_is_refused_as_such(refused, tmp_path):
     assert "the name of the source is empty" in refused("hierarchy", "make", "", *words)
 
 
-@pytest.mark.slow
 def test_check_tells_all_faults_at_once(refused, patients):
     line = refused(
         "hierarchy", "check", patients,
@@ -128,7 +129,6 @@ def test_check_tells_all_faults_at_once(refused, patients):
     assert "carpenter" not in line
 
 
-@pytest.mark.slow
 def test_check_reads_the_hierarchies_of_a_policy(run, database, policy_file):
     words = ["hierarchy", "check", database, "--policy", policy_file]
     assert set(run(*words, "--json").document["columns"]) == {"age", "sex"}
@@ -141,7 +141,6 @@ def test_check_needs_hierarchies_of_columns(refused, patients):
     assert "no column" in refused("hierarchy", "check", patients, "--hierarchy", "x=suppress")
 
 
-@pytest.mark.slow
 def test_make_writes_a_file_that_does_what_the_rule_does(run, refused, patients, tmp_path):
     file = tmp_path / "age.csv"
     words = ["hierarchy", "make", patients, "--column", "age", "--output", file]
@@ -174,7 +173,6 @@ def test_a_row_for_all_other_values_is_shown(run, tmp_path):
     assert run("hierarchy", "show", file, "--json").document["others"] == ["*"]
 
 
-@pytest.mark.slow
 def test_stored_hierarchies_are_listed_used_and_dropped(run, refused, database):
     assert run("hierarchy", "list", database).out == "no hierarchy is stored\n"
     assert run("hierarchy", "load", database, HOSTILE, "intervals:5").code == 0

@@ -77,6 +77,7 @@ def test_the_page_says_whose_records_these_are_or_asks(run, tmp_path, monkeypatc
     assert (document["entity"], document["asked"]) == (None, ["store_nr"])
 
 
+@pytest.mark.slow
 def test_a_table_without_quasi_identifiers_has_no_next_commands(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "na.csv").write_text("a,b\n" + "NA,?\n" * 6)
@@ -108,6 +109,7 @@ def test_the_page_says_what_is_left_to_do_and_what_comes_next(run, staff):
     assert max(map(len, page.splitlines())) < 110
 
 
+@pytest.mark.slow
 def test_files_are_for_their_owner_and_say_no_more_than_they_must(run, few, tmp_path):
     assert run("init", few, "--quiet").out == ""
     for name in ("policy.toml", "hierarchy_job.csv"):
@@ -180,6 +182,7 @@ def test_options_of_a_text_file_go_along_into_the_next_commands(run, tmp_path, m
     assert run(*shlex.split(document["commands"][0])[1:]).code == 0
 
 
+@pytest.mark.slow
 def test_a_database_is_published_beside_the_original(run, database, tmp_path):
     document = run("init", database, "people", "--output", tmp_path / "p.toml", "--json").document
     assert document["commands"][1].endswith("--into people_anonymous")

@@ -18,6 +18,7 @@ def release(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_finding_as_grave_as_asked_for_fails(run, release, policy_file):
     line = ("lint", str(release), "--policy", str(policy_file))
     outcome = run(*line)
@@ -60,6 +61,7 @@ def test_findings_of_what_is_published_are_told_once_and_infos_on_request(run, d
     assert "note: kept column 'name' has" in run("plan", *line[1:]).out
 
 
+@pytest.mark.slow
 def test_infos_are_told_with_verbose_alone(run, release):
     line = ("check", str(release), *ROLES, "--released", "--identifier", "name")
     refused = run(*line)

@@ -101,6 +101,7 @@ def test_what_is_written_of_texts_like_numbers_is_measured(run, tmp_path):
     assert outcome.document["lm"] == 0
 
 
+@pytest.mark.slow
 def test_a_release_of_a_database_may_write_its_numbers_otherwise(run, tmp_path):
     original, released = tmp_path / "original.duckdb", tmp_path / "released.csv"
     with duckdb.connect(str(original)) as connection:

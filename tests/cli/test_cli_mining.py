@@ -7,6 +7,8 @@ from databases import empty_database
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 
+pytestmark = pytest.mark.slow
+
 QUASI = ["--qi", "age,sex", "--hierarchy", "age=intervals:5,10", "--k", 5]
 
 
@@ -33,7 +35,6 @@ def test_mine_prints_a_line(run, database):
     assert outcome.out.startswith("5 closed frequent generalized itemsets of at least 5 of 10")
 
 
-@pytest.mark.slow
 def test_mine_writes_generalized_values_and_support(run, unknown):
     given = ["mine", unknown, "people", *QUASI, "--into", "itemsets", "--json"]
     assert run(*given).document["output"] == "itemsets"
@@ -42,7 +43,6 @@ def test_mine_writes_generalized_values_and_support(run, unknown):
     assert rows == {("30-34", None, 5), ("35-39", "*", 5), ("30-39", "*", 10)}
 
 
-@pytest.mark.slow
 def test_mine_replaces_a_table_only_when_told(run, refused, database):
     given = ["mine", database, "people", *QUASI, "--into", "itemsets"]
     assert run(*given).code == 0
@@ -97,7 +97,6 @@ def test_a_time_limit_that_is_none_is_refused(refused, database, command):
     assert "above 0" in refused(command, database, "people", *QUASI, "--time-limit", 0)
 
 
-@pytest.mark.slow
 def test_bound_takes_the_loss_of_the_policy_file(run, database, policy_file):
     arguments = ["bound", database, "people", "--policy", policy_file, "--json"]
     assert run(*arguments).document["loss"] == "precision"
@@ -108,7 +107,6 @@ def test_bound_takes_the_loss_of_the_policy_file(run, database, policy_file):
     }
 
 
-@pytest.mark.slow
 def test_bound_takes_an_effort(run, refused, database):
     given = ["bound", database, "people", *QUASI, "--json"]
     quick = run(*given, "--effort", "quick").document
@@ -118,7 +116,6 @@ def test_bound_takes_an_effort(run, refused, database):
     assert "effort" in refused("bound", database, "people", *QUASI, "--effort", "long")
 
 
-@pytest.mark.slow
 def test_the_options_of_a_plan_fit_the_bound(run, database):
     given = ["bound", database, "people", *QUASI, "--json"]
     alone = run(*given).document["lower_bound"]

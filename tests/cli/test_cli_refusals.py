@@ -71,6 +71,7 @@ def test_preview_shows_own_records_before_and_after(run, database, tmp_path):
     assert "preview" not in run("plan", *words[:-2], "--json").document
 
 
+@pytest.mark.slow
 def test_a_preview_beside_bare_sql_is_refused(refused, run, database):
     words = ["plan", database, "people", "--qi", "age", "--k", 2, "--others", "drop", "--sql"]
     assert "leave --preview out, or add --json" in refused(*words, "--preview", 1)

@@ -5,6 +5,8 @@ import json
 import duckdb
 import pytest
 
+pytestmark = pytest.mark.slow
+
 QI = ["--qi", "age,sex"]
 
 
@@ -48,7 +50,6 @@ def test_risk_prints_one_document(run, people):
     assert document["subsets"]["looked_at"] == 3
 
 
-@pytest.mark.slow
 def test_risk_threshold_is_an_option(run, people):
     def at_risk(*words):
         return run("risk", people, "visits", *QI, *words, "--json").document["risk"]
@@ -97,7 +98,6 @@ def test_bad_input_is_one_clear_line(refused, people, words, told):
     assert "MARK" not in message
 
 
-@pytest.mark.slow
 def test_max_sets_limits_the_sets(run, people):
     words = ["--qi", "age,sex,zip", "--json", "--max-sets"]
     found = [run("risk", people, "visits", *words, most).document["subsets"] for most in (6, 5)]

@@ -35,6 +35,7 @@ def test_check_tells_what_holds(run, database):
     assert "does NOT hold" in outcome.out
 
 
+@pytest.mark.slow
 def test_check_prints_one_document(run, database):
     outcome = run("check", database, "--qi", "age,sex", "--k", 2, "--json")
     assert (outcome.code, outcome.err) == (1, "")
@@ -54,6 +55,7 @@ def test_check_with_verbose_tells_the_time_on_standard_error(run, database):
     assert "check took" in outcome.err
 
 
+@pytest.mark.slow
 def test_resources_reach_the_database(run, refused, database, tmp_path):
     given = ["--threads", 1, "--memory-limit", "500MB", "--temp-directory", tmp_path]
     assert run("check", database, "--qi", "age", *given).code == 0
@@ -160,6 +162,7 @@ def test_in_place_shows_the_plan_then_asks_then_applies_it(
     assert run("check", database, *policy).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [["plan"], ["plan", "--json"], ["plan", "--sql"], ["anonymize", "--dry-run"]]
 )
@@ -234,6 +237,7 @@ def test_suppressed_records_are_kept_under_their_label(run, database):
     assert rows(database, "SELECT DISTINCT age, sex FROM released") == [("gone", "gone")]
 
 
+@pytest.mark.slow
 def test_no_recoding_within_the_bounds_is_exit_code_1(run, database):
     words = [*ROLES, "--max-level", "age=0", "--k", 2, "--into", "released"]
     outcome = run("anonymize", database, *words)
@@ -331,7 +335,7 @@ def unsearched(monkeypatch):
     monkeypatch.setattr("sqlanon.publishing.planner.make_plan", lambda *_, **__: pytest.fail(begun))
 
 
-@pytest.mark.every_row
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [["--dry-run"], ["--preview", 2], ["--dry-run", "--preview", 2]])
 def test_what_is_in_the_way_is_told_before_the_search(
     refused, at_terminal, database, policy, unsearched, asked

@@ -145,6 +145,7 @@ def test_without_a_time_limit_no_row_has_one_but_those_that_search_until_it_is_p
     assert [row.asked.method for row in found.rows] == [*METHODS]
 
 
+@pytest.mark.slow
 def test_a_share_of_the_time_that_is_too_little_is_prolonged_once(connection, monkeypatch):
     ticks, shares = itertools.count(1), []
 
@@ -350,6 +351,7 @@ def test_what_cannot_be_compared_is_refused(connection, settings, part):
         sqlanon.compare(connection, POLICY, table="people", **settings)
 
 
+@pytest.mark.slow
 def test_an_open_transaction_is_joined(connection):
     connection.begin()
     connection.execute("INSERT INTO people FROM people")

@@ -191,6 +191,7 @@ def test_what_is_about_one_plan_is_refused(people, name):
         sqlanon.sweep(people, POLICY, table="people", over={"k": [2]}, **{name: True})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "values", "written"),
     [

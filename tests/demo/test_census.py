@@ -118,6 +118,7 @@ def test_the_row_order_tells_nothing_of_a_column(people, column):
     assert abs(people.sql(query).fetchall()[0][0]) < 3 / RECORDS**0.5
 
 
+@pytest.mark.slow
 def test_the_age_is_that_of_the_reference_date(people):
     fits = "BOOL_AND(age = DATE_SUB('year', birth_date, DATE '2024-12-31'))"
     assert value(people, fits)

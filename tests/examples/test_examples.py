@@ -81,6 +81,7 @@ def test_examples_have_one_policy():
     }
 
 
+@pytest.mark.slow
 def test_a_script_publishes_a_parquet_file(copied, capsys):
     folder = copied("parquet")
     runpy.run_path("make_people.py", run_name="__main__")

@@ -15,7 +15,7 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.opening import opened_for
 from sqlanon.policy.patterns import MaskColumn, Masks
 
-pytestmark = pytest.mark.every_row
+pytestmark = pytest.mark.slow
 ROWS = "SELECT range % 7 AS a, range % 3 AS b, range % 2 AS who, range % 4 AS s FROM range(84)"
 POLICY = Policy(
     {"a": Hierarchy.intervals(2, 4), "b": Hierarchy.suppression()}, models=[KAnonymity(2)]
@@ -157,7 +157,6 @@ def test_labels_of_several_nodes_need_whole_columns(situation):
     assert "labels of 'a' stand for different nodes" in found.reason
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("levels", [{"max_level": 1}, {"min_level": 2}])
 @pytest.mark.parametrize("method", ["auto", "mondrian", "forest", "direct-cover", "pattern-greedy"])
 def test_labels_of_several_nodes_that_cannot_mix_are_no_fault(connection, method, levels):
@@ -202,7 +201,6 @@ def test_rules_speak_for_methods_that_there_are():
     assert {rule.method for rule in RULES} <= METHODS.keys()
 
 
-@pytest.mark.slow
 def test_the_report_names_the_method_and_says_why(connection):
     plan = sqlanon.plan(connection, POLICY, table="people", method="auto")
     asked = sqlanon.plan(connection, POLICY, table="people", method="direct-cover")
@@ -219,7 +217,6 @@ def test_options_reach_the_method_that_is_chosen(connection):
     assert plan.report.minimal_nodes
 
 
-@pytest.mark.slow
 def test_without_a_method_nothing_is_chosen(connection):
     report = sqlanon.plan(connection, POLICY, table="people").report
     assert report.method == "incognito"

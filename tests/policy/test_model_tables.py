@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import duckdb
 import pytest
@@ -26,6 +27,7 @@ OF_CLOSED = [patterns._CUTS, model_checks._REQUIRED]
 TABLES = [*OF_ALL, *OF_CLOSED]
 
 
+@cache
 def drawn(form):
     """A model of a form."""
     once = settings(database=None, phases=[Phase.generate], max_examples=100)

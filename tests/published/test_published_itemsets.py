@@ -30,6 +30,7 @@ def nursery():
     connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "itemsets"), [(50, 28_575), (75, 17_301), (100, 13_685), (150, 7_421), (200, 5_604)]
 )

@@ -125,6 +125,7 @@ def test_hierarchy_that_does_not_fit_its_column_is_an_error(connection, column, 
     assert refused(connection, SqlanonError, policy(column, hierarchy))
 
 
+@pytest.mark.slow
 def test_k_of_1_publishes_with_a_note(connection):
     report = sqlanon.anonymize(
         connection, policy(models=[KAnonymity(1)]), table="people", into="out"
@@ -182,6 +183,7 @@ def make(connection, values):
     connection.execute(f"CREATE TABLE t AS SELECT unnest([{', '.join(values)}]) AS x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", [("1", "2"), ("1.0", "2.0"), ("01", "2"), (" 1", "2e0")])
 @pytest.mark.parametrize("kind", ["INTEGER", "HUGEINT", "DOUBLE", "DECIMAL(4,1)"])
 def test_number_matches_any_spelling_of_its_leaf(connection, kind, texts):

@@ -54,10 +54,12 @@ def plan(connection):
     return sqlanon.plan(connection, POLICY, table="people")
 
 
+@pytest.mark.slow
 def test_plan_leaves_nothing_in_the_database(connection, plan):
     assert tables_of(connection) == ["people"]
 
 
+@pytest.mark.slow
 def test_plan_works_on_a_database_opened_for_reading_only(tmp_path):
     path = tmp_path / "people.duckdb"
     with duckdb.connect(str(path)) as opened:
@@ -79,6 +81,7 @@ def test_plan_expects_what_apply_publishes(connection, plan):
     assert (report.levels, report.models) == (expected.levels, expected.models)
 
 
+@pytest.mark.slow
 def test_a_plan_counts_suppressed_records_that_are_kept_as_the_class_that_they_are(connection):
     """Three a, and b and c as a class of two."""
     connection.execute("CREATE TABLE few AS SELECT unnest(['a', 'a', 'a', 'b', 'c']) AS x")
@@ -131,12 +134,14 @@ def test_saved_plan_keeps_every_part_of_the_policy(connection, tmp_path, suppres
     assert Plan.load(tmp_path / "plan.json").policy.to_dict() == policy.to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("node", [(), (0, 0, 0), (0, 0, 0, 2), (-1, 0, 0, 0)])
 def test_a_recoding_that_does_not_fit_the_hierarchies_is_an_error(plan, node):
     with pytest.raises(PolicyError, match="not a recoding"):
         replace(plan, recoding=FullDomain(node))
 
 
+@pytest.mark.slow
 def test_a_recoding_of_other_records_is_an_error(plan):
     clusters = Clusters(((0, 0, 0, 0),), (Run(0, 99, 0),))
     with pytest.raises(PolicyError, match="every record of its table once"):
@@ -188,6 +193,7 @@ def test_a_plan_with_a_part_that_cannot_be_is_none(plan, tmp_path, part, value):
         Plan.load(tmp_path / "plan.json")
 
 
+@pytest.mark.slow
 def test_plans_of_two_tables_do_not_tell_what_the_one_has_more(connection):
     """Figures that add up over records would: their difference is that of one record."""
     digests = []
@@ -272,6 +278,7 @@ def test_sql_executed_by_hand_gives_the_rows_of_apply(connection, suppressed):
     assert rows(connection, '"by hand"') == rows(connection, "out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["spark", "postgres", "databricks"])
 def test_sql_in_another_dialect_is_readable_by_it(plan, dialect):
     [statement] = sqlglot.parse(plan.sql(dialect=dialect), read=dialect)

@@ -82,6 +82,7 @@ def settings(connection):
     return connection.execute("SELECT name, value FROM duckdb_settings() ORDER BY name").fetchall()
 
 
+@pytest.mark.slow
 def test_into_has_the_declared_columns_and_satisfies_k_by_a_count_in_python(connection):
     report = sqlanon.anonymize(connection, POLICY, table="people", into="people_anon")
     assert names(connection, "people_anon") == ["age", "sex", "diagnosis"]
@@ -89,6 +90,7 @@ def test_into_has_the_declared_columns_and_satisfies_k_by_a_count_in_python(conn
     assert min(classes.values()) == report.statistics.smallest >= 4
 
 
+@pytest.mark.slow
 def test_into_keeps_the_sensitive_value_of_every_record(connection):
     policy = Policy(
         {"age": Hierarchy.suppression()}, keep=["name"], others="drop", models=[KAnonymity(120)]

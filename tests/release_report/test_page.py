@@ -163,6 +163,7 @@ def test_what_a_page_may_hold_stays():
     assert drawable(kept) == kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["FALSE", "TRUE"])
 def test_nothing_released_and_everything_suppressed_make_a_page(kept, monkeypatch):
     monkeypatch.setattr("sqlanon.release_report.page.UNFOLDED_COLUMNS", 1)

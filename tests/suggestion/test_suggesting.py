@@ -168,6 +168,7 @@ def test_a_column_of_unknown_meaning_counts_by_how_many_records_it_makes_unique(
     assert of(connection, query)[name].role.value == role
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [11, 12])
 def test_beside_many_known_columns_none_of_unknown_meaning_is_a_quasi_identifier(connection, known):
     ages = [f"hash(range, {number}) % 3 AS age_{number}" for number in range(known)]
@@ -197,6 +198,7 @@ def test_more_quasi_identifiers_than_a_table_can_have_are_told_of(connection):
         assert any("leave little to publish" in note for note in notes) is is_told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("frequent", "k", "least"),
     [(79, 5, 2), (81, 5, None), (60, 2, None), (85, 10, 2), (100, 5, None)],

@@ -381,6 +381,7 @@ def test_out_of_memory_says_what_helps(engine):
         engine.rows(parse("SELECT list(i) FROM range(10000000) AS t(i)"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("member", ["run", "rows", "fetch"])
 def test_ctrl_c_interrupts_a_long_query(engine, member):
     query = parse(

@@ -18,6 +18,8 @@ from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.engine.endings import WRITTEN
 from sqlanon.errors import EngineError, SourceError
 
+pytestmark = pytest.mark.slow
+
 TEXT = type_of("VARCHAR")
 PEOPLE = qualified("memory", "main", "people")
 QUERY = """
@@ -99,7 +101,6 @@ def test_parquet_and_arrow_hold_no_metadata(engine, tmp_path):
         assert not any(pyarrow.types.is_dictionary(kind) for kind in reader.schema.types)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", WRITTEN)
 def test_rows_keep_the_tables_order(engine, tmp_path, ending):
     numbers = list(range(300_000))

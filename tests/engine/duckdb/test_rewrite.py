@@ -16,6 +16,8 @@ from sqlanon.engine.duckdb.database_objects import leftovers, own_parts
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.publishing.rewriting import rewrite
 
+pytestmark = pytest.mark.slow
+
 MARKERS = 200_000
 STEPS = ("_storage", "_copy_schema", "_copy_rows", "_take_place", "sync")
 
@@ -72,7 +74,6 @@ def rich(tmp_path):
     return path
 
 
-@pytest.mark.slow
 def test_rewrite_leaves_no_byte_of_the_original(tmp_path):
     path = tmp_path / "census.duckdb"
     replace_marked_table(path)
@@ -87,7 +88,6 @@ def test_rewrite_leaves_no_byte_of_the_original(tmp_path):
     assert rows == [(MARKERS, "*")]
 
 
-@pytest.mark.slow
 def test_rewrite_removes_the_log_with_originals(tmp_path):
     path = tmp_path / "census.duckdb"
     connection = duckdb.connect(str(path), config={"wal_autocheckpoint": "1TB"})
@@ -101,7 +101,6 @@ def test_rewrite_removes_the_log_with_originals(tmp_path):
     assert not (tmp_path / "census.duckdb.wal").exists()
 
 
-@pytest.mark.slow
 def test_rewrite_carries_everything_over(rich):
     rewrite(rich)
     with duckdb.connect(str(rich)) as connection:
@@ -120,7 +119,6 @@ def test_rewrite_carries_everything_over(rich):
         assert connection.execute('SELECT count(*) FROM "we""ird; name"').fetchall() == [(0,)]
 
 
-@pytest.mark.slow
 def test_rewrite_keeps_mode_storage_version_and_block_size(tmp_path):
     path = tmp_path / "old.duckdb"
     with duckdb.connect() as connection:
@@ -138,7 +136,6 @@ def test_rewrite_keeps_mode_storage_version_and_block_size(tmp_path):
     assert size == (16384,)
 
 
-@pytest.mark.slow
 def test_rewrite_follows_a_link(tmp_path):
     real = tmp_path / "real" / "a.duckdb"
     real.parent.mkdir()
@@ -169,7 +166,6 @@ def test_failure_leaves_the_old_file_untouched(rich, tmp_path, monkeypatch, step
     assert [entry.name for entry in tmp_path.iterdir()] == ["rich.duckdb"]
 
 
-@pytest.mark.slow
 def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
     path = tmp_path / "census.duckdb"
     replace_marked_table(path)
@@ -183,7 +179,6 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
     assert b"MARKER" not in contents(tmp_path)
 
 
-@pytest.mark.slow
 def test_a_copy_with_a_row_less_is_refused(rich, monkeypatch):
     run = DuckDB.run
 
@@ -225,7 +220,6 @@ def test_triggers_which_duckdb_does_not_copy_are_refused(tmp_path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.slow
 def test_tables_are_filled_after_those_they_refer_to(tmp_path):
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:
@@ -239,7 +233,6 @@ def test_tables_are_filled_after_those_they_refer_to(tmp_path):
         assert connection.execute("FROM ant").fetchall() == [(1,), (2,)]
 
 
-@pytest.mark.slow
 def test_a_table_that_refers_to_itself_is_named(tmp_path):
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:
@@ -254,7 +247,6 @@ def test_a_table_that_refers_to_itself_is_named(tmp_path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.slow
 def test_a_file_with_a_second_name_is_refused(tmp_path):
     path = tmp_path / "census.duckdb"
     replace_marked_table(path)
@@ -265,7 +257,6 @@ def test_a_file_with_a_second_name_is_refused(tmp_path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.slow
 def test_rewrite_tells_sizes_and_what_is_kept(rich, tmp_path):
     before = rich.stat().st_size
     done = rewrite(rich, threads=1, temp_directory=tmp_path)
@@ -275,7 +266,6 @@ def test_rewrite_tells_sizes_and_what_is_kept(rich, tmp_path):
     assert done.to_text().startswith(f"{rich} rewritten: {rich.stat().st_size:,} bytes")
 
 
-@pytest.mark.slow
 def test_rewrite_spills_where_it_is_told(rich, tmp_path, monkeypatch):
     spill = tmp_path / "spill"
     with pytest.raises(SourceError, match="spill"):
@@ -303,7 +293,6 @@ def test_a_file_that_is_no_database_is_refused(tmp_path, name):
         rewrite(tmp_path / "none.duckdb")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sqlanon_old", "temp", "main", "we\"ird; na'me", "memory"])
 def test_a_database_of_any_name_is_rewritten(rich, tmp_path, name):
     path = rich.rename(tmp_path / f"{name}.duckdb")
@@ -322,7 +311,6 @@ def test_rewrite_of_a_database_open_in_this_process_is_refused(rich, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["rich.duckdb"]
 
 
-@pytest.mark.slow
 def test_leftovers_name_objects_and_no_text(rich):
     rewrite(rich)
     with duckdb.connect(str(rich)) as connection:

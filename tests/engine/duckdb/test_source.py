@@ -31,6 +31,7 @@ def database(path, *statements):
     return path
 
 
+@pytest.mark.slow
 def test_arrow_files_of_both_formats_and_parquet(tmp_path):
     table = pyarrow.table({"i": [1, 2], "t": pyarrow.array(["a", "b"]).dictionary_encode()})
     file, stream, parquet = (tmp_path / name for name in ("a.arrow", "b.arrow", "c.parquet"))
@@ -156,6 +157,7 @@ def test_an_unreadable_source_is_not_created(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_database_that_another_process_holds(tmp_path):
     path = database(tmp_path / "d.duckdb", "CREATE TABLE t AS SELECT 1 AS i")
     code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(1, flush=True); input()"
@@ -327,6 +329,7 @@ def test_a_connection_is_held_until_the_last_call_of_its_thread_has_ended():
     assert not is_refused(connection)
 
 
+@pytest.mark.slow
 def test_a_thread_that_comes_while_another_leaves_does_not_hold_a_connection_for_good(monkeypatch):
     looked, left = Event(), Event()
 

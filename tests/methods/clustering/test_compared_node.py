@@ -159,6 +159,7 @@ def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
     assert found.loss["lm"] <= best + 1e-12
 
 
+@pytest.mark.slow
 def test_partial_domain_that_is_cut_short_falls_back_on_cuts(people, clock, monkeypatch):
     def interrupted(problem):
         clock[0] = 1000.0

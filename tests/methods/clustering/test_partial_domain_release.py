@@ -51,6 +51,7 @@ def test_e_is_no_worse_than_that_of_the_best_node(people, models):
     assert report.lower_bound <= report.loss["tree"]
 
 
+@pytest.mark.slow
 def test_a_sensitive_column_decides_with_k_alone(people):
     """Both columns can be cut at the same cost; the illness follows the second one."""
     people.execute(

@@ -42,6 +42,7 @@ def test_a_class_of_one_record_is_fine_where_enough_people_share_its_values():
     assert level([1, 1, 1, 2], [3], KMap(3)) == (1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "found"), [(0.0, (2, 0)), (0.5, (0, 1))])
 def test_classes_of_too_few_people_are_suppressed_within_the_limit(limit, found):
     assert level([1, 1, 1, 3, 3], [0, 3], KMap(3), limit=limit) == found
@@ -54,6 +55,7 @@ def test_who_has_too_few_people_counts_in_no_risk(model):
     assert level(people, chosen, KMap(5), model, limit=0.05) == (0, 1)
 
 
+@pytest.mark.slow
 def test_k_is_asked_beside_k_map():
     assert level([1, 1, 1, 2, 2], [0, 3], KMap(2), KAnonymity(2)) == (1, 0)
 
@@ -73,12 +75,14 @@ def test_nothing_is_suppressed_where_everybody_has_a_least_share():
     assert level(people, chosen, DeltaPresence(0.1, 0.4), limit=1.0) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_limit_that_allows_nothing_is_told():
     one = case([1, 1, 2, 2], [0, 2], DeltaPresence(0.1, 0.6), limit=0.5)
     report = sqlanon.plan(one.connection(), one.policy, table="people").report
     assert any(note.startswith("no record is suppressed") for note in report.notes)
 
 
+@pytest.mark.slow
 def test_suppressed_records_that_are_kept_may_be_anybody():
     one = case([1, 1, 1, 3], [0, 3], KMap(3), limit=0.5, suppressed="keep")
     connection = one.connection()
@@ -127,12 +131,14 @@ def test_other_methods_refuse_a_population_with_the_reason(method):
         sqlanon.plan(one.connection(), one.policy, table="people", method=method, **patterns)
 
 
+@pytest.mark.slow
 def test_auto_takes_the_method_that_can():
     one = case([1, 1, 2, 2], [0, 2], KMap(2))
     report = sqlanon.plan(one.connection(), one.policy, table="people", method="auto").report
     assert report.notes[0] == "auto chose incognito: it alone takes 2-map"
 
 
+@pytest.mark.slow
 def test_earlier_releases_are_not_compared_by_people():
     one = case([1, 1, 2, 2], [0, 2], KMap(2))
     connection = one.connection()

@@ -119,6 +119,7 @@ def test_a_result_that_says_something_has_no_tradeoff(outliers):
     assert allowed.report.levels == {"a": 0}
 
 
+@pytest.mark.slow
 def test_where_one_level_for_a_column_says_nothing_a_local_method_is_named(outliers):
     told = [
         "--method auto" in " ".join(sqlanon.plan(outliers, policy, table="people").report.notes)

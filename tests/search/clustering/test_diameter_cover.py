@@ -110,6 +110,7 @@ def test_clusters_of_balls_satisfy_the_demand(problem):
     assert all(problem.satisfies(records) for records in members(found))
 
 
+@pytest.mark.slow
 def test_the_least_diameters_of_the_published_example_cost_a_third_more_than_the_optimum():
     """Park and Shim 2007, example 3.9: a sum of 4 and 32 stars, where 24 stars are the least."""
     problem = problem_of(FIGURE_2, 4)
