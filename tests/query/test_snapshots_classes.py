@@ -78,7 +78,7 @@ def test_fingerprint_tells_values_apart_that_hash_takes_for_one(connection, kind
     kinds = {"v": exp.DataType.build(kind, dialect="duckdb")}
     found = {
         connection.execute(
-            text(fingerprint(exp.maybe_parse(f"(SELECT {value}::{kind} AS v)"), kinds))
+            text(fingerprint(exp.maybe_parse(f"(SELECT CAST({value} AS {kind}) AS v)"), kinds))
         ).fetchone()
         for value in (one, other)
     }
