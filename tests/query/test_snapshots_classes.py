@@ -69,8 +69,8 @@ def test_fingerprint_tells_two_pairs_of_doubled_records_apart(connection):
         ("STRUCT(a INTEGER)", "{'a': NULL}", "NULL"),
         ("INTERVAL", "INTERVAL 1 MONTH", "INTERVAL 30 DAY"),
         ("INTERVAL", "INTERVAL 1 DAY", "INTERVAL 24 HOUR"),
-        ("DOUBLE", "0.0", "-0.0"),
-        ("FLOAT", "0.0", "-0.0"),
+        ("DOUBLE", "0.0", "'-0.0'"),
+        ("FLOAT", "0.0", "'-0.0'"),
     ],
 )
 def test_fingerprint_tells_values_apart_that_hash_takes_for_one(connection, kind, one, other):
