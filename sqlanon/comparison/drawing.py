@@ -22,8 +22,6 @@ from sqlanon.wording import drawable
 # Okabe and Ito 2008, without the yellow that no white page shows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 FONT = "Helvetica, Arial, sans-serif"
-
-
 # Seven colours and eight marks have no common divisor, so 56 lines would differ in one of them.
 MARKS = (
     *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),

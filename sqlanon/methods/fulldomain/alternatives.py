@@ -16,7 +16,8 @@ from sqlglot import exp
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
-from sqlanon.methods.fulldomain.node_release import node_loss
+from sqlanon.loss.measures import measured
+from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.policy.policy import least_share
@@ -33,7 +34,7 @@ from sqlanon.search.lattice.incognito import (
     best_of_known,
     rank,
 )
-from sqlanon.wording import counted
+from sqlanon.wording import counted, key
 
 MOST_SUPPRESSED = 0.2
 """Share of the records that a limit worth telling may leave out."""
@@ -137,7 +138,7 @@ def higher_limits(
         classes, suppressed = settled_at_any_limit(problem, check.node)
         if suppressed > MOST_SUPPRESSED * records:
             continue
-        lost = node_loss(
+        release = node_release(
             problem.sets.engine,
             problem.subject,
             encoded=problem.sets.encoded,
@@ -146,6 +147,7 @@ def higher_limits(
             suppressed=classes,
             loss=loss,
         )
+        lost = measured(release)[key(loss)]
         if lost < least:
             least = lost
             yield {

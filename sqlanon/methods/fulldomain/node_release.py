@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -12,7 +13,6 @@ from sqlanon.engine.base import Engine
 from sqlanon.hierarchy.layout import Words
 from sqlanon.hierarchy.tree import Place
 from sqlanon.loss.cells import VALUE_MEASURES
-from sqlanon.loss.measures import FORMULAS
 from sqlanon.loss.release import Column, Release, Spread
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, coded
@@ -33,6 +33,7 @@ def node_release(
     policy: Policy,
     node: Node,
     suppressed: exp.Table | None = None,
+    loss: str | None = None,
 ) -> Release:
     """Equivalence classes of a lattice node, its published cells and its sensitive values.
 
@@ -43,75 +44,41 @@ def node_release(
         policy: Its policy.
         node: One level per quasi-identifier.
         suppressed: The words of its suppressed classes; None where those smaller than k are.
+        loss: What a search minimizes, where nothing else will be asked of the release: what only
+            other measures need is left out of it.
     """
-    counted = _Counted(engine, subject, encoded, node, k=policy.k, suppressed=suppressed)
+    masks = encoded.layout.node_masks(node)
+    query = release.node_classes(encoded.table, masks, k=policy.k, suppressed=suppressed)
+    classes = engine.materialize("classes", query)
+    counted = _Counted(engine, subject, encoded, node, classes)
     kept = counted.published()
     return Release(
         subject.records,
         policy.k,
         kept,
         counted.columns(kept),
-        counted.ambiguities(kept),
-        counted.spreads(policy),
+        counted.ambiguities(kept) if loss is None else {},
+        counted.spreads(policy) if loss is None or loss in VALUE_MEASURES else (),
     )
 
 
-def node_loss(
-    engine: Engine,
-    subject: Subject,
-    *,
-    encoded: Encoded,
-    policy: Policy,
-    node: Node,
-    suppressed: exp.Table | None,
-    loss: str,
-) -> float:
-    """What a lattice node loses, of whose release nothing is counted that the loss does not need.
-
-    Args:
-        engine: Where the table lives.
-        subject: The table.
-        encoded: Its codes.
-        policy: Its policy.
-        node: One level per quasi-identifier.
-        suppressed: As for `node_release`.
-        loss: What a full-domain search can minimize.
-    """
-    counted = _Counted(engine, subject, encoded, node, k=policy.k, suppressed=suppressed)
-    kept = counted.published()
-    sensitive = counted.spreads(policy) if loss in VALUE_MEASURES else ()
-    release = Release(subject.records, policy.k, kept, counted.columns(kept), {}, sensitive)
-    lost = FORMULAS[loss](release)
-    assert lost is not None, "a search refuses a loss that needs what the policy does not name"
-    return lost
-
-
+@dataclass(frozen=True, slots=True)
 class _Counted:
-    """A node, and a table of its classes.
+    """A node whose classes are in a table.
 
     Args:
-        engine: Where the table lives.
+        engine: Where they are.
         subject: The table.
         encoded: Its codes.
         node: One level per quasi-identifier.
-        k: Smallest class size that the policy allows [records].
-        suppressed: As for `node_release`.
+        classes: The classes of the node.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        subject: Subject,
-        encoded: Encoded,
-        node: Node,
-        *,
-        k: int,
-        suppressed: exp.Table | None,
-    ) -> None:
-        self.engine, self.subject, self.encoded, self.node = engine, subject, encoded, node
-        masks = encoded.layout.node_masks(node)
-        query = release.node_classes(encoded.table, masks, k=k, suppressed=suppressed)
-        self.classes = engine.materialize("classes", query)
+    engine: Engine
+    subject: Subject
+    encoded: Encoded
+    node: Node
+    classes: exp.Table
 
     def published(self) -> ClassStatistics:
         """The classes that are not suppressed, by size."""
