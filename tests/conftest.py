@@ -9,13 +9,11 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from public import ADULT, COMPLETE, read
 
 ROWS = 1  # of a parametrized test is not slow
-ELSEWHERE = {"spark", "postgres"}  # folders whose tests start servers, and so are slow
 # Files of long tests, which come first: at the end one process would work on them alone.
 LONG = (
     *("test_benchmarks.py", "test_documentation.py", "test_dialects.py", "test_whole_policy.py"),
     *("test_fuzzing.py", "test_spark_java.py"),
 )
-
 
 # How fast a test draws tells of the machine.
 settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,8 +23,7 @@ settings.load_profile("any")
 def pytest_ignore_collect(collection_path, config):
     """Leaves files out unread of which the quick loop would leave out every test."""
     if config.option.markexpr == "not slow" and collection_path.suffix == ".py":
-        is_slow = "\npytestmark = pytest.mark.slow\n" in collection_path.read_text("utf-8")
-        return is_slow or collection_path.parent.name in ELSEWHERE or None
+        return "\npytestmark = pytest.mark.slow\n" in collection_path.read_text("utf-8") or None
     return None
 
 
@@ -35,8 +32,7 @@ def pytest_collection_modifyitems(config, items):
     """Marks what the quick loop leaves out as slow, before tests are selected."""
     seen = {}
     for item in items:
-        drawn = is_hypothesis_test(getattr(item, "obj", None))
-        if drawn or item.path.parent.name in ELSEWHERE:
+        if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("slow")
         if item.get_closest_marker("every_row"):
             continue

@@ -4,7 +4,7 @@ import duckdb
 import pytest
 from servers import postgres_folder
 
-pytestmark = [pytest.mark.slow, pytest.mark.every_row]
+pytestmark = pytest.mark.slow
 VARYING = {"created", "seconds", "hashes", "source", "table", "versions", "notes", "output"}
 POLICY = """
     k = 3

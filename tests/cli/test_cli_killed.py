@@ -11,7 +11,6 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.every_row,
     pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals and locks"),
 ]
 RECORDS = 700_000

@@ -16,7 +16,7 @@ from oracles.fuzzed import outcome_of, releasing
 import sqlanon
 from sqlanon.errors import SourceError
 
-pytestmark = [pytest.mark.slow, pytest.mark.every_row]
+pytestmark = pytest.mark.slow
 CASES = 3 if elsewhere.IS_CLASSIC else 15  # a statement takes half a second in Java
 
 

@@ -32,7 +32,7 @@ from sqlanon.errors import (
 )
 from sqlanon.microdata.tables import written_beside
 
-pytestmark = [pytest.mark.slow, pytest.mark.every_row]
+pytestmark = pytest.mark.slow
 POLICY = {
     "k": 3,
     "suppression_limit": 0.1,

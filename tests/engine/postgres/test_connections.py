@@ -29,6 +29,8 @@ from sqlanon.errors import (
     TimeLimitError,
 )
 
+pytestmark = pytest.mark.slow
+
 MARKER = "4242424242"
 PEOPLE = qualified("postgres", "public", "people")
 ENDLESS = "SELECT count(*) FROM generate_series(1, 100000000000) AS v(x)"

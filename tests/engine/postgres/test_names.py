@@ -5,6 +5,8 @@ import pytest
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
+pytestmark = pytest.mark.slow
+
 
 def here(schema, name):
     return qualified("postgres", schema, name)

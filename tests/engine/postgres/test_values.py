@@ -13,6 +13,8 @@ from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.errors import EngineError, SourceError
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["", " ", "a", "A", "NULL", "\\N", "\\.", "a\n\\.\nb", "a\\nb", 'q"u\'o', "a,b;c\td",
          "\r\n", "ä🤦🏼\u200d", "{x}", "${x}", "%s", None]  # fmt: skip
 # Type of PostgreSQL, that of DuckDB, values as both write them, those of DuckDB where they differ.

@@ -17,7 +17,7 @@ from sqlanon.engine.spark.calls import Calls
 from sqlanon.engine.spark.remote import SparkRemote
 from sqlanon.errors import EngineError, MissingTableError, SourceError, SqlanonError, TimeLimitError
 
-pytestmark = pytest.mark.every_row
+pytestmark = pytest.mark.slow
 # Of many seconds: a slow Spark may go on with what was told to end while it was planned.
 ROWS = 2_000_000_000
 ENDLESS = f"SELECT count(*) AS n FROM range(0, {ROWS}) WHERE hash(id) % 1000003 = 7"

@@ -18,7 +18,7 @@ from sqlanon.engine.spark.tables import SparkTables
 from sqlanon.errors import SourceError, StalePlanError
 from sqlanon.publishing import apply
 
-pytestmark = pytest.mark.every_row
+pytestmark = pytest.mark.slow
 on_sail = pytest.mark.skipif(not IS_SAIL, reason="a few are enough in Java")
 needs_delta = pytest.mark.skipif(not IS_SAIL, reason="Delta is not among the jars of Spark")
 POLICY = {"k": 3, "quasi_identifiers": {"age": "intervals:5,10,20", "sex": {}}, "keep": ["ill"]}

@@ -19,7 +19,7 @@ from sqlanon.engine.spark.intermediates import RemoteFiles, cluster
 from sqlanon.engine.spark.remote import SparkRemote
 from sqlanon.errors import EngineError, SourceError
 
-pytestmark = pytest.mark.every_row
+pytestmark = pytest.mark.slow
 WAYS = ["parquet", "table", *([] if IS_SAIL else ["checkpoint"])]
 RANDOM = "SELECT id, rand() AS x FROM range(100)"
 

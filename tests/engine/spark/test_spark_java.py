@@ -19,7 +19,7 @@ from spark_kind import KIND, SETTINGS
 
 import sqlanon
 
-pytestmark = pytest.mark.every_row
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from sqlanon.engine.open import open_source
 from sqlanon.engine.spark.source import is_spark
 from sqlanon.errors import EngineError, SourceError
 
-pytestmark = pytest.mark.every_row
+pytestmark = pytest.mark.slow
 
 
 def test_a_session_is_recognised(session):

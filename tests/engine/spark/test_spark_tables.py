@@ -13,7 +13,7 @@ from sqlanon.engine.spark.intermediates import Noted
 from sqlanon.engine.spark.remote import SparkRemote
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 
-pytestmark = pytest.mark.every_row
+pytestmark = pytest.mark.slow
 NUMBERS = itertools.count(1)
 
 

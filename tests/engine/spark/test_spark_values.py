@@ -13,7 +13,7 @@ from sqlanon.dialects import translated
 from sqlanon.engine.spark.remote import SparkRemote
 from sqlanon.errors import SourceError
 
-pytestmark = pytest.mark.every_row
+pytestmark = pytest.mark.slow
 UTC = dt.UTC
 OLD = dt.datetime(1500, 1, 1, 10, 0, 0, 1)
 TYPES = {

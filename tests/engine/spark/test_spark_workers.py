@@ -20,7 +20,7 @@ from sqlanon.methods.registry import Options
 from sqlanon.search.clustering.blocks_of_clusters import Task, improved_in_blocks
 from sqlanon.search.clustering.mondrian import cut_clusters
 
-pytestmark = pytest.mark.every_row
+pytestmark = pytest.mark.slow
 
 
 def refined(records=300):
