@@ -1,7 +1,7 @@
 -- One row: the worst figures of all classes, NULL or 0 where there is none.
 --
 -- Holes: figures (rows of class_figures), needed (which these are), distances (pairs of columns),
--- violations (per model whether a row violates it).
+-- violations (per model whether a row violates it, as query/privacy/models compares).
 SELECT
   MIN(distinct_values) AS fewest,
   {{ total("CASE WHEN distinct_values <= 1 THEN class_size END") }} AS homogeneous,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -333,18 +333,12 @@ class Comparison(SelfShown):
         ratio = self.ratio(row)
         others = [other for other in self.losses if other != row.asked.loss]
         marks = f"{'*' if row.reason else ' '}{'>' if row.is_cut else ' '}"
-        peak = "–" if row.peak_memory is None else f"{row.peak_memory / MEGABYTE:,.0f}"
         return [
             f"{marks} {row.asked.method}",
             _measure(report, row.asked.loss),
             "–" if ratio is None else f"{ratio:,.3g}" if ratio < 100 else f"{ratio:,.0f}",
             *(_measure(report, other) for other in others),
-            f"{report.statistics.classes:,}",
-            f"{report.statistics.smallest:,}",
-            f"{report.statistics.largest:,}",
-            part_of(report.suppressed_records, report.records),
-            f"{row.seconds_alone:.2f}",
-            peak,
+            *(text(row, report) for text in _FIGURES.values()),
         ]
 
     def chart(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -432,7 +426,19 @@ def _bound_entry(bound: BoundReport) -> dict[str, Any]:
     return {name: value for name, value in bound.to_dict().items() if name in names}
 
 
-_FIGURES = ("classes", "smallest", "largest", "suppressed", "seconds", "peak [MB]")
+def _peak(row: ComparedRow) -> str:
+    return "–" if row.peak_memory is None else f"{row.peak_memory / MEGABYTE:,.0f}"
+
+
+_FIGURES: Mapping[str, Callable[[ComparedRow, Report], str]] = {
+    "classes": lambda _, report: f"{report.statistics.classes:,}",
+    "smallest": lambda _, report: f"{report.statistics.smallest:,}",
+    "largest": lambda _, report: f"{report.statistics.largest:,}",
+    "suppressed": lambda _, report: part_of(report.suppressed_records, report.records),
+    "seconds": lambda row, _: f"{row.seconds_alone:.2f}",
+    "peak [MB]": lambda row, _: _peak(row),
+}
+"""The last columns of a section: their heads and cells."""
 
 
 def _measure(report: Report, name: str) -> str:

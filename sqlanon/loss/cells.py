@@ -201,6 +201,11 @@ class CellLoss:
     suppressed: Callable[[Tree, Counts], Fraction] = _one
     total: bool = False
 
+    @property
+    def is_share(self) -> bool:
+        """Whether it is 0 where every cell is kept and 1 where every record is suppressed."""
+        return self.suppressed is _one and not self.total
+
 
 CELL_LOSSES: Mapping[str, CellLoss] = {
     "lm": CellLoss(
@@ -255,20 +260,6 @@ LEVEL_MEASURES = ("tree", "precision", "utility")
 """Measures that go by levels, which groups of values that are no nodes do not have."""
 VALUE_MEASURES = ("purity", "purity-gain", "utility")
 """Measures that need a sensitive attribute."""
-
-MEASURES = (
-    *CELL_MEASURES,
-    "hdm",
-    "ambiguity",
-    *CLASS_LOSSES,
-    "row-types",
-    "average-row-type",
-    "maximum-row-type",
-    "usefulness",
-    "classification",
-    *VALUE_MEASURES,
-)
-"""The names of all measures."""
 
 
 def shares(weights: Sequence[float]) -> list[Fraction]:

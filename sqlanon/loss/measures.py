@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 
@@ -19,7 +20,6 @@ from sqlanon.hierarchy.tree import Place, node_counts
 from sqlanon.loss.cells import (
     CELL_MEASURES,
     LEVEL_MEASURES,
-    MEASURES,
     VALUE_MEASURES,
     GroupedCells,
     distinct,
@@ -242,28 +242,66 @@ def _of_cells(name: str) -> Callable[[Release], float]:
     return formula
 
 
-FORMULAS: Mapping[str, Callable[[Release], float | None]] = {
-    **{name: _of_cells(name) for name in CELL_MEASURES},
-    "hdm": hdm,
-    "ambiguity": ambiguity,
-    "discernibility": discernibility,
-    "average-class-size": average_class_size,
-    "row-types": row_types,
-    "average-row-type": average_row_type,
-    "maximum-row-type": maximum_row_type,
-    "usefulness": usefulness,
-    "classification": classification,
-    "purity": purity,
-    "purity-gain": purity_gain,
-    "utility": utility,
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure of a release.
+
+    Args:
+        formula: Its value; None where the release lacks what it needs.
+        meaning: What it says, in a reader's words.
+        is_share: Whether it is 0 where everything is kept and 1 where nothing is.
+    """
+
+    formula: Callable[[Release], float | None]
+    meaning: str
+    is_share: bool = False
+
+
+FORMULAS: Mapping[str, Measure] = {
+    **{
+        name: Measure(_of_cells(name), loss.meaning, is_share=loss.is_share)
+        for name, loss in CELL_MEASURES.items()
+    },
+    "hdm": Measure(
+        hdm,
+        "share of the records that a cell can be mistaken for, averaged over cells",
+        is_share=True,
+    ),
+    "ambiguity": Measure(
+        ambiguity, "combinations of values that a record may stand for, on average"
+    ),
+    "discernibility": Measure(
+        discernibility, "sum of the squared class sizes; each record left out adds the table's size"
+    ),
+    "average-class-size": Measure(average_class_size, "records per class, divided by k"),
+    "row-types": Measure(row_types, "distinct rows of quasi-identifiers"),
+    "average-row-type": Measure(average_row_type, "records per distinct row"),
+    "maximum-row-type": Measure(maximum_row_type, "records with the most frequent row"),
+    "usefulness": Measure(
+        usefulness, "share of the values that the cells of a row may stand for; lower is better"
+    ),
+    "classification": Measure(
+        classification, "records whose class attribute is not that of the majority in their class"
+    ),
+    "purity": Measure(
+        purity, "how far the sensitive values of a class agree; higher gives more away"
+    ),
+    "purity-gain": Measure(purity_gain, "purity minus that of the whole table"),
+    "utility": Measure(utility, "Khaitan's E: loss in relation to the purity gained"),
 }
+MEASURES = tuple(FORMULAS)
+"""The names of all measures."""
 
 
 def measured(release: Release) -> dict[str, float]:
     """Every measure that applies to a release, by its JSON name."""
     is_grouped = any(column.is_grouped for column in release.columns)
     left_out = LEVEL_MEASURES if is_grouped else ()
-    values = {key(name): FORMULAS[name](release) for name in MEASURES if name not in left_out}
+    values = {
+        key(name): measure.formula(release)
+        for name, measure in FORMULAS.items()
+        if name not in left_out
+    }
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import PolicyError
-from sqlanon.loss.cells import CELL_LOSSES, GROUP_LOSSES, LOSSES, MEASURES
+from sqlanon.loss.cells import CELL_LOSSES, GROUP_LOSSES, LOSSES
+from sqlanon.loss.measures import MEASURES
 from sqlanon.methods.options import (
     AgglomerativeOptions,
     AutoOptions,

@@ -27,7 +27,7 @@ from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import EngineError, MissingTableError, PolicyError
 from sqlanon.hierarchy.number_ranges import TO
 from sqlanon.hierarchy.rules import Expressions
-from sqlanon.loss.cells import MEASURES
+from sqlanon.loss.measures import MEASURES
 from sqlanon.methods.options import deadline_after
 from sqlanon.methods.registry import METHODS
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked

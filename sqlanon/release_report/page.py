@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.errors import SourceError
-from sqlanon.loss.cells import CELL_MEASURES
+from sqlanon.loss.measures import FORMULAS
 from sqlanon.policy.policy import COUNTING_COLUMNS
 from sqlanon.policy.privacy import figure_of
 from sqlanon.policy.sizes import CLASS_FAMILIES
@@ -29,22 +29,6 @@ from sqlanon.reports.kept import MAX_LISTED
 from sqlanon.wording import FAILS, HOLDS, clipped, counted, part_of, percent
 
 ENDINGS = (".html", ".htm")
-_MEANINGS = {
-    **{name: loss.meaning for name, loss in CELL_MEASURES.items()},
-    "hdm": "share of the records that a cell can be mistaken for, averaged over cells",
-    "ambiguity": "combinations of values that a record may stand for, on average",
-    "discernibility": "sum of the squared class sizes; each record left out adds the table's size",
-    "average-class-size": "records per class, divided by k",
-    "row-types": "distinct rows of quasi-identifiers",
-    "average-row-type": "records per distinct row",
-    "maximum-row-type": "records with the most frequent row",
-    "usefulness": "share of the values that the cells of a row may stand for; lower is better",
-    "classification": "records whose class attribute is not that of the majority in their class",
-    "purity": "how far the sensitive values of a class agree; higher gives more away",
-    "purity-gain": "purity minus that of the whole table",
-    "utility": "Khaitan's E: loss in relation to the purity gained",
-}
-"""What each measure is."""
 CLASS_SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
 """Class sizes that are told together: the least and the greatest [records]."""
 MAX_SETS = 14
@@ -137,7 +121,7 @@ class PageViews:
         facts, loss = self.facts, self.facts.loss
         before, after = facts.before, facts.after
         lost = "not measured" if loss.value is None else plain(round(loss.value, 4))
-        bound = "0 keeps everything, 1 nothing" if loss.name in ("lm", "tree", "hdm") else loss.name
+        bound = "0 keeps everything, 1 nothing" if FORMULAS[loss.name].is_share else loss.name
         return [
             ("Records released", f"{facts.records - facts.left_out:,}", f"of {facts.records:,}"),
             (
@@ -377,7 +361,9 @@ class PageViews:
         measures = {
             name.replace("_", "-"): value for name, value in self.facts.loss.measures.items()
         }
-        rows = [[name, _measured(value), _MEANINGS[name]] for name, value in measures.items()]
+        rows = [
+            [name, _measured(value), FORMULAS[name].meaning] for name, value in measures.items()
+        ]
         return ShownTable(rows, ["measure", "release", "meaning"], "Information loss by measure")
 
     @property

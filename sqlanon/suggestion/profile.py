@@ -69,6 +69,15 @@ SHAPES: Mapping[str, str] = {
     "prose": r"\S+\s+\S+\s+\S+\s+\S+",
 }
 """What texts look like, as regular expressions."""
+IDENTIFYING_SHAPES = {
+    "email": "e-mail addresses",
+    "url": "addresses of web pages",
+    "ip": "internet addresses",
+    "uuid": "universally unique identifiers",
+    "phone": "telephone numbers",
+    "iban": "account numbers",
+}
+"""Shapes that make a column an identifier, in a reader's words."""
 
 
 class Form(Enum):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlanon.suggestion.profile import ColumnProfile, Form
+from sqlanon.suggestion.profile import IDENTIFYING_SHAPES, ColumnProfile, Form
 from sqlanon.suggestion.vocabulary import (
     ADDRESS,
     CODES,
@@ -393,15 +393,7 @@ def _distinct(profile: ColumnProfile) -> str:
 
 def _naming(profile: ColumnProfile, concept: Concept | None) -> Advice | None:
     """The advice for what names persons, by the shape of its values or by its name."""
-    looks = {
-        "email": "e-mail addresses",
-        "url": "addresses of web pages",
-        "ip": "internet addresses",
-        "uuid": "universally unique identifiers",
-        "phone": "telephone numbers",
-        "iban": "account numbers",
-    }
-    for shape, what in looks.items():
+    for shape, what in IDENTIFYING_SHAPES.items():
         if profile.looks_like(shape) or (shape == "uuid" and profile.form is Form.UUID):
             return Advice(Role.IDENTIFIER, f"its values look like {what}", Naming.NAMED)
     if _holds_names(profile, concept):

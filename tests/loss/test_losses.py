@@ -16,7 +16,6 @@ from sqlanon.loss.cells import (
     CELL_LOSSES,
     CELL_MEASURES,
     LOSSES,
-    MEASURES,
     PARTS,
     CellCosts,
     entropy_cost,
@@ -24,6 +23,7 @@ from sqlanon.loss.cells import (
     monotone_entropy_cost,
     suppressed_cost,
 )
+from sqlanon.loss.measures import MEASURES
 from sqlanon.loss.objectives import (
     CellObjective,
     ClassCounts,

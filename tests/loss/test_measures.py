@@ -12,7 +12,7 @@ from databases import empty_database
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
-from sqlanon.loss.cells import MEASURES
+from sqlanon.loss.measures import MEASURES
 from sqlanon.methods.registry import METHODS
 from sqlanon.policy.policy import Sensitive
 

@@ -14,7 +14,16 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.hierarchy.rules import Dates, Expressions, Intervals, Prefix, Rows, Suppression, Table
+from sqlanon.hierarchy.rules import (
+    TOP,
+    Dates,
+    Expressions,
+    Intervals,
+    Prefix,
+    Rows,
+    Suppression,
+    Table,
+)
 from sqlanon.query.hierarchy.interval_labels import interval_labels
 from sqlanon.query.syntax import (
     NOT_FINITE,
@@ -30,7 +39,6 @@ from sqlanon.query.syntax import (
 from sqlanon.sqlglot_version import classes
 from sqlanon.wording import counted
 
-TOP = "*"
 PLACEHOLDER = "value"
 
 _Type = exp.DataType.Type

@@ -36,7 +36,7 @@ UNIT = "sqlanon_unit"
 POSITION = "sqlanon_position"
 FIRST, LAST = "first", "last"
 NODE = "node"
-SUPPRESSED = -1
+SUPPRESSED_LEVEL = -1
 """In place of each level of a record that is published with every cell suppressed."""
 
 
@@ -71,7 +71,7 @@ def cells(publication: Publication, recodes: Mapping[str, Recode], *, is_kept: b
         if attribute in recodes:
             at = column(numbers[attribute], "sqlanon_nodes")
             text = recodes[attribute].published(cast, level=at, as_text=is_kept)
-            gone = expression("{{ level }} = {{ none }}", level=at, none=SUPPRESSED)
+            gone = expression("{{ level }} = {{ none }}", level=at, none=SUPPRESSED_LEVEL)
             result.append((name(attribute), text, gone, label))
         else:
             result.append(
@@ -102,10 +102,10 @@ def nodes(recoding: Clusters | Regions, *, every: bool = False) -> Sql:
     """The nodes of the published runs as rows of NODE and a `level` per quasi-identifier.
 
     They are few: their levels are written once, not with every run. With `every`, suppressed
-    records have a node, too, whose levels are all SUPPRESSED.
+    records have a node, too, whose levels are all SUPPRESSED_LEVEL.
     """
     width = len(recoding.published[0])
-    above = (SUPPRESSED,) * width if every else None
+    above = (SUPPRESSED_LEVEL,) * width if every else None
     numbered = enumerate(above if node is None else node for node in recoding.nodes)
     rows = (":".join(map(str, (number, *node))) for number, node in numbered if node is not None)
     return listed_numbers(rows, [NODE, *(level(n) for n in range(width))])
