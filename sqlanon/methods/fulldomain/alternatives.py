@@ -26,14 +26,7 @@ from sqlanon.query.classes.frequency import Selected, class_rows
 from sqlanon.query.encode import PEOPLE, SIZE
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Box, Check
-from sqlanon.search.lattice.incognito import (
-    UNKNOWN,
-    Ask,
-    SearchOutcome,
-    Settle,
-    best_of_known,
-    rank,
-)
+from sqlanon.search.lattice.incognito import UNKNOWN, Ask, SearchOutcome, Settle, best_node, rank
 from sqlanon.wording import counted, key
 
 MOST_SUPPRESSED = 0.2
@@ -75,7 +68,7 @@ def lower_columns(
         most = level - 1
         while most >= lattice.low[number]:
             high = (*lattice.high[:number], most, *lattice.high[number + 1 :])
-            part = best_of_known(
+            part = best_node(
                 replace(lattice, high=high), ask, known=known, settle=settle, deadline=deadline
             )
             known |= part.checks

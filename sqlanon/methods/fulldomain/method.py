@@ -37,7 +37,6 @@ from sqlanon.search.lattice.incognito import (
     Settle,
     Start,
     best_node,
-    best_of_known,
 )
 from sqlanon.wording import counted, key, listed
 
@@ -153,29 +152,18 @@ def _search(
     With `most`, no more are asked for once so many have been.
     """
     ask, settle = _asking(problem, options, most=most)
-    start = _start(problem, options)
     minimal_nodes = getattr(options.specific, "minimal_nodes", False)
-    if problem.known and not minimal_nodes:
-        result = best_of_known(
-            problem.lattice,
-            ask,
-            known=problem.known,
-            settle=settle,
-            start=start,
-            deadline=options.deadline,
-        )
-        problem.known.update(result.checks)
-        return replace(result, checks=dict(problem.known))
     outcome = best_node(
         problem.lattice,
         ask,
+        known={} if minimal_nodes else problem.known,
         settle=settle,
-        start=start,
+        start=_start(problem, options),
         deadline=options.deadline,
         minimal_nodes=minimal_nodes,
     )
     problem.known.update(outcome.checks)
-    return outcome
+    return outcome if minimal_nodes else replace(outcome, checks=dict(problem.known))
 
 
 def _start(problem: FullDomainProblem, options: Options[Any]) -> Start | None:

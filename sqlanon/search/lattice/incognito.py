@@ -271,6 +271,7 @@ def best_node(
     lattice: Lattice,
     ask: Ask,
     *,
+    known: Mapping[Node, Check] | None = None,
     settle: Settle | None = None,
     start: Start | None = None,
     deadline: Deadline = NEVER,
@@ -281,59 +282,31 @@ def best_node(
     Args:
         lattice: The nodes allowed and the loss.
         ask: Counts the classes of nodes, in the order given. It raises `TimeLimitError` when the
-            deadline comes, but for the highest node, which must be known.
+            deadline comes, but for the highest node where nothing is known: that must be.
+        known: Checks by their nodes, of other searches of the same table, models and loss. None of
+            these is checked again, and those outside the lattice bound the nodes within.
         settle: Makes the check of a node final, where `ask` may leave it open; likewise.
         start: Finds a first good node of a large lattice, which is checked like any other.
         deadline: When the best node so far is returned with the bound proved.
         minimal_nodes: Also find every minimal node: within the allowance, none below it is.
 
     Returns:
-        The outcome; ties are broken by fewer suppressed records, then lower levels, the last
-        column's first. After a time limit the loss may be proven least while another node of the
-        same loss was not reached.
+        The outcome, whose `checked` nodes and `checks` are the new ones alone; ties are broken by
+        fewer suppressed records, then lower levels, the last column's first. After a time limit the
+        loss may be proven least while another node of the same loss was not reached.
     """
-    search = Search(lattice, ask, deadline, settle)
-    search.check([lattice.high])
-    bound = _searched(search, start)
-    nodes = minimal_within(search) if minimal_nodes else None
-    proven, bound = bound >= search.value, min(bound, search.value)
-    return SearchOutcome(search.best, bound, proven, len(search.checks), nodes, search.checks)
-
-
-def best_of_known(
-    lattice: Lattice,
-    ask: Ask,
-    *,
-    known: Mapping[Node, Check],
-    settle: Settle | None = None,
-    start: Start | None = None,
-    deadline: Deadline = NEVER,
-) -> SearchOutcome:
-    """As `best_node`, from what other searches of the same table and models have checked.
-
-    No node is checked twice, and what is known of nodes outside the lattice bounds those within.
-
-    Args:
-        lattice: The nodes allowed, and the loss that the known checks are by.
-        ask: As for `best_node`; it may raise `TimeLimitError` for any node.
-        known: Checks by their nodes.
-        settle: As for `best_node`.
-        start: Likewise.
-        deadline: Likewise.
-
-    Returns:
-        The outcome, whose `checked` nodes and `checks` are the new ones alone.
-    """
-    search = Search(lattice, ask, deadline, settle)
-    bound = 0
+    search, known, bound = Search(lattice, ask, deadline, settle), known or {}, 0
+    if not known:
+        search.check([lattice.high])
     with suppress(TimeLimitError):
         search.take(known)
         if lattice.high not in search.checks:
             search.check([lattice.high])
         bound = _searched(search, start)
+    nodes = minimal_within(search) if minimal_nodes else None
     new = {node: check for node, check in search.checks.items() if check is not known.get(node)}
     proven, bound = bound >= search.value, min(bound, search.value)
-    return SearchOutcome(search.best, bound, proven, len(new), None, new)
+    return SearchOutcome(search.best, bound, proven, len(new), nodes, new)
 
 
 def _searched(search: Search, start: Start | None) -> int:
