@@ -39,11 +39,7 @@ from sqlanon.microdata.distinct import expanded
 from sqlanon.reports.search import ClusterSearch
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.blocks_of_clusters import Task, improved_in_blocks
-from sqlanon.search.clustering.problem import (
-    NOWHERE,
-    Clustering,
-    ClusteringProblem,
-)
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.wording import counted, listed
 
 ORDINARY = 0.5
@@ -84,13 +80,23 @@ def decide_clusters(
     if refused is not None:
         raise refused
     releases = Releases.of(problem, read.policy)
-    blocks, refined = _ordinary(releases, options, start=start, refuse=refuse, turns=turns)
+    ordinary = releases
+    if anneals(options) or searches(options):
+        share = ORDINARY if anneals(options) else REFINED
+        ordinary = releases.ended_by(releases.problem.deadline.share(share))
+    is_whole = turns and not anneals(options)  # annealing keeps to its blocks
+    most = releases.problem.records if is_whole else largest_block(options)
+    blocks = begin(ordinary, options, start=start, refuse=refuse, most=most)
+    refined = _refined(ordinary, blocks, options, turns=turns)
     clusters, cluster_notes = refined.clusters, refined.notes
     annealed = _annealed(releases, blocks, options, start=start, ordinary=clusters)
     if annealed is not None and annealed[1].is_kept:
         clusters, cluster_notes = annealed[0], ()
     annealing = None if annealed is None else annealed[1]
-    ended, pools = _ended(blocks, refined, problem, options), None
+    ended = list(dict.fromkeys(block.first.ended for block in blocks if block.first.ended))
+    if not ended and options.specific.refine and (refined.is_cut or problem.deadline.expired):
+        ended = ["the refinement"]
+    pools = None
     if searches(options):
         clusters, parted = searched(releases, blocks, clusters, costs=read.costs, options=options)
         pools = parted.document(read.costs, problem.records)
@@ -127,29 +133,6 @@ def decide_clusters(
         notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
     assigned = _assigned(read, releases, clusters)
     return decided(read, options, assigned=assigned, bound=proof.least, search=search, notes=notes)
-
-
-def _ordinary(
-    releases: Releases,
-    options: Options[ClusterOptions],
-    *,
-    start: Start,
-    refuse: Refuse | None,
-    turns: int,
-) -> tuple[list[Begun], _Refined]:
-    """The first clusters of each block, and what they become.
-
-    Raises:
-        TimeLimitError: The time limit came before anything was known.
-        UnsatisfiableError: No clusters satisfy the policy.
-    """
-    if anneals(options) or searches(options):
-        share = ORDINARY if anneals(options) else REFINED
-        releases = releases.ended_by(releases.problem.deadline.share(share))
-    is_whole = turns and not anneals(options)  # annealing keeps to its blocks
-    most = releases.problem.records if is_whole else largest_block(options)
-    blocks = begin(releases, options, start=start, refuse=refuse, most=most)
-    return blocks, _refined(releases, blocks, options, turns=turns)
 
 
 def _annealed(
@@ -335,16 +318,3 @@ def _told(blocks: Sequence[Begun]) -> Iterator[str]:
             f"no candidate below 1/beta of a suppressed record covers "
             f"{counted(uncovered, 'record')}; they went where they cost least"
         )
-
-
-def _ended(
-    blocks: Sequence[Begun],
-    refined: _Refined,
-    problem: ClusteringProblem,
-    options: Options[ClusterOptions],
-) -> list[str]:
-    """The parts of the search that the time limit ended."""
-    ended = list(dict.fromkeys(block.first.ended for block in blocks if block.first.ended))
-    if not ended and options.specific.refine and (refined.is_cut or problem.deadline.expired):
-        return ["the refinement"]
-    return ended
