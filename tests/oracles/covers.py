@@ -32,7 +32,9 @@ FIGURE_2 = (
 
 
 class Demand:
-    """A condition on clusters that is asked of one at a time."""
+    """A condition on clusters that is asked of one at a time, and is none of the models."""
+
+    every = ()
 
     def hold_each(self, records, group, *, groups):
         return np.array([self.holds(records[group == number]) for number in range(groups)], bool)

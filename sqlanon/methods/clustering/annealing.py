@@ -28,7 +28,6 @@ from sqlanon.search.clustering.annealing import (
 from sqlanon.search.clustering.assign import assign_rest, mend
 from sqlanon.search.clustering.effort import Schedule
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
-from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
 ALONE, HEATED = 0.5, 0.6
@@ -111,7 +110,7 @@ def annealed_part(
         UnsatisfiableError: There are no clusters of k records, or persons.
     """
     demands = problem.demand
-    assert isinstance(demands, Demands)
+    assert demands is not None
     persons = None if demands.persons is None else replace(demands, every=())
     alone = replace(problem, demand=persons, deadline=problem.deadline.share(ALONE))
     first = search(alone)

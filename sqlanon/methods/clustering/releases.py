@@ -30,7 +30,6 @@ from sqlanon.search.clustering.problem import (
     renumbered,
 )
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
 
@@ -240,12 +239,12 @@ class Releases:
 
 def _shifts(problem: ClusteringProblem, policy: Policy) -> bool:
     demand = problem.demand
-    return policy.suppressed == "drop" and isinstance(demand, Demands) and demand.is_relative
+    return policy.suppressed == "drop" and demand is not None and demand.is_relative
 
 
 def _without(whole: ClusteringProblem, policy: Policy, records: Numbers) -> ClusteringProblem:
     """The problem of some records, where the others are left out."""
-    if _shifts(whole, policy) and isinstance(whole.demand, Demands):
+    if _shifts(whole, policy) and whole.demand is not None:
         whole = replace(whole, demand=whole.demand.referring(records))
     left = whole.records - len(records)
     return replace(whole.part(records), allowance=whole.allowance - left)

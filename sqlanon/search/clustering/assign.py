@@ -51,7 +51,7 @@ def lessened(problem: ClusteringProblem, records: Numbers, *, room: int) -> Numb
         TimeLimitError: The problem's deadline came first.
     """
     demands = problem.demand
-    if not isinstance(demands, Demands) or not demands.every:
+    if demands is None or not demands.every:
         return None
     most = max(1, room // MAX_ROUNDS)
     while room > 0:

@@ -32,7 +32,7 @@ from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.privacy import Demands, Sparse, ValueDemand, each_person
+from sqlanon.search.privacy import Sparse, ValueDemand, each_person
 
 
 @dataclass(frozen=True, slots=True)
@@ -661,7 +661,7 @@ def cut_clusters(
     sensitive values are spread over both.
 
     Args:
-        problem: The table, whose demand are models of sensitive values.
+        problem: The table.
         cuts: One of `RULES`.
         relaxed: Whether records of one value may go to either half.
         seed: Seed of the draw.
@@ -671,7 +671,6 @@ def cut_clusters(
         UnsatisfiableError: The records of a division together fail the demand, see `mend`.
     """
     demand = problem.demand
-    assert demand is None or isinstance(demand, Demands)
     part, order = problem.division, np.arange(problem.records)
     if relaxed:
         order = np.random.default_rng(seed).permutation(order)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Protocol
 
 import numpy as np
 
@@ -24,31 +23,11 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.arrays import Flags, Numbers, packed, united
 from sqlanon.search.clustering.taxonomy import Taxonomy
+from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
 NOWHERE = -1
 """The cluster of a record that is left out."""
-
-
-class ClusterDemand(Protocol):
-    """Condition on every cluster beside its size: persons, and the models of sensitive values."""
-
-    @property
-    def union_closed(self) -> bool:
-        """Whether the union of satisfying clusters without common records satisfies it."""
-
-    @property
-    def monotone(self) -> ClusterDemand:
-        """What of it holds for every cluster that holds one for which it does."""
-
-    def holds(self, records: Numbers) -> bool:
-        """Whether a cluster of these records, given by their numbers, satisfies it."""
-
-    def hold_each(self, records: Numbers, group: Numbers, *, groups: int) -> Flags:
-        """Whether each of the clusters 0, 1, … satisfies it, by the cluster of each record."""
-
-    def part(self, records: Numbers) -> ClusterDemand:
-        """The same of some records, which are numbered anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +39,7 @@ class ClusteringProblem:
         leaves: Leaf numbers, shape `(records, columns)`. Their order decides ties, so a caller who
             wants the same result for any order of rows sorts them.
         k: Smallest cluster allowed [records].
-        demand: What else a cluster must satisfy.
+        demand: What else a cluster must satisfy: persons, and the models of sensitive values.
         deadline: When a search for clusters ends, by a `TimeLimitError` where it has none yet.
         highest: Per column the highest level of a closure; empty where every level is allowed.
             Nodes above it cost `suppressed` + 1.
@@ -77,7 +56,7 @@ class ClusteringProblem:
     taxonomies: tuple[Taxonomy, ...]
     leaves: Numbers
     k: int
-    demand: ClusterDemand | None = None
+    demand: Demands | None = None
     deadline: Deadline = NEVER
     highest: tuple[int, ...] = ()
     allowance: int = 0
