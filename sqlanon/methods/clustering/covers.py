@@ -28,7 +28,7 @@ from sqlanon.search.clustering.problem import (
     ClusteringProblem,
     column_bounds,
 )
-from sqlanon.search.clustering.set_cover import exhaustive_cover, set_cover, within
+from sqlanon.search.clustering.set_cover import converted, cover_by_subsets, set_cover, within
 from sqlanon.wording import counted
 
 MINED = 0.8
@@ -47,7 +47,7 @@ def _set_cover(
 ) -> FirstClusters:
     """By the least cost per record newly covered, converted into clusters."""
     if settings.candidates == "all":
-        clusters, uncovered = exhaustive_cover(problem, settings.beta)
+        clusters, uncovered = converted(problem, cover_by_subsets(problem, settings.beta))
     else:
         clusters, uncovered = set_cover(problem, candidates)
     guarantee = ""

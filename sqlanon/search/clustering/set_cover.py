@@ -109,26 +109,15 @@ def set_cover(problem: ClusteringProblem, candidates: Candidates) -> tuple[Clust
     Raises:
         UnsatisfiableError: No cover satisfies the demand.
     """
-    return _converted(problem, greedy_cover(problem, candidates))
+    return converted(problem, greedy_cover(problem, candidates))
 
 
-def exhaustive_cover(
-    problem: ClusteringProblem, beta: float | None = None
-) -> tuple[Clustering, int]:
-    """Set cover with every subset of k to 2k - 1 records as a candidate, for tiny tables.
-
-    Args:
-        problem: The table.
-        beta: Only subsets that cost less than 1 / beta of a suppressed record; None for all.
+def converted(problem: ClusteringProblem, cover: Cover) -> tuple[Clustering, int]:
+    """Clusters by conversion of a cover, and how many records it leaves to others.
 
     Raises:
-        PolicyError: There are more than `MAX_SUBSETS` of them, or beta is below 1.
-        UnsatisfiableError: No cover satisfies the demand.
+        UnsatisfiableError: No clusters satisfy the demand.
     """
-    return _converted(problem, cover_by_subsets(problem, beta))
-
-
-def _converted(problem: ClusteringProblem, cover: Cover) -> tuple[Clustering, int]:
     label = np.full(problem.records, NOWHERE, np.int64)
     for cluster, records in enumerate(convert(problem, cover.sets)):
         label[records] = cluster
@@ -138,23 +127,13 @@ def _converted(problem: ClusteringProblem, cover: Cover) -> tuple[Clustering, in
 def within(problem: ClusteringProblem, candidates: Candidates, *, beta: float) -> Candidates:
     """Candidates that cost less than 1 / beta of a suppressed record.
 
-    They are fewer, and the guarantee is weaker by the factor beta.
-
-    Raises:
-        PolicyError: beta is below 1.
+    They are fewer, and the guarantee is weaker by the factor beta, at least 1.
 
     Source: Park and Shim 2007, section 4.4, "Trade-off".
     """
-    end = int(np.searchsorted(candidates.cost, _limit(problem, beta)))
+    end = int(np.searchsorted(candidates.cost, problem.suppressed / beta))
     columns = (candidates.nodes, candidates.support, candidates.cost, candidates.rank)
     return Candidates(*(column[:end] for column in columns))
-
-
-def _limit(problem: ClusteringProblem, beta: float) -> float:
-    """1 / beta of the cost of a suppressed record [units]."""
-    if not beta >= 1:
-        raise PolicyError(f"beta is {beta}; it must be at least 1")
-    return problem.suppressed / beta
 
 
 def greedy_cover(problem: ClusteringProblem, candidates: Candidates) -> Cover:
@@ -306,12 +285,12 @@ def cover_by_subsets(problem: ClusteringProblem, beta: float | None = None) -> C
 
     Args:
         problem: The table.
-        beta: As for `exhaustive_cover`.
+        beta: Only subsets that cost less than 1 / beta of a suppressed record; None for all.
 
     Raises:
-        PolicyError: There are more than `MAX_SUBSETS` of them, or beta is below 1.
+        PolicyError: There are more than `MAX_SUBSETS` of them.
     """
-    limit = np.inf if beta is None else _limit(problem, beta)
+    limit = np.inf if beta is None else problem.suppressed / beta
     sizes = range(problem.k, min(2 * problem.k, problem.records + 1))
     number = sum(comb(problem.records, size) for size in sizes)
     if number > MAX_SUBSETS:

@@ -34,8 +34,8 @@ from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover, publi
 from sqlanon.search.clustering.problem import NOWHERE, Clustering, column_bounds, members
 from sqlanon.search.clustering.set_cover import (
     convert,
+    converted,
     cover_by_subsets,
-    exhaustive_cover,
     greedy_cover,
     set_cover,
     within,
@@ -69,7 +69,7 @@ def test_example_4_15_takes_two_sets_that_are_a_partition(closed):
 def test_figure_2_is_anonymized_with_24_stars(kind):
     problem = problem_of(FIGURE_2, 4)
     if kind == "all":
-        clusters, _ = exhaustive_cover(problem)
+        clusters, _ = converted(problem, cover_by_subsets(problem))
     else:
         clusters, _ = set_cover(problem, candidates_of(problem, closed=kind == "closed"))
     assert clusters.loss(problem) == 24 == least_loss(problem)
@@ -165,7 +165,7 @@ def test_a_cover_has_sets_of_k_to_2k_minus_1_records_that_hold_all(problem):
 @given(problems(), st.sampled_from(["closed", "frequent", "all"]))
 def test_set_cover_is_within_its_guarantee(problem, kind):
     if kind == "all":
-        clusters, _ = exhaustive_cover(problem)
+        clusters, _ = converted(problem, cover_by_subsets(problem))
     else:
         clusters, _ = set_cover(problem, candidates_of(problem, closed=kind == "closed"))
     assert all(problem.satisfies(records) for records in members(clusters))
@@ -191,22 +191,14 @@ def test_beta_limits_subsets_as_it_limits_itemsets():
     """(a, a) costs nothing; b is alone, and with another its cells are suppressed."""
     problem = problem_of([("a",), ("a",), ("b",)], 2)
     assert [each.tolist() for each in cover_by_subsets(problem, 1.0).sets] == [[0, 1]]
-    clusters, uncovered = exhaustive_cover(problem, 1.0)
+    clusters, uncovered = converted(problem, cover_by_subsets(problem, 1.0))
     assert (uncovered, clusters.label.tolist()) == (1, [0, 0, 0])
-
-
-def test_beta_below_one_is_refused():
-    problem = problem_of(FIGURE_1, 2)
-    with pytest.raises(PolicyError, match="at least 1"):
-        exhaustive_cover(problem, 0.5)
-    with pytest.raises(PolicyError, match="at least 1"):
-        within(problem, candidates_of(problem), beta=0.5)
 
 
 def test_too_many_subsets_are_refused_with_their_number():
     problem = problem_of([(str(n),) for n in range(40)], 4)
     with pytest.raises(PolicyError, match="40 records have 23231338 subsets of 4 to 7 records"):
-        exhaustive_cover(problem)
+        cover_by_subsets(problem)
 
 
 def test_fewer_than_k_records_cannot_be_clustered():
