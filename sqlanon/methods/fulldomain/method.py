@@ -16,7 +16,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
-from sqlanon.methods.fulldomain.node_release import node_release, says_little
+from sqlanon.methods.fulldomain.node_release import node_release
 from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
@@ -269,6 +269,14 @@ def _decided(
     tops = tuple(tree.height for tree in subject.trees)
     cells = _suppressed_cells(release)
     keeping = keeping_notes(policy, lattice.allowance, all_generalized=node == tops)
+    alternatives = _alternatives(problem, outcome, options)
+    tradeoff: tuple[Mapping[str, Any], ...] = ()
+    says_little = 2 * cells >= len(subject.names) * subject.records
+    # Under a time limit the search alone may take its time.
+    if says_little and outcome.proven and not options.deadline.is_limited:
+        from sqlanon.methods.fulldomain.alternatives import higher_limits  # most results say more
+
+        tradeoff = tuple(higher_limits(problem, outcome, loss=options.loss, value=loss[name]))
     report = Report(
         method=options.method.name,
         loss_name=options.loss,
@@ -294,10 +302,8 @@ def _decided(
             for node in outcome.minimal_nodes or ()
             if node in checks
         ),
-        alternatives=_alternatives(problem, outcome, options),
-        suppression_tradeoff=_tradeoff(
-            problem, outcome, options=options, value=loss[name], cells=cells
-        ),
+        alternatives=alternatives,
+        suppression_tradeoff=tradeoff,
         search=LatticeSearch(
             nodes=math.prod(tree.height + 1 for tree in subject.trees),
             candidates=lattice.box.size,
@@ -332,26 +338,6 @@ def _alternatives(
     options.tell("alternatives: recodings with a column at a lower level")
     ask, settle = _asking(problem, options)
     return tuple(lower_columns(problem, outcome, ask=ask, settle=settle, deadline=options.deadline))
-
-
-def _tradeoff(
-    problem: FullDomainProblem,
-    outcome: SearchOutcome,
-    *,
-    options: Options[Any],
-    value: float,
-    cells: int,
-) -> tuple[Mapping[str, Any], ...]:
-    """What a higher suppression limit would give, where half of the cells say nothing.
-
-    Under a time limit the search alone may take its time.
-    """
-    limited = options.deadline.is_limited
-    if limited or not outcome.proven or not says_little(problem.subject, cells):
-        return ()
-    from sqlanon.methods.fulldomain.alternatives import higher_limits  # most results say more
-
-    return tuple(higher_limits(problem, outcome, loss=options.loss, value=value))
 
 
 def _suppressed_cells(release: Release) -> int:

@@ -233,8 +233,3 @@ class _Counted:
         return coded(
             self.engine, self.subject, source=self.subject.table, coding=coding, carried=carried
         )
-
-
-def says_little(subject: Subject, cells: int) -> bool:
-    """Whether so many cells say nothing that they are half of them or more."""
-    return 2 * cells >= len(subject.names) * subject.records
