@@ -82,7 +82,16 @@ def improved(
         is_priced = stalls or deadline.left() >= PASSES_PER_TURN * a_pass
         if is_priced:
             with suppress(TimeLimitError, UnsatisfiableError):
-                duals, cover = _covered(problem, best, met, duals=duals, turn=turn)
+                candidates = met.candidates(problem)
+                effort = Ascent.QUICK if duals is None else Ascent.FURTHER
+                # What was proven by fewer closures is not proven by more.
+                earlier = None if duals is None else replace(duals, total=0)
+                priced = dual_bound(problem, candidates, effort=effort, start=earlier)
+                deadline.check()
+                share = KEPT_SHARES[min(turn, len(KEPT_SHARES) - 1)]
+                label = _tight(problem, best, prices=priced.price, share=share)
+                cover = reduced_cost_cover(problem, candidates, duals=priced, label=label)
+                duals = priced  # a cover that fails leaves the earlier ones
                 if cover.loss(problem) <= MAX_TIMES_WORSE * lost:
                     start = cover
         prices = prices if duals is None else duals.price
@@ -123,31 +132,6 @@ def crossed(problem: ClusteringProblem, one: Clustering, other: Clustering) -> C
     np.add.at(saved, part, first - second)
     renumbered = np.where(other.label == NOWHERE, NOWHERE, other.label + len(one.nodes))
     return Clustering.of(problem, np.where(saved[part] > 0, renumbered, one.label))
-
-
-def _covered(
-    problem: ClusteringProblem,
-    best: Clustering,
-    met: ClosuresMet,
-    *,
-    duals: Duals | None,
-    turn: int,
-) -> tuple[Duals, Clustering]:
-    """What records are worth by all closures met, and a cover by that.
-
-    Raises:
-        TimeLimitError: The deadline came first.
-        UnsatisfiableError: Nothing covers any record.
-    """
-    candidates = met.candidates(problem)
-    effort = Ascent.QUICK if duals is None else Ascent.FURTHER
-    # What was proven by fewer closures is not proven by more.
-    before = None if duals is None else replace(duals, total=0)
-    duals = dual_bound(problem, candidates, effort=effort, start=before)
-    problem.deadline.check()
-    share = KEPT_SHARES[min(turn, len(KEPT_SHARES) - 1)]
-    label = _tight(problem, best, prices=duals.price, share=share)
-    return duals, reduced_cost_cover(problem, candidates, duals=duals, label=label)
 
 
 def _tight(
