@@ -638,27 +638,6 @@ class _Search:
                 if unchanged >= len(order):
                     break
 
-    def _branching(self, most: int, deadline: Deadline) -> Branching | None:
-        """A branch and bound over all columns; None where they have too many recodings.
-
-        Args:
-            most: How many recodings of the outer columns it looks at without a time limit.
-            deadline: When it ends.
-
-        Raises:
-            TimeLimitError: There is no time to list the recodings.
-        """
-        numbers, suited = self.numbers, self.suited
-        if not suited:
-            return None
-        inner = max(suited, key=numbers.__getitem__)
-        outer = sorted(set(range(len(numbers))) - {inner}, key=numbers.__getitem__)
-        outer_numbers = [numbers[column] for column in outer]
-        if max(outer_numbers, default=1) > LISTED or math.prod(outer_numbers) > MANY:
-            return None
-        limit = math.inf if deadline.is_limited else most
-        return self._over(outer, inner=inner, deadline=deadline, most=limit)
-
     def _over(
         self, outer: Sequence[int], *, inner: int, deadline: Deadline, most: float
     ) -> Branching:
@@ -695,10 +674,14 @@ class _Search:
         Raises:
             TimeLimitError: There is no time to list the recodings that are branched on.
         """
-        branching = self._branching(most, deadline)
-        if branching is not None:
-            return branching.run()
-        best = self.best
+        best, numbers = self.best, self.numbers
+        if self.suited:
+            inner = max(self.suited, key=numbers.__getitem__)
+            outer = sorted(set(range(len(numbers))) - {inner}, key=numbers.__getitem__)
+            outer_numbers = [numbers[column] for column in outer]
+            if max(outer_numbers, default=1) <= LISTED and math.prod(outer_numbers) <= MANY:
+                limit = math.inf if deadline.is_limited else most
+                return self._over(outer, inner=inner, deadline=deadline, most=limit).run()
         # Without a time limit, looks at the clock are counted, so that the result is the same.
         ended = deadline if deadline.is_limited else Deadline(most / LOOKS, count_from().__next__)
         outcome = top_down(best.problem, best.recoding, deadline=ended, room=self.room)
