@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,20 +71,25 @@ class DistinctCombinations:
 
     def demands(self) -> Demands | None:
         """The models beyond k, asked of groups of distinct combinations; None without any."""
-        every = tuple(
-            ValueDemand(
-                attribute.number,
-                model,
-                np.array(attribute.counts),
-                tuple(map(np.array, attribute.nodes)),
-                attribute.holders,
-            )
-            for attribute in self.attributes
-            for model in attribute.models
-        )
+        every = value_demands((attribute.number, attribute) for attribute in self.attributes)
         if not every and self.persons is None:
             return None
         return Demands(self.values, every, self.persons, self.k)
+
+
+def value_demands(attributes: Iterable[tuple[int, SensitiveCodes]]) -> tuple[ValueDemand, ...]:
+    """The models of sensitive attributes, which are given with their numbers."""
+    return tuple(
+        ValueDemand(
+            number,
+            model,
+            np.array(attribute.counts),
+            tuple(map(np.array, attribute.nodes)),
+            attribute.holders,
+        )
+        for number, attribute in attributes
+        for model in attribute.models
+    )
 
 
 def distinct_combinations(

@@ -60,7 +60,7 @@ from sqlanon.methods.options import (
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import models_text, nothing_left, unsatisfied_as_one
 from sqlanon.microdata.binding import Subject
-from sqlanon.microdata.distinct import Units, may_be_read, units_of
+from sqlanon.microdata.distinct import Units, may_be_read, units_of, value_demands
 from sqlanon.microdata.encoding import leaf_counts
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
@@ -82,7 +82,7 @@ from sqlanon.search.clustering.mondrian import (
     partition,
 )
 from sqlanon.search.clustering.problem import ClusteringProblem
-from sqlanon.search.privacy import Demands, ValueDemand
+from sqlanon.search.privacy import Demands
 from sqlanon.wording import Note, counted, key
 
 BATCH = 500_000
@@ -400,18 +400,7 @@ class CountedTable:
 
     def judge(self) -> Judge:
         """Who says what may be published, by the records or persons of each sensitive value."""
-        every = tuple(
-            ValueDemand(
-                place,
-                model,
-                np.array(attribute.counts),
-                tuple(map(np.array, attribute.nodes)),
-                attribute.holders,
-            )
-            for place, attribute in enumerate(self.units.attributes)
-            for model in attribute.models
-        )
-        return Judge(self.policy.k, every)
+        return Judge(self.policy.k, value_demands(enumerate(self.units.attributes)))
 
     def rule(self, *, cuts: str = BEST, until: Deadline) -> Rule:
         """What decides on cuts, of one of `RULES`, until a deadline."""
@@ -524,12 +513,7 @@ def _start(engine: Engine, table: CountedTable) -> tuple[exp.Table, CountedTable
     """
     policy, subject = table.policy, table.subject
     if all(at == tree.height for at, tree in zip(subject.high, subject.trees, strict=True)):
-        asked = table.judge().every
-        attributes = [table.units.attributes[demand.attribute] for demand in asked]
-        every = tuple(
-            replace(demand, attribute=attribute.number)
-            for demand, attribute in zip(asked, attributes, strict=True)
-        )
+        every = value_demands((attribute.number, attribute) for attribute in table.units.attributes)
         models = Demands(np.zeros((0, 0), np.int64), every)
         refused = unsatisfied_as_one(policy, models, records=subject.records)
         if refused is not None:
