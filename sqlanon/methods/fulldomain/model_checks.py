@@ -843,15 +843,12 @@ class ModelChecks:
 
     def _violating(self, node: Node, sums: ViolationCounts) -> ClassCounts:
         """The counts of a node with the violations of all models."""
-        known = self._known[node]
-        counts = ClassCounts(
-            known.classes,
-            sums.classes,
-            sums.records,
-            known.squares,
-            sums.squares,
-            sums.cost,
+        counts = replace(
+            self._known[node],
+            small_classes=sums.classes,
+            small_records=sums.records,
+            small_squares=sums.squares,
+            small_cost=sums.cost,
             required=SuppressedCells(sums.required, sums.required_squares, sums.required_cost),
-            gains=known.gains,
         )
         return self.sizes.with_uniform_costs(node, counts)
