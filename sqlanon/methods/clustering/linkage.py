@@ -34,7 +34,7 @@ from sqlanon.search.clustering.problem import (
     Clustering,
     ClusteringProblem,
     column_bounds,
-    runs,
+    records_of,
 )
 from sqlanon.wording import counted
 
@@ -125,8 +125,7 @@ def _by_division(problem: ClusteringProblem, start: Start) -> FirstClusters:
     label = np.full(problem.records, NOWHERE, np.int64)
     bounds, room, number = np.zeros_like(label), problem.allowance, 0
     firsts: list[FirstClusters] = []
-    order, starts = runs(problem.division)
-    for records in np.split(order, starts[1:]):
+    for records in records_of(problem.division):
         part = replace(problem.part(records), highest=(), allowance=room)
         first = start(part)
         placed = first.clusters.label != NOWHERE

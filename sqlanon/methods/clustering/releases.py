@@ -26,7 +26,7 @@ from sqlanon.search.clustering.problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,
-    members,
+    records_of,
     renumbered,
 )
 from sqlanon.search.clustering.taxonomy import Taxonomy
@@ -150,7 +150,7 @@ class Releases:
             return True
         _, problem = self.placed(clusters)
         label = renumbered(clusters.label[clusters.label != NOWHERE])
-        return all(problem.satisfies(group) for group in members(Clustering(label, clusters.nodes)))
+        return all(problem.satisfies(group) for group in records_of(label))
 
     def settled(self, clusters: Clustering) -> Clustering:
         """The clusters as classes, with what they left out in the nearest where that must be.

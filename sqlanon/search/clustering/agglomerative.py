@@ -33,6 +33,7 @@ from sqlanon.search.clustering.problem import (
     Clustering,
     ClusteringProblem,
     closures,
+    records_of,
     set_closures,
 )
 from sqlanon.search.clustering.taxonomy import Taxonomy
@@ -419,8 +420,7 @@ def _costs_without(problem: ClusteringProblem, leaves: Numbers) -> Numbers:
 def _of_copies(copies: Copies, k: int) -> tuple[list[list[int]], list[list[int]]]:
     """Clusters of k records alike, and those of the fewer than k that are left of each kind."""
     done, rest = list[list[int]](), list[list[int]]()
-    order = np.argsort(copies.combination, kind="stable")
-    for group in np.split(order, np.cumsum(copies.sizes)[:-1]):
+    for group in records_of(copies.combination):
         ripe = len(group) // k * k
         done += group[:ripe].reshape(-1, k).tolist()
         if ripe < len(group):

@@ -30,7 +30,7 @@ from sqlanon.progress import advance, portion
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.anytime import crossed, improved
 from sqlanon.search.clustering.assign import mend, returned
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, records_of
 from sqlanon.workers import Worker, Workers
 
 BORDERS = 2
@@ -240,9 +240,7 @@ def blocks_of_clusters(
         cut = int(np.searchsorted(through, through[-1] * few / parts)) + 1
         cut = min(cut, len(units) - 1)
         waiting += [units[cut:], units[:cut]]
-    order = np.argsort(block[unit], kind="stable")
-    borders = np.cumsum(np.bincount(block[unit], minlength=made))[:-1]
-    return np.split(order, borders)
+    return records_of(block[unit])
 
 
 def _ordered(problem: ClusteringProblem, nodes: Numbers, sizes: Numbers, border: int) -> Numbers:

@@ -35,7 +35,7 @@ from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
 from sqlanon.search.clustering.neighbours import FARTHEST, Neighbours, nearest
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, records_of
 from sqlanon.search.clustering.set_cover import convert
 
 MIN_SHARE_OPEN = 0.9
@@ -127,8 +127,7 @@ class _Cover:
         # What is looked at: combinations that had records in no ball some time ago.
         self._pairs, self._open = neighbours.search.pairs, np.arange(len(copies))
         self._place = self._open.copy()
-        order = np.argsort(copies.combination, kind="stable")
-        self._records = np.split(order, np.cumsum(copies.sizes)[:-1])
+        self._records = records_of(copies.combination)
         self.left = copies.sizes.copy()
 
     def best(self, centre: int) -> _Choice:

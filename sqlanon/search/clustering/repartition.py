@@ -22,7 +22,7 @@ from sqlanon.search.clustering.problem import (
     Clustering,
     ClusteringProblem,
     closures,
-    members,
+    records_of,
     set_closures,
 )
 from sqlanon.search.clustering.refinement import cut_of_k, parts_of_k
@@ -144,7 +144,7 @@ class _Search:
         label = parts_of_k(problem, clusters)
         self._nodes = closures(problem, label)
         self._cost = problem.cost(self._nodes)
-        self._records = members(Clustering(label, self._nodes))
+        self._records = records_of(label)
         self._outside = np.flatnonzero(label == NOWHERE)
         self._price = np.zeros(problem.records) if price is None else price
         self._weight = self._weights(self._records, self._cost)
