@@ -294,7 +294,10 @@ class Branching:
     def run(self) -> float:
         """Looks at all recodings, as far as there is time; what they cost at least."""
         rows, left = PartlyRecoded.of(self.problem, self.room), (*self.outer, self.inner.column)
-        rows = rows.fixing(self.fixed, left=left)
+        ahead = list(self.fixed)
+        for place, column in enumerate(ahead):
+            recodings = Recodings.of(self.problem, column, partitions=[self.fixed[column]])
+            rows = rows.recoded(recodings, 0, left=[*left, *ahead[place + 1 :]])
         self.open.append(rows.least(left))
         try:
             self._branch(rows, ())

@@ -15,7 +15,7 @@ Where some records may be suppressed, but not all, the cheapest partition may su
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -272,19 +272,6 @@ class PartlyRecoded:
             self.values[first],
             self.room,
         )
-
-    def fixing(self, fixed: Mapping[int, Partition], *, left: Sequence[int]) -> PartlyRecoded:
-        """The rows with some columns recoded, those alike as one.
-
-        Args:
-            fixed: Their recodings.
-            left: The columns that are recoded later, which are all others.
-        """
-        rows, ahead = self, list(fixed)
-        for place, column in enumerate(ahead):
-            recodings = Recodings.of(self.problem, column, partitions=[fixed[column]])
-            rows = rows.recoded(recodings, 0, left=[*left, *ahead[place + 1 :]])
-        return rows
 
     def fewest_lost(self, left: Sequence[int]) -> float:
         """Records that are suppressed whatever becomes of the columns left, at least [records].
