@@ -191,7 +191,7 @@ def unsatisfiable(problem: FullDomainProblem, outcome: SearchOutcome) -> Unsatis
             "(--time-limit)"
         )
     asked = models_text(problem.policy)
-    suppressed = _suppressed(problem, problem.subject.high)
+    _, suppressed = settled_at_any_limit(problem, problem.subject.high)
     ways = _ways_out(problem, suppressed)
     return UnsatisfiableError(
         f"{_finding(problem, asked, suppressed=suppressed)}; {' or '.join(ways)}"
@@ -231,13 +231,6 @@ def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
         name: count + (filled < records and name not in none)
         for name, count, filled in zip(names, distinct, present, strict=True)
     }
-
-
-def _suppressed(problem: FullDomainProblem, node: Node) -> int:
-    """Records in classes of a node, within the levels allowed, that fail any model."""
-    if problem.models is None:
-        return problem.sizes.ask([node])[0].suppressed
-    return settled_at_any_limit(problem, node)[1]
 
 
 def _fewest(problem: FullDomainProblem) -> int:
