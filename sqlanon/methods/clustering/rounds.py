@@ -142,8 +142,8 @@ class _Cuts:
         for column in range(len(rule.dimensions)):
             bits = layout.column_masks(column, 0)
             query = parts.marginal(state, bits, carried=units.carried, parts=large)
-            parted, codes = _marginal(units, engine.numbers(query), large=names, column=column)
-            for candidate in candidates(parted, column, rule=rule, column=column):
+            parted, codes = _marginal(units, engine.numbers(query), large=names)
+            for candidate in candidates(parted, column, rule=rule):
                 proposed.append(candidate)
                 counted.append((column, parted, codes))
         choice = chosen(proposed, len(large))
@@ -164,7 +164,7 @@ class _Cuts:
 
 
 def _marginal(
-    units: Units, arrays: dict[str, Numbers], *, large: Numbers, column: int
+    units: Units, arrays: dict[str, Numbers], *, large: Numbers
 ) -> tuple[PartedRows, Numbers]:
     """Rows of one column in the order of their parts, whose numbers are places among the large."""
     nothing = np.zeros_like(arrays[SIZE])

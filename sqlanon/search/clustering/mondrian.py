@@ -464,14 +464,13 @@ class Candidate:
     entry: Numbers
 
 
-def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> Iterator[Candidate]:
+def candidates(parted: PartedRows, column: int, *, rule: Rule) -> Iterator[Candidate]:
     """The cuts of all parts at one column.
 
     Args:
         parted: Rows in the order of their parts.
-        place: Where among their leaves those of the column are.
-        rule: What decides.
         column: The number of the column.
+        rule: What decides.
 
     Raises:
         TimeLimitError: The deadline came before all were looked at.
@@ -479,7 +478,7 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
     dimension, parts = rule.dimensions[column], parted.parts
     judge = replace(rule.judge, deadline=rule.deadline)
     taxonomy = dimension.taxonomy
-    low, high = parted.bounds(place)
+    low, high = parted.bounds(column)
     node = taxonomy.closure(low, high)
     is_median = rule.cuts == MEDIAN
     level = np.zeros_like(node) if is_median else np.maximum(taxonomy.level[node] - 1, 0)
@@ -487,7 +486,7 @@ def candidates(parted: PartedRows, place: int, *, rule: Rule, column: int) -> It
     width = dimension.place[level, high] - first + 1
     if not (width > 1).any():
         return
-    child = parted.children(place, dimension, level=level) - first[parted.part]
+    child = parted.children(column, dimension, level=level) - first[parted.part]
     histogram, entry = parted.histogram(child, width=width)
     if not is_median:
         part = histogram.part
@@ -639,7 +638,7 @@ def _cut_once(parted: PartedRows, rule: Rule) -> Numbers:
     options: list[Candidate] = []
     for column in range(len(rule.dimensions)):
         rule.deadline.check()
-        options += candidates(parted, column, rule=rule, column=column)
+        options += candidates(parted, column, rule=rule)
     choice = chosen(options, parted.parts)
     group = np.full(len(parted.part), NOT)
     for rows, numbers in groups(options, choice, parted=[parted] * len(options)):
