@@ -201,29 +201,23 @@ class Domain:
         return all(self.allows(block) for block in blocks_of(partition))
 
     def allows(self, block: Block) -> bool:
-        """Whether a block may be merged, in any scheme but `bhs`."""
+        """Whether a block may be merged, in any scheme but `bhs`, which has no blocks of its own.
+
+        It may where it is the least block allowed that has all its units. There is one least, since
+        in every scheme two blocks allowed that share units have an intersection that is allowed.
+        """
         if len(block) == 1:
             return True
         if not any(root.first <= block[0] and block[-1] < root.last for root in self.roots):
             return False
-        return block == self.closed(block)
-
-    def closed(self, block: Block) -> Block:
-        """The least block allowed that has all these units, which lie in one root.
-
-        It is unique, since in every scheme two blocks allowed that share units have an intersection
-        that is allowed; `bhs` has no blocks of its own.
-        """
-        if len(block) == 1:
-            return block
         branch = self.branch_of(block)
         merged = _touched(branch, block)
         if self.scheme == "ghs":
-            return tuple(range(branch.first, branch.last))
+            return block == tuple(range(branch.first, branch.last))
         if self.scheme in ORDERED:
-            return tuple(range(merged[0].first, merged[-1].last))
+            return block == tuple(range(merged[0].first, merged[-1].last))
         touched = [c for c in merged if any(c.first <= unit < c.last for unit in block)]
-        return tuple(unit for c in touched for unit in range(c.first, c.last))
+        return block == tuple(unit for c in touched for unit in range(c.first, c.last))
 
 
 class UnsuitedOrderError(HierarchyError):
