@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import inf, prod
 
@@ -206,12 +206,10 @@ class _Lattice:
 def _rows(problem: ClusteringProblem) -> Iterator[Numbers]:
     """Per column the nodes above each leaf, by level, up to the highest level allowed."""
     for column, taxonomy in enumerate(problem.taxonomies):
-        if not problem.highest:
-            yield taxonomy.distinct_levels
-            continue
-        below = taxonomy.ancestors[: problem.highest[column] + 1]
-        fresh = (below[1:] != below[:-1]).any(axis=1)
-        yield below[np.r_[True, fresh]]
+        allowed = taxonomy.ancestors
+        if problem.highest:
+            allowed = allowed[: problem.highest[column] + 1]
+        yield replace(taxonomy, ancestors=allowed).distinct_levels
 
 
 def _specialized(problem: ClusteringProblem, values: Numbers, *, label: Numbers) -> Clustering:
