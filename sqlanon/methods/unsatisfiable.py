@@ -46,14 +46,9 @@ def unsatisfied_as_one(
         return impossible(policy, list(dict.fromkeys(faults)))
     if not helped or policy.allowance(records):
         return None
-    return _needs_suppression(policy, helped)
-
-
-def _needs_suppression(policy: Policy, faults: Sequence[str]) -> UnsatisfiableError:
-    """The error to raise where only a table without some records can satisfy the policy."""
     return UnsatisfiableError(
         f"no recoding that publishes every record satisfies {models_text(policy)}: "
-        f"{'; '.join(faults)}; ask for less, or let records be left out within a suppression "
+        f"{'; '.join(helped)}; ask for less, or let records be left out within a suppression "
         "limit (--suppression-limit)"
     )
 
