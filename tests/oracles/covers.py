@@ -134,25 +134,47 @@ def candidates_of(problem, *, closed=True):
     return Candidates.of(problem, nodes, support=np.array([support for _, support in found]))
 
 
-def least_loss(problem):
-    """The least that any partition into satisfying clusters loses; None where there is none."""
+def cheapest_partition(costs, records, *, room=0, out=0):
+    """What the cheapest partition of records into groups costs; None where there is none.
+
+    Args:
+        costs: What a group costs, by the bits of its records' numbers.
+        records: How many there are.
+        room: How many may be left out.
+        out: What one that is left out costs.
+    """
+
+    @cache
+    def least(left, room):
+        if not left:
+            return 0
+        first = left & -left
+        parts = (mask for mask in costs if mask & first and not mask & ~left)
+        possible = [
+            costs[mask] + rest for mask in parts if (rest := least(left & ~mask, room)) is not None
+        ]
+        if room and (rest := least(left & ~first, room - 1)) is not None:
+            possible.append(out + rest)
+        return min(possible, default=None)
+
+    return least((1 << records) - 1, room)
+
+
+def least_loss(problem, *, room=0, cost=cost_of):
+    """The least that any partition into satisfying clusters loses; None where there is none.
+
+    Args:
+        problem: The problem.
+        room: How many records may be left out.
+        cost: What a record costs in a cluster, of the problem and the cluster's records.
+    """
     losses = {}
     for size in range(problem.k, problem.records + 1):
         for subset in combinations(range(problem.records), size):
             if problem.satisfies(np.array(subset)):
                 mask = sum(1 << record for record in subset)
-                losses[mask] = size * cost_of(problem, subset)
-
-    @cache
-    def least(left):
-        if not left:
-            return 0
-        first = left & -left
-        parts = (mask for mask in losses if mask & first and not mask & ~left)
-        found = [losses[mask] + rest for mask in parts if (rest := least(left & ~mask)) is not None]
-        return min(found, default=None)
-
-    return least((1 << problem.records) - 1)
+                losses[mask] = size * cost(problem, subset)
+    return cheapest_partition(losses, problem.records, room=room, out=problem.suppressed)
 
 
 def limited(problem, highest, allowance):
@@ -170,13 +192,6 @@ def limited(problem, highest, allowance):
     )
 
 
-def optimum(problem):
+def optimum(problem, *, cost=cost_of):
     """The least that any clusters within the levels lose with few enough records left out."""
-    every, found = range(problem.records), []
-    for gone in range(min(problem.allowance, problem.records - problem.k) + 1):
-        for left in combinations(every, gone):
-            rest = np.array([record for record in every if record not in left], np.int64)
-            least = least_loss(problem.part(rest))
-            if least is not None:
-                found.append(least + gone * problem.suppressed)
-    return min(found, default=None)
+    return least_loss(problem, room=min(problem.allowance, problem.records - problem.k), cost=cost)

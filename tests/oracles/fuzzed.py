@@ -11,7 +11,6 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
 from itertools import combinations
 
 import pyarrow
@@ -32,6 +31,7 @@ from oracles.cells import (
     of_arrow,
     type_of,
 )  # fmt: skip
+from oracles.covers import cheapest_partition
 from oracles.measures import cell_loss, lost_cell, values_under
 from oracles.models import fails
 from oracles.releases import cells_in, held, holds, plain, published
@@ -526,25 +526,13 @@ def least_loss(case):
               for _, weight, _, _, texts in columns)  # fmt: skip
     sizes = range(policy.k, records + 1)
     subsets = [some for size in sizes for some in combinations(range(records), size)]
-    costs = {sum(1 << n for n in some): cost(some) for some in subsets}
-
-    @cache
-    def least(left, gone):
-        if not left:
-            return Fraction(0)
-        first = left & -left
-        found = [
-            own + rest
-            for mask, own in costs.items()
-            if mask & first and not mask & ~left and own is not None
-            and (rest := least(left & ~mask, gone)) is not None
-        ]  # fmt: skip
-        if gone and (rest := least(left ^ first, gone - 1)) is not None:
-            found.append(out + rest)
-        return min(found, default=None)
+    costs = {
+        sum(1 << n for n in some): lost for some in subsets if (lost := cost(some)) is not None
+    }
 
     # Nobody is left where all are left out: no release has that loss.
-    total = least((1 << records) - 1, min(policy.allowance(records), records - 1))
+    room = min(policy.allowance(records), records - 1)
+    total = cheapest_partition(costs, records, room=room, out=out)
     if total is None:
         return None
     cells = len(columns) if loss == "suppressed-cells" else Fraction(1, records)

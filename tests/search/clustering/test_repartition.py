@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles.covers import Distinct, candidates_of, cost_of, problem_of
+from oracles.covers import Distinct, candidates_of, optimum, problem_of
 from strategies import problems
 
 from sqlanon.deadline import Deadline
@@ -48,30 +47,6 @@ def check(problem, clusters):
     assert (clusters.label == NOWHERE).sum() <= problem.allowance
 
 
-def least(problem, cost):
-    """The least loss of all partitions into clusters that are allowed, by trying all.
-
-    `cost(records)` is what a record costs in a cluster of these.
-    """
-
-    @cache
-    def of(left, room):
-        if not left:
-            return 0
-        first, *others = sorted(left)
-        found = math.inf
-        if room:
-            found = problem.suppressed + of(left - {first}, room - 1)
-        for mask in range(1 << len(others)):
-            group = [first, *(other for n, other in enumerate(others) if mask >> n & 1)]
-            if len(group) < 2 * problem.k and problem.satisfies(np.array(group)):
-                rest = of(left - set(group), room)
-                found = min(found, len(group) * cost(group) + rest)
-        return found
-
-    return of(frozenset(range(problem.records)), problem.allowance)
-
-
 @FEW
 @given(problems(most=7), st.booleans(), st.integers(0, 2))
 def test_a_pool_is_parted_as_well_as_its_closures_allow(problem, by_columns, allowance):
@@ -85,7 +60,11 @@ def test_a_pool_is_parted_as_well_as_its_closures_allow(problem, by_columns, all
         random=np.random.default_rng(0),
     )
     pool, price = local_prices(pool, k=problem.k)
-    best = least(problem, lambda group: pool.cost[pool.contains[:, group].all(axis=1)].min())
+
+    def cost_in_pool(_, group):
+        return pool.cost[pool.contains[:, group].all(axis=1)].min()
+
+    best = optimum(problem, cost=cost_in_pool)
     assert price.sum() <= best * (1 + 1e-9)
     made = (
         column_program(problem, pool, price)
@@ -98,7 +77,7 @@ def test_a_pool_is_parted_as_well_as_its_closures_allow(problem, by_columns, all
         clusters = Clustering.of(problem, parts_of(solved(program, math.inf)))
         check(problem, clusters)
         found = clusters.loss(problem)
-    assert least(problem, lambda group: cost_of(problem, group)) <= found <= best
+    assert optimum(problem) <= found <= best
 
 
 @FEW
