@@ -10,7 +10,7 @@ import numpy as np
 
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
+from sqlanon.search.clustering.problem import NOWHERE, Candidates, ClusteringProblem, members
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 FIGURE_1 = (
@@ -89,6 +89,19 @@ def problem_of(rows, k, trees=None, loss="suppressed-cells", demand=None):
     taxonomies = tuple(Taxonomy.of(t, c) for t, c in zip(trees, costs.costs, strict=True))
     leaves = np.array([[t.leaves.index(v) for t, v in zip(trees, r, strict=True)] for r in rows])
     return ClusteringProblem(taxonomies, leaves, k, demand)
+
+
+def random_table(records, k, seed=1, *, demand=None, values=4, columns=4):
+    """The problem of a random table with so many values in each of its columns."""
+    random = np.random.default_rng(seed)
+    rows = [tuple(map(str, row)) for row in random.integers(0, values, (records, columns))]
+    return problem_of(sorted(rows), k, demand=demand)
+
+
+def check(problem, clusters):
+    """Every cluster may be published, and no more records are left out than may be."""
+    assert all(problem.satisfies(records) for records in members(clusters))
+    assert (clusters.label == NOWHERE).sum() <= problem.allowance
 
 
 def held_by(problem, nodes):

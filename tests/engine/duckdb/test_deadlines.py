@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from threading import Thread
 
 import duckdb
 import pytest
+from deadlines import deadline_after
 from sqlglot import exp, parse_one
 
 from sqlanon.deadline import NEVER, Deadline
@@ -86,8 +86,7 @@ def test_a_deadline_interrupts_in_any_thread(engine):
 
 
 def test_no_statement_starts_after_the_deadline(engine):
-    ticks = itertools.count(1)
-    with engine.limited(Deadline(3, ticks.__next__)):
+    with engine.limited(deadline_after(3)):
         assert engine.rows(ONE) == [(1,)]
         with pytest.raises(TimeLimitError):
             engine.rows(ONE)
@@ -107,7 +106,7 @@ def test_an_open_transaction_is_not_ended_by_a_deadline(engine):
     engine.connection.execute("CREATE TABLE kept AS SELECT 1 AS one")
     some = parse_one("SELECT COUNT(*) FROM range(30000) a, range(30000) b", dialect="duckdb")
     # Whoever waits for the answer as long as there is time looks at the clock, and has none left.
-    with engine.limited(Deadline(2, itertools.count(1).__next__)):
+    with engine.limited(deadline_after(2)):
         engine.rows(some)
         with pytest.raises(TimeLimitError):
             engine.rows(ONE)

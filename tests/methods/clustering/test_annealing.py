@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from dataclasses import replace
 
 import pytest
 from databases import empty_database
+from deadlines import until
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, TCloseness
-from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Sensitive
 from sqlanon.search.clustering.annealing import anneal
@@ -162,8 +160,7 @@ def test_annealing_is_refused_where_there_is_no_model_to_anneal_for(people, meth
 @pytest.mark.slow
 def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
     def hurried(problem, demands, *, label, schedule):
-        late = replace(problem, deadline=Deadline(4, itertools.count(1).__next__))
-        return anneal(late, demands, label=label, schedule=schedule)
+        return anneal(until(problem, 4), demands, label=label, schedule=schedule)
 
     monkeypatch.setattr("sqlanon.methods.clustering.annealing.anneal", hurried)
     monkeypatch.setattr("sqlanon.search.clustering.annealing.ITERATIONS_BETWEEN_LOOKS", 1)

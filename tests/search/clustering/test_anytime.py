@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import count
 
 import numpy as np
 import pytest
+from deadlines import until
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import (
     Distinct,
     candidates_of,
+    check,
     closure_of,
     held_by,
     itemsets,
     least_loss,
     optimum,
     problem_of,
+    random_table,
 )
 from strategies import bounded, problems
 
@@ -28,19 +30,13 @@ from sqlanon.search.clustering.anytime import crossed, improved
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import dual_bound
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.search.clustering.problem import NOWHERE, Clustering
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.search.clustering.refinement import ClosuresMet, parts_of_k, refine
 
 pytestmark = pytest.mark.slow
 
 FEW = settings(max_examples=40)
-
-
-def check(problem, clusters):
-    """Every cluster may be published, and no more records are left out than may be."""
-    assert all(problem.satisfies(records) for records in members(clusters))
-    assert int((clusters.label == NOWHERE).sum()) <= problem.allowance
 
 
 def covered(problem):
@@ -51,12 +47,6 @@ def covered(problem):
         assume(False)
     assume(len(clusters.nodes))
     return clusters
-
-
-def random_table(records, k, seed=1, demand=None):
-    random = np.random.default_rng(seed)
-    rows = [tuple(map(str, row)) for row in random.integers(0, 4, (records, 4))]
-    return problem_of(sorted(rows), k, demand=demand)
 
 
 @FEW
@@ -136,8 +126,7 @@ def test_whenever_the_time_is_over_clusters_are_valid_and_lose_no_more():
     problem = random_table(120, 4, demand=Distinct(np.arange(120) % 3, 2))
     start, losses = direct_cover(problem, candidates_of(problem)), set()
     for looks in (1, 2, 3, 5, 8, 20, 60, 150, 400, 1000):
-        deadline = Deadline(looks, count(1).__next__)
-        found = improved(replace(problem, deadline=deadline), start, passes=5)
+        found = improved(until(problem, looks), start, passes=5)
         check(problem, found)
         losses.add(found.loss(problem))
     assert len(losses) > 2

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles.covers import Distinct, candidates_of, least_loss, optimum, problem_of
+from oracles.covers import (
+    Distinct,
+    candidates_of,
+    check,
+    least_loss,
+    optimum,
+    problem_of,
+    random_table,
+)
 from strategies import bounded, problems
 
 from sqlanon import workers
@@ -34,18 +42,6 @@ pytestmark = pytest.mark.slow
 
 FEW = settings(max_examples=40)
 most_records = st.integers(4, 10)
-
-
-def check(problem, clusters):
-    """Every cluster may be published, and no more records are left out than may be."""
-    assert all(problem.satisfies(records) for records in members(clusters))
-    assert int((clusters.label == NOWHERE).sum()) <= problem.allowance
-
-
-def random_table(records, k, demand=None, *, values=4):
-    random = np.random.default_rng(1)
-    rows = [tuple(map(str, row)) for row in random.integers(0, values, (records, 4))]
-    return problem_of(sorted(rows), k, demand=demand)
 
 
 def at_most(count):

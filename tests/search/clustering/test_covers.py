@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
-from dataclasses import replace
 from unittest import mock
 
 import numpy as np
 import pytest
+from deadlines import until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import (
@@ -26,7 +25,6 @@ from oracles.covers import (
 )
 from strategies import problems
 
-from sqlanon.deadline import Deadline
 from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.search.clustering import set_cover as cover
 from sqlanon.search.clustering.assign import assign_rest
@@ -273,10 +271,6 @@ def test_the_bound_is_each_records_cheapest_closed_itemset(problem):
         for r in range(problem.records)
     ]
     assert Cheapest.of(problem, candidates).cost.tolist() == expected
-
-
-def until(problem, looks):
-    return replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
 
 
 @FEW

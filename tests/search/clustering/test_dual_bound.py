@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from itertools import combinations
 
 import highspy
 import numpy as np
 import pytest
+from deadlines import until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import candidates_of, cost_of, held_by, least_loss, optimum, problem_of
 from strategies import bounded, problems
 
-from sqlanon.deadline import Deadline
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LARGEST
 from sqlanon.search.clustering import price_proof
@@ -195,8 +194,7 @@ def test_a_pass_finds_what_prices_are_worth(problem, data):
 @given(problems(), efforts, st.integers(0, 12))
 def test_a_bound_that_is_cut_short_is_one(problem, effort, looks):
     candidates = candidates_of(problem)
-    until = Deadline(looks, itertools.count(1).__next__)
-    found = dual_bound(replace(problem, deadline=until), candidates, effort=effort)
+    found = dual_bound(until(problem, looks), candidates, effort=effort)
     assert column_bounds(problem).sum() <= found.total <= least_loss(problem)
 
 
@@ -206,8 +204,7 @@ def test_what_is_proven_is_kept_where_the_deadline_cuts_a_later_ascent_short(loo
     candidates = candidates_of(problem)
     before = dual_bound(problem, candidates)
     assert before.total > cheapest(problem, candidates).sum()
-    until = replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
-    assert dual_bound(until, candidates, start=before).total >= before.total
+    assert dual_bound(until(problem, looks), candidates, start=before).total >= before.total
 
 
 @pytest.mark.parametrize("k", [3, 20])

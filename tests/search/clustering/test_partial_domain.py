@@ -10,6 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from deadlines import until
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.covers import closure_of, cost_of, least_loss, problem_of
@@ -190,8 +191,7 @@ def test_without_time_the_highest_node_remains():
 @given(cases(demanding=True), st.integers(0, 30))
 def test_whenever_the_time_is_over_the_best_node_satisfies_the_policy(case, looks):
     problem, values = case
-    late = replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
-    whole, node = partial._Lattice(problem, values), partial._Lattice(late, values)
+    whole, node = (partial._Lattice(each, values) for each in (problem, until(problem, looks)))
     best = node.best()
     assert best == whole.top or whole._satisfies(whole.classes(best))
 

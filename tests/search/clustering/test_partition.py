@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from deadlines import until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import mondrian
@@ -133,7 +131,7 @@ def test_whenever_the_time_is_over_parts_without_a_turn_stay_as_they_are(monkeyp
     assert parts_of(cut(records, rule)) == parts_of(whole)
     made = []
     for looks in range(60):
-        found = cut(records, replace(rule, deadline=Deadline(looks, itertools.count(1).__next__)))
+        found = cut(records, until(rule, looks))
         assert np.bincount(found.part).min() >= 3
         assert len(set(zip(whole.part, found.part, strict=True))) == whole.parts
         assert found.ended or found.parts == whole.parts
@@ -199,10 +197,6 @@ def test_parts_that_close_alike_are_halved_where_models_hold_of_unions(models, p
 
 
 FEW = settings(max_examples=40)
-
-
-def until(problem, looks):
-    return replace(problem, deadline=Deadline(looks, itertools.count(1).__next__))
 
 
 @FEW

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracles.covers import Distinct, closure_of, held_by, least_loss, problem_of
+from oracles.covers import Distinct, closure_of, held_by, least_loss, problem_of, random_table
 from strategies import problems
 
 from sqlanon.search.clustering import closure_costs as closures
@@ -45,12 +45,6 @@ def test_closures_and_their_costs_are_those_of_the_taxonomies(most, problem):
 
 
 FEW = settings(max_examples=30)
-
-
-def random_table(records, k, seed):
-    random = np.random.default_rng(seed)
-    rows = [tuple(map(str, row)) for row in random.integers(0, 4, (records, 4))]
-    return problem_of(sorted(rows), k)
 
 
 def random_pools(problem, count, seed):

@@ -8,28 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles.covers import Distinct, candidates_of, least_loss, problem_of
+from oracles.covers import Distinct, candidates_of, check, least_loss, problem_of, random_table
 from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.search.clustering.problem import NOWHERE, Clustering
 from sqlanon.search.clustering.refinement import cut_groups, parts_of_k, refine
 from sqlanon.search.clustering.set_cover import set_cover
 
 FEW = settings(max_examples=30)
 SHORT = 30
-
-
-def check(problem, clusters):
-    """Every cluster may be published."""
-    assert all(problem.satisfies(records) for records in members(clusters))
-
-
-def random_table(records, k, seed=1, demand=None):
-    random = np.random.default_rng(seed)
-    rows = [tuple(map(str, row)) for row in random.integers(0, 4, (records, 4))]
-    return problem_of(sorted(rows), k, demand=demand)
 
 
 @FEW

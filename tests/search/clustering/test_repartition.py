@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles.covers import Distinct, candidates_of, optimum, problem_of
+from oracles.covers import Distinct, candidates_of, check, optimum, problem_of, random_table
 from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.search.clustering import repartition as search
 from sqlanon.search.clustering.closure_costs import Joins
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
+from sqlanon.search.clustering.problem import NOWHERE, Clustering
 from sqlanon.search.clustering.repartition import repartitioned
 from sqlanon.search.clustering.repartition_programs import (
     assignment_program,
@@ -33,18 +33,6 @@ FEW = settings(max_examples=12)
 
 def improved(problem, clusters, *, pools=2, seed=0, price=None):
     return repartitioned(problem, clusters, price=price, pools=pools, seed=seed).clusters
-
-
-def random_table(records, k, seed=1, demand=None, columns=4):
-    random = np.random.default_rng(seed)
-    rows = [tuple(map(str, row)) for row in random.integers(0, 4, (records, columns))]
-    return problem_of(sorted(rows), k, demand=demand)
-
-
-def check(problem, clusters):
-    """Every cluster may be published, and no more is left out than may be."""
-    assert all(problem.satisfies(records) for records in members(clusters))
-    assert (clusters.label == NOWHERE).sum() <= problem.allowance
 
 
 @FEW

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from deadlines import deadline_after
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search.lattice.test_incognito import deadline_after
 from strategies import hierarchies
 
 from sqlanon.hierarchy.declaration import Tree

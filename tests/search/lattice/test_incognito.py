@@ -8,12 +8,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from deadlines import deadline_after
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from search.lattice.test_bounds import falling, rising
 
-from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.lattice import incognito
 from sqlanon.search.lattice.bounds import Box, Check, at_node, combine, minimal, spread
@@ -121,11 +121,6 @@ def boxes_of(nodes):
     """Searches within hold at most so many nodes in arrays at a time."""
     with patch.object(incognito, "LARGEST_BOX", nodes):
         yield
-
-
-def deadline_after(looks):
-    """A deadline that comes after so many looks at the clock."""
-    return Deadline(looks, itertools.count(1).__next__)
 
 
 largest_boxes = st.sampled_from([1, 2, 7, 2**18])

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from deadlines import deadline_after
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from search.lattice.schemes.columns import flat, problem_of, tables
-from search.lattice.schemes.test_enumeration import brute_force, deadline_after
+from search.lattice.schemes.test_enumeration import brute_force
 
 from sqlanon import AlphaAnonymity
 from sqlanon.deadline import NEVER

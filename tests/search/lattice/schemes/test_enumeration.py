@@ -4,13 +4,13 @@ import itertools
 from unittest.mock import patch
 
 import pytest
+from deadlines import deadline_after
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.schemes import Table
 from search.lattice.schemes.columns import line, problem_of, prunings, tables
 
 from benchmarks.prunings import NONE, FoundFirst, Prunings, bottom_up, top_down
-from sqlanon.deadline import Deadline
 from sqlanon.methods.registry import METHODS
 from sqlanon.progress import following
 from sqlanon.search.lattice.schemes import enumeration
@@ -39,11 +39,6 @@ def told(outcome):
     if outcome.partitions is None:
         return None
     return (-outcome.value, -outcome.suppressed, outcome.partitions)
-
-
-def deadline_after(looks):
-    """A deadline that comes after so many looks at the clock."""
-    return Deadline(looks, itertools.count(1).__next__)
 
 
 @settings(max_examples=300)
