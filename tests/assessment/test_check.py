@@ -1,7 +1,5 @@
 """Check: which k a table has as it stands; published tables pass, and hold nothing else."""
 
-import re
-
 import duckdb
 import pytest
 from databases import empty_database, tables_of
@@ -118,57 +116,3 @@ def test_published_table_passes_check_with_the_very_policy(connection, suppresse
     )
     sqlanon.anonymize(connection, policy, table="t", into="out")
     assert sqlanon.check(connection, policy, table="out").holds
-
-
-def marked_database(folder, records=100_000):
-    """A database with a marker in a column to drop and one in a column to generalize."""
-    path = folder / "marked.duckdb"
-    with duckdb.connect(str(path)) as opened:
-        opened.execute("SET force_compression = 'uncompressed'")
-        opened.execute(
-            "CREATE TABLE people AS SELECT 'NAMED' || md5(i::VARCHAR)[:12] AS name, "
-            "(i % 5) || 'CODED' || md5((i * 31)::VARCHAR)[:12] AS code, i % 7 AS kept "
-            f"FROM range({records}) r(i)"
-        )
-        opened.execute("CREATE VIEW counted AS SELECT count(*) AS records FROM people")
-    return path
-
-
-def markers(folder):
-    """How many different markers the bytes of all files of a folder hold."""
-    found = set()
-    for file in folder.rglob("*"):
-        if file.is_file():
-            found.update(re.findall(rb"(?:NAMED|CODED)[0-9a-f]{12}", file.read_bytes()))
-    return len(found)
-
-
-MARKED = Policy(
-    {"code": Hierarchy.expressions("left(value, 1)")},
-    identifiers=["name"],
-    keep=["kept"],
-    models=[KAnonymity(5)],
-)
-
-
-@pytest.mark.slow
-def test_in_place_of_a_path_leaves_no_byte_of_the_original(tmp_path):
-    path = marked_database(tmp_path)
-    assert markers(tmp_path) == 200_000
-    report = sqlanon.anonymize(path, MARKED, table="people", in_place=True, temp_directory=tmp_path)
-    assert markers(tmp_path) == 0
-    assert [file.name for file in tmp_path.iterdir()] == ["marked.duckdb"]
-    assert not any("rewrite" in note for note in report.notes)
-    with duckdb.connect(str(path)) as opened:
-        assert opened.execute("FROM counted").fetchall() == [(100_000,)]
-
-
-@pytest.mark.slow
-def test_in_place_through_a_connection_says_that_pages_remain_and_rewrite_removes_them(tmp_path):
-    path = marked_database(tmp_path)
-    with duckdb.connect(str(path)) as opened:
-        report = sqlanon.anonymize(opened, MARKED, table="people", in_place=True)
-    assert markers(tmp_path) > 100_000
-    assert any("sqlanon.rewrite" in note for note in report.notes)
-    sqlanon.rewrite(path)
-    assert markers(tmp_path) == 0

@@ -10,7 +10,7 @@ from sqlanon.errors import SourceError
 pytestmark = pytest.mark.slow
 
 POLICY = Policy(
-    {"age": Hierarchy.intervals(10)},
+    {"age": Hierarchy.intervals(10), "code": Hierarchy.expressions("left(value, 1)")},
     sensitive=["mood"],
     identifiers=["name"],
     drop=["rare", "made", "also"],
@@ -24,13 +24,15 @@ OWN = """
     CREATE TABLE people (
         name VARCHAR DEFAULT 'MARK default' CHECK (name <> 'MARK check'),
         age INTEGER DEFAULT nextval('numbers'),
+        code VARCHAR,
         mood VARCHAR,
         rare feeling,
         made VARCHAR GENERATED ALWAYS AS (name || 'MARK generated'),
         also VARCHAR UNIQUE
     );
-    INSERT INTO people (name, age, mood, rare, also)
-    SELECT 'MARK person ' || i, i % 80, 'mood ' || i % 3, 'well', 'MARK key ' || i
+    INSERT INTO people (name, age, code, mood, rare, also)
+    SELECT 'MARK person ' || i, i % 80, (i % 5) || 'MARK code ' || i, 'mood ' || i % 3, 'well',
+        'MARK key ' || i
     FROM range({markers}) AS r(i);
     UPDATE people SET rare = 'MARK rare' WHERE name = 'MARK person 1';
     COMMENT ON TABLE people IS 'MARK comment';

@@ -455,6 +455,7 @@ def test_in_place_of_a_file_leaves_no_mark_and_keeps_all_else(marked):
         "kept as they are, and may quote values: 1 table with column defaults or generated "
         "columns that hold constants: 'numbered'",
     ]
+    assert not any("rewrite" in note for note in report.notes)
 
 
 @pytest.mark.slow
