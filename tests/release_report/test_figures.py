@@ -3,7 +3,6 @@
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
-from hashlib import sha256
 from itertools import chain, count
 from math import inf
 
@@ -291,15 +290,6 @@ def test_labels_that_no_hierarchy_has_leave_a_report_without_loss():
     assert report.facts.loss.value is None
     assert "hierarchy does not know" in report.facts.loss.missing
     assert "The released labels could not be read" in [each.title for each in report.cautions]
-
-
-@pytest.mark.slow
-def test_the_digest_of_a_released_file_is_that_of_its_bytes(tmp_path):
-    connection = table([(1, "f", "flu"), (1, "f", "cold")])
-    file = tmp_path / "released.csv"
-    connection.execute(f"COPY people TO '{file}'")
-    report = reported(connection, policy(), str(file))
-    assert report.hashes()["released"] == sha256(file.read_bytes()).hexdigest()
 
 
 @pytest.mark.slow
