@@ -20,12 +20,6 @@ pytestmark = pytest.mark.slow
 CASES = 3 if elsewhere.IS_CLASSIC else 15  # a statement takes half a second in Java
 
 
-@pytest.fixture(scope="module", params=elsewhere.NAMES)
-def database(request):
-    with elsewhere.opened(request.param) as found:
-        yield found
-
-
 @settings(
     max_examples=CASES, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -52,12 +52,6 @@ SLOW = "a few are enough in Java, where a statement takes half a second"
 VARYING = {"created", "seconds", "hashes", "source", "table", "versions", "notes"}
 
 
-@pytest.fixture(scope="module", params=elsewhere.NAMES)
-def database(request):
-    with elsewhere.opened(request.param) as found:
-        yield found
-
-
 @pytest.fixture(autouse=True)
 def cleared(request):
     yield

@@ -2,6 +2,7 @@
 
 import pytest
 from databases import empty_database
+from foreign import SERVERS
 
 
 @pytest.fixture(scope="module")
@@ -12,3 +13,10 @@ def connection(request):
     with empty_database() as opened:
         opened.execute(getattr(request.module, "TABLES", TABLES))
         yield opened
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def engine(request):
+    """A session of another engine; skips where it is not installed."""
+    with SERVERS[request.param]() as session:
+        yield session

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 import snapshots
 from databases import empty_database
-from foreign import SERVERS
 from sqlglot import exp
 from test_snapshots import MODULES
 
@@ -29,13 +28,6 @@ PORTABLE = {
     for snapshot in module.SNAPSHOTS
     if snapshot.near is None
 }
-
-
-@pytest.fixture(scope="module", params=SERVERS)
-def engine(request):
-    """A session of another engine; skips where it is not installed."""
-    with SERVERS[request.param]() as session:
-        yield session
 
 
 @pytest.fixture(scope="module")

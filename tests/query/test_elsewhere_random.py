@@ -4,7 +4,6 @@ from datetime import date, datetime
 
 import pytest
 from databases import empty_database, insert, quoted
-from foreign import SERVERS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
@@ -46,13 +45,6 @@ def tables(draw):
     rows = draw(st.lists(row, min_size=1, max_size=5))
     picked = draw(st.lists(st.sampled_from(rows), max_size=8))
     return dict(zip(names, kinds, strict=True)), rows + picked
-
-
-@pytest.fixture(scope="module", params=SERVERS)
-def engine(request):
-    """A session of another engine; skips where it is not installed."""
-    with SERVERS[request.param]() as session:
-        yield session
 
 
 def leaves(connection, name, kind, *, shift):
