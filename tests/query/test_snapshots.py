@@ -19,7 +19,6 @@ SNAPSHOTS = [
     for module in MODULES
     for one in module.SNAPSHOTS
 ]
-every = pytest.mark.parametrize("case", SNAPSHOTS)
 
 
 @pytest.fixture(scope="module")
@@ -34,25 +33,20 @@ def connections():
         connection.close()
 
 
-@every
 @pytest.mark.every_row
-def test_query_answers_the_rows_beside_it(case, connections):
+@pytest.mark.parametrize("case", SNAPSHOTS)
+def test_query_answers_the_rows_beside_it_and_counts_as_integers(case, connections):
     module, snapshot = case
     asked = connections[module].execute(text(snapshot.query), list(snapshot.parameters))
+    types = {str(column[1]) for column in asked.description}
     found, wanted = asked.fetchall(), snapshot.rows
     if not snapshot.ordered:
         found, wanted = sorted(found, key=repr), sorted(wanted, key=repr)
     for row, expected in zip(found, wanted, strict=True):
         assert row == expected or row == pytest.approx(expected, abs=1e-8)
-
-
-@every
-def test_counts_arrive_as_integers_not_as_decimals(case, connections):
-    module, snapshot = case
-    asked = connections[module].execute(text(snapshot.query), list(snapshot.parameters))
     unfit = getattr(module, "UNFIT", {"DECIMAL", "DOUBLE", "HUGEINT"})
     unfit = unfit - {"HUGEINT"} if snapshot.inner else unfit
-    assert not {str(column[1]) for column in asked.description} & unfit
+    assert not types & unfit
 
 
 def written(sql):
