@@ -372,7 +372,7 @@ HOSTILE = ["select", 'quo"ted', "back`tick", "two words", "ünï", "percent%s", 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_random_tables_are_released_as_in_duckdb(database, seed):
-    if database.name == "spark" and seed % 25:
+    if database.name == "spark" and seed:
         pytest.skip(SLOW)
     chance = random.Random(seed)
     names = chance.sample(HOSTILE, 4)
@@ -476,7 +476,7 @@ HARD = {
 @pytest.mark.parametrize("local_rows", [None, 0])
 @pytest.mark.parametrize("case", HARD)
 def test_values_that_engines_take_for_others_are_those_of_duckdb(database, case, local_rows):
-    if database.name == "spark" and local_rows is None:
+    if database.name == "spark" and (local_rows is None or "one value" in case):
         pytest.skip(SLOW)
     made, policy = HARD[case]
     table, how = pyarrow.table(made), {"table": "people", "into": "out"}
@@ -567,6 +567,8 @@ def test_the_order_of_rows_in_a_file_says_nothing_either(database, tmp_path):
 @pytest.mark.parametrize("model", ["k", "t"])
 def test_a_published_statement_names_no_query(database, model, monkeypatch):
     """What is suppressed is counted once: Spark would count it wherever its name is used."""
+    if database.name == "spark" and model == "k":
+        pytest.skip(SLOW)
     texts = []
 
     def noted(statement, engine):
@@ -686,6 +688,8 @@ def test_what_fails_while_a_table_is_written_is_told_as_that(database):
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_a_release_goes_to_a_file_of_this_machine(database, tmp_path, ending):
+    if database.name == "spark" and ending == "csv":
+        pytest.skip(SLOW)
     table = people()
     database.load(table)
     near = elsewhere.in_duckdb(table)
