@@ -27,16 +27,16 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "tests"),
     [
-        ("connect", "."),
-        ("classic", "../test_releases_elsewhere.py"),
-        ("classic", "../test_random_elsewhere.py"),
+        ("connect", ["."]),
+        ("classic", ["../test_releases_elsewhere.py", "../test_random_elsewhere.py"]),
     ],
 )
 def test_tests_of_spark_pass_in_java_and_lack_nothing(kind, tests, tmp_path):
     spark_of_java()
     command = [sys.executable, "-m", "pytest", "-rs", "-n", "0", "-p", "no:cacheprovider"]
+    paths = [str(Path(__file__).parent / path) for path in tests]
     done = subprocess.run(
-        [*command, "--basetemp", str(tmp_path / "tests"), str(Path(__file__).parent / tests)],
+        [*command, "--basetemp", str(tmp_path / "tests"), *paths],
         env={**os.environ, "SQLANON_SPARK": kind, "SPARK_LOCAL_IP": "127.0.0.1"},
         capture_output=True,
         encoding="utf-8",
