@@ -21,12 +21,21 @@ from sqlanon.sqltext import Sql, value
 
 pytestmark = pytest.mark.slow
 
+RELEASED = {
+    *("a node", "a node without small classes", "a node with suppressed records kept"),
+    *("clusters", "regions with suppressed records kept"),
+}
+"""Published rows that `publishing/test_dialects.py` asks every engine for, of richer tables.
+
+In which order they come the others of their kind say.
+"""
 PORTABLE = {
     f"{module.__name__}: {snapshot}": (module, snapshot)
     for module in MODULES
     if not hasattr(module, "NEAR")
     for snapshot in module.SNAPSHOTS
     if snapshot.near is None
+    if not (module.__name__ == "test_published" and f"{snapshot}" in RELEASED)
 }
 
 
