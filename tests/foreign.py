@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 from databases import quoted, tables_of
-from servers import JAVA, QUICK, postgres_folder, spark_of_java
+from servers import java, postgres_folder, sail, spark_of_java
 from sqlglot import exp
 
 from sqlanon.dialects import rewritten
@@ -222,21 +222,8 @@ WIDER = {
 @contextlib.contextmanager
 def sail_session():
     """A session of a server in this process; skips where there is none."""
-    sail = pytest.importorskip("pysail.spark", reason="pysail is not installed")
-    connect = pytest.importorskip(
-        "pyspark.sql.connect.session", reason="pyspark[connect] is not installed"
-    )
-    server = sail.SparkConnectServer()
-    server.start(background=True)
-    try:
-        _, port = server.listening_address
-        session = connect.SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
-        try:
-            yield Spark(session, "sail")
-        finally:
-            session.stop()
-    finally:
-        server.stop()
+    with sail() as session:
+        yield Spark(session, "sail")
 
 
 @contextlib.contextmanager
@@ -248,22 +235,11 @@ def spark_session():
 @cache
 def _spark():
     """Spark in Java, which ends with the process: whoever stopped it would stop it for all."""
-    sql = spark_of_java()
+    spark_of_java()  # else no folder would be needed
     # Beside the folder for temporary files, which tests look through.
     folder = tempfile.mkdtemp(prefix="spark", dir=Path(tempfile.gettempdir()).parent)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    builder = sql.SparkSession.builder.master("local[1]")
-    settings = {
-        **QUICK,
-        "spark.sql.warehouse.dir": folder,
-        "spark.sql.shuffle.partitions": "1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": JAVA,
-    }
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    return java(folder, cores=1)
 
 
 SERVERS = {"sail": sail_session, "spark": spark_session, "postgres": postgres_server}

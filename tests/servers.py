@@ -36,6 +36,41 @@ def spark_of_java():
 
 
 @contextlib.contextmanager
+def sail():
+    """A session of Spark without Java, its server in this process; skips where there is none."""
+    spark = pytest.importorskip("pysail.spark", reason="pysail is not installed")
+    connect = pytest.importorskip(
+        "pyspark.sql.connect.session", reason="pyspark[connect] is not installed"
+    )
+    os.environ["RUST_LOG"] = "off"
+    server = spark.SparkConnectServer()
+    server.start(background=True)
+    try:
+        address = f"sc://localhost:{server.listening_address[1]}"
+        session = connect.SparkSession.builder.remote(address).create()
+        try:
+            yield session
+        finally:
+            session.stop()
+    finally:
+        server.stop()
+
+
+def java(folder, *, cores):
+    """A session of a Spark in Java, its tables in a folder; skips where that is not installed."""
+    settings = {
+        **QUICK,
+        "spark.sql.warehouse.dir": folder,
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": JAVA,
+    }
+    builder = spark_of_java().SparkSession.builder.master(f"local[{cores}]")
+    return builder.config(map=settings).getOrCreate()
+
+
+@contextlib.contextmanager
 def postgres_folder():
     """A server that listens in a temporary folder; skips where there is none.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from servers import JAVA, QUICK, postgres_folder, spark_of_java
+from servers import java, postgres_folder, sail
 
 # All sessions of Spark in a process share one context, so its tests run in a process of their own.
 IS_CLASSIC = os.environ.get("SQLANON_SPARK") == "classic"
@@ -122,35 +122,15 @@ def opened(name):
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     with tempfile.TemporaryDirectory() as folder:
         if name == "sail":
-            spark = pytest.importorskip("pysail.spark", reason="pysail is not installed")
-            os.environ["RUST_LOG"] = "off"
-            server = spark.SparkConnectServer()
-            server.start(background=True)
-            address = f"sc://localhost:{server.listening_address[1]}"
-            connect = pytest.importorskip(
-                "pyspark.sql.connect.session", reason="pyspark[connect] is not installed"
-            )
-            session, before = connect.SparkSession.builder.remote(address).create(), Path.cwd()
-            os.chdir(folder)
-            try:
-                yield Session(name, session)
-            finally:
-                os.chdir(before)
-                session.stop()
-                server.stop()
+            before = Path.cwd()
+            with sail() as session:
+                os.chdir(folder)
+                try:
+                    yield Session(name, session)
+                finally:
+                    os.chdir(before)
             return
-        settings = {
-            **QUICK,
-            "spark.sql.warehouse.dir": folder,
-            "spark.sql.shuffle.partitions": "2",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.extraJavaOptions": JAVA,
-        }
-        builder = spark_of_java().SparkSession.builder.master("local[2]")
-        for key, value in settings.items():
-            builder = builder.config(key, value)
-        session = builder.getOrCreate()
+        session = java(folder, cores=2)
         try:
             yield Session(name, session)
         finally:

@@ -5,7 +5,7 @@ import sys
 import warnings
 
 import pytest
-from servers import JAVA, spark_of_java
+from servers import JAVA, sail, spark_of_java
 from spark_kind import IS_SAIL, KIND, SETTINGS
 
 from sqlanon.engine.spark.calls import Calls
@@ -18,24 +18,14 @@ def session(tmp_path_factory):
     home = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
-        yield from sail(patch) if IS_SAIL else on_java(home, patch)
+        yield from on_sail() if IS_SAIL else on_java(home, patch)
 
 
-def sail(patch):
+def on_sail():
     """Spark without Java, in this process."""
-    server = pytest.importorskip("pysail.spark", reason="pysail is not installed")
-    spark = pytest.importorskip(
-        "pyspark.sql.connect.session", reason="pyspark[connect] is not installed"
-    )
-    patch.setenv("RUST_LOG", "off")
-    running = server.SparkConnectServer()
-    running.start(background=True)
-    address = f"sc://localhost:{running.listening_address[1]}"
-    session = spark.SparkSession.builder.remote(address).create()
-    session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
-    yield session
-    session.stop()
-    running.stop()
+    with sail() as session:
+        session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+        yield session
 
 
 def on_java(home, patch):
@@ -46,8 +36,7 @@ def on_java(home, patch):
     patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     builder = sql.SparkSession.builder
     builder = builder.remote("local[2]") if KIND == "connect" else builder.master("local[2]")
-    for name, value in {**SETTINGS, "spark.sql.warehouse.dir": str(home / "tables")}.items():
-        builder = builder.config(name, value)
+    builder = builder.config(map={**SETTINGS, "spark.sql.warehouse.dir": str(home / "tables")})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of versions of pandas
         session = builder.getOrCreate()
