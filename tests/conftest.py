@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from databases import empty_database
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from public import ADULT, COMPLETE, read
 
@@ -67,6 +68,13 @@ def temporary_folder(tmp_path_factory):
         patch.setenv("TMPDIR", folder)
         patch.setattr(tempfile, "tempdir", folder)
         yield folder
+
+
+@pytest.fixture
+def connection():
+    """A connection to an empty database."""
+    with empty_database() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

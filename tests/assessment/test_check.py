@@ -2,17 +2,11 @@
 
 import duckdb
 import pytest
-from databases import empty_database, tables_of
+from databases import tables_of
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
 from sqlanon.errors import PolicyError
-
-
-@pytest.fixture
-def connection():
-    with empty_database() as opened:
-        yield opened
 
 
 def fill(connection, rows, types=("VARCHAR", "VARCHAR"), table="t"):

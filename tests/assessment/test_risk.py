@@ -17,12 +17,6 @@ from sqlanon.errors import PolicyError, SourceError
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def connection():
-    with empty_database() as opened:
-        yield opened
-
-
 def fill(connection, table, rows, columns="age VARCHAR, sex VARCHAR"):
     connection.execute(f"CREATE OR REPLACE TABLE {table} ({columns})")
     if rows:

@@ -4,7 +4,6 @@ import random
 from unittest.mock import patch
 
 import pytest
-from databases import empty_database
 from sqlglot import exp
 
 import sqlanon
@@ -14,12 +13,6 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.errors import PolicyError
 
 NAMES = [f"c{number}" for number in range(7)]
-
-
-@pytest.fixture
-def connection():
-    with empty_database() as opened:
-        yield opened
 
 
 def fill(connection, records=60):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from databases import empty_database
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
@@ -19,12 +18,6 @@ from sqlanon.policy.policy import Sensitive
 pytestmark = pytest.mark.slow
 
 GENDER_ZIP = [("M", "41278"), ("M", "98705"), ("F", "41278"), ("F", "98705")]
-
-
-@pytest.fixture
-def connection():
-    with empty_database() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-import duckdb
 import pytest
 
 import sqlanon
@@ -25,12 +24,6 @@ def policy(*models, **more):
         models=models or [KAnonymity(3)],
         **more,
     )
-
-
-@pytest.fixture
-def connection():
-    with duckdb.connect() as made:
-        yield made
 
 
 def fill(connection, name, rows):
