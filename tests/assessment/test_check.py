@@ -2,7 +2,7 @@
 
 import duckdb
 import pytest
-from databases import tables_of
+from databases import insert, tables_of
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy
@@ -13,9 +13,7 @@ def fill(connection, rows, types=("VARCHAR", "VARCHAR"), table="t"):
     names = [f"x{number}" for number in range(len(types))]
     columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
     connection.execute(f"CREATE OR REPLACE TABLE {table} ({columns})")
-    if rows:
-        marks = ", ".join("?" * len(types))
-        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+    insert(connection, table, rows)
     return names
 
 

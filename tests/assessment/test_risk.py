@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import duckdb
 import pytest
-from databases import empty_database, tables_of
+from databases import empty_database, insert, tables_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,11 +19,7 @@ pytestmark = pytest.mark.slow
 
 def fill(connection, table, rows, columns="age VARCHAR, sex VARCHAR"):
     connection.execute(f"CREATE OR REPLACE TABLE {table} ({columns})")
-    if rows:
-        row = f"({', '.join('?' * len(rows[0]))})"
-        listed = ", ".join([row] * len(rows))
-        cells = [cell for cells in rows for cell in cells]
-        connection.execute(f"INSERT INTO {table} VALUES {listed}", cells)
+    insert(connection, table, rows)
 
 
 def risk(connection, rows, **options):

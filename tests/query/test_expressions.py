@@ -3,6 +3,7 @@
 import pytest
 from databases import empty_database
 from sqlglot import exp
+from test_labels import fault
 
 from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import HierarchyError
@@ -11,12 +12,6 @@ from sqlanon.query.hierarchy.value_labels import level_labels
 
 CONNECTION = empty_database()
 COLUMN = exp.column("age", quoted=True)
-
-
-def fault(hierarchy, column_type):
-    with pytest.raises(HierarchyError) as caught:
-        level_labels(hierarchy, COLUMN, column_type=type_of(column_type))
-    return "; ".join(caught.value.faults)
 
 
 def test_expressions_know_the_column_by_another_name():

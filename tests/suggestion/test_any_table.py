@@ -8,7 +8,7 @@ import shutil
 from decimal import Decimal
 
 import pytest
-from databases import empty_database
+from databases import empty_database, insert, quoted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,10 +79,6 @@ def tables(draw):
     return names, kinds, records
 
 
-def quoted(name):
-    return '"' + name.replace('"', '""') + '"'
-
-
 @pytest.fixture(scope="module")
 def connection():
     with empty_database() as opened:
@@ -94,10 +90,7 @@ def filled(connection, drawn):
     names, kinds, records = drawn
     declared = ", ".join(f"{quoted(n)} {k}" for n, k in zip(names, kinds, strict=True))
     connection.execute(f"CREATE OR REPLACE TABLE drawn ({declared})")
-    marks = ", ".join("?" * len(names))
-    rows = ", ".join([f"({marks})"] * len(records))
-    cells = [cell for record in records for cell in record]
-    connection.execute(f"INSERT INTO drawn VALUES {rows}", cells)
+    insert(connection, "drawn", records)
 
 
 @settings(max_examples=20)
