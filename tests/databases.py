@@ -39,6 +39,16 @@ def empty_database(threads=1):
     return connection
 
 
+def sixty_people():
+    """A connection to 60 records of two quasi-identifiers, a and b, and a sensitive column, c."""
+    connection = empty_database()
+    connection.execute(
+        "CREATE TABLE people AS SELECT range * 7919 % 23 AS a, range * 104729 % 5 AS b, "
+        "range * 31 % 3 AS c FROM range(60)"
+    )
+    return connection
+
+
 @cache
 def has_type(kind):
     """Whether tables of the DuckDB that is installed can have columns of a type."""

@@ -4,6 +4,7 @@ import time
 from collections import Counter
 
 import pytest
+from databases import sixty_people
 
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy, QuasiIdentifier, Sensitive
@@ -14,7 +15,6 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.methods.clustering import linkage, pricing
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.registry import METHODS, SharedWork
-from tests.databases import empty_database
 
 CLUSTERS = [name for name, row in METHODS.items() if row.takes("passes")]
 FOUND_ONCE = {
@@ -29,12 +29,7 @@ FOUND_ONCE = {
 
 @pytest.fixture
 def connection():
-    connection = empty_database()
-    connection.execute(
-        "CREATE TABLE people AS SELECT range * 7919 % 23 AS a, range * 104729 % 5 AS b, "
-        "range * 31 % 3 AS c FROM range(60)"
-    )
-    return connection
+    return sixty_people()
 
 
 def policy(k=3, highest=None, **more):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from databases import empty_database
+from databases import empty_database, sixty_people
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.covers import problem_of
@@ -30,13 +30,7 @@ ROUNDING = 1e-9
 
 @pytest.fixture
 def people():
-    """A connection to 60 records of two columns, and a sensitive one."""
-    connection = empty_database()
-    connection.execute(
-        "CREATE TABLE people AS SELECT range * 7919 % 23 AS a, range * 104729 % 5 AS b, "
-        "range * 31 % 3 AS c FROM range(60)"
-    )
-    return connection
+    return sixty_people()
 
 
 def policy(**more):
