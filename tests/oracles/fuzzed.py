@@ -33,7 +33,7 @@ from oracles.cells import (
 )  # fmt: skip
 from oracles.covers import cheapest_partition
 from oracles.measures import cell_loss, lost_cell, values_under
-from oracles.models import fails
+from oracles.models import fails, fails_together
 from oracles.releases import cells_in, held, holds, plain, published
 from sqlanon import (
     Hierarchy,
@@ -55,7 +55,7 @@ from sqlanon.policy.privacy import (
     LDiversity,
     TCloseness,
 )
-from sqlanon.policy.sizes import AverageRisk, ShareAtRisk, SubsetAnonymity
+from sqlanon.policy.sizes import AverageRisk, ClassModel, ShareAtRisk, SubsetAnonymity
 
 ZONES = ("UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu", "Pacific/Chatham")
 NAMES = (
@@ -373,23 +373,9 @@ def violations(case, rows):
 
 def whole_violations(models, classes):
     """The models of all classes together that sizes of classes, by their cells, violate."""
-    records = sum(classes.values())
     for model in models:
-        if isinstance(model, AverageRisk):
-            mean = sum(Fraction(size, records) / size for size in classes.values())
-            if mean > Fraction(str(model.risk)):
-                yield model
-        elif isinstance(model, ShareAtRisk):
-            high = [n for n in classes.values() if Fraction(1, n) > Fraction(str(model.risk))]
-            if Fraction(sum(high)) > Fraction(str(model.share)) * records:
-                yield model
-        elif isinstance(model, SubsetAnonymity):
-            sharing = defaultdict(int)
-            for cells, size in classes.items():
-                for some in combinations(enumerate(cells), model.subsets):
-                    sharing[some] += size
-            if any(size < model.k for size in sharing.values()):
-                yield model
+        if isinstance(model, ClassModel) and fails_together(model, classes):
+            yield model
 
 
 def with_one_zero(case):

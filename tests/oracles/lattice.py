@@ -12,16 +12,15 @@ from databases import empty_database, insert
 from oracles import models
 from oracles.measures import cell_loss
 from sqlanon import (
-    AverageRisk,
     Hierarchy,
     KAnonymity,
     Policy,
     QuasiIdentifier,
     Sensitive,
-    ShareAtRisk,
     SubsetAnonymity,
 )
 from sqlanon.loss import cells
+from sqlanon.policy.sizes import SizeModel
 from sqlanon.search.privacy import ValueDemand
 
 LOSSES = [name for name in cells.LOSSES if name != "monotone-entropy"]  # no fraction
@@ -197,19 +196,11 @@ def settled(case, classes, allowed):
 
 
 def keeps_sizes(case, classes):
-    """Whether classes satisfy the models of their sizes, by these models' definitions."""
-    sizes = [len(held) for held in classes.values()]
-    for model in case.whole:
-        if isinstance(model, AverageRisk):
-            bad, bound = Fraction(len(sizes)), model.risk
-        elif isinstance(model, ShareAtRisk):
-            at_risk = [size for size in sizes if Fraction(1, size) > Fraction(str(model.risk))]
-            bad, bound = Fraction(sum(at_risk)), model.share
-        else:
-            continue
-        if bad > Fraction(str(bound)) * sum(sizes):
-            return False
-    return True
+    """Whether classes satisfy the models of their sizes."""
+    sizes = {label: len(held) for label, held in classes.items()}
+    return not any(
+        models.fails_together(model, sizes) for model in case.whole if isinstance(model, SizeModel)
+    )
 
 
 def fixpoint(case, classes, k, allowed):
@@ -233,16 +224,9 @@ def fixpoint(case, classes, k, allowed):
 
 def rare_among(case, classes):
     """The labels with a combination of some columns that too few records share."""
-    found = set()
-    for model in (each for each in case.whole if isinstance(each, SubsetAnonymity)):
-        for columns in itertools.combinations(range(len(case.trees)), model.subsets):
-            sharing = Counter()
-            for label, held in classes.items():
-                sharing[tuple(label[n] for n in columns)] += len(held)
-            found |= {
-                label for label in classes if sharing[tuple(label[n] for n in columns)] < model.k
-            }
-    return found
+    sizes = {label: len(held) for label, held in classes.items()}
+    subsets = (model for model in case.whole if isinstance(model, SubsetAnonymity))
+    return {label for model in subsets for label in models.rare(model, sizes)}
 
 
 def violates(case, held, reference, k):

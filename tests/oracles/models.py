@@ -1,12 +1,13 @@
 """Ten lines of Python for every figure of a sensitive attribute, and how the builders answer.
 
 A model has its definition in `fails`, its figure in `SHARES` where it bounds shares, and a part of
-`DRAWN`.
+`DRAWN`; one of all classes together has its definition in `fails_together`, and a part of `OF_ALL`.
 """
 
 import math
 from collections import Counter, defaultdict
 from fractions import Fraction
+from itertools import combinations
 
 from databases import empty_database
 from hypothesis import strategies as st
@@ -79,6 +80,36 @@ def fails(model, values, whole, *, order, paths=None, members=(None, None)):
     if isinstance(model, LDiversity):
         return is_uniform(model, values, found)
     raise NotImplementedError(f"no definition of {model!r}")
+
+
+def fails_together(model, classes):
+    """Whether classes violate a model of all of them together, by its definition.
+
+    Args:
+        model: Any of all classes together.
+        classes: The records of each class, by its labels.
+    """
+    sizes = classes.values()
+    if isinstance(model, AverageRisk):
+        return len(sizes) > Fraction(str(model.risk)) * sum(sizes)
+    if isinstance(model, ShareAtRisk):
+        at_risk = [size for size in sizes if Fraction(1, size) > Fraction(str(model.risk))]
+        return sum(at_risk) > Fraction(str(model.share)) * sum(sizes)
+    if isinstance(model, SubsetAnonymity):
+        return bool(rare(model, classes))
+    raise NotImplementedError(f"no definition of {model!r}")
+
+
+def rare(model, classes):
+    """The labels with a combination of some columns that fewer records share than k of subsets."""
+
+    def parts(labels):
+        return combinations(enumerate(labels), model.subsets)
+
+    sharing = Counter()
+    for labels, records in classes.items():
+        sharing.update(dict.fromkeys(parts(labels), records))
+    return {labels for labels in classes if any(sharing[part] < model.k for part in parts(labels))}
 
 
 def is_uniform(model, values, found):

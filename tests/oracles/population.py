@@ -11,6 +11,7 @@ from fractions import Fraction
 from databases import empty_database, insert
 
 import sqlanon
+from oracles.models import fails_together
 from sqlanon import (
     AverageRisk,
     DeltaPresence,
@@ -22,6 +23,7 @@ from sqlanon import (
     ShareAtRisk,
 )
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.policy.sizes import SizeModel
 
 WIDTH = 3
 LIMITS = [0.0, 0.1, 0.3, 0.6, 1.0]
@@ -176,17 +178,10 @@ def faults(case, released, *, kept=0):
 
 def is_risky(case, sizes):
     """Whether classes of these sizes violate a model of all classes together."""
-    for model in case.models:
-        if isinstance(model, AverageRisk):
-            bad, most = len(sizes), model.risk
-        elif isinstance(model, ShareAtRisk):
-            risk = Fraction(str(model.risk))
-            bad, most = sum(size for size in sizes if Fraction(1, size) > risk), model.share
-        else:
-            continue
-        if bad > Fraction(str(most)) * sum(sizes):
-            return True
-    return False
+    classes = dict(enumerate(sizes))
+    return any(
+        fails_together(model, classes) for model in case.models if isinstance(model, SizeModel)
+    )
 
 
 def labels_of(case, values, levels):
