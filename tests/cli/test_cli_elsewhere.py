@@ -106,11 +106,11 @@ def test_sail_tells_of_a_folder_what_duckdb_tells(told, people, folder, policy):
 @pytest.mark.parametrize(
     "words",
     [
-        ["--into", "./out"],
-        ["--output", "out.parquet"],
-        ["--into", "./out", "--local-rows", 0],
+        [
+            *("--into", "./out", "--local-rows", 0),
+            *("--spark-config", "spark.sql.session.timeZone=Asia/Tokyo"),
+        ],
         ["--output", "out.parquet", "--local-rows", 0, "--materialize", "table"],
-        ["--into", "./out", "--spark-config", "spark.sql.session.timeZone=Asia/Tokyo"],
     ],
 )
 def test_sail_releases_a_folder_as_duckdb(told, released, tmp_path, folder, policy, words):
@@ -127,13 +127,6 @@ def test_settings_of_spark_reach_its_session(refused, folder):
     words = ("check", folder, *SAIL, "--qi", "age", "--spark-config")
     assert "KEY=VALUE" in refused(*words, "spark.sql.session.timeZone")
     assert "'nowhere'" in refused(*words, "spark.sql.session.timeZone=nowhere")
-
-
-def test_a_release_in_the_catalog_of_sail_is_refused(refused, tmp_path, folder, policy):
-    """It ends with the program."""
-    before = files_in(tmp_path)
-    assert "--into ./FOLDER" in refused("anonymize", folder, *SAIL, *policy, "--into", "out")
-    assert files_in(tmp_path) == before
 
 
 def test_a_url_of_postgresql_is_read_and_released_as_in_duckdb(

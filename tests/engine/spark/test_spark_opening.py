@@ -103,15 +103,17 @@ def _all(table):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_SAIL, reason="begins a session of Sail's")
-def test_no_table_is_published_where_it_would_end_with_the_process(tmp_path):
+def test_no_table_is_published_where_it_would_end_with_the_process(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with duckdb.connect() as connection:
         rows = "SELECT i % 3 AS age, i AS id FROM range(60) AS r (i)"
         options = "FORMAT parquet, PER_THREAD_OUTPUT"
         connection.execute(f"COPY ({rows}) TO '{tmp_path / 'people'}' ({options})")
     policy = {"k": 5, "quasi_identifiers": {"age": {}}, "drop": ["id"]}
     how = {"engine": "spark", "remote": "sail"}
-    with pytest.raises(SourceError, match="ends with it"):
+    with pytest.raises(SourceError, match=r"ends with it.*--into \./FOLDER"):
         sqlanon.anonymize(str(tmp_path / "people"), policy, into="out", **how)
+    assert [path.name for path in tmp_path.iterdir()] == ["people"]
     output = tmp_path / "out.parquet"
     report = sqlanon.anonymize(str(tmp_path / "people"), policy, output=output, **how)
     assert report.holds
