@@ -2,12 +2,12 @@
 
 import itertools
 import math
-from collections import Counter
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.class_counts import cell_floor, class_counts, objective_of, places_of, price_at
 from strategies import trees, weights
 
 from sqlanon.errors import PolicyError
@@ -54,42 +54,16 @@ RECORDS = [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 1), (4, 0)]
 K = 2
 
 
-def classes(trees, records, node):
-    """Class sizes of a node, by the generalized record."""
-    return Counter(
-        tuple(t.nodes[level][leaf] for t, level, leaf in zip(trees, node, record, strict=True))
-        for record in records
-    )
-
-
 def counted(trees, records, node, k, costs=None):
     """What a query would count of a node."""
-    sizes = classes(trees, records, node)
-    small = {group: size for group, size in sizes.items() if size < k}
-    cost = 0
-    if costs is not None:
-        for group, size in small.items():
-            cells = zip(costs.costs, node, group, strict=True)
-            cost += size * sum(column[level][place] for column, level, place in cells)
-    return ClassCounts(
-        classes=len(sizes),
-        small_classes=len(small),
-        small_records=sum(small.values()),
-        squares=sum(size * size for size in sizes.values()),
-        small_squares=sum(size * size for size in small.values()),
-        small_cost=cost,
-    )
+    nodes = [tree.nodes for tree in trees]
+    labels = [places_of(nodes, record, node) for record in records]
+    return class_counts(labels, k, None if costs is None else price_at(node, costs.costs))
 
 
 def cell_objective(costs, trees, records):
     """The objective of a cell loss: its floor is the cost of every column published alone."""
-    floor = tuple(
-        tuple(
-            sum(column[level][tree.nodes[level][record[number]]] for record in records)
-            for level in range(tree.height + 1)
-        )
-        for number, (tree, column) in enumerate(zip(trees, costs.costs, strict=True))
-    )
+    floor = cell_floor(costs.costs, [tree.nodes for tree in trees], records)
     return CellObjective(costs.unit, len(records), floor)
 
 
@@ -335,9 +309,9 @@ def objectives(name, grown, records, k, shares):
     widths = [tree.height + 1 for tree in grown]
     if name == "discernibility":
         floor = [(len(records) * (number == 0),) * width for number, width in enumerate(widths)]
-        return DiscernibilityObjective(len(records), tuple(floor)), None
-    most = -(len(records) // k)
-    return ClassSizeObjective(len(records), k, tuple((most,) * width for width in widths)), None
+    else:
+        floor = [(-(len(records) // k),) * width for width in widths]
+    return objective_of(name, len(records), k=k, floor=tuple(floor)), None
 
 
 def parts(name, table):

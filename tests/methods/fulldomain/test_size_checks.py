@@ -1,7 +1,6 @@
 """Counting in DuckDB against brute force, straight from the codes and from roll-ups."""
 
 import itertools
-from collections import Counter as Sizes
 from contextlib import closing, contextmanager
 from unittest.mock import patch
 
@@ -9,6 +8,7 @@ import pytest
 from databases import empty_database, insert
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.class_counts import class_counts, objective_of, price_at
 from strategies import hierarchies, records_of, weights
 
 from sqlanon.engine.duckdb.connection import DuckDB
@@ -16,12 +16,6 @@ from sqlanon.hierarchy import layout
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.layout import WORD_BITS
 from sqlanon.loss.cells import CELL_LOSSES, LOSSES, CellCosts
-from sqlanon.loss.objectives import (
-    CellObjective,
-    ClassCounts,
-    ClassSizeObjective,
-    DiscernibilityObjective,
-)
 from sqlanon.methods.fulldomain import frequency_sets
 from sqlanon.methods.fulldomain.frequency_sets import LARGE, FrequencySets, Pricing
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
@@ -65,7 +59,7 @@ def checks_of(connection, case, bits=WORD_BITS):
     subject = bind(engine, engine.tables.resolve("people"), policy=policy)
     with patch.object(layout, "WORD_BITS", bits):
         encoded = encode_subject(engine, subject, policy)
-    objective, costs = objective_of(case, subject)
+    objective, costs = loss_of(case, subject)
     sets = FrequencySets(
         engine,
         encoded,
@@ -82,15 +76,13 @@ def pricing_of(engine, encoded, subject, costs):
     return Pricing(engine, encoded.layout, subject.trees, costs, subject.low, subject.high)
 
 
-def objective_of(case, subject):
+def loss_of(case, subject):
     """The loss, its floor left at nothing, and the costs of its cells."""
     records, floor = subject.records, tuple((0,) * (tree.height + 1) for tree in subject.trees)
+    costs = None
     if case["loss"] in CELL_LOSSES:
         costs = CellCosts.of(case["loss"], subject.trees, weights=subject.weights, records=records)
-        return CellObjective(costs.unit, records, floor), costs
-    if case["loss"] == "discernibility":
-        return DiscernibilityObjective(records, floor), None
-    return ClassSizeObjective(records, case["k"], floor), None
+    return objective_of(case["loss"], records, k=case["k"], floor=floor, costs=costs), costs
 
 
 def nodes_of(case):
@@ -107,24 +99,17 @@ def brute_force(case, checks, node):
         {row[0]: row[level] for row in rows}
         for rows, level in zip(case["trees"], node, strict=True)
     ]
-    sizes = Sizes(
+    labels = [
         tuple(m[value] for m, value in zip(maps, record, strict=True)) for record in case["records"]
-    )
-    small = {group: size for group, size in sizes.items() if size < case["k"]}
-    cost = 0
-    if checks.sets.pricing is not None:
-        for group, size in small.items():
-            for number, label in enumerate(group):
-                place = checks.sets.pricing.trees[number].node_labels(node[number]).index(label)
-                cost += size * checks.sets.pricing.costs.costs[number][node[number]][place]
-    counts = ClassCounts(
-        classes=len(sizes),
-        small_classes=len(small),
-        small_records=sum(small.values()),
-        squares=sum(size * size for size in sizes.values()),
-        small_squares=sum(size * size for size in small.values()),
-        small_cost=cost,
-    )
+    ]
+    pricing = checks.sets.pricing
+
+    def price(label):
+        trees = zip(pricing.trees, node, label, strict=True)
+        places = [tree.node_labels(level).index(text) for tree, level, text in trees]
+        return price_at(node, pricing.costs.costs)(places)
+
+    counts = class_counts(labels, case["k"], price if pricing else None)
     objective = checks.objective
     return (
         node,

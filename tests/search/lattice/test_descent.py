@@ -9,16 +9,12 @@ import pytest
 from deadlines import deadline_after
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.class_counts import cell_floor, class_counts, objective_of, places_of, price_at
 from strategies import hierarchies
 
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.loss.cells import CELL_LOSSES, LOSSES, CellCosts
-from sqlanon.loss.objectives import (
-    CellObjective,
-    ClassCounts,
-    ClassSizeObjective,
-    DiscernibilityObjective,
-)
+from sqlanon.loss.objectives import CellObjective
 from sqlanon.policy.privacy import LDiversity
 from sqlanon.search.lattice import descent
 from sqlanon.search.lattice.descent import HashedClasses, HeldRows, good_node
@@ -40,30 +36,20 @@ def cases(draw):
     k, loss = draw(st.integers(1, 4)), draw(st.sampled_from(LOSSES))
     high = tuple(draw(st.integers(0, tree.height)) for tree in trees)
     low = tuple(draw(st.integers(0, top)) for top in high)
-    number, costs, prices = len(records), None, ()
+    number, nodes = len(records), [tree.nodes for tree in trees]
+    costs, prices = None, ()
     floor = tuple((0,) * (tree.height + 1) for tree in trees)
     if loss in CELL_LOSSES:
         weights = [1.0 + place for place in range(len(trees))]
-        held = [Counter(column) for column in zip(*records, strict=True)]
         counts = [
-            [own[leaf] for leaf in range(len(tree.leaves))]
-            for own, tree in zip(held, trees, strict=True)
+            np.bincount(column, minlength=len(tree.leaves)).tolist()
+            for column, tree in zip(zip(*records, strict=True), trees, strict=True)
         ]
         costs = CellCosts.of(loss, trees, weights=weights, records=number, counts=counts)
-        prices = costs.costs
-        floor = tuple(
-            tuple(
-                sum(count * column[level][tree.nodes[level][leaf]] for leaf, count in own.items())
-                for level in range(tree.height + 1)
-            )
-            for own, column, tree in zip(held, prices, trees, strict=True)
-        )
-        objective = CellObjective(costs.unit, number, floor, costs.scale)
-    elif loss == "discernibility":
-        objective = DiscernibilityObjective(number, floor)
-    else:
-        least = tuple((-(number // k),) * len(column) for column in floor)
-        objective = ClassSizeObjective(number, k, least)
+        prices, floor = costs.costs, cell_floor(costs.costs, nodes, records)
+    elif loss != "discernibility":
+        floor = tuple((-(number // k),) * len(column) for column in floor)
+    objective = objective_of(loss, number, k=k, floor=floor, costs=costs)
     lattice = Lattice(
         low,
         high,
@@ -77,7 +63,7 @@ def cases(draw):
     rows = HeldRows(
         [np.array(column, np.int32) for column in zip(*sized, strict=True)],
         np.array(list(sized.values())),
-        [tree.nodes for tree in trees],
+        nodes,
         prices,
         k,
     )
@@ -86,24 +72,8 @@ def cases(draw):
 
 def counts_of(rows, records, node):
     """The classes of a node from the generalized records alone."""
-    classes = Counter(
-        tuple(c[level][leaf] for c, level, leaf in zip(rows.nodes, node, record, strict=True))
-        for record in records
-    )
-    small = {group: size for group, size in classes.items() if size < rows.k}
-    cells = [
-        size * column[level][place]
-        for group, size in small.items()
-        for column, level, place in zip(rows.costs, node, group, strict=False)
-    ]
-    return ClassCounts(
-        len(classes),
-        len(small),
-        sum(small.values()),
-        sum(size**2 for size in classes.values()),
-        sum(size**2 for size in small.values()),
-        sum(cells),
-    )
+    labels = [places_of(rows.nodes, record, node) for record in records]
+    return class_counts(labels, rows.k, price_at(node, rows.costs) if rows.costs else None)
 
 
 def truth_of(lattice, rows, records):
