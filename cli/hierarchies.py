@@ -62,7 +62,7 @@ class Bindings:
     panel: ClassVar[str] = "Hierarchies"
     hierarchy: list[str] = repeatable("COLUMN=SPEC", "A column's hierarchy.")
     policy: Path | None = option(
-        "FILE", ("A policy.toml with more hierarchies. Options take precedence over it.")
+        "FILE", "A policy.toml with more hierarchies. Options take precedence over it."
     )
 
     def __call__(self, columns: Sequence[str]) -> dict[str, Hierarchy]:
@@ -108,7 +108,7 @@ class HierarchyFile:
     column: str = option("COLUMN", "The column.", default=MISSING)
     hierarchy: str = option("SPEC", "The rule.", default=MISSING)
     output: Path = option(
-        "FILE", ("The file to write, with a line leaf;level1;... for each value."), default=MISSING
+        "FILE", "The file to write, with a line leaf;level1;... for each value.", default=MISSING
     )
     overwrite: bool = switch(OVERWRITE)
 

@@ -49,7 +49,7 @@ class DraftOptions:
     k: int = option("K", "The k to suggest, the smallest class allowed.", default=SUGGESTED_K)
     suppression_limit: float = option(
         "SHARE",
-        ("The suppression limit to suggest: the share of records that may be suppressed, 0 to 1."),
+        "The suppression limit to suggest: the share of records that may be suppressed, 0 to 1.",
         default=SUGGESTED_LIMIT,
     )
     profile: str | None = option(

@@ -122,7 +122,7 @@ class TextFileOptions:
     )
     delimiter: str | None = option(
         "CHARACTER",
-        ("The character between the fields of a CSV file. Default: detected from its header."),
+        "The character between the fields of a CSV file. Default: detected from its header.",
     )
     encoding: str | None = option(
         "NAME", "Encoding of a CSV file, such as latin-1 or utf-16. Default: utf-8."
@@ -195,7 +195,7 @@ class RunOptions:
     )
     temp_directory: Path | None = option(
         "DIR",
-        ("Folder where the database writes what does not fit into its memory."),
+        "Folder where the database writes what does not fit into its memory.",
         panel=RESOURCES,
     )
     temp_limit: str | None = option(
@@ -256,10 +256,8 @@ class PolicyOptions:
     policy: Path | None = option("FILE", "A policy.toml. Options take precedence over it.")
     qi: list[str] = repeatable(
         "COLUMN,...",
-        (
-            "All quasi-identifiers (columns by which others may recognize a person), in place of "
-            "those of the policy file."
-        ),
+        "All quasi-identifiers (columns by which others may recognize a person), in place of "
+        "those of the policy file.",
     )
     sensitive: list[str] = repeatable(
         "COLUMN",
@@ -298,10 +296,8 @@ class PolicyOptions:
     )
     k: int | None = option(
         "K",
-        (
-            "k-anonymity: the smallest class allowed. A class is all records with the same "
-            "quasi-identifiers as published."
-        ),
+        "k-anonymity: the smallest class allowed. A class is all records with the same "
+        "quasi-identifiers as published.",
         panel=MODELS,
     )
     population: str | None = option(
@@ -326,15 +322,13 @@ class PolicyOptions:
     )
     suppression_limit: float | None = option(
         "SHARE",
-        (
-            "Share of the records that may be suppressed (left out, or published without their "
-            "quasi-identifiers), 0 to 1."
-        ),
+        "Share of the records that may be suppressed (left out, or published without their "
+        "quasi-identifiers), 0 to 1.",
         panel=SUPPRESSION,
     )
     level: list[str] = repeatable(
         "COLUMN=LEVEL",
-        ("The only level of generalization allowed; 0 is the original value."),
+        "The only level of generalization allowed; 0 is the original value.",
         panel=GENERALIZATION,
     )
     min_level: list[str] = repeatable(
@@ -363,7 +357,7 @@ class PublishingOptions:
     keep: list[str] = repeatable("COLUMN", "A column to publish as it is.")
     drop: list[str] = repeatable("COLUMN", "A column to leave out.")
     others: str | None = option(
-        "keep|drop", ("Whether columns without a role are published as they are or left out.")
+        "keep|drop", "Whether columns without a role are published as they are or left out."
     )
     suppressed: str | None = option(
         "drop|keep",

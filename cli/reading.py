@@ -379,10 +379,8 @@ class ReportCommandOptions:
     )
     loss: str | None = option(
         "LOSS",
-        (
-            "The measure of loss that comes first. Default: that of the plan or the policy file, "
-            "or lm."
-        ),
+        "The measure of loss that comes first. Default: that of the plan or the policy file, "
+        "or lm.",
     )
     effort: str | None = option(
         "none|quick|full",
