@@ -41,8 +41,9 @@ from sqlanon.publishing.target import (
     refuse_target,
 )
 from sqlanon.query.encode import fingerprint
+from sqlanon.query.publish.formats import Written
 from sqlanon.query.publish.suppression import all_labelled
-from sqlanon.query.syntax import rows_of, type_name
+from sqlanon.query.syntax import column, rows_of, type_name
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.findings import by_severity
 from sqlanon.reports.plan import Report
@@ -127,7 +128,7 @@ def publish(
                 kinds = column_types(engine, table)
                 if staged.file is not None:
                     written_as = staged.file.columns
-                    kinds |= {name: column.kind for name, column in written_as.items()}
+                    kinds |= {name: form.kind for name, form in written_as.items()}
                 together = judged_together(
                     engine,
                     table,
@@ -457,7 +458,9 @@ def _write(
             kept = [m for m in plan.policy.models if m not in plan.policy.population_models]
             labelled = replace(plan, policy=replace(plan.policy, models=kept), population=None)
             _verified(reader, labelled, table=written, models_must_hold=models_must_hold)
-            if not formats.holds_rows((here, reader), (table, written), columns=columns):
+            kept_as = {name: Written(column(name), form.kind) for name, form in columns.items()}
+            sent = formats.content(here, table, columns=columns)
+            if sent != formats.content(reader, written, columns=kept_as):
                 raise VerificationError(
                     "the file does not read back as the rows that were to be published; "
                     "nothing is published"

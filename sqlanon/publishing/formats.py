@@ -1,4 +1,4 @@
-"""Formats: what becomes of the types of a table in a file, and whether the file holds its rows."""
+"""Formats: what becomes of the types of a table in a file, and a digest of its rows there."""
 
 from __future__ import annotations
 
@@ -96,24 +96,6 @@ def notes_of(engine: Engine, table: exp.Table, *, output: Path, written: Columns
             f'an empty field is NULL and "" is an empty text, which not every reader tells apart: '
             f"{', '.join(map(repr, blank))}"
         )
-
-
-def holds_rows(
-    engines: tuple[Engine, Engine], tables: tuple[exp.Table, exp.Table], *, columns: Columns
-) -> bool:
-    """Whether a file has the rows of a published table, each as often, in whatever order.
-
-    Args:
-        engines: Where the table is, and where the file has been read back.
-        tables: The table, and the file's.
-        columns: How the columns are written.
-    """
-    kept = {name: Written(column(name), form.kind) for name, form in columns.items()}
-    there, read = (
-        content(engine, table, columns=forms)
-        for engine, table, forms in zip(engines, tables, (columns, kept), strict=True)
-    )
-    return there == read
 
 
 def content(engine: Engine, table: exp.Table, *, columns: Columns) -> Fingerprint:
