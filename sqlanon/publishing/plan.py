@@ -342,9 +342,37 @@ class Plan(SelfShown):
                 statement is known to give other rows.
             EngineError: The dialect cannot express a part of the statement.
         """
+        from sqlanon.query.publish.recode import create_table
+
         if not (isinstance(into, str) and into):
             raise PolicyError(f"the name of the new table is {into!r}; it must be a text")
-        return _statements(self, self.dialect if dialect is None else dialect, into=into)
+        dialect = self.dialect if dialect is None else dialect
+        refuse_dialect(dialect)
+        dialect = dialect.lower()
+        if dialect != DIALECT and self._people() is not None:
+            raise PolicyError(
+                "the statement counts a population to find what is suppressed, which is written "
+                "for duckdb alone; publish from the database of the plan, or allow no suppression"
+            )
+        if self.policy.class_means and dialect != self.dialect:
+            raise PolicyError(
+                f"no test has compared class means of {dialect} with those of {self.dialect}; "
+                "leave class_mean (--class-mean) out, or publish from the database that the plan "
+                "was made in"
+            )
+        target = exp.Table(this=exp.to_identifier(into, quoted=True))
+        if dialect == self.dialect == DIALECT:
+            return [render(create_table(target, tree(self.rows())), dialect, pretty=True)]
+        rules = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
+        steps = _plain(self, dialect) if rules is None else _adapted(self, rules, into=into)
+        texts = []
+        for name, rows in steps:
+            create = create_table(table(name) if name else target, rows)
+            texts.append(render(create, dialect, pretty=True))
+        temporary = [name for name, _ in steps if name]
+        texts += [render(drop(table(name)), dialect) for name in reversed(temporary)]
+        texts[0] = "\n".join([*_heading(self, dialect, temporary=temporary), texts[0]])
+        return texts
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `plan --json`."""
@@ -519,43 +547,6 @@ def refuse_dialect(name: object) -> None:
             f"no statement is written for {dialect}: {dialects.REFUSED[dialect]}; "
             f"those for {listed(sorted(dialects.EXECUTED))} are tested there"
         )
-
-
-def _statements(plan: Plan, dialect: str, *, into: str) -> list[str]:
-    """The statements that publish a plan's table, to be carried out one after the other.
-
-    Raises:
-        PolicyError: Columns without a role, a dialect that is not known, or one in which the
-            statement is known to give other rows.
-        EngineError: The dialect cannot express a part of the statement.
-    """
-    from sqlanon.query.publish.recode import create_table
-
-    refuse_dialect(dialect)
-    dialect = dialect.lower()
-    if dialect != DIALECT and plan._people() is not None:
-        raise PolicyError(
-            "the statement counts a population to find what is suppressed, which is written for "
-            "duckdb alone; publish from the database of the plan, or allow no suppression"
-        )
-    if plan.policy.class_means and dialect != plan.dialect:
-        raise PolicyError(
-            f"no test has compared class means of {dialect} with those of {plan.dialect}; leave "
-            "class_mean (--class-mean) out, or publish from the database that the plan was made in"
-        )
-    target = exp.Table(this=exp.to_identifier(into, quoted=True))
-    if dialect == plan.dialect == DIALECT:
-        return [render(create_table(target, tree(plan.rows())), dialect, pretty=True)]
-    rules = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
-    steps = _plain(plan, dialect) if rules is None else _adapted(plan, rules, into=into)
-    texts = []
-    for name, rows in steps:
-        create = create_table(table(name) if name else target, rows)
-        texts.append(render(create, dialect, pretty=True))
-    temporary = [name for name, _ in steps if name]
-    texts += [render(drop(table(name)), dialect) for name in reversed(temporary)]
-    texts[0] = "\n".join([*_heading(plan, dialect, temporary=temporary), texts[0]])
-    return texts
 
 
 def _heading(plan: Plan, dialect: str, *, temporary: list[str]) -> Iterator[str]:
