@@ -37,7 +37,7 @@ Completer = Callable[[typer.Context, str], Words]
 _ALTERNATIVES = re.compile(r"[a-z][a-z-]*(\|[a-z][a-z-]*)*")
 _FILES_OR_TABLES = ("RELEASED", "FILE|TABLE")
 """What stands for a table of the source, or for a file: those are for the shell."""
-_SOURCES = ("source", "original", "database")
+_SOURCES = ("source", "database")
 
 
 def is_asked() -> bool:

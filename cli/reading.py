@@ -83,7 +83,7 @@ def check(*, given: Input, judged: JudgedOptions, policy: PolicyOptions, run: Ru
 class LintOptions:
     """The release, and what it is held against."""
 
-    released: str = argument("RELEASED", SOURCE)
+    source: str = argument("RELEASED", SOURCE)
     table: str | None = argument("TABLE", TABLE, default=None)
     against: str | None = option(
         "ORIGINAL",
@@ -102,11 +102,6 @@ class LintOptions:
         default="error",
     )
     text: TextFileOptions = field(default_factory=TextFileOptions)
-
-    @property
-    def source(self) -> str:
-        """What is opened first."""
-        return self.released
 
 
 def lint(*, linted: LintOptions, policy: PolicyOptions, run: RunOptions) -> None:
@@ -191,7 +186,7 @@ class Compared:
     """The two tables that are compared."""
 
     panel: ClassVar[str] = "Tables"
-    original: str = argument("ORIGINAL", SOURCE)
+    source: str = argument("ORIGINAL", SOURCE)
     released: str = argument(
         "RELEASED", "A table of the database ORIGINAL, or another file of any of these kinds."
     )
@@ -202,11 +197,6 @@ class Compared:
         "TABLE", "The released table; needed if RELEASED is a database with more than one."
     )
     text: TextFileOptions = field(default_factory=TextFileOptions)
-
-    @property
-    def source(self) -> str:
-        """What is opened first."""
-        return self.original
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +316,7 @@ class VerifiedRelease:
     """A release, its manifest, and what the manifest has only digests of."""
 
     panel: ClassVar[str] = "Release"
-    released: str = argument("RELEASED", SOURCE)
+    source: str = argument("RELEASED", SOURCE)
     manifest: Path = argument("MANIFEST", "The file that --manifest has written with it.")
     table: str | None = option("TABLE", "The table; needed if RELEASED holds more than one.")
     policy: Path | None = option(
@@ -340,11 +330,6 @@ class VerifiedRelease:
         "of its publication.",
     )
     text: TextFileOptions = field(default_factory=TextFileOptions)
-
-    @property
-    def source(self) -> str:
-        """What is opened."""
-        return self.released
 
 
 def verify(*, given: VerifiedRelease, run: RunOptions) -> None:

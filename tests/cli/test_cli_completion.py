@@ -57,6 +57,8 @@ def completed(run, folder, monkeypatch):
         ("sqlanon plan people.csv --sweep su", ["suppression_limit="]),
         ("sqlanon plan people.csv --scheme o", ["ops"]),
         ("sqlanon check people.duckdb ", ["people", "places"]),
+        ("sqlanon lint people.duckdb pl", ["places"]),
+        ("sqlanon verify people.duckdb it.json --table pl", ["places"]),
         ("sqlanon check people.duckdb people --qi ", COLUMNS),
         ("sqlanon check people.duckdb places --qi ", ["zip_code"]),
         ("sqlanon check people.csv --qi age,", ["age,sex", "age,zip_code"]),
