@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -79,9 +79,10 @@ def switch(text: str, *names: str, panel: str | None = None) -> Any:
 
 
 def given(group: Any, *names: str) -> dict[str, Any]:
-    """The values of a group's options that were given, by name."""
-    values = {name: getattr(group, name) for name in names}
-    return {name: value for name, value in values.items() if value is not None}
+    """The values of a group's options that were given, by name; of some of them or of all."""
+    asked = names or [option.name for option in fields(group)]
+    values = {name: getattr(group, name) for name in asked}
+    return {name: value for name, value in values.items() if value is not None and value != []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +90,17 @@ class RiskFigures:
     """Whom records are found among, and from which share on that counts as a risk."""
 
     panel: ClassVar[str] = "Risk"
-    risk_threshold: float | None = option(
+    threshold: float | None = option(
         "RISK",
         "Records with a higher risk count as at risk; above 0 and at most 1. Default: "
         f"{RISK_THRESHOLD}.",
+        names=("--risk-threshold",),
     )
     identifying: float | None = option(
         "SHARE",
         "Share of unique records from which on a set of columns counts as identifying; 1 finds "
         f"keys. Default: {IDENTIFYING_SHARE}.",
     )
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """The options that were given, as the library takes them."""
-        threshold = {} if self.risk_threshold is None else {"threshold": self.risk_threshold}
-        return threshold | given(self, "identifying")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +154,12 @@ class TextFileOptions:
     @property
     def asked(self) -> dict[str, Any]:
         """What was given, as the library takes it."""
-        nulls = {"nullstr": self.nullstr} if self.nullstr else {}
         if not all("=" in setting for setting in self.spark_config):
             raise PolicyError("--spark-config is KEY=VALUE")
-        settings = dict(setting.split("=", 1) for setting in self.spark_config)
-        config = {"spark_config": settings} if settings else {}
-        plain = given(self, "date_format", "delimiter", "encoding")
-        places = given(self, "engine", "remote", "local_rows", "materialize", "scratch")
-        return nulls | plain | config | places
+        asked = given(self)
+        if self.spark_config:
+            asked["spark_config"] = dict(setting.split("=", 1) for setting in self.spark_config)
+        return asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,8 +405,7 @@ class TargetOptions:
     @property
     def beside(self) -> dict[str, Any]:
         """What is written and looked at besides, as the library takes it."""
-        against = {"against": self.against} if self.against else {}
-        return given(self, "report", "manifest", "labels") | against
+        return given(self, "report", "manifest", "labels", "against")
 
     @property
     def is_given(self) -> bool:

@@ -80,12 +80,6 @@ class BatchOptions:
         "SHARE", "With --to: share of the records that may be suppressed, 0 to 1. Default: 0."
     )
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """The options that were given, as the library takes them."""
-        released = {"released": self.released} if self.released else {}
-        return released | given(self, "to", "suppression_limit")
-
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFile:
@@ -203,7 +197,7 @@ def apply(
         sqlanon.Plan.load(planned.plan),
         run=run,
         confirm=confirm,
-        **batch.asked,
+        **given(batch),
         **target.beside,
         **target.place,
     )

@@ -160,7 +160,7 @@ class RiskCommandOptions:
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
         names = ("population_size", "sampling_fraction", "max_columns", "max_sets", "every_subset")
-        return self.figures.asked | given(self, *names)
+        return given(self.figures) | given(self, *names)
 
 
 def risk(
@@ -390,7 +390,8 @@ class ReportCommandOptions:
     @property
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
-        return self.figures.asked | given(self, "released_table", "effort", "time_limit", "control")
+        names = ("released_table", "effort", "time_limit", "control")
+        return given(self.figures) | given(self, *names)
 
 
 def report(
