@@ -235,20 +235,13 @@ def _kinds(family: str) -> Words:
 
 
 def _figures() -> Words:
-    from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
+    from .comparing import SWEPT
 
-    keys = ("k", *TABLE_FAMILIES, *FAMILIES, "suppression_limit")
-    return [(f"{key}=", "") for key in keys]
+    return [(f"{key}=", "") for key in SWEPT]
 
 
 def _specs() -> Words:
     return [(word, "") for word in ("suppress", "intervals:", "prefix:", "dates:", "table:")]
-
-
-def _distances() -> Words:
-    from sqlanon.methods.options import CLUSTER_DISTANCES
-
-    return [(name, "") for name in CLUSTER_DISTANCES]
 
 
 _BY_METAVAR: Mapping[str, Callable[[], Words]] = {
@@ -259,8 +252,6 @@ _BY_METAVAR: Mapping[str, Callable[[], Words]] = {
 }
 """Words by what stands for the value of an option."""
 _BY_NAME: Mapping[str, Callable[[], Words]] = {
-    "distance": _distances,
-    "candidates": lambda: [(name, "") for name in ("closed", "frequent", "all")],
     "dialect": lambda: [(name, "") for name in ("duckdb", "postgres", "spark")],
     "scheme": lambda: [(name, "") for name in ("bhs", "ghs", "gsps", "gops", "ops", "sps")],
 }

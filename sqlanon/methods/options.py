@@ -288,13 +288,12 @@ class ClusterOptions(AnnealingOptions):
 class CoverOptions(ClusterOptions):
     """Options of a cover by itemsets."""
 
-    candidates: str = _option(
+    candidates: str = _one_of(
         "closed",
         "Itemsets to cover records by: closed, frequent, or all (set-cover on tiny tables). "
         "Default: closed.",
-        "KIND",
-        is_valid=("closed", "frequent", "all").__contains__,
-        fault="candidates {!r} are not known; choose closed, frequent, all",
+        ("closed", "frequent", "all"),
+        "candidates {!r} are not known; choose closed, frequent, all",
     )
     beta: float | None = _option(
         None,
@@ -360,14 +359,13 @@ class PartOptions(AnnealingOptions):
 class AgglomerativeOptions(ClusterOptions):
     """Options of clusters that grow together."""
 
-    distance: str = _option(
+    distance: str = _one_of(
         "growth",
         "Which clusters to merge first: those whose union raises the loss least (growth), raises "
         "the cost of a record least compared with both clusters (closure), or the latter per "
         "logarithm of the union's size (closure-log). Default: growth.",
-        "DISTANCE",
-        is_valid=CLUSTER_DISTANCES.__contains__,
-        fault="distance {!r} is not known; choose growth, closure or closure-log",
+        CLUSTER_DISTANCES,
+        "distance {!r} is not known; choose growth, closure or closure-log",
     )
 
 
