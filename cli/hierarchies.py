@@ -57,13 +57,14 @@ SPEC = (
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """Hierarchies by column."""
+    """Hierarchies by column, and what is told of values that they miss."""
 
     panel: ClassVar[str] = "Hierarchies"
     hierarchy: list[str] = repeatable("COLUMN=SPEC", "A column's hierarchy.")
     policy: Path | None = option(
         "FILE", "A policy.toml with more hierarchies. Options take precedence over it."
     )
+    show_values: bool = switch("Name the values of the table that a hierarchy misses.")
 
     def __call__(self, columns: Sequence[str]) -> dict[str, Hierarchy]:
         """The hierarchies, once the table's columns tell where a column ends in `a=b=c.csv`.
@@ -73,8 +74,13 @@ class Bindings:
             HierarchyError: Hierarchies that cannot be read, all at once.
         """
         from sqlanon.hierarchy.declaration import Hierarchy
+        from sqlanon.policy.policy import Policy
 
-        bound = self._filed()
+        bound: dict[str, Hierarchy] = {}
+        if self.policy is not None:
+            quasi = policy_document(self.policy).get("quasi_identifiers", {})
+            policy = Policy.from_dict({"quasi_identifiers": quasi}, self.policy.parent)
+            bound = {name: entry.hierarchy for name, entry in policy.attributes.items()}
         faults: list[str] = []
         for text in self.hierarchy:
             name, spec = divide(
@@ -89,15 +95,6 @@ class Bindings:
         if not bound:
             raise PolicyError("no hierarchy is named; name one with --hierarchy COLUMN=SPEC")
         return bound
-
-    def _filed(self) -> dict[str, Hierarchy]:
-        from sqlanon.policy.policy import Policy
-
-        if self.policy is None:
-            return {}
-        quasi = policy_document(self.policy).get("quasi_identifiers", {})
-        policy = Policy.from_dict({"quasi_identifiers": quasi}, self.policy.parent)
-        return {name: entry.hierarchy for name, entry in policy.attributes.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +122,6 @@ class Shown:
     table: str | None = argument("TABLE", TABLE, default=None)
     column: str | None = option("COLUMN", "The column of SOURCE whose values are generalized.")
     text: TextFileOptions = field(default_factory=TextFileOptions)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedOptions:
-    """What is told of values that a hierarchy misses."""
-
-    show_values: bool = switch("Name the values of the table that a hierarchy misses.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,17 +177,11 @@ def show(*, shown: Shown, run: RunOptions) -> None:
     output.show(run, report.to_dict(), text=report.to_text)
 
 
-def check(
-    *,
-    given: Input,
-    bindings: Bindings,
-    checked: CheckedOptions,
-    run: RunOptions,
-) -> None:
+def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
     """Check that hierarchies fit their columns, and list every fault."""
     from sqlanon.microdata.inspect import bind_hierarchies
 
-    shown = SHOWN if checked.show_values else 0
+    shown = SHOWN if bindings.show_values else 0
     opening = run.opening(given.text)
     with progress(run, READING):
         bound = bind_hierarchies(
