@@ -28,7 +28,6 @@ from sqlanon.publishing.earlier import (
     judged_columns,
     judged_together,
     refuse_intersections,
-    refuse_together,
 )
 from sqlanon.publishing.expected import expected_results, published_kept
 from sqlanon.publishing.formats import Columns
@@ -44,6 +43,7 @@ from sqlanon.query.encode import fingerprint
 from sqlanon.query.publish.formats import Written
 from sqlanon.query.publish.suppression import all_labelled
 from sqlanon.query.syntax import column, rows_of, type_name
+from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.findings import by_severity
 from sqlanon.reports.plan import Report
@@ -136,7 +136,8 @@ def publish(
                     earlier=released,
                     types={name: kinds[name] for name in judged_columns(plan.policy)},
                 )
-                refuse_together(together)
+                where = "the batch together with what was released before, which have"
+                _refuse_failed(together.models, where=where)
                 notes = (*notes, together.note)
             if target.output is not None and staged.file is not None:
                 form = staged.file
@@ -149,7 +150,7 @@ def publish(
                 with engine.workspace():
                     results, rows = expected_results(engine, plan, table=source)
                     _refuse_others(engine, rows, table=table)
-                _refuse_failed(results)
+                _refuse_failed(results.models)
             against = refuse_intersections(engine, plan, source=source, earlier=earlier)
             kept = published_kept(engine, plan, source=source, table=table)
             looked = time.monotonic()
@@ -393,17 +394,18 @@ def _verified(
     _refuse_more_suppressed(engine, plan, table=table)
     results = demanded_results(engine, table, policy=plan.policy, columns=declared)
     if models_must_hold:
-        _refuse_failed(results)
+        _refuse_failed(results.models)
     return results
 
 
-def _refuse_failed(results: TableResults) -> None:
-    """Refuses a table that does not satisfy its policy."""
-    for result in results.models:
+def _refuse_failed(
+    models: Sequence[ModelResult], *, where: str = "the table written, which has"
+) -> None:
+    """Refuses what does not satisfy its policy, by what models say of it."""
+    for result in models:
         if not result.holds:
             raise VerificationError(
-                f"{result.verdict()} on the table written, which has {result.figure_text()}; "
-                "nothing is published"
+                f"{result.verdict()} on {where} {result.figure_text()}; nothing is published"
             )
 
 

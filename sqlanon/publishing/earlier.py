@@ -236,20 +236,6 @@ def judged_together(
     )
 
 
-def refuse_together(together: Together) -> None:
-    """Refuses a batch that breaks a model together with what was released before.
-
-    Raises:
-        VerificationError: A model does not hold.
-    """
-    for result in together.models:
-        if not result.holds:
-            raise VerificationError(
-                f"{result.verdict()} on the batch together with what was released before, "
-                f"which have {result.figure_text()}; nothing is published"
-            )
-
-
 def _part(engine: Engine, table: exp.Table, *, types: Mapping[str, exp.DataType]) -> exp.Select:
     """The rows of a release as the types of the batch.
 
@@ -262,6 +248,11 @@ def _part(engine: Engine, table: exp.Table, *, types: Mapping[str, exp.DataType]
             f"what was released before has no {columns_named(missing)}; name a "
             "release by the same plan"
         )
+    return typed_rows(table, types)
+
+
+def typed_rows(table: exp.Table, types: Mapping[str, exp.DataType]) -> exp.Select:
+    """Columns of a release as other types; NULL where the text of a value is none of these."""
     cells = [
         alias(exp.TryCast(this=varchar(column(name)), to=kind), name)
         for name, kind in types.items()

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
-from sqlglot import exp
-
 from sqlanon.arguments import checked
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.endings import COMPRESSED, CSV
@@ -21,7 +19,7 @@ from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import beside, with_provenance
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import Progress, following, tell
-from sqlanon.publishing.earlier import judged_columns, judged_together
+from sqlanon.publishing.earlier import judged_columns, judged_together, typed_rows
 from sqlanon.publishing.formats import content
 from sqlanon.publishing.manifest import (
     Manifest,
@@ -30,7 +28,7 @@ from sqlanon.publishing.manifest import (
     released_results,
 )
 from sqlanon.query.publish.formats import Written
-from sqlanon.query.syntax import alias, column, rows_of, select, type_name, varchar
+from sqlanon.query.syntax import column, rows_of, type_name
 from sqlanon.reports.check import ModelResult
 from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
 from sqlanon.reports.earlier import Together
@@ -152,7 +150,7 @@ def verify(
         else:
             with engine.workspace():
                 if not _is_typed(opened):
-                    place = engine.materialize("typed", _typed(place, known.columns))
+                    place = engine.materialize("typed", typed_rows(place, known.columns))
                     types = column_types(engine, place)
                 differences += [
                     f"column {name!r} is {type_name(types[name])}, where the manifest says "
@@ -206,15 +204,6 @@ def _is_typed(opened: OpenedSource) -> bool:
         return opened.kind != "frame"
     path = Path(str(opened.name).lower().removesuffix(COMPRESSED))
     return path.suffix not in CSV
-
-
-def _typed(place: exp.Table, wanted: Mapping[str, exp.DataType]) -> exp.Select:
-    """The rows of a release as the types of its manifest; NULL where a text is none of these."""
-    cells = [
-        alias(exp.TryCast(this=varchar(column(name)), to=kind), name)
-        for name, kind in wanted.items()
-    ]
-    return select(cells, place)
 
 
 def _other_columns(wanted: list[str], names: list[str]) -> str:
