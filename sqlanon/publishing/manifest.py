@@ -44,8 +44,6 @@ KIND = "sqlanon manifest"
 LISTS = ("rows", "order")
 """Keys of a column that list values: a manifest has digests of these."""
 DIGESTS = ROWS, _ = tuple(f"{key}_sha256" for key in LISTS)
-FIGURES = ("published_records", "classes", "k")
-"""Figures of a release that anybody who has it can count, besides its models."""
 
 
 def refuse_unverifiable(policy: Policy) -> None:
@@ -72,15 +70,20 @@ def manifest_of(path: Path, *, output: Path | None, overwrite: bool) -> Companio
     """
 
     def look(engine: Engine, plan: Plan, table: exp.Table) -> Text:
-        columns = {name: Written(column(name), kind) for name, kind in _types(engine, table)}
+        types = column_types(engine, table)
+        columns = {name: Written(column(name), kind) for name, kind in types.items()}
         if output is not None:
             columns = columns_written(engine, table, output=output)
         _, digest = content(engine, table, columns=columns)
+        results = released_results(engine, table, policy=plan.policy)
         released = {
             "columns": [
                 {"name": name, "type": form.kind.sql(DIALECT)} for name, form in columns.items()
             ],
-            **published_figures(released_results(engine, table, policy=plan.policy)),
+            "published_records": results.statistics.records,
+            "classes": results.statistics.classes,
+            "k": results.statistics.smallest,
+            "models": [result.to_dict() for result in results.models],
         }
 
         def text(report: Report) -> str:
@@ -92,24 +95,10 @@ def manifest_of(path: Path, *, output: Path | None, overwrite: bool) -> Companio
     return Companion(path, "manifest", look, overwrite)
 
 
-def _types(engine: Engine, table: exp.Table) -> list[tuple[str, exp.DataType]]:
-    return list(column_types(engine, table).items())
-
-
 def released_results(engine: Engine, table: exp.Table, *, policy: Policy) -> TableResults:
     """Classes and models of a published table, of records: whose they are it does not tell."""
     alone = replace(policy, entity=None)
     return demanded_results(engine, table, policy=alone, columns=list(engine.columns(table)))
-
-
-def published_figures(results: TableResults) -> dict[str, Any]:
-    """The figures of a published table that anybody who has it can count."""
-    statistics = results.statistics
-    counts = statistics.records, statistics.classes, statistics.smallest
-    return {
-        **dict(zip(FIGURES, counts, strict=True)),
-        "models": [result.to_dict() for result in results.models],
-    }
 
 
 def _document(
@@ -167,7 +156,10 @@ class Manifest:
 
     Args:
         columns: The columns of the release and their types.
-        figures: What `published_figures` says of it.
+        records: Its records [records].
+        classes: Its equivalence classes.
+        smallest: Size of the smallest of these [records].
+        models: What the models of the policy say of it.
         content: Digest of its cells.
         sensitive: The forms of the sensitive columns, with digests of what lists values.
         policy: The policy without these, and without hierarchies of quasi-identifiers.
@@ -176,7 +168,10 @@ class Manifest:
     """
 
     columns: Mapping[str, exp.DataType]
-    figures: Mapping[str, Any]
+    records: int
+    classes: int
+    smallest: int
+    models: tuple[ModelResult, ...]
     content: str
     sensitive: Mapping[str, Mapping[str, Any]]
     policy: Policy
@@ -203,12 +198,10 @@ class Manifest:
                     column["name"]: exp.DataType.build(column["type"], dialect=DIALECT, udt=True)
                     for column in document["columns"]
                 },
-                {
-                    **{key: document[key] for key in FIGURES},
-                    "models": [
-                        ModelResult.from_dict(model).to_dict() for model in document["models"]
-                    ],
-                },
+                document["published_records"],
+                document["classes"],
+                document["k"],
+                tuple(map(ModelResult.from_dict, document["models"])),
                 document["hashes"]["output"],
                 document["policy"]["sensitive"],
                 Policy.from_dict(plain),

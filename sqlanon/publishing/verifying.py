@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
 from sqlanon.arguments import checked
+from sqlanon.assessment.check import TableResults
 from sqlanon.engine.base import Opening, Use
 from sqlanon.engine.endings import COMPRESSED, CSV
 from sqlanon.engine.open import OpenedSource, open_source, second_table
@@ -23,7 +24,6 @@ from sqlanon.publishing.earlier import judged_columns, judged_together, typed_ro
 from sqlanon.publishing.formats import content
 from sqlanon.publishing.manifest import (
     Manifest,
-    published_figures,
     refuse_unverifiable,
     released_results,
 )
@@ -164,10 +164,7 @@ def verify(
                 if records:
                     results = released_results(engine, place, policy=demanded)
                     models = results.models
-                    figures, wanted = published_figures(results), known.figures
-                    differences += _other_figures(
-                        figures, wanted, models_must_hold=known.together is None
-                    )
+                    differences += _other_figures(results, known)
                 if known.together is not None:
                     kinds = {name: types[name] for name in judged_columns(demanded)}
                     all_of_it = judged_together(
@@ -175,9 +172,8 @@ def verify(
                     )
                     models = all_of_it.models
                     differences += _other_together(all_of_it, known.together)
-        if records != known.figures["published_records"]:
-            expected = known.figures["published_records"]
-            differences.append(f"it has {counted(records, 'record')}, not {expected:,}")
+        if records != known.records:
+            differences.append(f"it has {counted(records, 'record')}, not {known.records:,}")
         engine.opened.refuse_changed()
         made = Verification(tuple(differences), records, models, time.monotonic() - started)
         return with_provenance(opened, made)
@@ -221,18 +217,14 @@ def _other_columns(wanted: list[str], names: list[str]) -> str:
     )
 
 
-def _other_figures(
-    released: Mapping[str, Any], wanted: Mapping[str, Any], *, models_must_hold: bool
-) -> Iterator[str]:
+def _other_figures(results: TableResults, known: Manifest) -> Iterator[str]:
     """Classes and models that are not those of the manifest, or do not hold though they must."""
-    for key, what in (("classes", "number of classes"), ("k", "size of the smallest class")):
-        if released[key] != wanted[key]:
-            yield f"the {what} is {released[key]:,}, not {wanted[key]:,}"
-    models, expected = (
-        [ModelResult.from_dict(model) for model in figures["models"]]
-        for figures in (released, wanted)
-    )
-    yield from _other_models(models, expected, must_hold=models_must_hold)
+    statistics = results.statistics
+    if statistics.classes != known.classes:
+        yield f"the number of classes is {statistics.classes:,}, not {known.classes:,}"
+    if statistics.smallest != known.smallest:
+        yield f"the size of the smallest class is {statistics.smallest:,}, not {known.smallest:,}"
+    yield from _other_models(results.models, known.models, must_hold=known.together is None)
 
 
 def _other_models(

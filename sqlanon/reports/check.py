@@ -54,9 +54,11 @@ class ModelResult:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> ModelResult:
-        """Reads back what `to_dict` wrote."""
-        value = document["value"]
-        return cls(**{**document, "value": math.inf if value is None else value})
+        """Reads back what `to_dict` wrote; raises a `TypeError` where the value is no number."""
+        value = math.inf if document["value"] is None else document["value"]
+        if not isinstance(value, int | float):
+            raise TypeError
+        return cls(**{**document, "value": value})
 
     def verdict(self) -> str:
         """For a reader: the model, and whether it holds."""

@@ -176,6 +176,12 @@ def test_what_is_no_manifest_is_refused(original, tmp_path):
         edited(original, tmp_path, lambda document: {**document, "kind": "sqlanon plan"})
     with pytest.raises(SourceError, match="not a manifest"):
         edited(original, tmp_path, lambda document: {**document, "columns": [1]})
+    with pytest.raises(SourceError, match="not a manifest"):
+        edited(
+            original,
+            tmp_path,
+            lambda document: {**document, "models": [{**document["models"][0], "value": "5"}]},
+        )
     with pytest.raises(SourceError, match="No such file"):
         sqlanon.verify(file, tmp_path / "missing.json")
 
