@@ -62,7 +62,6 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.calls import AnyPolicy, Frame, Source, asked
 from sqlanon.microdata.opening import opened_for, unchanged_for, with_provenance
 from sqlanon.policy.policy import Policy
-from sqlanon.policy.sizes import KAnonymity
 from sqlanon.policy.varied import LIMIT, Variation, variation
 from sqlanon.progress import ProgressLine
 from sqlanon.publishing.planner import make_plan, refuse_idle_annealing, refuse_without_solver
@@ -236,7 +235,8 @@ class _Runner:
 
     def _section(self, loss: str, k: int) -> Iterator[ComparedRow]:
         """A row for each method, of one loss and one k."""
-        policy = _with_k(self.policy, k)
+        # A policy of subsets alone has 1 for its k, by which nothing may be made weaker.
+        policy = self.policy if k == self.policy.k else variation("k", k).policy(self.policy)
         # Under a time limit nothing is shared, so that a row shows what a method makes of it alone.
         self.shared = SharedWork(0 if self.limit is not None else _most_shared(self.settings))
         choice = self._choice(policy, loss)
@@ -432,14 +432,6 @@ def _most_shared(settings: Settings) -> int:
     most = settings.get("block_records", method_options.BLOCK_RECORDS)
     limit = Resources(memory_limit=settings.get("memory_limit")).memory
     return most if limit is None else min(most, limit // method_options.RECORD_BYTES)
-
-
-def _with_k(policy: Policy, k: int) -> Policy:
-    """The policy with another k, all else as it is."""
-    if k == policy.k:
-        return policy
-    kept = [model for model in policy.models if not isinstance(model, KAnonymity)]
-    return replace(policy, models=(*kept, KAnonymity(k)))
 
 
 def name_of(source: OpenedSource) -> str | None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 from sqlanon.arguments import is_whole_number, kind_of, plain
 from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES, ValueModel
 from sqlanon.policy.sizes import KAnonymity, SubsetAnonymity
-from sqlanon.policy.toml import model_of, models_of, table_form
+from sqlanon.policy.toml import blaming, model_of, models_of, number, table_form
 from sqlanon.wording import did_you_mean
 
 LIMIT = "suppression_limit"
@@ -37,10 +36,10 @@ class Variation:
 
 
 def _k(value: object) -> Variation:
-    number = _number(value)
-    if not (is_whole_number(number) and number >= 1):
+    k = _number(value, "k")
+    if not (is_whole_number(k) and k >= 1):
         raise PolicyError(f"k is {value!r}; it must be a whole number of at least 1")
-    model = KAnonymity(int(number))
+    model = KAnonymity(int(k))
 
     def changed(policy: Policy) -> Policy:
         kept = [other for other in policy.models if not isinstance(other, KAnonymity)]
@@ -50,11 +49,11 @@ def _k(value: object) -> Variation:
             return replace(policy, models=(*others, *subsets))
         return replace(policy, models=(*kept, model))
 
-    return Variation("k", number, f"{number}", changed)
+    return Variation("k", k, f"{k}", changed)
 
 
 def _limit(value: object) -> Variation:
-    share = _number(value)
+    share = _number(value, LIMIT)
     if not 0 <= share <= 1:
         raise PolicyError(f"suppression_limit {value!r} is not a share between 0 and 1")
     return Variation(
@@ -163,20 +162,16 @@ def _short(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-def _number(value: Any) -> int | float:
-    """A number, also one that is written.
+def _number(value: object, key: str) -> int | float:
+    """A number for a figure, also one that is written.
 
     Raises:
         PolicyError: It is none.
     """
     value = plain(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    if not isinstance(value, str):
+    if isinstance(value, str):
+        with blaming(key):
+            return number(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise PolicyError(f"a value to sweep must be a number or a text, not {kind_of(value)}")
-    for read in (int, float):
-        try:
-            return read(value)
-        except ValueError:
-            continue
-    raise PolicyError(f"{value!r} is not a number; sweep numbers parted by commas, such as 2,5,10")
+    return value

@@ -8,7 +8,7 @@ import pytest
 from databases import empty_database
 
 import sqlanon
-from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier
+from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, SubsetAnonymity
 from sqlanon.comparison import comparing
 from sqlanon.comparison.report import ComparedRow, Comparison
 from sqlanon.deadline import Deadline
@@ -44,6 +44,14 @@ def failing(monkeypatch, name, error):
         return decided(engine, subject, policy=policy, options=options)
 
     monkeypatch.setattr(planner, "_decided", decide)
+
+
+def test_values_of_k_are_asked_of_subsets_where_these_alone_are(connection):
+    policy = replace(POLICY, models=[SubsetAnonymity(1, k=2)])
+    compared = sqlanon.compare(connection, policy, table="people", methods=["incognito"], ks=[5])
+    [row] = compared.rows
+    asked = [(result.model, result.threshold) for result in row.report.models]
+    assert asked == [("k-anonymity of every quasi-identifier", 5)]
 
 
 def test_rows_hold_reports_and_figures(connection):
