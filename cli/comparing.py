@@ -15,7 +15,7 @@ from . import output
 from .options import OUTPUT, OVERWRITE, Input, PlanOutput, RunOptions, repeatable, switch
 from .policies import PolicyMaker
 from .progress import reported
-from .search_options import Wanted, WantedOfAll, method_settings, search_and_policy
+from .search_options import OF_ONE, Wanted, WantedOfAll, search_and_policy, search_settings
 
 if TYPE_CHECKING:
     from sqlanon.comparison.report import Comparison, Sweep
@@ -62,17 +62,16 @@ def compare(
     maker = PolicyMaker(wanted.policy, wanted.publishing)
     charts = _tried_charts(compared.chart, overwrite=compared.overwrite, bars=True)
     methods = _parted(compared.methods, "--methods")
-    of_file = [maker.document["loss"]] if "loss" in maker.document else None
     report = reported(
         sqlanon.compare,
         given,
         maker,
         run=run,
         methods=methods or None,
-        losses=_parted(compared.losses, "--losses") or of_file,
+        losses=_parted(compared.losses, "--losses") or None,
         ks=_numbers(compared.ks) or None,
         seed=run.seed,
-        **method_settings(maker.document, wanted.search, methods),
+        **search_settings(wanted.search, *OF_ONE),
     )
     _show_drawn(run, report, command="compare", charts=charts, overwrite=compared.overwrite)
 

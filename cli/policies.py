@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlanon.errors import HierarchyError, PolicyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.policy.policy import SETTINGS, Policy
+from sqlanon.policy.policy import OF_METHODS, SETTINGS, Policy
 from sqlanon.policy.population import POPULATION_FAMILIES
 from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 from sqlanon.policy.toml import (
@@ -136,6 +136,12 @@ class PolicyMaker:
             asked = self.options
             Policy([], weight=asked.weight_column, household=asked.household).check_columns(columns)
         return policy
+
+    @property
+    def said(self) -> Document:
+        """What the policy file says besides: method, loss and options of methods."""
+        names = (*SETTINGS, *OF_METHODS)
+        return {name: self.document[name] for name in names if name in self.document}
 
     @property
     def asks_population(self) -> bool:

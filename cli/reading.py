@@ -306,8 +306,7 @@ def bound(
     import sqlanon
 
     maker = PolicyMaker(policy, publishing)
-    loss = maker.document.get("loss") if asked.loss is None else asked.loss
-    report = reported(sqlanon.bound, given, maker, run=run, **{**asdict(asked), "loss": loss})
+    report = reported(sqlanon.bound, given, maker, run=run, **asdict(asked))
     output.present(run, report, "bound")
 
 
@@ -390,7 +389,7 @@ class ReportCommandOptions:
     @property
     def asked(self) -> dict[str, Any]:
         """The options that were given, as the library takes them."""
-        names = ("released_table", "effort", "time_limit", "control")
+        names = ("released_table", "loss", "effort", "time_limit", "control")
         return given(self.figures) | given(self, *names)
 
 
@@ -420,7 +419,6 @@ def report(
         refuse_page(asked.output, overwrite=asked.overwrite)
     maker = PolicyMaker(policy, publishing, compares=True)
     plan = None if asked.plan is None else sqlanon.Plan.load(asked.plan)
-    loss = asked.loss or (maker.document.get("loss", "") if plan is None else "")
     made = reported(
         sqlanon.report,
         given,
@@ -428,7 +426,6 @@ def report(
         maker,
         run=run,
         plan=plan,
-        loss=loss,
         **asked.asked,
         **maker.compared,
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import Field, dataclass, make_dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.registry import DEFAULT, METHODS, OPTIONS, method_named, owners_of
+from sqlanon.methods.registry import METHODS, OPTIONS, owners_of
 from sqlanon.wording import listed
 
 from .options import (
@@ -107,39 +107,18 @@ class WantedOfAll:
     search: MethodOptions
 
 
-def search_settings(document: Mapping[str, Any], search: SearchOptions) -> dict[str, Any]:
-    """Settings of the search for the library: from options, else from the policy file."""
-    from sqlanon.policy.policy import OF_METHODS, SETTINGS
+def search_settings(search: Any, *left_out: str) -> dict[str, Any]:
+    """What is given of the options of searches, as the library takes it.
 
-    settings: dict[str, Any] = {name: document[name] for name in SETTINGS if name in document}
-    settings |= _asked(search, OPTIONS)
-    # A file may serve other methods, too; only those that take patterns look at its patterns.
-    method = method_named(settings.get("method", DEFAULT.name))
-    for name in OF_METHODS:
-        if name in document and method.takes(name):
-            settings.setdefault(name, document[name])
-    return settings
-
-
-def method_settings(
-    document: Mapping[str, Any], search: MethodOptions, methods: Sequence[str]
-) -> dict[str, Any]:
-    """Settings of several methods: from options, else from the policy file what they take."""
-    from sqlanon.policy.policy import OF_METHODS
-
-    rows = [method_named(name) for name in methods or METHODS]
-    taken = [name for name in OF_METHODS if any(row.takes(name) for row in rows)]
-    of_file = {name: document[name] for name in taken if name in document}
-    return of_file | _asked(search, [name for name in OPTIONS if name not in OF_ONE])
-
-
-def _asked(search: Any, names: Iterable[str]) -> dict[str, Any]:
-    """What is given of the options of searches."""
+    Args:
+        search: The options.
+        left_out: Those that their group does not have.
+    """
     if search.pattern and search.patterns:
         raise PolicyError("--pattern and --patterns exclude each other; give one of them")
     settings: dict[str, Any] = {}
-    for name in names:
-        value = getattr(search, search_field(name))
+    for name in OPTIONS:
+        value = None if name in left_out else getattr(search, search_field(name))
         if value is not None and value is not False and value != []:
             settings[name] = not OPTIONS[name].default if value is True else value
     if search.pattern:
@@ -150,6 +129,6 @@ def _asked(search: Any, names: Iterable[str]) -> dict[str, Any]:
 def search_and_policy(
     wanted: Wanted, run: RunOptions, *, complete: bool = False, varies: Iterable[str] = ()
 ) -> tuple[dict[str, Any], PolicyMaker]:
-    """Settings of the search and the maker of the policy, from one reading of the file."""
+    """Settings of the search as options give them, and the maker of the policy."""
     maker = PolicyMaker(wanted.policy, wanted.publishing, complete, varies=varies)
-    return search_settings(maker.document, wanted.search) | {"seed": run.seed}, maker
+    return search_settings(wanted.search) | {"seed": run.seed}, maker

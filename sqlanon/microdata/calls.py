@@ -132,7 +132,8 @@ def _policy_of(given: object) -> tuple[Policies, dict[str, Any]]:
     if isinstance(given, PolicyDraft):
         return given.policy, {} if given.method is None else {"method": given.method}
     if isinstance(given, Policy) or callable(given):
-        return given, {}
+        # That of the command line reads a file by itself, which says more than the policy.
+        return given, dict(getattr(given, "said", {}))
     if isinstance(given, Mapping):
         document, folder, culprit = dict(given), None, "policy"
     elif isinstance(given, str | PathLike):

@@ -7,7 +7,7 @@ wrote them, so what the release does not hold is left out of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from errno import EEXIST
@@ -96,7 +96,7 @@ def report(
             table, a frame, or a path to a file of data.
         control: Records of the same population that were not released, as the original has them,
             for attacks: a table, a frame, or a path to a file of data.
-        loss: The measure that comes first; that of the plan, or `lm`.
+        loss: The measure that comes first; that of the plan or the policy file, or `lm`.
         effort: How hard to look for a lower bound on the loss: `none`, `quick` or `full`; what ten
             seconds prove of up to 50,000 records where left out.
         time_limit: Seconds after which neither columns that identify nor a bound are looked for any
@@ -109,7 +109,7 @@ def report(
         SqlanonError: A table, the policy or the population is at fault; the message says how.
     """
     call = asked(source, policy, table=table)
-    measure = _loss_of(loss or call.said.get("loss", ""), plan)
+    measure = _loss_of(loss, plan, said=call.said)
     deadline = deadline_after(time_limit)
     wanted = ReportOptions(threshold, identifying, measure, effort=effort)
     with (
@@ -155,8 +155,8 @@ def report(
     return replace(made, provenance=replace(made.provenance, output_sha256=digest(file)))
 
 
-def _loss_of(loss: str, plan: Plan | None) -> str:
-    """The measure that comes first.
+def _loss_of(loss: str, plan: Plan | None, *, said: Mapping[str, Any]) -> str:
+    """The measure that comes first: the one asked for, else that of the plan or the policy file.
 
     Raises:
         PolicyError: The plan is none, or the measure is not known.
@@ -165,7 +165,7 @@ def _loss_of(loss: str, plan: Plan | None) -> str:
         raise PolicyError(
             f"plan must be a Plan, not {kind_of(plan)}; plan() and Plan.load make one"
         )
-    name = loss or ("lm" if plan is None else plan.report.loss_name)
+    name = loss or (said.get("loss", "lm") if plan is None else plan.report.loss_name)
     if name not in MEASURES:
         known = ", ".join(MEASURES)
         meant = did_you_mean(name, MEASURES)

@@ -4,7 +4,7 @@ import pytest
 from cli_options import policy_options
 
 from sqlanon.cli.options import PublishingOptions
-from sqlanon.cli.policies import PolicyMaker, policy_document
+from sqlanon.cli.policies import PolicyMaker
 from sqlanon.cli.search_options import SearchOptions, search_settings
 from sqlanon.errors import HierarchyError, PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
@@ -16,6 +16,7 @@ from sqlanon.policy.privacy import (
     LDiversity,
     TCloseness,
 )
+from sqlanon.publishing.settings import completed
 from sqlanon.wording import split_list
 
 COLUMNS = ["name", "age", "sex", "diagnosis"]
@@ -244,10 +245,10 @@ def test_an_error_of_file_and_options_together_says_so(policy_file):
 
 
 def test_settings_of_the_file_are_no_part_of_the_policy(policy_file):
-    document = policy_document(policy_file)
-    assert search_settings(document, SearchOptions())["loss"] == "precision"
-    assert search_settings(document, SearchOptions(loss="lm"))["loss"] == "lm"
-    assert "method" not in search_settings(document, SearchOptions())
+    maker = PolicyMaker(policy_options(policy=policy_file))
+    assert maker.said == {"loss": "precision"}
+    assert completed(search_settings(SearchOptions()), maker.said)["loss"] == "precision"
+    assert completed(search_settings(SearchOptions(loss="lm")), maker.said)["loss"] == "lm"
 
 
 @pytest.mark.parametrize("more", ["", ', delimiter = ","', ", weight = 2, max_level = 1"])
