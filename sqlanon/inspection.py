@@ -298,7 +298,7 @@ def measure(
     Raises:
         SqlanonError: A table or the policy is at fault; the message says how.
     """
-    from sqlanon.assessment.measure import measure_release
+    from sqlanon.assessment.measure import MeasureReport, read_release
     from sqlanon.microdata.population import opened_population
 
     call = asked(source, policy, table=table)
@@ -316,7 +316,8 @@ def measure(
         ) as unreleased,
         opened.engine.transaction(),
     ):
-        report = measure_release(
+        started = time.monotonic()
+        read = read_release(
             opened.engine,
             opened.table,
             table=release,
@@ -325,7 +326,9 @@ def measure(
             losses=losses,
             control=unreleased,
         )
-        return with_provenance(opened, report, resolved)
+        report = MeasureReport.of(read, losses)
+        made = replace(report, seconds=time.monotonic() - started)
+        return with_provenance(opened, made, resolved)
 
 
 @checked

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,6 +62,20 @@ class MeasureReport(SelfShown):
     seconds: float = field(default=0.0, compare=False)
     provenance: Provenance = field(default_factory=Provenance, compare=False, repr=False)
 
+    @classmethod
+    def of(cls, reading: ReadRelease, losses: Sequence[str]) -> MeasureReport:
+        """What was read of a release, with the measures wanted; all that apply where none is."""
+        release, loss = reading.release, measured(reading.release)
+        return cls(
+            loss={name: loss[name] for name in (map(key, losses) if losses else loss)},
+            records=release.records,
+            suppressed_records=release.suppressed,
+            statistics=release.statistics,
+            use=reading.use,
+            notes=reading.notes,
+            attacks=reading.attacks,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The document of `measure --json`: every measure by its name, beside what was counted."""
         return {
@@ -110,59 +123,6 @@ class MeasureReport(SelfShown):
         return page(lines, self.notes)
 
 
-def measure_release(
-    engine: Engine,
-    original: exp.Table,
-    *,
-    table: exp.Table,
-    policy: Policy,
-    class_attribute: str | None = None,
-    losses: Sequence[str] = (),
-    control: exp.Table | None = None,
-) -> MeasureReport:
-    """Measures a released table against its original, from these and the hierarchies alone.
-
-    Of the policy, quasi-identifiers, sensitive columns, suppressed label and k are looked at; a
-    label that several levels have is read at those that the policy allows.
-
-    Args:
-        engine: Where both tables are.
-        original: The original.
-        table: The released table.
-        policy: What it was asked to satisfy.
-        class_attribute: The column that the classification metric is about.
-        losses: The only measures wanted; empty for all that apply, and attacks on the release.
-        control: Records of the same population that were not released, for attacks.
-
-    Raises:
-        PolicyError: Columns that are missing, or measures that do not apply.
-        HierarchyError: A hierarchy does not fit the original.
-        SourceError: The release is none of the original, or its labels cannot be read.
-    """
-    started = time.monotonic()
-    reading = read_release(
-        engine,
-        original,
-        table=table,
-        policy=policy,
-        class_attribute=class_attribute,
-        losses=losses,
-        control=control,
-        is_attacked=control is not None or not losses,
-    )
-    loss = measured(reading.release)
-    return MeasureReport(
-        loss={name: loss[name] for name in (map(key, losses) if losses else loss)},
-        records=reading.release.records,
-        suppressed_records=reading.release.suppressed,
-        statistics=reading.release.statistics,
-        use=reading.use,
-        notes=reading.notes,
-        attacks=reading.attacks,
-        seconds=time.monotonic() - started,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class ReadRelease:
     """A released table, read with its original and the hierarchies.
@@ -197,11 +157,26 @@ def read_release(
     class_attribute: str | None = None,
     losses: Sequence[str] = (),
     control: exp.Table | None = None,
-    is_attacked: bool = True,
 ) -> ReadRelease:
-    """Counts a released table beside its original; arguments and errors as `measure_release`.
+    """Counts a released table beside its original, from these and the hierarchies alone.
 
-    Where it `is_attacked`, what keeps attacks from it is a note.
+    Of the policy, quasi-identifiers, sensitive columns, suppressed label and k are looked at; a
+    label that several levels have is read at those that the policy allows. What keeps attacks from
+    the release is a note.
+
+    Args:
+        engine: Where both tables are.
+        original: The original.
+        table: The released table.
+        policy: What it was asked to satisfy.
+        class_attribute: The column that the classification metric is about.
+        losses: The only measures wanted; empty for all that apply, and attacks on the release.
+        control: Records of the same population that were not released, for attacks.
+
+    Raises:
+        PolicyError: Columns that are missing, or measures that do not apply.
+        HierarchyError: A hierarchy does not fit the original.
+        SourceError: The release is none of the original, or its labels cannot be read.
     """
     refuse_inapplicable(
         losses, sensitive=bool(policy.sensitive), class_attribute=class_attribute is not None
@@ -226,7 +201,11 @@ def read_release(
             engine, subject, table=table, suppressed=policy.suppressed_label
         )
         subject, grouped = regrouped(engine, subject, released.classes)
-        _refuse_levels(losses, grouped)
+        by_level = [name for name in LEVEL_MEASURES if name in losses]
+        if by_level and grouped:
+            raise PolicyError(
+                f"loss {by_level[0]!r} goes by levels, and {grouped_text(grouped)}; leave it out"
+            )
         encoded = encode_subject(engine, subject, plain)
         published = read_published(engine, subject, encoded=encoded, released=released)
         columns = tuple(
@@ -243,7 +222,7 @@ def read_release(
             None if class_attribute is None else published.majority(class_attribute),
         )
         attacks, missed = None, list[str]()
-        if is_attacked:
+        if control is not None or not losses:
             attacks, missed = _attacks(
                 engine, published, policy=plain, control=control, sensitive=sensitive
             )
@@ -348,19 +327,6 @@ def _refuse_unlike(
             "cast them alike"
         )
     refuse_unsuited(engine, control, columns={name: others[name] for name in subject.names})
-
-
-def _refuse_levels(losses: Collection[str], grouped: Sequence[str]) -> None:
-    """Refuses measures that go by levels, where a release has groups that are of none.
-
-    Raises:
-        PolicyError: One is asked for.
-    """
-    asked = [name for name in LEVEL_MEASURES if name in losses]
-    if asked and grouped:
-        raise PolicyError(
-            f"loss {asked[0]!r} goes by levels, and {grouped_text(grouped)}; leave it out"
-        )
 
 
 def _notes(release: Release, *, sensitive: bool) -> list[str]:

@@ -258,7 +258,7 @@ def test_measures_are_not_of_two_tables(tmp_path, monkeypatch, which):
     for path in paths.values():
         write(path, "old")
     act = replaced(paths[which], tmp_path / "other.parquet")
-    after(monkeypatch, "assessment.measure", "measure_release", act)
+    after(monkeypatch, "assessment.measure", "read_release", act)
     with pytest.raises(SourceError, match=f"'{which}.parquet' was replaced or changed"):
         sqlanon.measure(paths["original"], paths["released"], POLICY)
 
