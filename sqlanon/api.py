@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from sqlanon.engine.open import OpenedSource
     from sqlanon.publishing.plan import Plan
-    from sqlanon.publishing.target import Anonymized, Target, Witnessing
-    from sqlanon.release_report.making import Witness
+    from sqlanon.publishing.target import Anonymized, Companion, Target
 
 # What not every call needs is imported there: a command must start fast.
 Confirm = Callable[["Plan"], object]
@@ -201,11 +200,11 @@ def apply(
     file = None if output is None else Path(output)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    beside = _companions(manifest, labels, output=file, overwrite=overwrite)
+    companions = _companions(
+        call, report=report, manifest=manifest, labels=labels, output=file, overwrite=overwrite
+    )
     _refuse_unverifiable(plan.policy, manifest)
-    if report is not None:
-        beside = (_witness(call, report, overwrite=overwrite), *beside)
-    target = Target(into, in_place, file, overwrite, confirm, like, beside)
+    target = Target(into, in_place, file, overwrite, confirm, like, companions)
     refuse_early(call.source, target)
     named = call.table
     if named is None:
@@ -401,11 +400,16 @@ def anonymize(
     options, opening = options_of(settings), opening_of(settings)
     is_written = into is not None or in_place or output is not None
     call, like = likeness_of(call, is_written=is_written, with_report=with_report)
-    beside = _companions(manifest, labels, output=file, overwrite=overwrite)
-    if report is not None:
-        page = _witness(call, report, overwrite=overwrite, limit=options.deadline)
-        beside = (page, *beside)
-    target = Target(into, in_place, file, overwrite, confirm, like, beside)
+    companions = _companions(
+        call,
+        report=report,
+        manifest=manifest,
+        labels=labels,
+        output=file,
+        overwrite=overwrite,
+        limit=options.deadline,
+    )
+    target = Target(into, in_place, file, overwrite, confirm, like, companions)
     refuse_early(call.source, target)
     reading = opened_for(
         *call.opened, read_only=file is not None, complete=True, finds_persons=True, **opening
@@ -479,14 +483,6 @@ def _earlier(
     }
 
 
-def _witness(call: Call, path: str | Path, *, overwrite: bool, limit: Deadline = NEVER) -> Witness:
-    """What makes the report of a release while it is published."""
-    from sqlanon.release_report.making import Witness  # most releases have none
-
-    source = str(call.source) if isinstance(call.source, str | Path) else None
-    return Witness(Path(path), overwrite, source, limit)
-
-
 def _refuse_unverifiable(policy: Policy, manifest: str | Path | None) -> None:
     """Refuses a manifest, if one is wanted, that its release would not be verified by."""
     if manifest is not None:
@@ -496,20 +492,33 @@ def _refuse_unverifiable(policy: Policy, manifest: str | Path | None) -> None:
 
 
 def _companions(
-    manifest: str | Path | None, labels: str | Path | None, *, output: Path | None, overwrite: bool
-) -> tuple[Witnessing, ...]:
-    """What writes the manifest and the labels of a release while it is published."""
+    call: Call,
+    *,
+    report: str | Path | None,
+    manifest: str | Path | None,
+    labels: str | Path | None,
+    output: Path | None,
+    overwrite: bool,
+    limit: Deadline = NEVER,
+) -> tuple[Companion, ...]:
+    """The report, manifest and labels of a release that are asked for, for its target."""
     from sqlanon.publishing.target import writable_file
 
-    witnesses: list[Witnessing] = []
+    companions: list[Companion] = []
+    if report is not None:
+        from sqlanon.release_report.making import page_of  # most releases have none
+
+        source = str(call.source) if isinstance(call.source, str | Path) else None
+        page = page_of(Path(report), overwrite=overwrite, source=source, limit=limit)
+        companions.append(page)
     if manifest is not None:
         from sqlanon.publishing.manifest import manifest_of  # most releases have none
 
         path = writable_file(manifest, "manifest", endings=(".json",), overwrite=overwrite)
-        witnesses.append(manifest_of(path, output=output, overwrite=overwrite))
+        companions.append(manifest_of(path, output=output, overwrite=overwrite))
     if labels is not None:
         from sqlanon.publishing.labels import ENDINGS, labels_of
 
         path = writable_file(labels, "file of labels", endings=ENDINGS, overwrite=overwrite)
-        witnesses.append(labels_of(path, overwrite=overwrite))
-    return tuple(witnesses)
+        companions.append(labels_of(path, overwrite=overwrite))
+    return tuple(companions)

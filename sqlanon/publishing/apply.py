@@ -177,11 +177,11 @@ def publish(
                     source_sha256=plan.report.provenance.source_sha256, output_sha256=sha256
                 ),
             )
-            if target.witnesses:
+            if target.companions:
                 looked = time.monotonic()
-                for witness in target.witnesses:
-                    witness(engine, plan, source, table)
-                    witness.draw(_timed(report, seconds, started=looked))
+                for companion in target.companions:
+                    companion(engine, plan, source, table)
+                    companion.draw(_timed(report, seconds, started=looked))
                 seconds["report"] = time.monotonic() - looked
             # All that is published has been read by now, between two looks at its source.
             refuse_stale(engine, plan, source=source)

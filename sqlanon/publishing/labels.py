@@ -73,7 +73,7 @@ def labels_of(path: Path, *, overwrite: bool) -> Companion:
         overwrite: Whether the file may be there already.
     """
 
-    def look(engine: Engine, plan: Plan, table: exp.Table) -> Text:
+    def look(engine: Engine, plan: Plan, _original: exp.Table, table: exp.Table) -> Text:
         rows = list(meanings(engine, plan, table=table))
         text = _csv(rows) if path.suffix.lower() == ".csv" else _json(rows)
         return lambda _: text

@@ -69,7 +69,7 @@ def manifest_of(path: Path, *, output: Path | None, overwrite: bool) -> Companio
         overwrite: Whether the file may be there already.
     """
 
-    def look(engine: Engine, plan: Plan, table: exp.Table) -> Text:
+    def look(engine: Engine, plan: Plan, _original: exp.Table, table: exp.Table) -> Text:
         types = column_types(engine, table)
         columns = {name: Written(column(name), kind) for name, kind in types.items()}
         if output is not None:

@@ -1,7 +1,7 @@
 """Targets of a publication, and what is known to be wrong with one before there is any work.
 
 Where a table is replaced in place: what needs it as it is, what is lost with it, and what stays.
-Files beside a table: its manifest and labels are written while it is published, and named with it.
+Files beside a table: its report, manifest and labels are written while it is published.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from errno import EEXIST
+from errno import EEXIST, ENOSPC
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from secrets import token_hex
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from sqlglot import exp
 
@@ -26,7 +27,7 @@ from sqlanon.microdata.tables import place_of, try_place
 from sqlanon.policy.policy import Policy
 from sqlanon.publishing.plan import Plan
 from sqlanon.reports.plan import Report
-from sqlanon.wording import counted, listed
+from sqlanon.wording import Note, NoteCode, counted, listed
 
 T = TypeVar("T")
 
@@ -60,89 +61,90 @@ class Likeness:
         self.made = self.frame.handed_back(engine, table, source=source, coded=plan.generalized)
 
 
-class Witnessing(Protocol):
-    """Looks at a release while it is published, and writes of it before anybody sees it."""
-
-    def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
-        """Looks at a release that is written and checked, before anybody sees it."""
-
-    def draw(self, report: Report) -> None:
-        """Writes of a release that is about to be published, where nobody looks yet.
-
-        Args:
-            report: What is told of it; the digest of a file is not known yet.
-
-        Raises:
-            SqlanonError: It cannot be written; nothing may be published then.
-        """
-
-    def write(self, report: Report) -> tuple[str, ...]:
-        """Shows what was written of a release that is published by now; notes on what failed."""
-        ...
-
-    def discard(self) -> None:
-        """Removes what is not shown."""
-
-
 Text = Callable[[Report], str]
+Look = Callable[[Engine, Plan, exp.Table, exp.Table], Text]
+"""Looks at an original and what is published of it, before anybody sees that; what it gives makes
+the text of a file."""
 
 
-Look = Callable[[Engine, Plan, exp.Table], Text]
-"""Looks at a published table before anybody sees it; what it gives makes the text of the file."""
+@contextmanager
+def on_disk(what: str, file: Path) -> Iterator[None]:
+    """Tells errors of the disk as a `SourceError` that names a file of ours and the way out."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        if error.errno == ENOSPC:
+            reason += ", so make room there"
+    else:
+        return
+    raise SourceError(
+        f"the {what} {str(file)!r} cannot be written: {reason}; name a file in another folder"
+    )
 
 
 @dataclass(slots=True)
 class Companion:
-    """A file that is written beside its place while a release is published, as `Witnessing` has it.
+    """A file that is written beside its place while a release is published, and named with it.
+
+    In place of the original nothing of it is left once the release is there, so the text is made
+    before that. Only the digest of a file that is published follows later.
 
     Args:
         path: Where it goes.
         what: What it is, such as `manifest`.
         look: What it says of a release.
         overwrite: Whether the file may be there already.
+        remedy: What to do where it does not get its name.
+        code: What a note on that is about.
     """
 
     path: Path
     what: str
     look: Look
     overwrite: bool = False
+    remedy: str = ""
+    code: NoteCode | None = None
     _text: Text | None = field(default=None, init=False)
+    _written: str = field(default="", init=False)
     _draft: files.DraftFile | None = field(default=None, init=False)
+    # Stands in the text for the digest of a file that is not written yet.
+    _awaited: str = field(default_factory=lambda: token_hex(32), init=False)
 
     def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
-        """Looks at a release; what it was made of tells the file nothing."""
-        self._text = self.look(engine, plan, table)
+        """Looks at a release that is written and checked, before anybody sees it."""
+        self._text = self.look(engine, plan, original, table)
 
     def draw(self, report: Report) -> None:
-        """Writes the file beside its place.
+        """Writes the file of a release that is about to be published, beside its place.
+
+        Args:
+            report: What is told of it; the digest of a file is not known yet.
 
         Raises:
-            SourceError: It cannot be written.
+            SourceError: It cannot be written; nothing may be published then.
         """
         assert self._text is not None
-        try:
-            self._draft = files.DraftFile.make(self.path, self._text(report))
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-        else:
-            return
-        raise SourceError(
-            f"the {self.what} {str(self.path)!r} cannot be written: {reason}; name a file in "
-            "another folder"
-        )
+        digest = report.provenance.output_sha256 or self._awaited
+        provenance = replace(report.provenance, output_sha256=digest)
+        self._written = self._text(replace(report, provenance=provenance))
+        with on_disk(self.what, self.path):
+            self._draft = files.DraftFile.make(self.path, self._written)
 
     def write(self, report: Report) -> tuple[str, ...]:
-        """Gives the file its name; a note where that fails."""
+        """Gives the file of a release that is published its name; a note where that fails."""
         assert self._draft is not None
         try:
             if not self.overwrite and self.path.exists():
                 raise FileExistsError(EEXIST, "it is there by now")
+            if self._awaited in self._written:
+                digest = report.provenance.output_sha256 or ""
+                self._draft.fill(self._written.replace(self._awaited, digest))
             self._draft.publish()
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            return (
-                f"the release is published, but not its {self.what} {str(self.path)!r}: {reason}",
-            )
+            fault = f"the release is published, but not its {self.what} {str(self.path)!r}"
+            return (Note(f"{fault}: {reason}{self.remedy}", self.code),)
         finally:
             self._draft.discard()
         return ()
@@ -164,7 +166,7 @@ class Target:
         overwrite: Whether an existing table or file may be replaced.
         confirm: Called with the plan before anything is written; what it raises stops that.
         likeness: A frame to be made, like the one that is published.
-        witnesses: Each looks at both tables and writes of them once the release is written and
+        companions: Each looks at both tables and writes of them once the release is written and
             checked, before anybody sees it; what it raises stops that.
 
     Raises:
@@ -177,7 +179,7 @@ class Target:
     overwrite: bool = False
     confirm: Callable[[Plan], object] | None = None
     likeness: Likeness | None = None
-    witnesses: tuple[Witnessing, ...] = ()
+    companions: tuple[Companion, ...] = ()
 
     def __post_init__(self) -> None:
         if self.into == "":
@@ -201,21 +203,21 @@ class Target:
 
     @contextmanager
     def drawing(self) -> Iterator[None]:
-        """While it lasts witnesses may draw; nothing of that is left over after a failure."""
+        """While it lasts files are written beside it; none is left over after a failure."""
         try:
             yield
         except BaseException:
-            for witness in self.witnesses:
-                witness.discard()
+            for companion in self.companions:
+                companion.discard()
             raise
 
     def result(self, report: Report, *, with_report: bool) -> Frame | Anonymized[Any] | Report:
         """What a caller is given: the report, or the frame that was made, by itself or not.
 
-        What witnesses have drawn is shown first.
+        The files that were written beside it get their names first.
         """
-        for witness in self.witnesses:
-            report = replace(report, notes=(*report.notes, *witness.write(report)))
+        for companion in self.companions:
+            report = replace(report, notes=(*report.notes, *companion.write(report)))
         if self.likeness is None:
             return report
         made: Frame = self.likeness.made

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from errno import EEXIST
+from dataclasses import replace
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, Unpack
 
 from sqlglot import exp
@@ -22,7 +20,7 @@ from sqlanon.assessment.lint import lint_table
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Engine, Opening, render
-from sqlanon.engine.files import DraftFile, digest
+from sqlanon.engine.files import digest
 from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import EngineError, MissingTableError, PolicyError
 from sqlanon.hierarchy.number_ranges import TO
@@ -35,6 +33,7 @@ from sqlanon.microdata.opening import beside, reading, with_provenance
 from sqlanon.microdata.population import opened_population
 from sqlanon.progress import Progress, following
 from sqlanon.publishing.plan import Plan
+from sqlanon.publishing.target import Companion, Text
 from sqlanon.query.publish.recode import create_table
 from sqlanon.query.syntax import column, select, varchar
 from sqlanon.query.syntax import table as table_named
@@ -48,12 +47,12 @@ from sqlanon.release_report.gathering import (
     with_persons,
     with_weights,
 )
-from sqlanon.release_report.page import on_disk, refuse_page
+from sqlanon.release_report.page import refuse_page
 from sqlanon.release_report.report import ReleaseReport
 from sqlanon.reports.document import Provenance
 from sqlanon.reports.plan import Report
 from sqlanon.sqltext import tree
-from sqlanon.wording import Note, counted, did_you_mean, listed
+from sqlanon.wording import counted, did_you_mean, listed
 
 LOOK_SECONDS, LOOK_SHARE = 5.0, 0.5
 """What the look at sets of columns gets at least while a release is published: so long without a
@@ -200,15 +199,13 @@ def _data_file(engine: Engine, released: object) -> Path | None:
     return Path(released)
 
 
-@dataclass(slots=True)
-class Witness:
-    """Looks at both tables while a release is published, and draws its page before it is seen.
-
-    In place of the original nothing of it is left once the release is there, so the page is written
-    beside its place before that, and only gets its name afterwards.
+def page_of(
+    path: Path, *, overwrite: bool, source: str | None, limit: Deadline = NEVER
+) -> Companion:
+    """The page of a release, written while that is published.
 
     Args:
-        path: Where the page goes.
+        path: Where it goes.
         overwrite: Whether the file may be there already.
         source: The original as it was named; None for a connection.
         limit: When the search for a plan ends that begins now.
@@ -216,101 +213,74 @@ class Witness:
     Raises:
         SourceError: The file has another ending, exists already or cannot be written.
     """
+    file, started = refuse_page(path, overwrite=overwrite), limit.clock()
 
-    path: Path
-    overwrite: bool = False
-    source: str | None = None
-    limit: Deadline = NEVER
-    _started: float = field(init=False)
-    _seen: ReleaseReport | None = field(default=None, init=False)
-    _draft: DraftFile | None = field(default=None, init=False)
-    _text: str = field(default="", init=False)
-    # Stands on the page for the digest of a file that is not written yet.
-    _awaited: str = field(default_factory=lambda: token_hex(32), init=False)
+    def look(engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> Text:
+        seen = looked_at(engine, plan, original=original, table=table, limit=limit, started=started)
 
-    def __post_init__(self) -> None:
-        self.path = refuse_page(self.path, overwrite=self.overwrite)
-        self._started = self.limit.clock()
+        def text(report: Report) -> str:
+            sha256 = report.provenance.output_sha256
+            provenance = Provenance(source, plan.policy, output_sha256=sha256)
+            notes = (*seen.notes, *report.notes)
+            return seen.published(replace(report, notes=notes, provenance=provenance)).html
 
-    def __call__(self, engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> None:
-        """Gathers the figures of a release that is written, but not yet to be seen."""
-        published = self.limit.clock() - self._started
-        options = ReportOptions(loss=plan.report.loss_name)
-        known = gather(engine, original, released=table, policy=plan.policy, options=options)
-        until, ended = self._until(published)
-        facts = with_identifying(engine, original, facts=known, deadline=until, ended=ended)
-        cut = facts.notes[len(known.notes) :]  # all else is told by what is published
-        if plan.policy.counting_columns and facts.released:
-            names = [*plan.policy.attributes, *facts.after.sensitive, *plan.policy.counting_columns]
-            with engine.workspace():
-                query = plan.recoded(list(dict.fromkeys(names)), original)
-                rows = engine.materialize("recoded", query)
-                if plan.policy.entity is not None:
-                    facts = with_persons(engine, facts, rows)
-                facts = with_weights(engine, facts, rows)
-        self._seen = ReleaseReport(
-            facts,
-            _facts(engine, table, plan=plan),
-            notes=(*engine.opened.notes, *cut),
-            provenance=Provenance(self.source, plan.policy),
-        )
+        return text
 
-    def _until(self, published: float) -> tuple[Deadline, str]:
-        """When the look at sets of columns ends, and what that is, as a note begins.
+    remedy = "; make it anew with `sqlanon report` where the original is still there"
+    return Companion(file, "report", look, overwrite, remedy, "page unwritten")
 
-        Args:
-            published: How long publishing took [seconds].
-        """
-        limit, now = self.limit, self.limit.clock()
-        look = replace(limit, end=now + max(published, LOOK_SECONDS))
-        least = now + LOOK_SHARE * (limit.end - self._started)
-        if limit.is_limited and max(limit.end, least) < look.end:
-            return replace(limit, end=max(limit.end, least)), "the time limit came"
-        return look, "the time that publishing took had passed again"
 
-    def draw(self, report: Report) -> None:
-        """Draws the page of a release that is about to be seen, and writes it beside its place.
+def looked_at(
+    engine: Engine,
+    plan: Plan,
+    *,
+    original: exp.Table,
+    table: exp.Table,
+    limit: Deadline,
+    started: float,
+) -> ReleaseReport:
+    """The report of a release that is written, but not yet to be seen.
 
-        Raises:
-            SourceError: It cannot be written.
-        """
-        seen = self._seen
-        assert seen is not None
-        digest = report.provenance.output_sha256 or self._awaited
-        provenance = replace(seen.provenance, output_sha256=digest)
-        notes = (*seen.notes, *report.notes)
-        report = replace(report, notes=notes, provenance=provenance)
-        self._text = seen.published(report).html
-        with on_disk(self.path):
-            self._draft = DraftFile.make(self.path, self._text)
+    Args:
+        engine: Where both tables are.
+        plan: The plan that it was made by.
+        original: The original.
+        table: The release.
+        limit: When the search for the plan had to end.
+        started: When it began [seconds of that clock].
+    """
+    published = limit.clock() - started
+    options = ReportOptions(loss=plan.report.loss_name)
+    known = gather(engine, original, released=table, policy=plan.policy, options=options)
+    until, ended = _until(limit, started=started, published=published)
+    facts = with_identifying(engine, original, facts=known, deadline=until, ended=ended)
+    cut = facts.notes[len(known.notes) :]  # all else is told by what is published
+    if plan.policy.counting_columns and facts.released:
+        names = [*plan.policy.attributes, *facts.after.sensitive, *plan.policy.counting_columns]
+        with engine.workspace():
+            query = plan.recoded(list(dict.fromkeys(names)), original)
+            rows = engine.materialize("recoded", query)
+            if plan.policy.entity is not None:
+                facts = with_persons(engine, facts, rows)
+            facts = with_weights(engine, facts, rows)
+    method = _facts(engine, table, plan=plan)
+    return ReleaseReport(facts, method, notes=(*engine.opened.notes, *cut))
 
-    def write(self, report: Report) -> tuple[str, ...]:
-        """Gives the page of a release that has been published its name; a note where that fails."""
-        assert self._draft is not None
-        draft = self._draft
-        try:
-            if not self.overwrite and self.path.exists():
-                raise FileExistsError(EEXIST, "it is there by now")
-            if self._awaited in self._text:
-                draft.fill(self._text.replace(self._awaited, report.provenance.output_sha256 or ""))
-            draft.publish()
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            return (
-                Note(
-                    f"the release is published, but not its report {str(self.path)!r}: {reason}; "
-                    "make it anew with `sqlanon report` where the original is still there",
-                    "page unwritten",
-                ),
-            )
-        finally:
-            draft.discard()
-        return ()
 
-    def discard(self) -> None:
-        """Removes a page that did not get its name."""
-        if self._draft is not None:
-            self._draft.discard()
+def _until(limit: Deadline, *, started: float, published: float) -> tuple[Deadline, str]:
+    """When the look at sets of columns ends, and what that is, as a note begins.
+
+    Args:
+        limit: As for `looked_at`.
+        started: Likewise.
+        published: How long publishing took [seconds].
+    """
+    now = limit.clock()
+    look = replace(limit, end=now + max(published, LOOK_SECONDS))
+    least = now + LOOK_SHARE * (limit.end - started)
+    if limit.is_limited and max(limit.end, least) < look.end:
+        return replace(limit, end=max(limit.end, least)), "the time limit came"
+    return look, "the time that publishing took had passed again"
 
 
 LEFT_OUT = "…"

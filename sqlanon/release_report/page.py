@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlanon.errors import SourceError
 from sqlanon.loss.measures import FORMULAS
 from sqlanon.policy.policy import COUNTING_COLUMNS
 from sqlanon.policy.privacy import figure_of
@@ -46,22 +43,6 @@ def refuse_page(path: str | Path, *, overwrite: bool = False) -> Path:
         SourceError: The file has another ending, exists already or cannot be written.
     """
     return writable_file(path, "page", endings=ENDINGS, overwrite=overwrite)
-
-
-@contextmanager
-def on_disk(file: Path) -> Iterator[None]:
-    """Tells errors of the disk as a `SourceError` that names the page and the way out."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        if error.errno == errno.ENOSPC:
-            reason += ", so make room there"
-    else:
-        return
-    raise SourceError(
-        f"the report {str(file)!r} cannot be written: {reason}; name a file in another folder"
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,10 +238,11 @@ class ReleaseReport(SelfShown):
             SourceError: The file has another ending or cannot be written.
         """
         from sqlanon.engine.files import write_file
-        from sqlanon.release_report.page import on_disk, refuse_page
+        from sqlanon.publishing.target import on_disk
+        from sqlanon.release_report.page import refuse_page
 
         file, text = refuse_page(path, overwrite=overwrite), self.html
-        with on_disk(file):
+        with on_disk("report", file):
             write_file(file, text)
 
     def _model_lines(self) -> Iterator[str]:

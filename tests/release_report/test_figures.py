@@ -19,7 +19,7 @@ from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.release_report.distributions import SHOWN_LABELS, _fewer, settled, value_shares
 from sqlanon.release_report.figures import LabelGroup, LossFigures
 from sqlanon.release_report.gathering import searched, with_bound, with_identifying
-from sqlanon.release_report.making import Witness
+from sqlanon.release_report.making import looked_at
 from sqlanon.release_report.page import PageViews, group_row
 from sqlanon.release_report.report import ReleaseReport
 from sqlanon.reports.bound import BoundReport
@@ -575,19 +575,24 @@ def test_the_largest_sets_of_columns_are_left_out_first():
     ],
 )
 def test_a_release_waits_no_longer_for_its_report_than_it_took(
-    end, later, seconds, note, tmp_path, monkeypatch
+    end, later, seconds, note, monkeypatch
 ):
     monkeypatch.setattr("sqlanon.release_report.making.LOOK_SECONDS", seconds)
     connection = table([(1, "f", "flu"), (1, "f", "cold")])
     connection.execute("CREATE TABLE released AS FROM people")
     plan = sqlanon.plan(connection, policy(), table="people", method="incognito")
-    witness = Witness(
-        tmp_path / "page.html", limit=Deadline(end, chain([0], count(later)).__next__)
-    )
+    limit = Deadline(end, chain([0], count(later)).__next__)
+    started = limit.clock()
     with open_source(connection, "people", read_only=True) as source:
         released = source.engine.tables.resolve("released")
-        witness(source.engine, plan, source.table, released)
-    seen = witness._seen
+        seen = looked_at(
+            source.engine,
+            plan,
+            original=source.table,
+            table=released,
+            limit=limit,
+            started=started,
+        )
     assert (seen.facts.identifying is None) == seen.is_cut == bool(note)
     assert [note in each for each in seen.notes] == [True] * bool(note)
 
