@@ -179,10 +179,10 @@ def _name_apart(tree: exp.Expr) -> None:
         if source is not None and id(source) in renamed:
             shown = table.alias or table.name
             table.set("this", exp.to_identifier(renamed[id(source)], quoted=True))
-            table.set("alias", _table_alias(shown))
+            table.set("alias", table_alias(shown))
     for query in list(tree.find_all(exp.CTE)):
         if id(query) in renamed:
-            query.set("alias", _table_alias(renamed[id(query)]))
+            query.set("alias", table_alias(renamed[id(query)]))
 
 
 def _named(table: exp.Table) -> exp.CTE | None:
@@ -203,7 +203,8 @@ def _named(table: exp.Table) -> exp.CTE | None:
     return None
 
 
-def _table_alias(name: str) -> exp.TableAlias:
+def table_alias(name: str) -> exp.TableAlias:
+    """The name of a named query, or of a table that is called otherwise there."""
     return exp.TableAlias(this=exp.to_identifier(name, quoted=True))
 
 

@@ -122,7 +122,7 @@ def load_places(
             for leaf in range(first, first + size)
         ]
     names = encode.ATTRIBUTE, release.LABEL, release.PLACE
-    heads = (encode.ATTRIBUTE, *map(encode.word, range(words)), release.PLACE)
+    heads = (encode.ATTRIBUTE, *encode.word_names(words), release.PLACE)
     return (
         engine.load_rows("labels", by_column(names, read), {release.LABEL: TEXT}),
         engine.load_rows("covers", by_column(heads, covers)),

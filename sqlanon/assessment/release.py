@@ -193,7 +193,7 @@ class Published:
     def _targets(self) -> exp.Table:
         """Which node each leaf became, as a table; a leaf that is not published is left out."""
         words = self.encoded.layout.words
-        names = (encode.ATTRIBUTE, *map(encode.word, range(words)), *_place_words(words))
+        names = (encode.ATTRIBUTE, *encode.word_names(words), *_place_words(words))
         rows: list[tuple[object, ...]] = []
         for number, (labels, codes) in enumerate(zip(self.labels, self.codes, strict=True)):
             rows += [

@@ -34,7 +34,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import ProgressLine
 from sqlanon.query import itemsets
-from sqlanon.query.encode import ATTRIBUTE, word
+from sqlanon.query.encode import ATTRIBUTE, word_names
 from sqlanon.query.itemsets import SUPPORT, Depth, Step
 from sqlanon.query.syntax import TEXT
 from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
@@ -519,7 +519,7 @@ class _Mining:
                 every = node_codes[node] if node >= 0 else (0,) * codes.words
                 some = codes.some(attribute, node, code=every)
                 rows.append((attribute, *packed[leaf], *every, *some))
-        names = [ATTRIBUTE, *(word(w) for w in range(layout.words))]
+        names = [ATTRIBUTE, *word_names(layout.words)]
         names += [name(w) for name in (itemsets.every, itemsets.some) for w in range(codes.words)]
         return self.engine.load_rows("values", by_column(names, rows))
 

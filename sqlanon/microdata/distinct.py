@@ -19,7 +19,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.classes import parts
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encode import SIZE, Carried, word
+from sqlanon.query.encode import SIZE, Carried, word, word_names
 from sqlanon.query.publish import runs
 from sqlanon.query.publish.runs import factors, places
 from sqlanon.query.syntax import column, select
@@ -135,7 +135,7 @@ def distinct_combinations(
         "SELECT {{ listed(figures) }}{% if is_counted %},"
         " CAST(DENSE_RANK() OVER (ORDER BY entity) AS BIGINT) AS person_number{% endif %}"
         " FROM {{ rows }} ORDER BY sqlanon_unit",
-        figures=[column(name) for name in (*map(word, range(words)), COUNT, *carried)],
+        figures=[column(name) for name in (*word_names(words), COUNT, *carried)],
         is_counted=is_counted,
         rows=coded_rows,
     )

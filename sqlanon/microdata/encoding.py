@@ -331,7 +331,7 @@ def _load_leaves(
     engine: Engine, subject: Subject, *, layout: Layout, numbers: Sequence[int]
 ) -> exp.Table:
     """The leaves of some columns with their codes, in one table."""
-    names = [encode.ATTRIBUTE, encode.LEAF, *map(encode.word, range(layout.words))]
+    names = [encode.ATTRIBUTE, encode.LEAF, *encode.word_names(layout.words)]
     rows = [
         (number, leaf, *code)
         for number, tree in ((number, subject.trees[number]) for number in numbers)

@@ -34,8 +34,14 @@ def word(number: int) -> str:
     return f"word_{number}"
 
 
-def _names(words: int) -> list[str]:
-    return [word(w) for w in range(words)]
+def word_names(count: int) -> list[str]:
+    """Names of the columns of a packed code of so many words."""
+    return [word(w) for w in range(count)]
+
+
+def set_words(bits: Sequence[int]) -> list[tuple[int, int]]:
+    """The words in which bits are set, by number."""
+    return [(w, mask) for w, mask in enumerate(bits) if mask]
 
 
 def presence(source: exp.Table, columns: Sequence[str]) -> Sql:
@@ -68,7 +74,8 @@ def present(encoded: exp.Table, people: exp.Table, *, words: int) -> Sql:
 
     The first are the records of the table, the other those of the population.
     """
-    return render("encoding/present", encoded=encoded, people=people, words=names(_names(words)))
+    keys = names(word_names(words))
+    return render("encoding/present", encoded=encoded, people=people, words=keys)
 
 
 def crowded(presence: exp.Table) -> Sql:
@@ -192,7 +199,7 @@ def encoded(
         carried: Other columns that tell rows apart, by their names in the result.
     """
     return coded_rows(
-        source, leaves, _names(words), nullable=nullable, carried=carried or {}, is_sized=True
+        source, leaves, word_names(words), nullable=nullable, carried=carried or {}, is_sized=True
     )
 
 
@@ -224,9 +231,9 @@ def grouped(
     joined_rows: exp.Table, words: int, *, carried: Mapping[str, Carried] | None = None
 ) -> Sql:
     """As `encoded`, of records whose columns are all encoded."""
-    word_names = _names(words)
+    keys = word_names(words)
     return coded_rows(
-        joined_rows, {}, word_names, carried=carried or {}, source_words=word_names, is_sized=True
+        joined_rows, {}, keys, carried=carried or {}, source_words=keys, is_sized=True
     )
 
 
@@ -272,9 +279,9 @@ def coded_rows(
 
 def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
     """A leaf map with the codes of a lattice node, which are the bits of the masks."""
-    bits, word_names = dict(zip(_names(len(masks)), masks, strict=True)), leaves.named_selects[1:]
-    masked = [exp.BitwiseAnd(this=column(w), expression=exp.convert(bits[w])) for w in word_names]
-    words = map(alias, masked, word_names)
+    bits, keys = dict(zip(word_names(len(masks)), masks, strict=True)), leaves.named_selects[1:]
+    masked = [exp.BitwiseAnd(this=column(w), expression=exp.convert(bits[w])) for w in keys]
+    words = map(alias, masked, keys)
     return select([column(VALUE), *words], nested(leaves, "leaves"))
 
 
@@ -317,11 +324,7 @@ def marginals(encoded_table: exp.Table, masks: Mapping[int, Sequence[int]]) -> S
         masks: Per number of a column its bits of each word.
     """
     columns = [
-        (
-            number,
-            column_masks,
-            [(w, bits) for w, bits in enumerate(column_masks) if bits] or [(0, 0)],
-        )
+        (number, column_masks, set_words(column_masks) or [(0, 0)])
         for number, column_masks in masks.items()
     ]
     return render("encoding/marginals", encoded=encoded_table, columns=columns)

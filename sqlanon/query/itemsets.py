@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.query.encode import set_words
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 LABEL = "label"
@@ -64,11 +65,6 @@ def compacted(
         masks=[(attribute, set_words(bits)) for attribute, bits in masks.items()],
         words=words,
     )
-
-
-def set_words(bits: Words) -> list[tuple[int, int]]:
-    """The words in which bits are set, by number."""
-    return [(w, mask) for w, mask in enumerate(bits) if mask]
 
 
 def whole(members: exp.Table, k: int, *, words: int) -> Sql:

@@ -31,6 +31,7 @@ from sqlanon.engine.duckdb.resources import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.sqltext import name as quoted
 
 _OLD = "sqlanon_old"
 
@@ -150,7 +151,7 @@ def _merge_log(engine: Engine, path: Path, *, old: str) -> None:
     """Brings the write-ahead log into the old file: beside the new one it would be read into it."""
     if not _log(path).exists():
         return
-    engine.run(exp.Command(this="CHECKPOINT", expression=_quoted(old)))
+    engine.run(exp.Command(this="CHECKPOINT", expression=quoted(old).text))
     if _log(path).exists():
         raise EngineError("its write-ahead log cannot be merged")
 
@@ -182,7 +183,7 @@ def _copy_schema(engine: Engine, old: str, *, new: str, without: exp.Table | Non
     """Copies everything but rows; the definition of what is left out never reaches the disk."""
     with engine.transaction():
         # sqlglot has no tree for this statement.
-        databases = f"FROM DATABASE {_quoted(old)} TO {_quoted(new)} (SCHEMA)"
+        databases = f"FROM DATABASE {quoted(old).text} TO {quoted(new).text} (SCHEMA)"
         engine.run(exp.Command(this="COPY", expression=databases))
         gone = [] if without is None else own_types(engine, without)
         if without is not None:
@@ -258,7 +259,3 @@ def _take_place(fresh: Path, target: Path) -> None:
     # The file has its name by now, whether or not the disk can be told to remember it at once.
     with suppress(OSError):
         sync(target.parent)
-
-
-def _quoted(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql("duckdb")

@@ -27,6 +27,7 @@ from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
 from sqlanon.engine.duckdb.text_layout import TextFormat
 from sqlanon.errors import EngineError, MissingTableError, SourceError
+from sqlanon.sqltext import name as quoted
 
 Kind = Literal["duckdb", "file", "connection", "frame", "remote"]
 
@@ -367,7 +368,7 @@ def _table(engine: DuckDB, database: str, *, table: str | None) -> exp.Table:
     catalog = engine.tables.catalog()
     if table is None:
         return catalog.only_table(database)
-    for name in ('"{}"'.format(table.replace('"', '""')), table):
+    for name in (quoted(table).text, table):
         match = catalog.find(f'"{database}".{name}')
         if match is not None:
             return match

@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.engine.base import Abilities, Row
+from sqlanon.engine.duckdb.errors import called
 from sqlanon.engine.postgres.arrow import (
     ENUM,
     KINDS,
@@ -32,7 +33,7 @@ from sqlanon.engine.postgres.arrow import (
     with_decimals,
 )
 from sqlanon.engine.postgres.errors import fault
-from sqlanon.engine.postgres.tables import PostgresTables, called, text_of
+from sqlanon.engine.postgres.tables import PostgresTables, text_of
 from sqlanon.errors import EngineError, SqlanonError, TimeLimitError
 from sqlanon.sqltext import name as quoted
 from sqlanon.sqltext import value

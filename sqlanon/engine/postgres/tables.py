@@ -181,8 +181,3 @@ def text_of(table: exp.Table) -> str:
     """A table's name as PostgreSQL reads it; a bare one is a temporary's."""
     parts = [part for part in (table.catalog, table.db, table.name) if part]
     return ".".join(quoted(part).text for part in (parts if table.db else ["pg_temp", *parts]))
-
-
-def called(table: exp.Table) -> str:
-    """A table's name for a message; those that sqlanon makes for itself have none."""
-    return "a working table" if table.name.startswith("_sqlanon_") else repr(table.name)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import SourceError
+from sqlanon.sqltext import name as quoted
 from sqlanon.wording import listed
 
 _SAME = {
@@ -81,7 +82,7 @@ def _text(kind: Any) -> str:
     if hasattr(kind, "keyType"):
         return f"MAP({_text(kind.keyType)}, {_text(kind.valueType)})"
     if hasattr(kind, "fields"):
-        parts = (f"{_quoted(field.name)} {_text(field.dataType)}" for field in kind.fields)
+        parts = (f"{quoted(field.name).text} {_text(field.dataType)}" for field in kind.fields)
         return f"STRUCT({', '.join(parts)})"
     if name.startswith(("char(", "varchar(")):
         return "VARCHAR"
@@ -91,8 +92,3 @@ def _text(kind: Any) -> str:
     if name.startswith(("interval day", "interval hour", "interval minute", "interval second")):
         return "INTERVAL"
     return _SAME[name]
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'

@@ -24,7 +24,7 @@ from sqlanon.loss.cells import CellCosts
 from sqlanon.microdata.encoding import JOINED, Encoded
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Masks, Prices
-from sqlanon.query.encode import PEOPLE, SIZE, word
+from sqlanon.query.encode import PEOPLE, SIZE, word_names
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Forecast, at_node
 from sqlanon.sqltext import Sql
@@ -72,7 +72,7 @@ class Pricing:
 
     def _table(self, number: int, levels: Sequence[int]) -> exp.Table:
         tree = self.trees[number]
-        words = [word(w) for w in range(self.layout.words)]
+        words = word_names(self.layout.words)
         columns: dict[str, list[int]] = {name: [] for name in (frequency.LEVEL, *words)}
         columns[frequency.COST] = []
         for level in levels:

@@ -108,7 +108,7 @@ from sqlanon.query.classes.frequency import (
     with_nodes,
 )
 from sqlanon.query.classes.violations import ENTITY, Condition, Figures, value_of
-from sqlanon.query.encode import PEOPLE, SIZE, VALUE
+from sqlanon.query.encode import PEOPLE, SIZE, VALUE, word_names
 from sqlanon.query.privacy import models, population
 from sqlanon.query.privacy.figures import (
     RATIO,
@@ -197,7 +197,7 @@ class SuppressionScope:
     @property
     def keys(self) -> list[str]:
         """The columns that tell the classes of a node apart."""
-        return violations.words(self.words)
+        return word_names(self.words)
 
     @property
     def union_closed(self) -> bool:
@@ -671,7 +671,7 @@ class _Classes:
     @property
     def keys(self) -> list[str]:
         """The columns that tell the classes of several nodes apart."""
-        return [NUMBER, *violations.words(self.words)]
+        return [NUMBER, *word_names(self.words)]
 
     def sizes(self) -> Figures:
         """CLASS_SIZE of every class."""
@@ -680,7 +680,7 @@ class _Classes:
     def beside_population(self, scope: SuppressionScope) -> Figures:
         """Records and people of every class, and what the models of a population make of them."""
         assert self.presence is not None
-        selected = Selected({"released": SIZE, PEOPLE: PEOPLE}, violations.words(self.words))
+        selected = Selected({"released": SIZE, PEOPLE: PEOPLE}, word_names(self.words))
         rows = class_rows(self.presence, self.words, selected=selected, masks=self.masks)
         conditions = [
             (population.violates(m), population.required(m, every=scope.records))
@@ -713,7 +713,7 @@ class _Classes:
         return Figures(figures, asked.conditions)
 
     def _rows(self, size: str, by: Mapping[str, str] | None = None) -> Sql:
-        selected = Selected({size: SIZE}, violations.words(self.words), by or {})
+        selected = Selected({size: SIZE}, word_names(self.words), by or {})
         return class_rows(self.details, self.words, selected=selected, masks=self.masks)
 
 

@@ -20,7 +20,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.assess import release
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.encode import VALUE, Carried, word
+from sqlanon.query.encode import VALUE, Carried, word_names
 from sqlanon.recoding import Node
 from sqlanon.sqltext import Sql
 
@@ -167,7 +167,7 @@ class _Counted:
         if not varying or not kept.classes:
             return {constant: kept.records}
         columns: dict[str, list[int]] = {encode.ATTRIBUTE: [], release.LEAVES: []}
-        words = [word(w) for w in range(self.encoded.layout.words)]
+        words = word_names(self.encoded.layout.words)
         columns |= {name: [] for name in words}
         for number in varying:
             for code, place in self._places(number).items():
@@ -184,7 +184,7 @@ class _Counted:
     def spreads(self, policy: Policy) -> list[Spread]:
         """The spread of each sensitive attribute over the published classes."""
         masks = self.encoded.layout.node_masks(self.node)
-        keys = [word(w) for w in range(len(masks))]
+        keys = word_names(len(masks))
         spreads = []
         for source, name, nulls in self._valued(policy):
             every = release.coded_values(source, name)

@@ -28,6 +28,7 @@ from sqlanon.query.assess import release
 from sqlanon.query.classes import gains, violations
 from sqlanon.query.classes.frequency import Masks, with_nodes
 from sqlanon.query.classes.gains import Valued
+from sqlanon.query.encode import word_names
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import ONE, Ratio
 from sqlanon.sqltext import Sql
@@ -152,7 +153,7 @@ class GainCounter:
         words, details = self.encoded.layout.words, batch.source.details
         assert details is not None
         left = self.engine.materialize(
-            "gains", violations.without(details, suppressed, keys=violations.words(words))
+            "gains", violations.without(details, suppressed, keys=word_names(words))
         )
         rows = [
             self.engine.rows(gains.of_classes(left, words, attribute=attribute))[0]

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.query.assess.release import PLACE, labels
 from sqlanon.query.classes.frequency import Masks
-from sqlanon.query.encode import word
+from sqlanon.query.encode import word_names
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 WHICH = "sqlanon_which"
@@ -196,7 +196,7 @@ def in_both(both: Sql, *, columns: Sequence[str]) -> Sql:
 
 
 def _words(words: int) -> list[Sql]:
-    return names(map(word, range(words)))
+    return names(word_names(words))
 
 
 def _node(labels: int) -> Sql:

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, mask
 from sqlanon.query.classes.violations import beside
-from sqlanon.query.encode import ATTRIBUTE, LEAF, SIZE, values_of, word
+from sqlanon.query.encode import ATTRIBUTE, LEAF, SIZE, values_of, word_names
 from sqlanon.query.syntax import column
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
 
@@ -165,7 +165,7 @@ def published_parts(
         released=released,
         original=original,
         places=_places(words),
-        words=names(map(word, range(words))),
+        words=names(word_names(words)),
     )
 
 
@@ -207,7 +207,7 @@ def node_classes(
         "assess/node_classes",
         source=source,
         masks=masks,
-        words=names(map(word, range(len(masks)))),
+        words=names(word_names(len(masks))),
         k=k,
         suppressed=suppressed,
     )

@@ -22,8 +22,7 @@ from sqlanon.hierarchy.layout import Field
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram
 from sqlanon.query.classes.table_classes import sized_classes
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.classes.violations import words as keys_of
-from sqlanon.query.encode import VALUE, word
+from sqlanon.query.encode import VALUE, word, word_names
 from sqlanon.query.syntax import alias, bigint, column, select
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
@@ -53,14 +52,14 @@ def single_class_persons(source: exp.Table, words: int) -> Sql:
     return expression(
         "SELECT {{ words }}, CAST(COUNT(*) AS BIGINT) AS size FROM {{ source }}"
         " GROUP BY {{ words }}",
-        words=listed(names(keys_of(words))),
+        words=listed(names(word_names(words))),
         source=source,
     )
 
 
 def class_histogram(source: exp.Table, words: int, *, person: str | None = None) -> Sql:
     """The sizes of the classes of all columns and how many classes have each size."""
-    return histogram(_classes(source, names(keys_of(words)), person=person))
+    return histogram(_classes(source, names(word_names(words)), person=person))
 
 
 def person_histogram(source: exp.Table, words: int, *, person: str) -> Sql:
@@ -70,7 +69,7 @@ def person_histogram(source: exp.Table, words: int, *, person: str) -> Sql:
         "SELECT {{ person }} AS person, COUNT(*) OVER (PARTITION BY {{ words }}) AS class_size"
         " FROM {{ source }}) AS sized GROUP BY person",
         person=name(person),
-        words=listed(names(keys_of(words))),
+        words=listed(names(word_names(words))),
         source=source,
     )
     return histogram(smallest)
@@ -95,7 +94,7 @@ def no_uniques(words: int) -> Sql:
     return expression(
         "SELECT {% for own in cells %}{% if not loop.first %}, {% endif %}CAST(0 AS BIGINT)"
         " AS {{ own }}{% endfor %} WHERE 1 = 0",
-        cells=names([SUBSET, MEMBERS, *keys_of(words)]),
+        cells=names([SUBSET, MEMBERS, *word_names(words)]),
     )
 
 
@@ -107,7 +106,7 @@ def minimal_uniques(source: exp.Table, sets: Sequence[Sequence[int]], *, known: 
         sets: Per set its columns, a bit for each, how many these are, and its masks of the words.
         known: What was found by all smaller sets.
     """
-    words = names(keys_of(len(sets[0]) - 2))
+    words = names(word_names(len(sets[0]) - 2))
     return render("assess/minimal_uniques", source=source, sets=sets, words=words, known=known)
 
 
@@ -134,7 +133,7 @@ def sets_of_records(minimal: exp.Table, words: int, *, largest: int) -> Sql:
         sizes=listed(names(f"size_{size}" for size in range(1, largest + 1))),
         numbers=range(1, largest + 1),
         minimal=minimal,
-        words=listed(names(keys_of(words))),
+        words=listed(names(word_names(words))),
     )
 
 

@@ -18,6 +18,7 @@ from sqlanon.query.classes.frequency import (
     Selected,
     class_rows,
 )
+from sqlanon.query.encode import word_names
 from sqlanon.sqltext import Sql, expression, listed, name, names, render, value
 
 _FITS = 1 << 62
@@ -52,7 +53,7 @@ def of_nodes(
 
     `masks` are the nodes, None stands for those of the query.
     """
-    keys = violations.words(words)
+    keys = word_names(words)
     parts = []
     for attribute in attributes:
         by = {"rank": violations.value_of(attribute.number)}
@@ -69,7 +70,7 @@ def of_nodes(
 
 def of_classes(rows: exp.Table, words: int, *, attribute: Valued) -> Sql:
     """The gains of one attribute over the classes of some details, in one row without a NUMBER."""
-    keys = violations.words(words)
+    keys = word_names(words)
     values = expression(
         "SELECT {{ keys }}, {{ rank }} AS rank, CAST(SUM(size) AS BIGINT) AS held FROM {{ rows }}"
         " GROUP BY {{ keys }}, {{ rank }}",

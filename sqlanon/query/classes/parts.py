@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.classes.violations import words as keys_of
+from sqlanon.query.encode import set_words, word_names
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 UNIT, PART, GROUP, ROWS = "unit", "part", "new_part", "rows"
@@ -58,16 +58,11 @@ def parted(
     return render(
         "classes/parted",
         coded=coded,
-        words=names(keys_of(words)),
+        words=names(word_names(words)),
         keys=names(keys),
         carried=names(carried),
-        bits=_set(bits),
+        bits=set_words(bits),
     )
-
-
-def _set(bits: Sequence[int]) -> list[tuple[int, int]]:
-    """The words with bits, by number."""
-    return [(w, mask) for w, mask in enumerate(bits) if mask]
 
 
 def part_sizes(state: exp.Table) -> Sql:
@@ -95,7 +90,7 @@ def marginal(
         parts: The parts to count; without them all.
     """
     return render(
-        "classes/marginal", state=state, bits=_set(bits), carried=names(carried), parts=parts
+        "classes/marginal", state=state, bits=set_words(bits), carried=names(carried), parts=parts
     )
 
 

@@ -22,8 +22,7 @@ from sqlglot import exp
 from sqlanon.query import encode
 from sqlanon.query.classes.frequency import histogram
 from sqlanon.query.classes.violations import ENTITY, spread_rows, value_of
-from sqlanon.query.classes.violations import words as keys
-from sqlanon.query.encode import Carried
+from sqlanon.query.encode import Carried, word_names
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 
@@ -120,7 +119,7 @@ def coded_rows(source: exp.Table, coding: Coding) -> Sql:
     if coding.entity is not None:
         carried[ENTITY] = Carried(coding.entity)
     return encode.coded_rows(
-        source, coding.maps, keys(coding.words), nullable=coding.nullable, carried=carried
+        source, coding.maps, word_names(coding.words), nullable=coding.nullable, carried=carried
     )
 
 
@@ -131,7 +130,7 @@ def without_code(rows: exp.Table, words: int) -> Sql:
         " WHERE {% for word in words %}{% if not loop.first %} OR {% endif %}{{ word }} IS NULL"
         "{% endfor %}",
         rows=rows,
-        words=names(keys(words)),
+        words=names(word_names(words)),
     )
 
 
@@ -173,17 +172,17 @@ def sizes_histogram(classes: exp.Table) -> Sql:
 
 def sized_rows(rows: exp.Table, larger: exp.Table, *, words: int) -> Sql:
     """The rows of `coded_rows` with the CLASS_SIZE of `larger_classes`, or 1."""
-    return render("classes/sized_rows", rows=rows, larger=larger, words=names(keys(words)))
+    return render("classes/sized_rows", rows=rows, larger=larger, words=names(word_names(words)))
 
 
 def attribute_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """Rows of the words, VALUE and SIZE."""
-    return spread_rows(rows, keys(words), attribute=value, size=1)
+    return spread_rows(rows, word_names(words), attribute=value, size=1)
 
 
 def person_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """As `attribute_rows`; a person counts once for each class and value."""
-    return spread_rows(rows, keys(words), attribute=value, entity=name(ENTITY))
+    return spread_rows(rows, word_names(words), attribute=value, entity=name(ENTITY))
 
 
 def shared_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
@@ -206,8 +205,8 @@ def single_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
 
 def persons_given_away(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
     """Persons with records in classes of one value or none, in one row; NULL is no value."""
-    word_names = names(keys(words))
-    return render("classes/persons_given_away", rows=rows, words=word_names, value=value)
+    keys = names(word_names(words))
+    return render("classes/persons_given_away", rows=rows, words=keys, value=value)
 
 
 def pair_value(one: int, other: int, *, values: int) -> Sql:
@@ -218,7 +217,7 @@ def pair_value(one: int, other: int, *, values: int) -> Sql:
 
 
 def _words(count: int) -> Sql:
-    return listed(names(keys(count)))
+    return listed(names(word_names(count)))
 
 
 def set_counts(source: exp.Table, sets: Sequence[Sequence[str]]) -> Sql:
@@ -265,7 +264,7 @@ def trajectories(
     return render(
         "classes/trajectories",
         rows=rows,
-        words=names(keys(words)),
+        words=names(word_names(words)),
         person=name(person),
         records=records or expression("COUNT(*)"),
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
-from sqlanon.query.encode import word
+from sqlanon.query.encode import word_names
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 ENTITY = "entity"
@@ -29,11 +29,6 @@ Condition: TypeAlias = "tuple[Fragment, Fragment]"
 def value_of(attribute: int) -> str:
     """Name of the column that holds a sensitive attribute's value, or its rank."""
     return f"value_{attribute}"
-
-
-def words(count: int) -> list[str]:
-    """The keys of a node's classes."""
-    return [word(w) for w in range(count)]
 
 
 def spread_rows(
@@ -98,7 +93,7 @@ def rare(rows: Fragment, masks: Sequence[Sequence[int]], *, k: int) -> Sql:
     parts = [
         expression("classes.word_{{ w }} & sets.mask_{{ w }}", w=w) for w in range(len(masks[0]))
     ]
-    classes = _rare(rows, words(len(masks[0])), sets=masks, parts=parts, k=k)
+    classes = _rare(rows, word_names(len(masks[0])), sets=masks, parts=parts, k=k)
     return expression(
         "SELECT CAST(0 AS BIGINT) AS number, rare.* FROM {{ classes }} AS rare", classes=classes
     )

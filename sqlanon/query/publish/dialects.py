@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlanon.dialects import PHRASINGS
+from sqlanon.dialects import PHRASINGS, table_alias
 from sqlanon.query.encode import LEAF, VALUE
 from sqlanon.query.syntax import alias, column, nested, select, table
 from sqlanon.sqlglot_version import FROM, TELLS_NULLS, WITH
@@ -77,7 +77,7 @@ def with_source(rows: exp.Select, source: exp.Select) -> exp.Select:
     result = rows.copy()
     clause = result.args.get(WITH)
     # Without this word an engine may store the records in full before it reads them.
-    first = exp.CTE(this=source, alias=_table_alias(SOURCE), materialized=False)
+    first = exp.CTE(this=source, alias=table_alias(SOURCE), materialized=False)
     result.set(WITH, exp.With(expressions=[first, *(clause.expressions if clause else [])]))
     return result
 
@@ -182,7 +182,7 @@ def _self_contained(
         left += [queries[n] for n in fresh]
     result = _renamed(query, stored, name=name)
     with_ = [
-        exp.CTE(this=_renamed(queries[n], stored, name=name), alias=_table_alias(n))
+        exp.CTE(this=_renamed(queries[n], stored, name=name), alias=table_alias(n))
         for n in queries
         if n in needed
     ]
@@ -199,10 +199,6 @@ def _renamed(query: exp.Select, stored: Sequence[str], *, name: Callable[[str], 
             shown = relation.alias or relation.name
             relation.replace(exp.alias_(table(name(relation.name)), shown, table=True, quoted=True))
     return result
-
-
-def _table_alias(name: str) -> exp.TableAlias:
-    return exp.TableAlias(this=exp.to_identifier(name, quoted=True))
 
 
 def _collated(value: exp.Expr, name: str) -> exp.Expr:
