@@ -552,11 +552,8 @@ class RoutedNotes:
 
 def _set_zone(near: DuckDB, zone: str) -> None:
     """Gives the near one the time zone of the far one's session."""
-    try:
+    with suppress(EngineError):
         near.run(set_option("TimeZone", zone))
-    except EngineError:
-        pass
-    else:
         return
     raise EngineError(
         f"the time zone of the session, {zone!r}, is none that DuckDB knows; set another, such as "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,21 +116,19 @@ def _parquet_names(engine: DuckDB, path: Path) -> list[str]:
 def _read_arrow(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
     import pyarrow
 
-    try:
-        with pyarrow.OSFile(str(path)) as file:
-            batches = arrow_batches(file)
-            names = list(batches.schema.names)
-            refuse_alike(path, names)
-            use = how.use(names)
-            loaded = home(engine, table, names=names, use=use)
-            # Dictionaries come out as text: their unused values are no part of the table.
-            frame = engine.register(batches)
-            wanted = exp.select(*loading(names, use)).from_(frame)
-            engine.run(create_temporary(loaded.copy(), wanted))
-            complete(engine, loaded, table=table, names=names, use=use)
-            return
-    except (pyarrow.ArrowException, OSError, EngineError):
-        pass
+    unreadable = suppress(pyarrow.ArrowException, OSError, EngineError)
+    with unreadable, pyarrow.OSFile(str(path)) as file:
+        batches = arrow_batches(file)
+        names = list(batches.schema.names)
+        refuse_alike(path, names)
+        use = how.use(names)
+        loaded = home(engine, table, names=names, use=use)
+        # Dictionaries come out as text: their unused values are no part of the table.
+        frame = engine.register(batches)
+        wanted = exp.select(*loading(names, use)).from_(frame)
+        engine.run(create_temporary(loaded.copy(), wanted))
+        complete(engine, loaded, table=table, names=names, use=use)
+        return
     raise SourceError(f"{path.name!r} is not a readable Arrow IPC file")
 
 

@@ -315,8 +315,7 @@ def _on_disk(action: Callable[[], T], target: Path) -> T:
     try:
         return action()
     except OSError as error:
-        reason = error.strerror
-    raise SourceError(f"{str(target)!r} cannot be written: {reason}")
+        raise SourceError(f"{str(target)!r} cannot be written: {error.strerror}") from None
 
 
 def _as_it_is(name: str, kind: exp.DataType) -> tuple[exp.Expr, exp.DataType]:

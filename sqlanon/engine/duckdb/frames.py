@@ -620,12 +620,8 @@ def owned(frame: object) -> tuple[object, object]:
     if not isinstance(frame, duckdb.DuckDBPyRelation) or QUERIES_LEAVE_NOTHING:
         return held_frame, None
     default = duckdb.default_connection()
-    try:
-        with _variable(frame) as name:
-            default.sql(f"SELECT * FROM {name} LIMIT 0")
-    except duckdb.Error:
-        pass
-    else:
+    with suppress(duckdb.Error), _variable(frame) as name:
+        default.sql(f"SELECT * FROM {name} LIMIT 0")
         return default, held_frame
     raise SourceError(
         "the relation is of a connection of its own, which this version of DuckDB does not tell; "

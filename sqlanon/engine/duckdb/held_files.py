@@ -71,15 +71,13 @@ def held_data(path: Path) -> HeldFile:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError as error:
-        reason = error.strerror
-    else:
+        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    before = os.fstat(descriptor)
+    # Whoever writes within the same tick of the clock would leave the same time behind.
+    if 0 <= time.time_ns() - before.st_mtime_ns < _TICK:
+        time.sleep(_TICK / 1e9)
         before = os.fstat(descriptor)
-        # Whoever writes within the same tick of the clock would leave the same time behind.
-        if 0 <= time.time_ns() - before.st_mtime_ns < _TICK:
-            time.sleep(_TICK / 1e9)
-            before = os.fstat(descriptor)
-        return HeldFile(path, _figures(before), descriptor, is_written=False)
-    raise SourceError(f"{str(path)!r} cannot be read: {reason}")
+    return HeldFile(path, _figures(before), descriptor, is_written=False)
 
 
 def held_database(path: Path, *, read_only: bool) -> HeldFile:

@@ -228,8 +228,7 @@ def _existing(path: Path) -> Path:
         with path.open("rb"):
             return path.resolve()
     except OSError as error:
-        reason = error.strerror
-    raise SourceError(f"{str(path)!r} cannot be read: {reason}")
+        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror}") from None
 
 
 def is_database(path: Path) -> bool:
@@ -313,8 +312,7 @@ def _resolved(engine: DuckDB, other: object) -> exp.Table:
     try:
         return engine.tables.resolve(other)
     except MissingTableError as error:
-        message = f"{error}, and no file of that name"
-    raise MissingTableError(message)
+        raise MissingTableError(f"{error}, and no file of that name") from None
 
 
 @contextmanager

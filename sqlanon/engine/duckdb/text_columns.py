@@ -8,6 +8,7 @@ policy, which says which columns are which, is made from the header, before the 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -357,7 +358,7 @@ def refuse_date_format(engine: DuckDB, form: TextFormat) -> None:
         return
     day = exp.cast(exp.Literal.string("2000-12-31"), "TIMESTAMP")
     shown = exp.Anonymous(this="strftime", expressions=[day, exp.Literal.string(form.date_format)])
-    try:
+    with suppress(EngineError):
         [(text,)] = engine.rows(exp.select(shown))
         read = exp.Anonymous(
             this="strptime",
@@ -365,8 +366,6 @@ def refuse_date_format(engine: DuckDB, form: TextFormat) -> None:
         )
         engine.rows(exp.select(read))
         return
-    except EngineError:
-        pass
     raise SourceError(
         f"date format {form.date_format!r} is none that strptime reads; write it like '%d/%m/%Y'"
     )

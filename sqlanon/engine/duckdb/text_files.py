@@ -464,11 +464,9 @@ def cut_off(path: Path) -> SourceError | None:
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
     """Names a file that is damaged instead of what its reader says."""
-    try:
+    with suppress(OSError, EOFError, zlib.error):
         yield
         return
-    except (OSError, EOFError, zlib.error):
-        pass
     raise SourceError(f"{path.name!r} cannot be read to its end: it is damaged, or cut off")
 
 

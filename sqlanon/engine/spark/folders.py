@@ -119,11 +119,8 @@ class FolderDraft:
         try:
             self._own = OwnFolder.make(place.parent, HIDDEN)
         except OSError as error:
-            reason = error.strerror
-        else:
-            self.path = self._own.path / "draft"
-            return
-        raise SourceError(f"the folder {str(place.parent)!r}: {reason}")
+            raise SourceError(f"the folder {str(place.parent)!r}: {error.strerror}") from None
+        self.path = self._own.path / "draft"
 
     @property
     def is_seen(self) -> bool:

@@ -410,8 +410,7 @@ def _noting() -> OwnFolder:
     try:
         return OwnFolder.make(None, _NOTED)
     except OSError as error:
-        reason = error.strerror
-    raise SourceError(f"the temporary folder of this machine: {reason}")
+        raise SourceError(f"the temporary folder of this machine: {error.strerror}") from None
 
 
 def _note(folder: OwnFolder, entry: dict[str, str]) -> None:
@@ -420,10 +419,7 @@ def _note(folder: OwnFolder, entry: dict[str, str]) -> None:
         with (folder.path / _PLACES).open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
     except OSError as error:
-        reason = error.strerror
-    else:
-        return
-    raise SourceError(f"the temporary folder of this machine: {reason}")
+        raise SourceError(f"the temporary folder of this machine: {error.strerror}") from None
 
 
 def _cleared(folder: Path, session: Any, calls: Calls) -> bool:
