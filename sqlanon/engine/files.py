@@ -16,7 +16,7 @@ from sqlanon.engine.duckdb.database_objects import (
 from sqlanon.engine.duckdb.export import ending_of, export, refuse_folder, refuse_output
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
 from sqlanon.engine.duckdb.traces import beside, file_traces, free_blocks, texts_in
-from sqlanon.engine.own_folders import DraftFile, digest, write_file, write_private
+from sqlanon.engine.own_folders import DraftFile, digest, swept, write_file, write_private
 
 __all__ = [
     "DraftFile",
@@ -40,6 +40,7 @@ __all__ = [
     "refuse_output",
     "refuse_second_name",
     "rewrite",
+    "swept",
     "texts_in",
     "write_file",
     "write_private",

@@ -111,31 +111,11 @@ def own_folder(parent: str | Path | None = None, prefix: str = VISIBLE) -> Itera
         folder.remove()
 
 
-@contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """A draft of a file that takes its place in one step, once it is safe on the disk.
-
-    The draft lies in an own folder beside the target; whatever goes wrong, the target stays as it
-    was. Its mode is 0600. Whoever follows a link gets the new file.
-
-    Raises:
-        OSError: The draft cannot be written or take the place.
-    """
-    target = target.resolve()
-    with own_folder(target.parent, HIDDEN) as folder:
-        draft = folder / "draft"
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        yield draft
-        sync(draft)
-        draft.replace(target)
-        # The file has its name by now, whether or not the disk can be told to remember it at once.
-        with suppress(OSError):
-            sync(target.parent)
-
-
 @dataclass(frozen=True, slots=True)
 class DraftFile:
     """A text that is written beside its target, where only its owner can read it, until `publish`.
+
+    Until then the target stays as it was, whatever goes wrong. Who follows a link gets the new one.
 
     Args:
         folder: An own folder beside the target.
@@ -153,7 +133,6 @@ class DraftFile:
             OSError: It cannot be written; nothing is left of it.
         """
         target = target.resolve()
-        swept([target.parent])
         draft = cls(OwnFolder.make(target.parent, HIDDEN), target)
         try:
             draft.fill(text)
@@ -172,18 +151,15 @@ class DraftFile:
         file.write_text(text, encoding="utf-8", newline="\n")
         sync(file)
 
-    def publish(self) -> None:
-        """Gives the file its name, and the rights of the one before or usual ones.
+    def publish(self, mode: int | None = None) -> None:
+        """Gives the file its name, and some rights; None for those of the one before or usual ones.
 
         Raises:
             OSError: The name cannot be given; the draft is gone all the same.
         """
         file = self.folder.path / self.target.name
         try:
-            file.chmod(usual_mode(self.target))
-            file.replace(self.target)
-            with suppress(OSError):
-                sync(self.target.parent)
+            take_place(file, self.target, usual_mode(self.target) if mode is None else mode)
         finally:
             self.discard()
 
@@ -193,7 +169,7 @@ class DraftFile:
 
 
 def write_private(target: Path, text: str) -> list[str]:
-    """Writes a file for its owner alone, in place of an old one in one step: see `replacing`.
+    """Writes a file for its owner alone, in place of an old one in one step: see `DraftFile`.
 
     What is no file but a device or a pipe is written to.
 
@@ -204,17 +180,22 @@ def write_private(target: Path, text: str) -> list[str]:
         target.write_text(text, encoding="utf-8")
         return []
     notes = swept([target.resolve().parent])
-    with replacing(target) as draft, draft.open("w", encoding="utf-8", newline="") as file:
-        file.write(text)
+    DraftFile.make(target, text).publish(0o600)
     return notes
 
 
 def write_file(target: Path, text: str) -> None:
     """Writes a file in place of an old one in one step, with that one's rights or usual ones."""
-    mode = usual_mode(target)
-    with replacing(target) as draft:
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        draft.chmod(mode)
+    DraftFile.make(target, text).publish()
+
+
+def take_place(draft: Path, target: Path, mode: int) -> None:
+    """Gives a finished file the name of another in one step, with these rights."""
+    draft.chmod(mode)
+    draft.replace(target)
+    # The file has its name by now, whether or not the disk can be told to remember it at once.
+    with suppress(OSError):
+        sync(target.parent)
 
 
 def usual_mode(target: Path) -> int:

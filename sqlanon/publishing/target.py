@@ -129,6 +129,7 @@ class Companion:
         provenance = replace(report.provenance, output_sha256=digest)
         self._written = self._text(replace(report, provenance=provenance))
         with on_disk(self.what, self.path):
+            files.swept([self.path.resolve().parent])
             self._draft = files.DraftFile.make(self.path, self._written)
 
     def write(self, report: Report) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from sqlanon.engine.own_folders import (
     VISIBLE,
     OwnFolder,
     own_folder,
-    replacing,
     swept,
     write_file,
     write_private,
@@ -178,8 +177,7 @@ def test_a_draft_is_on_the_disk_before_it_takes_the_place(tmp_path, monkeypatch)
     replace = os.replace
     monkeypatch.setattr(os, "fsync", lambda _: order.append("sync"))
     monkeypatch.setattr(os, "replace", lambda *names: order.append("replace") or replace(*names))
-    with replacing(tmp_path / "a") as draft:
-        draft.write_text("x")
+    write_private(tmp_path / "a", "x")
     assert order == ["sync", "replace", "sync"]
 
 

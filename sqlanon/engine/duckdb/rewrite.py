@@ -29,7 +29,7 @@ from sqlanon.engine.duckdb.database_objects import (
 from sqlanon.engine.duckdb.held_files import held_database
 from sqlanon.engine.duckdb.resources import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
-from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync
+from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync, take_place
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.sqltext import name as quoted
 
@@ -250,12 +250,8 @@ def _tables(
 def _take_place(fresh: Path, target: Path) -> None:
     """Gives a finished file the name, rights and owner of the one that it replaces."""
     status = target.stat()
-    fresh.chmod(status.st_mode & 0o777)
     owner = (status.st_uid, status.st_gid)
     if hasattr(os, "chown") and (fresh.stat().st_uid, fresh.stat().st_gid) != owner:
         os.chown(fresh, status.st_uid, status.st_gid)
     sync(fresh)
-    fresh.replace(target)
-    # The file has its name by now, whether or not the disk can be told to remember it at once.
-    with suppress(OSError):
-        sync(target.parent)
+    take_place(fresh, target, status.st_mode & 0o777)

@@ -174,7 +174,7 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
         if synced.is_dir():
             raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr("sqlanon.engine.duckdb.rewrite.sync", sync)
+    monkeypatch.setattr("sqlanon.engine.own_folders.sync", sync)
     rewrite(path)
     assert b"MARKER" not in contents(tmp_path)
 
