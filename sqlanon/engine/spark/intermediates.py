@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import uuid
 from contextlib import suppress
 from pathlib import Path
@@ -119,7 +118,70 @@ def _may_be_here(session: Any, calls: Calls) -> bool:
     return str(master).startswith("local")
 
 
-class LocalFiles:
+class _Files:
+    """Parquet files in a folder that Spark and this program reach; `close` removes it.
+
+    Args:
+        session: Open.
+        calls: Its calls.
+        address: The folder as Spark names it.
+        system: Its file system, for this program.
+        path: The folder there.
+
+    Raises:
+        SourceError: Spark writes elsewhere; the folder is closed.
+    """
+
+    def __init__(self, session: Any, calls: Calls, *, address: str, system: Any, path: str) -> None:
+        self._session, self._calls, self._address = session, calls, address
+        self._system, self._path = system, path
+        try:
+            self._refuse_unseen()
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, name: str, frame: Any) -> None:
+        """Stores the rows of a query."""
+        place, path = self._place(name), f"{self._path}/{name}"
+        self._calls(lambda: frame.write.parquet(place, compression="zstd"), "store an intermediate")
+        # Sail makes nothing for no rows.
+        self._calls(lambda: self._system.create_dir(path), "store an intermediate")
+
+    def frame(self, name: str) -> Any:
+        """What is stored, as a data frame."""
+        return self._session.read.parquet(self._place(name))
+
+    def files(self, name: str) -> Dataset | None:
+        """The files, which may be none for no rows."""
+        return _dataset(f"{self._path}/{name}", self._system)
+
+    def drop(self, name: str) -> None:
+        """Removes what is stored; it may be gone."""
+        deleted(self._system, f"{self._path}/{name}")
+
+    def close(self) -> None:
+        """Removes the folder."""
+        raise NotImplementedError
+
+    def _place(self, name: str) -> str:
+        return f"{self._address}/{name}"
+
+    def _refuse_unseen(self) -> None:
+        """Refuses a folder in which Spark does not write what this program reads: it tries."""
+        seen = None
+        with suppress(SqlanonError):
+            self.write("tried", self._session.sql("SELECT 1 AS `one`"))
+            seen = self.files("tried")
+            self.drop("tried")
+        if seen is None or not seen.files:
+            raise SourceError(
+                "Spark writes no file where sqlanon could read it; name a folder or an address "
+                "that both reach with scratch, or choose table for materialize"
+            )
+
+
+class LocalFiles(_Files):
     """Parquet files in an own folder of this machine, for the owner alone.
 
     Args:
@@ -132,48 +194,23 @@ class LocalFiles:
     """
 
     def __init__(self, session: Any, calls: Calls, *, scratch: str | None = None) -> None:
-        self._session, self._calls = session, calls
+        from pyarrow import fs
+
         parent = None if scratch is None else local_path(scratch)
         self.notes = swept([parent])
         try:
             self._folder = OwnFolder.make(parent)
         except OSError as error:
-            reason = error.strerror
-        else:
-            try:
-                _refuse_unseen(self)
-            except BaseException:
-                self.close()
-                raise
-            return
-        raise SourceError(f"the folder for intermediates: {reason}")
-
-    def write(self, name: str, frame: Any) -> None:
-        """Stores the rows of a query."""
-        self._calls(lambda: _write(frame, self._place(name)), "store an intermediate")
-        Path(self._place(name)).mkdir(exist_ok=True)  # Sail makes nothing for no rows
-
-    def frame(self, name: str) -> Any:
-        """What is stored, as a data frame."""
-        return self._session.read.parquet(self._place(name))
-
-    def files(self, name: str) -> Dataset | None:
-        """The files, which may be none for no rows."""
-        return _dataset(self._place(name))
-
-    def drop(self, name: str) -> None:
-        """Removes what is stored; it may be gone."""
-        shutil.rmtree(self._place(name), ignore_errors=True)
+            raise SourceError(f"the folder for intermediates: {error.strerror}") from None
+        path = str(self._folder.path)
+        super().__init__(session, calls, address=path, system=fs.LocalFileSystem(), path=path)
 
     def close(self) -> None:
         """Removes the folder."""
         self._folder.remove()
 
-    def _place(self, name: str) -> str:
-        return str(self._folder.path / name)
 
-
-class RemoteFiles:
+class RemoteFiles(_Files):
     """Parquet files in a fresh folder of a store that Spark and this program reach.
 
     Who may read it is said by the store.
@@ -188,36 +225,12 @@ class RemoteFiles:
     """
 
     def __init__(self, session: Any, calls: Calls, *, scratch: str) -> None:
-        self._session, self._calls, self.notes = session, calls, list[str]()
-        self._uri = f"{scratch.rstrip('/')}/{_PREFIX}{uuid.uuid4().hex}"
-        self._system, self._path = reached(self._uri)
+        self.notes = list[str]()
+        address = f"{scratch.rstrip('/')}/{_PREFIX}{uuid.uuid4().hex}"
+        system, path = reached(address)
         self._noted = _noting()
-        _note(self._noted, {"folder": self._uri})
-        try:
-            _refuse_unseen(self)
-        except BaseException:
-            self.close()
-            raise
-
-    def write(self, name: str, frame: Any) -> None:
-        """Stores the rows of a query."""
-        self._calls(lambda: _write(frame, f"{self._uri}/{name}"), "store an intermediate")
-        # Sail makes nothing for no rows.
-        self._calls(
-            lambda: self._system.create_dir(f"{self._path}/{name}"), "store an intermediate"
-        )
-
-    def frame(self, name: str) -> Any:
-        """What is stored, as a data frame."""
-        return self._session.read.parquet(f"{self._uri}/{name}")
-
-    def files(self, name: str) -> Dataset | None:
-        """The files, which may be none for no rows."""
-        return _dataset(f"{self._path}/{name}", self._system)
-
-    def drop(self, name: str) -> None:
-        """Removes what is stored; it may be gone."""
-        deleted(self._system, f"{self._path}/{name}")
+        _note(self._noted, {"folder": address})
+        super().__init__(session, calls, address=address, system=system, path=path)
 
     def close(self) -> None:
         """Removes the folder; where it stays, the next run tries again."""
@@ -352,27 +365,7 @@ class Noted:
         self._folder.remove()
 
 
-def _refuse_unseen(place: LocalFiles | RemoteFiles) -> None:
-    """Refuses a folder of files that Spark does not write where this program reads: it tries."""
-    session, seen = place._session, None
-    try:
-        place.write("tried", session.sql("SELECT 1 AS `one`"))
-        seen = place.files("tried")
-        place.drop("tried")
-    except SqlanonError:
-        pass
-    if seen is None or not seen.files:
-        raise SourceError(
-            "Spark writes no file where sqlanon could read it; name a folder or an address that "
-            "both reach with scratch, or choose table for materialize"
-        )
-
-
-def _write(frame: Any, place: str) -> None:
-    frame.write.option("compression", "zstd").parquet(place)
-
-
-def _dataset(place: str, system: Any = None) -> Dataset:
+def _dataset(place: str, system: Any) -> Dataset:
     """Files that Spark wrote; instants are microseconds, which Spark may write as nanoseconds."""
     from pyarrow import dataset
 
