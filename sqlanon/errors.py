@@ -23,11 +23,11 @@ class HierarchyError(SqlanonError, ValueError):
     """A hierarchy that is no laminar tree, or that does not fit its column.
 
     Args:
-        faults: One sentence per fault, each naming hierarchy, column, level and count.
+        faults: A sentence, or one per fault, each naming hierarchy, column, level and count.
     """
 
-    def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
+    def __init__(self, faults: str | Sequence[str]) -> None:
+        self.faults = (faults,) if isinstance(faults, str) else tuple(faults)
         super().__init__("; ".join(self.faults))
 
 

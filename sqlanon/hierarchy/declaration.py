@@ -99,21 +99,21 @@ class Hierarchy:
         """
         subject = f"hierarchy {name!r}" if name else "hierarchy of rows"
         if not isinstance(name, str):
-            raise HierarchyError(["the name of a hierarchy must be a text"])
+            raise HierarchyError("the name of a hierarchy must be a text")
         try:
             paths: tuple[Any, ...] = tuple(map(tuple, rows))
         except TypeError:
-            raise HierarchyError([f"{subject} needs rows that are lists of labels"]) from None
+            raise HierarchyError(f"{subject} needs rows that are lists of labels") from None
         foreign = set(map(type, chain.from_iterable(paths))) - {str, type(None)}
         if foreign - {int}:
-            raise HierarchyError([f"{subject} has labels that are neither text nor integer"])
+            raise HierarchyError(f"{subject} has labels that are neither text nor integer")
         if foreign:
             paths = tuple(
                 tuple(None if label is None else str(label) for label in path) for path in paths
             )
         if others is not None and not paths:
             raise HierarchyError(
-                [f"{subject} has only the row for all other values; give a value a row of its own"]
+                f"{subject} has only the row for all other values; give a value a row of its own"
             )
         faults = shape_faults(paths, subject) or _others_faults(others, paths[0], subject=subject)
         if faults:
@@ -142,7 +142,7 @@ class Hierarchy:
         path = path_of(file, "hierarchy file")
         name = path.name if name is None else name
         if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
-            raise HierarchyError([f"hierarchy {name!r}: the delimiter must be one character"])
+            raise HierarchyError(f"hierarchy {name!r}: the delimiter must be one character")
         numbered = read_rows(path, name, delimiter=delimiter)
         rest = [(line, row) for line, row in numbered if row[0] is OTHERS]
         numbered = [(line, row) for line, row in numbered if row[0] is not OTHERS]
@@ -233,7 +233,7 @@ class Hierarchy:
             SourceError: If the file cannot be read.
         """
         if not isinstance(text, str):
-            raise HierarchyError([f"a hierarchy in words must be a text, not {kind_of(text)}"])
+            raise HierarchyError(f"a hierarchy in words must be a text, not {kind_of(text)}")
         return cls.from_dict(form_of_spec(text), folder=folder)
 
     @classmethod
@@ -253,7 +253,7 @@ class Hierarchy:
             SourceError: If the file cannot be read.
         """
         if not isinstance(form, Mapping):
-            raise HierarchyError([f"the form of a hierarchy must be a table, not {kind_of(form)}"])
+            raise HierarchyError(f"the form of a hierarchy must be a table, not {kind_of(form)}")
         kinds = [kind for kind in FORMS if kind in form]
         kind = kinds[0] if kinds else "suppress"
         unknown = sorted(set(map(str, form)) - {*kinds, *FORMS[kind]})
@@ -269,7 +269,7 @@ class Hierarchy:
             return _builders(folder)[kind](form.get(kind, True), options)
         except TypeError:
             fault = f"hierarchy '{kind}' has a value of the wrong type; give {_VALUES[kind]}"
-            raise HierarchyError([fault]) from None
+            raise HierarchyError(fault) from None
 
     def to_dict(self) -> dict[str, object]:
         """The form that `from_dict` reads: JSON and TOML can carry it, rows and all."""
@@ -326,7 +326,7 @@ def _builders(
 
     def suppress(wanted: object, _: object) -> Hierarchy:
         if wanted is not True:
-            raise HierarchyError(["hierarchy 'suppress' can only be true; leave the key out"])
+            raise HierarchyError("hierarchy 'suppress' can only be true; leave the key out")
         return Hierarchy.suppression()
 
     return {
@@ -395,7 +395,7 @@ def form_of_spec(text: str) -> dict[str, Any]:
         return _read_options(kind, rest)
     if not text or (colon and kind.isalpha() and len(kind) > 1):
         known = "suppress, intervals:, prefix:, dates:, sql:, table:, file:"
-        raise HierarchyError([f"hierarchy '{text}' has an unknown kind; choose from {known}"])
+        raise HierarchyError(f"hierarchy '{text}' has an unknown kind; choose from {known}")
     return {"file": text}
 
 
@@ -406,7 +406,7 @@ def _read_options(kind: str, text: str) -> dict[str, Any]:
     for option in options:
         key, equals, value = option.partition("=")
         if not equals:
-            raise HierarchyError([f"hierarchy '{kind}': '{option}' is no option of the form a=b"])
+            raise HierarchyError(f"hierarchy '{kind}': '{option}' is no option of the form a=b")
         form[key.strip()] = value
     return form
 
@@ -423,7 +423,7 @@ def _split_expressions(text: str) -> list[str]:
         parts[-1] += match.group()
         end = match.end()
     if text[end:]:
-        raise HierarchyError(["hierarchy 'sql' has an open quote or an empty expression"])
+        raise HierarchyError("hierarchy 'sql' has an open quote or an empty expression")
     return [part.strip() for part in parts]
 
 

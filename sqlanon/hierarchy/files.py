@@ -54,10 +54,10 @@ def read_rows(
     except OSError as error:
         raise SourceError(f"hierarchy file '{path}': {error.strerror}") from None
     except UnicodeDecodeError:
-        raise HierarchyError([f"hierarchy {name!r} is not a UTF-8 file"]) from None
+        raise HierarchyError(f"hierarchy {name!r} is not a UTF-8 file") from None
     except csv.Error:
         where = f" from line {reader.line_num} on"
-        raise HierarchyError([f"hierarchy {name!r} is not a CSV file{where}"]) from None
+        raise HierarchyError(f"hierarchy {name!r} is not a CSV file{where}") from None
     rows = [(line, row) for line, row in records if row]
     return rows[1:] if rows and _is_header(rows[0][1]) else rows
 

@@ -268,12 +268,10 @@ class GroupLabeller:
         missing = sum(group is None for group in labelled)
         if missing:
             raise HierarchyError(
-                [
-                    f"column {self.reader.tree.column!r}: {counted(missing, 'group')} of values "
-                    "cannot be labelled so that nothing else has the same label; give nodes and "
-                    "values of its hierarchy labels of their own, or name another label for "
-                    "suppressed values with --suppressed-label"
-                ]
+                f"column {self.reader.tree.column!r}: {counted(missing, 'group')} of values "
+                "cannot be labelled so that nothing else has the same label; give nodes and "
+                "values of its hierarchy labels of their own, or name another label for "
+                "suppressed values with --suppressed-label"
             )
         return tuple(group for group in labelled if group is not None)
 

@@ -106,7 +106,7 @@ class Table:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name):
-            raise HierarchyError(["hierarchy 'table' needs the name of a table"])
+            raise HierarchyError("hierarchy 'table' needs the name of a table")
 
     @property
     def height(self) -> int:
@@ -115,7 +115,7 @@ class Table:
         Raises:
             HierarchyError: Always.
         """
-        raise HierarchyError([f"hierarchy '{self.name}' must be loaded before its levels count"])
+        raise HierarchyError(f"hierarchy '{self.name}' must be loaded before its levels count")
 
     def describe(self) -> str:
         """One phrase for people."""
@@ -226,7 +226,7 @@ class Prefix:
 
     def __post_init__(self) -> None:
         if not isinstance(self.mask, str):
-            raise HierarchyError(["hierarchy 'prefix' needs a mask that is a text"])
+            raise HierarchyError("hierarchy 'prefix' needs a mask that is a text")
         faults = [] if self.lengths else ["hierarchy 'prefix' needs at least one length"]
         not_positive = sum(length < 1 for length in self.lengths)
         if not_positive:
@@ -270,7 +270,7 @@ class Dates:
 
     def __post_init__(self) -> None:
         if not all(isinstance(unit, str) for unit in self.units):
-            raise HierarchyError(["hierarchy 'dates' needs units that are texts"])
+            raise HierarchyError("hierarchy 'dates' needs units that are texts")
         faults = [] if self.units else ["hierarchy 'dates' needs at least one unit"]
         unknown = [unit for unit in self.units if unit not in _COARSER]
         if unknown:
@@ -314,12 +314,12 @@ class Expressions:
 
     def __post_init__(self) -> None:
         if not self.texts:
-            raise HierarchyError(["hierarchy 'expressions' needs at least one expression"])
+            raise HierarchyError("hierarchy 'expressions' needs at least one expression")
         if not all(isinstance(text, str) for text in self.texts):
-            raise HierarchyError(["hierarchy 'expressions' needs expressions that are texts"])
+            raise HierarchyError("hierarchy 'expressions' needs expressions that are texts")
         empty = sum(not text.strip() for text in self.texts)
         if empty:
-            raise HierarchyError([f"hierarchy 'expressions' has {empty} empty expressions"])
+            raise HierarchyError(f"hierarchy 'expressions' has {empty} empty expressions")
 
     @property
     def height(self) -> int:
@@ -349,16 +349,16 @@ def exact(number: Number) -> Decimal:
             raise InvalidOperation
         decimal = Decimal(str(number).strip())
     except InvalidOperation:
-        raise HierarchyError([f"hierarchy 'intervals': {number!r} is not a number"]) from None
+        raise HierarchyError(f"hierarchy 'intervals': {number!r} is not a number") from None
     if not decimal.is_finite():
-        raise HierarchyError([f"hierarchy 'intervals': {number!r} is not finite"])
+        raise HierarchyError(f"hierarchy 'intervals': {number!r} is not finite")
     if not decimal:
         return Decimal(0)
     if -DIGITS <= decimal.adjusted() < DIGITS:
         plain = decimal.normalize(Context(prec=len(decimal.as_tuple().digits)))
         if _scale(plain) <= DIGITS:
             return plain
-    raise HierarchyError([f"hierarchy 'intervals': {number} needs more than {DIGITS} digits"])
+    raise HierarchyError(f"hierarchy 'intervals': {number} needs more than {DIGITS} digits")
 
 
 def whole(numbers: Sequence[Number]) -> tuple[int, ...]:
@@ -372,7 +372,7 @@ def whole(numbers: Sequence[Number]) -> tuple[int, ...]:
             raise ValueError
         return tuple(int(number) for number in numbers)
     except (TypeError, ValueError):
-        raise HierarchyError(["hierarchy 'prefix' needs lengths that are integers"]) from None
+        raise HierarchyError("hierarchy 'prefix' needs lengths that are integers") from None
 
 
 def _scale(number: Decimal) -> int:

@@ -99,7 +99,7 @@ def show_hierarchy(hierarchy: Hierarchy) -> HierarchyReport:
         HierarchyError: Its rows are no tree; all faults at once.
     """
     if hierarchy.kind == "table":
-        raise HierarchyError([f"{hierarchy.describe()} is in a database; name it as SOURCE"])
+        raise HierarchyError(f"{hierarchy.describe()} is in a database; name it as SOURCE")
     if hierarchy.rows is None:
         return HierarchyReport(hierarchy, examples=tuple(_made_up(hierarchy)))
     tree = grown(hierarchy)

@@ -173,10 +173,8 @@ def _hierarchy_order(
 ) -> tuple[Fragment, int]:
     if hierarchy.others is not None:
         raise HierarchyError(
-            [
-                f"hierarchy of sensitive column {name!r} has a row for all other values, which "
-                "have no place in its order; give each a row of its own"
-            ]
+            f"hierarchy of sensitive column {name!r} has a row for all other values, which "
+            "have no place in its order; give each a row of its own"
         )
     if hierarchy.rows is None:
         labels = level_labels(hierarchy, encode.labelled_value(), column_type=kind, name=name)

@@ -36,10 +36,8 @@ def resolved_hierarchy(engine: Engine, hierarchy: Hierarchy) -> Hierarchy:
         table = engine.tables.resolve(hierarchy.name)
     except SourceError:
         raise HierarchyError(
-            [
-                f"no hierarchy is stored as '{hierarchy.name}' and no table is called so; "
-                "store one with `sqlanon hierarchy load`"
-            ]
+            f"no hierarchy is stored as '{hierarchy.name}' and no table is called so; "
+            "store one with `sqlanon hierarchy load`"
         ) from None
     return hierarchy_table(engine, table)
 
@@ -75,7 +73,7 @@ def load_hierarchy(
     from sqlanon import resources  # reads package data, which no other use of this module needs
 
     if not name:
-        raise HierarchyError(["a stored hierarchy needs a name"])
+        raise HierarchyError("a stored hierarchy needs a name")
     hierarchy = resolved_hierarchy(engine, hierarchy)
     if hierarchy.rows is not None:
         grown(hierarchy, name=name)
@@ -102,7 +100,7 @@ def drop_hierarchy(engine: Engine, name: str) -> None:
     """
     with engine.transaction():
         if _find(engine, name) is None:
-            raise HierarchyError([f"no hierarchy is stored as {name!r}"])
+            raise HierarchyError(f"no hierarchy is stored as {name!r}")
         for statement in store.delete_hierarchy(name):
             engine.run(statement)
 

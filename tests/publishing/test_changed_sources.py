@@ -116,7 +116,7 @@ def test_an_error_of_a_file_that_has_changed_blames_the_change(tmp_path, monkeyp
 
     def changed(*_, **__):
         replaced(path, other)()
-        raise HierarchyError(["the hierarchy misses 50 values"])
+        raise HierarchyError("the hierarchy misses 50 values")
 
     monkeypatch.setattr(home, "workspace", changed)
     monkeypatch.setattr(home, "rows", changed)

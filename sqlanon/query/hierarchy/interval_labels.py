@@ -101,10 +101,8 @@ def interval_labels(
             "behind a point"
         )
         raise HierarchyError(
-            [
-                f"{subject} needs a numeric column, not {type_name(column_type)}; cast the column"
-                f"{advice if is_text else ''}"
-            ]
+            f"{subject} needs a numeric column, not {type_name(column_type)}; cast the column"
+            f"{advice if is_text else ''}"
         )
     _check_decimals(rule, column_type, subject=subject)
     value = exp.cast(column, _Type.DOUBLE) if column_type.this is _Type.FLOAT else column
@@ -123,7 +121,7 @@ def _check_decimals(rule: Intervals, column_type: exp.DataType, *, subject: str)
         digits = decimals + min(_EXACT_DIGITS, precision - decimals + rule.scale)
         if digits > _DECIMAL_DIGITS:
             raise HierarchyError(
-                [f"{subject} cannot count exactly with {decimals} decimals; cast the column"]
+                f"{subject} cannot count exactly with {decimals} decimals; cast the column"
             )
 
 

@@ -63,7 +63,7 @@ def restored(kind: str, specification: str, *, paths: Iterable[Sequence[str | No
     try:
         form = json.loads(specification)
     except ValueError:
-        raise HierarchyError(["a stored hierarchy has a specification that is no JSON"]) from None
+        raise HierarchyError("a stored hierarchy has a specification that is no JSON") from None
     if kind == Rows.kind:
         return Hierarchy.from_rows(paths, name=form.get("name", ""), others=form.get("others"))
     return Hierarchy.from_dict(form)
@@ -89,7 +89,7 @@ def store_hierarchy(
     """
     rows = hierarchy.rows
     if isinstance(hierarchy.rule, Table):
-        raise HierarchyError([f"hierarchy '{hierarchy.name}' must be loaded before it is stored"])
+        raise HierarchyError(f"hierarchy '{hierarchy.name}' must be loaded before it is stored")
     if (rows is None) != (staging is None):
         raise ValueError("explicit rows need a staging table, and rules have none")
     form = {key: value for key, value in hierarchy.to_dict().items() if key != "rows"}
@@ -134,10 +134,8 @@ def level_columns(table: str, columns: Sequence[str]) -> list[str]:
     missing = [label for label in wanted if label not in actual_names]
     if missing:
         raise HierarchyError(
-            [
-                f"hierarchy table {table!r} lacks {len(missing)} of the columns "
-                f"{', '.join(wanted)}; it may have these and position, no others"
-            ]
+            f"hierarchy table {table!r} lacks {len(missing)} of the columns "
+            f"{', '.join(wanted)}; it may have these and position, no others"
         )
     return [actual_names[label] for label in wanted]
 

@@ -127,7 +127,7 @@ def level_labels(
         case Expressions():
             labels = _expression_labels(rule, column, column_type=column_type, name=known)
         case Rows() | Table():
-            raise HierarchyError([f"hierarchy of column '{known}' has rows, not a rule"])
+            raise HierarchyError(f"hierarchy of column '{known}' has rows, not a rule")
     return [*labels, exp.Literal.string(TOP)]
 
 
@@ -136,18 +136,14 @@ def _prefix_labels(
 ) -> list[exp.Expr]:
     if is_nested(column_type):
         raise HierarchyError(
-            [
-                f"hierarchy 'prefix' of column {name!r} needs text, "
-                f"not {type_name(column_type)}; use suppress or an expression"
-            ]
+            f"hierarchy 'prefix' of column {name!r} needs text, "
+            f"not {type_name(column_type)}; use suppress or an expression"
         )
     if is_zoned(column_type):
         raise HierarchyError(
-            [
-                f"hierarchy 'prefix' of column {name!r} cannot use {type_name(column_type)}, whose "
-                "text depends on the session's time zone; cast the column to TIMESTAMP in a zone "
-                "of your choice"
-            ]
+            f"hierarchy 'prefix' of column {name!r} cannot use {type_name(column_type)}, whose "
+            "text depends on the session's time zone; cast the column to TIMESTAMP in a zone "
+            "of your choice"
         )
     value = varchar(column)
     labels = []
@@ -176,7 +172,7 @@ def _date_labels(
                 "cast the column to DATE, or name the --date-format that all its values have in "
                 "the text file"
             )
-        raise HierarchyError([fault])
+        raise HierarchyError(fault)
     if kind == _Type.TIMESTAMP_NS:
         # DuckDB takes the parts of such a value from its microseconds, rounded towards 1970, so
         # that the last of 1969 are in 1970. Its year has four digits.
