@@ -14,7 +14,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,7 +26,6 @@ from sqlanon.engine.base import Abilities, Limits, Row, Whole, render
 from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
-from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, temporary_of, type_of
 from sqlanon.engine.duckdb.tables import DuckDBTables, OpenedFiles
 from sqlanon.errors import EngineError, SqlanonError, TimeLimitError
@@ -77,6 +75,7 @@ class DuckDB:
         connection: Open, with or without an open transaction.
 
     Attributes:
+        opened: How it was opened, and the files that its tables are read from.
         limits: Those of a connection that sqlanon opened; None where it is the caller's.
     """
 
@@ -85,26 +84,18 @@ class DuckDB:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
-        self._notes: list[str] = []
-        self._files: list[Path] = []
-        self._held: list[HeldFile] = []
-        self._populations: list[exp.Table] = []
+        self.opened = OpenedFiles(connection)
         self.limits: Limits | None = None
         self._temporaries: list[str] = []
         self._frames: list[str] = []
         self._in_own_transaction = False
         self.deadline, self._interrupts = NEVER, False
 
-    # Neither is kept: a circle would hold the connection open until garbage is collected.
+    # It is not kept: a circle would hold the connection open until garbage is collected.
     @property
     def tables(self) -> DuckDBTables:
         """The names that tables have."""
         return DuckDBTables(self, self.register)
-
-    @property
-    def opened(self) -> OpenedFiles:
-        """How it was opened, and the files that its tables are read from."""
-        return OpenedFiles(self, self._notes, self._files, self._held, self._populations)
 
     def run(self, statement: Statement, parameters: Sequence[object] = ()) -> None:
         """Carries a statement out and drops its result.

@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 from sqlglot import exp
 
 from sqlanon.arguments import kind_of
-from sqlanon.engine.base import Engine, appeared
+from sqlanon.engine.base import Engine, appeared, render
 from sqlanon.engine.duckdb.catalog import (
     Catalog,
     catalog_of,
@@ -19,6 +20,7 @@ from sqlanon.engine.duckdb.catalog import (
     qualified,
     variable,
 )
+from sqlanon.engine.duckdb.errors import attempt, fault
 from sqlanon.engine.duckdb.held_files import HeldFile
 from sqlanon.engine.duckdb.syntax import temporary_of
 from sqlanon.errors import SourceError
@@ -155,23 +157,19 @@ class OpenedFiles:
     """The files that tables are read from, which must stay what they are.
 
     Args:
-        engine: The engine of the connection.
+        connection: Whose tables they are.
+
+    Attributes:
         notes: What a reader should know of how the connection was opened.
-        files: Files that tables are read from.
-        held: Those of them that must stay what they are.
         populations: The people that the records of a table are of, while they are open beside it.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        notes: list[str],
-        files: list[Path],
-        unchanging: list[HeldFile],
-        populations: list[exp.Table],
-    ) -> None:
-        self._engine, self.notes, self._files, self._held = engine, notes, files, unchanging
-        self.populations = populations
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self.notes: list[str] = []
+        self.populations: list[exp.Table] = []
+        self._files: list[Path] = []
+        self._unchanging: list[HeldFile] = []
 
     @property
     def population(self) -> exp.Table | None:
@@ -181,12 +179,16 @@ class OpenedFiles:
     @property
     def files(self) -> list[Path]:
         """The files that hold the tables, which therefore nothing else may be written over."""
-        attached = self._engine.rows(entries("duckdb_databases", ["path"]))
+        text = render(entries("duckdb_databases", ["path"]), "duckdb")
+        attached = attempt(
+            lambda: self._connection.execute(text).fetchall(),
+            lambda error: fault(error, "run a query"),
+        )
         return [*self._files, *(Path(path) for (path,) in attached if path is not None)]
 
     def refuse_changed(self) -> None:
         """Raises a `SourceError` where a file that is held was replaced or changed."""
-        for file in self._held:
+        for file in self._unchanging:
             file.refuse_changed()
 
     def keep(self, path: Path) -> None:
@@ -195,19 +197,19 @@ class OpenedFiles:
 
     def hold(self, file: HeldFile) -> None:
         """Holds a file that tables are read from for as long as it counts, or until `release`."""
-        self._held.append(file)
+        self._unchanging.append(file)
 
     def let_go(self, file: HeldFile) -> None:
         """Ends `hold`: all that is wanted of the file has been read."""
-        self._held.remove(file)
+        self._unchanging.remove(file)
         file.close()
 
     def forget(self, path: Path) -> None:
         """Ends `hold` of a file, links resolved, in whose place sqlanon has put another."""
-        for file in [one for one in self._held if one.path == path]:
+        for file in [one for one in self._unchanging if one.path == path]:
             self.let_go(file)
 
     def release(self) -> None:
         """Lets go of every file."""
-        while self._held:
-            self._held.pop().close()
+        while self._unchanging:
+            self._unchanging.pop().close()
