@@ -81,12 +81,6 @@ WHOLE = {
         "is_wide": False,
     },
     "assess/furthest_values": {"spread": T, "furthest": T, "labels": names("l")},
-    "assess/value_counts": {
-        "source": T,
-        "columns": names("c"),
-        "attribute": name("a"),
-        "nulls": True,
-    },
     "publish/class_means": {
         "rows": T,
         "columns": [
@@ -102,7 +96,6 @@ CHANGED = [
     ("classes/parted", {"bits": [(0, 1), (1, 1)]}),
     ("classes/marginal", {"parts": [1, 2]}),
     ("assess/furthest_values", {"labels": []}),
-    ("assess/value_counts", {"nulls": False}),
     (
         "publish/class_means",
         {

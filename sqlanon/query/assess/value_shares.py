@@ -11,7 +11,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from sqlanon.query.assess.release import labels
+from sqlanon.query.assess import release
 from sqlanon.query.privacy.figures import Needed, Reference, class_figures, distance
 from sqlanon.query.syntax import column, text_of
 from sqlanon.sqltext import Sql, expression, name, names, render
@@ -21,11 +21,12 @@ DISTANCE = "distance"
 
 def class_values(source: exp.Table, columns: Sequence[str], *, attribute: str, nulls: bool) -> Sql:
     """Records of each class and value: rows of labels, VALUE and SIZE; NULL where it counts."""
-    return render(
-        "assess/value_counts",
-        source=source,
-        columns=names(columns),
-        attribute=name(attribute),
+    return expression(
+        "SELECT {% for label in labels %}{{ label }}, {% endfor %}value,"
+        " {{ total('size') }} AS size FROM {{ rows }} AS rows"
+        "{% if not nulls %} WHERE value IS NOT NULL{% endif %} GROUP BY ALL",
+        labels=names(release.labels(len(columns))),
+        rows=release.class_values(source, columns, sensitive=attribute, suppressed=None),
         nulls=nulls,
     )
 
@@ -63,7 +64,7 @@ def furthest_class(
             `value_records` do.
         measure: Which distance.
     """
-    keys, needed = labels(columns), Needed(distances=(measure,))
+    keys, needed = release.labels(columns), Needed(distances=(measure,))
     figures = class_figures(spread, keys, needed=needed, reference=reference, grouped=True)
     return expression(
         "SELECT {% for label in labels %}{{ label }}, {% endfor %}class_size,"
@@ -78,7 +79,7 @@ def furthest_class(
 
 def held_values(spread: exp.Table, furthest: exp.Table, *, columns: int) -> Sql:
     """Each value's records: rows of VALUE, records (all) and held (those of the furthest class)."""
-    keys = names(labels(columns))
+    keys = names(release.labels(columns))
     return render("assess/furthest_values", spread=spread, furthest=furthest, labels=keys)
 
 
