@@ -50,9 +50,7 @@ candidates AS (
   JOIN {{ rows }} AS rows
     ON rows.class = shared.class
     AND {{ same("rows", "shared", links) }}
-  GROUP BY
-    shared.class,
-    shared.combination
+  GROUP BY ALL
 ),
 records AS (
   SELECT

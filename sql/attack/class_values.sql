@@ -12,6 +12,4 @@ JOIN {{ classes }} AS classes
   {% for label in labels %}
   AND CAST(labelled.{{ label }} AS VARCHAR) IS NOT DISTINCT FROM classes.{{ label }}
   {% endfor %}
-GROUP BY
-  classes.{{ node }},
-  labelled.value
+GROUP BY ALL

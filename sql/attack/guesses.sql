@@ -10,9 +10,7 @@ WITH counted AS (
   FROM {{ values }} AS counts
   JOIN {{ evidence }} AS evidence
     ON evidence.node = counts.node
-  GROUP BY
-    evidence.evidence,
-    counts.value
+  GROUP BY ALL
 ),
 ranked AS (
   SELECT
