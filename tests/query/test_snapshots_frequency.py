@@ -80,7 +80,7 @@ SNAPSHOTS = [
             frequency.class_rows(
                 table("valued"),
                 1,
-                selected=Selected({"size": "size"}, ["word_0"], {"value": "value_0"}),
+                selected=Selected({"size": "size"}, carried=True, by={"value": "value_0"}),
             ),
             1,
         ),
@@ -94,7 +94,7 @@ SNAPSHOTS = [
             table("valued"),
             1,
             masks=[[0], [3]],
-            selected=Selected({"size": "size"}, ["word_0"], {"value": "value_0"}),
+            selected=Selected({"size": "size"}, carried=True, by={"value": "value_0"}),
         ),
         [(0, 0, 0, 8), (0, 0, 1, 1), (1, 1, 0, 4), (1, 1, 1, 1), (1, 2, 0, 4)],
         inner=True,
@@ -102,7 +102,7 @@ SNAPSHOTS = [
     Snapshot(
         "class_rows of a word without bits side by side",
         frequency.class_rows(
-            CODES, 2, masks=[[3, 0]], selected=Selected({"size": "size"}, ["word_0", "word_1"])
+            CODES, 2, masks=[[3, 0]], selected=Selected({"size": "size"}, carried=True)
         ),
         [(0, 1, 0, 3), (0, 2, 0, 5)],
         inner=True,

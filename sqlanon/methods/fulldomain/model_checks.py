@@ -680,7 +680,7 @@ class _Classes:
     def beside_population(self, scope: SuppressionScope) -> Figures:
         """Records and people of every class, and what the models of a population make of them."""
         assert self.presence is not None
-        selected = Selected({"released": SIZE, PEOPLE: PEOPLE}, word_names(self.words))
+        selected = Selected({"released": SIZE, PEOPLE: PEOPLE}, carried=True)
         rows = class_rows(self.presence, self.words, selected=selected, masks=self.masks)
         conditions = [
             (population.violates(m), population.required(m, every=scope.records))
@@ -713,7 +713,7 @@ class _Classes:
         return Figures(figures, asked.conditions)
 
     def _rows(self, size: str, by: Mapping[str, str] | None = None) -> Sql:
-        selected = Selected({size: SIZE}, word_names(self.words), by or {})
+        selected = Selected({size: SIZE}, carried=True, by=by or {})
         return class_rows(self.details, self.words, selected=selected, masks=self.masks)
 
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from sqlanon.query.encode import SIZE, word
+from sqlanon.query.encode import SIZE
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render
 
 CLASS_SIZE = "class_size"
@@ -77,12 +77,12 @@ class Selected:
 
     Args:
         sums: Per name of a sum the column that is added up.
-        carried: The words of the code, or none.
+        carried: Whether the words of the code are, too.
         by: Per name a column whose values are told apart within a class, too.
     """
 
     sums: Mapping[str, str]
-    carried: Sequence[str] = ()
+    carried: bool = False
     by: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -93,7 +93,7 @@ class Selected:
             hole: [(name(new_name), name(of)) for new_name, of in columns]
             for hole, columns in pairs.items()
         }
-        return {"carried": bool(self.carried), **named}
+        return {"carried": self.carried, **named}
 
 
 def node_columns(words: int, prices: Prices | None = None) -> list[str]:
@@ -196,29 +196,14 @@ def class_sizes(source: exp.Table, words: int, *, masks: Sequence[Masks] | None 
     return with_nodes(query, words) if masks is None else query
 
 
-def small_classes(
-    source: exp.Table, words: int, *, k: int, prices: Prices, masks: Sequence[Masks] | None = None
-) -> Sql:
-    """The classes of the nodes that are smaller than k, with what tells their costs."""
-    sizes = Selected({CLASS_SIZE: "size"}, cost_keys(words, prices))
-    return class_rows(source, words, selected=sizes, masks=masks, below=k)
-
-
-def cost_keys(words: int, prices: Prices | None) -> list[str]:
-    """The columns of a class that tell its cells' costs."""
-    if prices is None:
-        return []
-    return [word(w) for w in range(words)]
-
-
 def small_costs(
     source: exp.Table, words: int, *, k: int, prices: Prices, masks: Sequence[Masks] | None = None
 ) -> Sql:
-    """Records and costs of the small classes of the nodes: rows as of `added_up`."""
-    small = small_classes(source, words, k=k, prices=prices, masks=masks)
-    return with_nodes(
-        added_up(small, words, prices=prices, counts=[CLASS_SIZE]), words, prices=prices
-    )
+    """Records and costs of the classes of the nodes smaller than k: rows as of `added_up`."""
+    sizes = Selected({CLASS_SIZE: "size"}, carried=True)
+    small = class_rows(source, words, selected=sizes, masks=masks, below=k)
+    query = added_up(small, words, prices=prices, counts=[CLASS_SIZE])
+    return with_nodes(query, words, prices=prices)
 
 
 def added_up(
@@ -235,7 +220,7 @@ def added_up(
     of their class, and their cost in the columns where it differs between values.
 
     Args:
-        rows: Violating classes: NUMBER, CLASS_SIZE, counts, and the columns of `cost_keys`.
+        rows: Violating classes: NUMBER, CLASS_SIZE, counts, and the words.
         words: Number of words of the code.
         prices: Where costs are, if they matter; else they are 0.
         counts: CLASS_SIZE, REQUIRED.

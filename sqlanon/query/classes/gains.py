@@ -57,7 +57,7 @@ def of_nodes(
     parts = []
     for attribute in attributes:
         by = {"rank": violations.value_of(attribute.number)}
-        selected = Selected({"held": "size"}, keys, by)
+        selected = Selected({"held": "size"}, carried=True, by=by)
         values = class_rows(details, words, selected=selected, masks=masks)
         parts.append(_summed(values, [NUMBER, *keys], attribute=attribute, k=k, by=[NUMBER]))
     return expression(
