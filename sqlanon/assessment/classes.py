@@ -12,9 +12,10 @@ from sqlanon.classes import ClassStatistics
 from sqlanon.engine.base import Engine
 from sqlanon.query import encode
 from sqlanon.query.classes import table_classes
-from sqlanon.query.classes.violations import ENTITY
+from sqlanon.query.classes.frequency import histogram
+from sqlanon.query.classes.violations import ENTITY, spread_rows
 from sqlanon.query.syntax import rows_of
-from sqlanon.sqltext import Fragment, Sql
+from sqlanon.sqltext import Fragment, Sql, name
 
 APART_FROM, APART_SHARE = 100_000, 0.1
 """Records, and their share in classes of one, from which such classes are treated apart."""
@@ -42,7 +43,7 @@ class Tabulated:
     @property
     def keys(self) -> list[str]:
         """The columns that tell classes apart."""
-        return [encode.word(number) for number in range(self.words)]
+        return encode.word_names(self.words)
 
     def parts(self, value: Fragment) -> list[Sql]:
         """Rows of the keys, VALUE and SIZE whose classes have every figure that the table's have.
@@ -51,9 +52,9 @@ class Tabulated:
         alone, since nothing else matters.
         """
         if self.has_persons:
-            return [table_classes.person_rows(self.rows, self.words, value=value)]
+            return [spread_rows(self.rows, self.keys, attribute=value, entity=name(ENTITY))]
         if not self.singles:
-            return [table_classes.attribute_rows(self.rows, self.words, value=value)]
+            return [spread_rows(self.rows, self.keys, attribute=value, size=1)]
         return [
             table_classes.shared_rows(self.rows, self.words, value=value),
             table_classes.single_rows(self.rows, self.words, value=value),
@@ -80,10 +81,10 @@ def tabulate(
     [(total,)] = engine.rows(rows_of(rows))
     if entity is not None:
         counted = engine.materialize("classes", table_classes.person_classes(rows, words))
-        sizes = ClassStatistics.of(engine.rows(table_classes.sizes_histogram(counted)))
+        sizes = ClassStatistics.of(engine.rows(histogram(counted)))
         return Tabulated(rows, words, ClassStatistics(sizes.histogram, total), 0, True)
     counted = engine.materialize("classes", table_classes.larger_classes(rows, words))
-    larger = ClassStatistics.of(engine.rows(table_classes.sizes_histogram(counted)))
+    larger = ClassStatistics.of(engine.rows(histogram(counted)))
     singles = total - larger.records
     classes = ClassStatistics.of([*larger.histogram.items(), *([(1, singles)] if singles else [])])
     if total < APART_FROM or singles < APART_SHARE * total:

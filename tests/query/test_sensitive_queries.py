@@ -9,11 +9,13 @@ from sqlglot import exp, parse_one
 from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.query.classes import table_classes
+from sqlanon.query.classes.frequency import histogram
 from sqlanon.query.classes.table_classes import Coding
-from sqlanon.query.classes.violations import value_of
+from sqlanon.query.classes.violations import spread_rows, value_of
 from sqlanon.query.privacy import figures, models
 from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import column, table
+from sqlanon.sqltext import name
 
 TABLES = """
 CREATE TABLE people (town VARCHAR, age INTEGER, grade VARCHAR, pay INTEGER, person INTEGER);
@@ -159,20 +161,20 @@ SNAPSHOTS = [
     ),
     Snapshot("larger_classes", table_classes.larger_classes(CODES, 1), [(0, 3)]),
     Snapshot("person_classes", table_classes.person_classes(CODES, 1), [(0, 1), (1, 1), (3, 1)]),
-    Snapshot("sizes_histogram", table_classes.sizes_histogram(table("larger")), [(3, 1)]),
+    Snapshot("histogram", histogram(table("larger")), [(3, 1)]),
     Snapshot(
         "sized_rows",
         table_classes.sized_rows(table("towns"), table("larger"), words=1),
         [("Ulm", 0, 3), ("Bonn", 1, 1)],
     ),
     Snapshot(
-        "attribute_rows",
-        table_classes.attribute_rows(CODES, 1, value=VALUES_0),
+        "spread_rows of records",
+        spread_rows(CODES, ["word_0"], attribute=VALUES_0, size=1),
         [(0, 0, 1), (0, 1, 1), (0, 0, 1), (1, 2, 1), (3, 0, 1)],
     ),
     Snapshot(
-        "person_rows",
-        table_classes.person_rows(CODES, 1, value=VALUES_0),
+        "spread_rows of persons",
+        spread_rows(CODES, ["word_0"], attribute=VALUES_0, entity=name("entity")),
         [(0, 0, 1, 1), (0, 1, 1, 1), (1, 2, 1, 2), (3, 0, 1, None)],
     ),
     Snapshot(

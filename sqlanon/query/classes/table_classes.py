@@ -21,7 +21,7 @@ from sqlglot import exp
 
 from sqlanon.query import encode
 from sqlanon.query.classes.frequency import histogram
-from sqlanon.query.classes.violations import ENTITY, spread_rows, value_of
+from sqlanon.query.classes.violations import ENTITY, value_of
 from sqlanon.query.encode import Carried, word_names
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
@@ -165,28 +165,13 @@ def most_records(source: exp.Table, entity: str) -> Sql:
     )
 
 
-def sizes_histogram(classes: exp.Table) -> Sql:
-    """Number of classes of each size."""
-    return histogram(classes)
-
-
 def sized_rows(rows: exp.Table, larger: exp.Table, *, words: int) -> Sql:
     """The rows of `coded_rows` with the CLASS_SIZE of `larger_classes`, or 1."""
     return render("classes/sized_rows", rows=rows, larger=larger, words=names(word_names(words)))
 
 
-def attribute_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
-    """Rows of the words, VALUE and SIZE."""
-    return spread_rows(rows, word_names(words), attribute=value, size=1)
-
-
-def person_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
-    """As `attribute_rows`; a person counts once for each class and value."""
-    return spread_rows(rows, word_names(words), attribute=value, entity=name(ENTITY))
-
-
 def shared_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
-    """As `attribute_rows` of `sized_rows`, of classes of more than one record."""
+    """Rows of the words, VALUE and SIZE of `sized_rows`, of classes of more than one record."""
     return expression(
         "SELECT {{ words }}, {{ value }} AS value, 1 AS size FROM {{ rows }} WHERE class_size > 1",
         rows=rows,
@@ -196,7 +181,7 @@ def shared_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
 
 
 def single_rows(rows: exp.Table, words: int, *, value: Fragment) -> Sql:
-    """As `attribute_rows` of `sized_rows`, one class of one record for each value of such classes.
+    """As `shared_rows`, one class of one record for each value of such classes.
 
     All such classes of a value have the same figures.
     """
