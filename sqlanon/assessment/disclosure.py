@@ -19,7 +19,7 @@ from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encode import presence
 from sqlanon.query.privacy import models
 from sqlanon.query.privacy.figures import Needed, Reference, class_figures
-from sqlanon.query.syntax import column
+from sqlanon.query.syntax import column, rows_and_sum
 from sqlanon.reports.check import ModelResult, SensitiveFigures
 
 Row = Mapping[str, Any]
@@ -59,7 +59,7 @@ def rank_attributes(
     for name in policy.sensitive_attributes:
         asked = bound(engine, table, policy=policy, columns=types, name=name)
         values, by_rank = rank_values(engine, table, asked=asked, entity=policy.entity)
-        records, count = engine.rows(models.extent(values))[0]
+        count, records = engine.rows(rows_and_sum(values, "records"))[0]
         persons = persons_of(engine, table, asked=asked, entity=policy.entity)
         reference = Reference(by_rank, records, count, asked.height, persons)
         ranked.append(Ranked(asked, values, reference, count))

@@ -19,7 +19,7 @@ from sqlanon.hierarchy.tree import Place
 from sqlanon.microdata.binding import Subject
 from sqlanon.query import encode
 from sqlanon.query.assess import release
-from sqlanon.query.syntax import TEXT
+from sqlanon.query.syntax import TEXT, rows_and_sum
 from sqlanon.wording import counted
 
 
@@ -158,7 +158,7 @@ def _node_labels(tree: Tree, suppressed: str) -> list[tuple[Label, Place]]:
 
 def _unknown(engine: Engine, table: exp.Table, *, name: str, known: Mapping[Label, int]) -> str:
     """What is wrong with a column that has other labels than the known ones, with their records."""
-    labels, records = engine.rows(release.held_totals(table))[0]
+    labels, records = engine.rows(rows_and_sum(table, "records"))[0]
     return (
         f"column {name!r} of the released table has "
         f"{counted(labels - len(known), 'label')}, of "

@@ -36,7 +36,7 @@ from sqlanon.progress import ProgressLine
 from sqlanon.query import itemsets
 from sqlanon.query.encode import ATTRIBUTE, word_names
 from sqlanon.query.itemsets import SUPPORT, Depth, Step
-from sqlanon.query.syntax import TEXT
+from sqlanon.query.syntax import TEXT, rows_and_sum, rows_of
 from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
@@ -406,7 +406,7 @@ class _Mining:
                 self._drop(members)
                 members = wider
         self._drop(members)
-        count, memberships = self.engine.rows(itemsets.totals(prefixes))[0]
+        count, memberships = self.engine.rows(rows_and_sum(prefixes, SUPPORT))[0]
         return Itemsets(prefixes, count, memberships, self.codes, below)
 
     def _kept(self, query: Sql, step: Step, below: int | None) -> tuple[exp.Table, int | None]:
@@ -461,7 +461,7 @@ class _Mining:
 
     def _tell(self, step: Step, prefixes: exp.Table) -> None:
         if self.wanted.progress is not None:
-            count, _ = self.engine.rows(itemsets.totals(prefixes))[0]
+            [(count,)] = self.engine.rows(rows_of(prefixes))
             place, steps = self.codes.order.index(step.attribute) + 1, len(self.codes.order)
             total = counted(count, "itemset")
             line = f"mining: attribute {place} of {steps}, {total} so far"

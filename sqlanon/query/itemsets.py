@@ -125,12 +125,6 @@ def ordered(itemsets: exp.Table, words: int) -> Sql:
     )
 
 
-def totals(itemsets: exp.Table) -> Sql:
-    """Number of finished itemsets, and the sum of their supports."""
-    query = "SELECT CAST(COUNT(*) AS BIGINT), {{ total('support') }} FROM {{ itemsets }}"
-    return expression(query, itemsets=itemsets)
-
-
 def labelled(itemsets: exp.Table, labels: exp.Table, *, columns: Mapping[str, Words]) -> Sql:
     """Finished itemsets as generalized values and support, in the order of their codes.
 

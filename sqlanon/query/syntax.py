@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.hierarchy.number_ranges import HYPHEN, TO
 from sqlanon.sqlglot_version import FROM, type_id
-from sqlanon.sqltext import Sql, expression
+from sqlanon.sqltext import Sql, expression, name
 
 TEXT = exp.DataType(this=exp.DataType.Type.TEXT)
 _Type = exp.DataType.Type
@@ -64,6 +64,12 @@ def bigint(expression: exp.Expr) -> exp.Cast:
 def rows_of(table: exp.Table) -> Sql:
     """Number of rows of a table."""
     return expression("SELECT CAST(COUNT(*) AS BIGINT) FROM {{ table }}", table=table)
+
+
+def rows_and_sum(table: exp.Table, summed: str) -> Sql:
+    """Number of rows of a table, and the sum of a column of whole numbers."""
+    query = "SELECT CAST(COUNT(*) AS BIGINT), {{ total(summed) }} FROM {{ table }}"
+    return expression(query, table=table, summed=name(summed))
 
 
 def is_same(one: exp.Table, other: exp.Table) -> bool:

@@ -198,7 +198,6 @@ SNAPSHOTS = [
         [(1, 1, 1.0, 0.0, 2.0, 1, 8 / 12, 1, 3)],
     ),
     Snapshot("fewest", models.fewest(of(Needed(), None)), [(1,)]),
-    Snapshot("extent", models.extent(table("reference")), [(6, 4)]),
 ]
 
 

@@ -110,7 +110,6 @@ SNAPSHOTS = [
     ),
     Snapshot("cost_beyond", itemsets.cost_beyond(COSTS, 2), [(4,)]),
     Snapshot("below", itemsets.below(COSTS, 2), [(0, 1, 0, 1)]),
-    Snapshot("totals", itemsets.totals(WIDE), [(3, 18)]),
     Snapshot(
         "labelled",
         itemsets.labelled(ITEMSETS, table("labels"), columns={"age": (3,), "sex": (4,)}),

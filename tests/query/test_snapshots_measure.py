@@ -174,7 +174,6 @@ SNAPSHOTS = [
         [("flu", 1, "31", "*"), (None, 1, None, "*")],
     ),
     Snapshot("held_labels", release.held_labels(CLASSES, 1), [("f", 3, 2), ("m", 1, 1)]),
-    Snapshot("held_totals", release.held_totals(table("held")), [(4, 8)]),
     Snapshot(
         "readings",
         release.readings(table("held"), table("nodes"), number=0, kind=INTEGER),

@@ -8,7 +8,7 @@ from sqlanon.query.classes import gains, parts, table_classes
 from sqlanon.query.encode import Carried
 from sqlanon.query.privacy import figures
 from sqlanon.query.privacy.figures import Reference
-from sqlanon.query.syntax import rows_of, table
+from sqlanon.query.syntax import rows_and_sum, rows_of, table
 from sqlanon.sqltext import expression, name
 
 TABLES = (
@@ -244,4 +244,5 @@ SNAPSHOTS = [
         [(0, "cold", 3), (0, "flu", 1), (0, "flu", 3), (0, "flu", 3), (0, "hiv", 1), (0, None, 2)],
     ),
     Snapshot("rows of a table", rows_of(PEOPLE), [(5,)]),
+    Snapshot("rows and a sum", rows_and_sum(table("reference"), "records"), [(2, 6)]),
 ]

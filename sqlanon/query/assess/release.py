@@ -70,13 +70,6 @@ def held_labels(classes: exp.Table, number: int) -> Sql:
     )
 
 
-def held_totals(labels: exp.Table) -> Sql:
-    """Number of labels and their records, of a table of `held_labels`."""
-    return expression(
-        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('records') }} FROM {{ held }}", held=labels
-    )
-
-
 def readings(labels: exp.Table, nodes: exp.Table, *, number: int, kind: exp.DataType) -> Sql:
     """The nodes that a column's labels may stand for: rows of label, place, records, classes.
 

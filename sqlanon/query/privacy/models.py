@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlglot import exp
-
 from sqlanon.policy.privacy import (
     DISTANCES,
     TOLERANCE,
@@ -244,10 +242,3 @@ def worst_figures(needed: Needed, *, models: Sequence[ValueModel]) -> list[str]:
 def fewest(figures: Sql) -> Sql:
     """The fewest distinct values of any class, in one row; NULL where there is none."""
     return expression("SELECT MIN(distinct_values) FROM {{ rows }} AS figures", rows=figures)
-
-
-def extent(reference: exp.Table) -> Sql:
-    """Records that count and values of a distribution, in one row."""
-    return expression(
-        "SELECT {{ total('records') }}, CAST(COUNT(*) AS BIGINT) FROM {{ rows }}", rows=reference
-    )
