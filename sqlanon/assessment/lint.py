@@ -25,7 +25,7 @@ from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.spellings import spelling_findings
 from sqlanon.policy.policy import Policy
 from sqlanon.query import lint as query
-from sqlanon.query.classes.table_classes import distinct_values as distinct_labels
+from sqlanon.query.assess.profile import counts
 from sqlanon.query.classes.table_classes import set_counts
 from sqlanon.query.encode import distinct_values
 from sqlanon.query.syntax import TEXT, rows_of
@@ -271,8 +271,8 @@ def _order(one: Linted) -> Iterator[Finding]:
 def _enums(one: Linted) -> Iterator[Finding]:
     labelled = {n: len(kind.expressions) for n, kind in one.types.items() if kind.is_type("enum")}
     if labelled:
-        [(_, *used)] = one.engine.rows(distinct_labels(one.table, list(labelled)))
-        left = zip(labelled, labelled.values(), used, strict=True)
+        [(_, *figures)] = one.engine.rows(counts(one.table, list(labelled)))
+        left = zip(labelled, labelled.values(), figures[1::2], strict=True)
         yield from _unused({name: labels - seen for name, labels, seen in left if labels > seen})
 
 

@@ -188,9 +188,6 @@ SNAPSHOTS = [
         [(None, 0, None, 1), (0, 0, 0, 1)],
     ),
     Snapshot(
-        "distinct_values", table_classes.distinct_values(PEOPLE, ["town", "pay"]), [(5, 2, 2)]
-    ),
-    Snapshot(
         "worst",
         models.worst(
             of(Needed(True, (2,), ("equal",))), Needed(True, (2,), ("equal",)), models=MODELS

@@ -220,11 +220,10 @@ def _values(problem: FullDomainProblem, names: Sequence[str]) -> dict[str, int]:
     """The number of values of columns; NULL is one unless the policy says otherwise."""
     if not names:
         return {}
-    from sqlanon.query.classes import table_classes  # only errors need it
+    from sqlanon.query.assess.profile import counts  # only errors need it
 
-    table, ask = problem.subject.table, problem.sets.engine.rows
-    records, *distinct = ask(table_classes.distinct_values(table, names))[0]
-    _, *present = ask(encode.presence(table, names))[0]
+    [(records, *figures)] = problem.sets.engine.rows(counts(problem.subject.table, names))
+    present, distinct = figures[::2], figures[1::2]
     attributes = problem.policy.sensitive_attributes
     none = {name for name, attribute in attributes.items() if attribute.nulls == "none"}
     return {

@@ -80,16 +80,6 @@ def fewest_sharing(combined: exp.Table, sets: Sequence[Sequence[int]]) -> Sql:
     return render("privacy/fewest_sharing", rows=combined, sets=columns)
 
 
-def distinct_values(source: exp.Table, columns: Sequence[str]) -> Sql:
-    """Records of a table, and distinct values per column, in one row; NULL is none."""
-    return expression(
-        "SELECT CAST(COUNT(*) AS BIGINT){% for column in columns %},"
-        " CAST(COUNT(DISTINCT {{ column }}) AS BIGINT){% endfor %} FROM {{ source }}",
-        columns=names(columns),
-        source=source,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Coding:
     """Code maps of a table's columns.
