@@ -362,7 +362,7 @@ def _tried(text: exp.Expr, kind: exp.DataType) -> exp.Expr:
     if kind.this in exp.DataType.TEXT_TYPES:
         return written
     if kind.this in _WHOLE:
-        least, greatest = _bounds(kind)
+        least, greatest = bounds(kind)
         valid, fits = _NUMBER, f"ROUND({number}) BETWEEN {least} AND {greatest}"
         value = f"ROUND({number})"
     elif kind.this == _Type.DECIMAL:
@@ -390,7 +390,7 @@ def _tried(text: exp.Expr, kind: exp.DataType) -> exp.Expr:
     )
 
 
-def _bounds(kind: exp.DataType) -> tuple[int, int]:
+def bounds(kind: exp.DataType) -> tuple[int, int]:
     """The least and the greatest whole number of a type."""
     bits = {_Type.TINYINT: 8, _Type.SMALLINT: 16, _Type.INT: 32, _Type.BIGINT: 64}
     bits |= {_Type.UTINYINT: 8, _Type.USMALLINT: 16, _Type.UINT: 32, _Type.UBIGINT: 64}
@@ -511,7 +511,7 @@ def _tried_by_spark(tried: exp.TryCast) -> exp.Expr:
         if kind.this not in exp.DataType.UNSIGNED_INTEGER_TYPES:
             return value
         # Its types have signs.
-        least, greatest = map(exp.Literal.number, _bounds(kind))
+        least, greatest = map(exp.Literal.number, bounds(kind))
         fits = exp.Between(this=value.copy(), low=least, high=greatest)
         return exp.Paren(this=exp.Case(ifs=[exp.If(this=fits, true=value)]))
     if kind.this in _DAYS:

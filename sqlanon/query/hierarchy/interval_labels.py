@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.dialects import bounds
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.number_ranges import HALF_OPEN, NumberRange
 from sqlanon.hierarchy.rules import DIGITS, Intervals
+from sqlanon.query.encode import WHOLE
 from sqlanon.query.syntax import (
     NOT_FINITE,
     between,
@@ -26,18 +28,6 @@ from sqlanon.query.syntax import (
 )
 
 _Type = exp.DataType.Type
-_INTEGERS = {
-    _Type.TINYINT: (-(2**7), 2**7),
-    _Type.SMALLINT: (-(2**15), 2**15),
-    _Type.INT: (-(2**31), 2**31),
-    _Type.BIGINT: (-(2**63), 2**63),
-    _Type.INT128: (-(2**127), 2**127),
-    _Type.UTINYINT: (0, 2**8),
-    _Type.USMALLINT: (0, 2**16),
-    _Type.UINT: (0, 2**32),
-    _Type.UBIGINT: (0, 2**64),
-    _Type.UINT128: (0, 2**128),
-}
 _FLOATS = {_Type.FLOAT, _Type.DOUBLE}
 _DECIMALS = {_Type.DECIMAL}
 _EXACT_DIGITS = 18
@@ -94,7 +84,7 @@ def interval_labels(
         HierarchyError: If the column is not numeric, or has more decimals than can be counted.
     """
     subject = f"hierarchy 'intervals' of column {name!r}"
-    if column_type.this not in {*_INTEGERS, *_FLOATS, *_DECIMALS}:
+    if column_type.this not in {*WHOLE, *_FLOATS, *_DECIMALS}:
         is_text = column_type.this in exp.DataType.TEXT_TYPES
         advice = (
             "; in a text file, name what stands for no value (--nullstr NA), and write fractions "
@@ -139,14 +129,14 @@ def _grid(rule: Intervals, column_type: exp.DataType) -> _Grid:
         low=None if rule.low is None else rule.units(rule.low),
         high=None if rule.high is None else rule.units(rule.high),
         limit=10 ** (digits - rule.scale),
-        whole=column_type.this in _INTEGERS and rule.scale == 0,
+        whole=column_type.this in WHOLE and rule.scale == 0,
     )
 
 
 def _units(value: exp.Expr, column_type: exp.DataType, *, scale: int) -> exp.Expr:
     """The largest whole number of units that is not above the value, as BIGINT."""
     factor = 10**scale
-    if column_type.this in _INTEGERS:
+    if column_type.this in WHOLE:
         return bigint(value) * factor if scale else bigint(value)
     if column_type.this in _DECIMALS and scale:
         # A product has no more digits than its widest factor, so that it could overflow.
@@ -179,13 +169,14 @@ def _outer_ends(value: exp.Expr, column_type: exp.DataType, *, grid: _Grid) -> l
         ]
     if kind in _DECIMALS:
         precision, decimals = _precision(column_type)
-        lowest, highest = -(10 ** (precision - decimals)), 10 ** (precision - decimals)
+        highest = 10 ** (precision - decimals) - 1
+        lowest = -highest
     else:
-        lowest, highest = _INTEGERS[kind]
+        lowest, highest = bounds(column_type)
     ends = []
     if lowest < least:
         ends.append(case(value < least, grid.below))
-    if highest > most:
+    if highest >= most:
         ends.append(case(value >= _as_wide(most, kind), grid.above))
     return ends
 
