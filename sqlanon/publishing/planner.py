@@ -684,9 +684,10 @@ def _few_texts(engine: Engine, subject: Subject, *, names: list[str]) -> Iterato
     texts = [n for n in names if subject.columns[n].this in exp.DataType.TEXT_TYPES]
     if not texts:
         return
-    from sqlanon.query.publish.statement import MOST_PLACES, distinct_roughly
+    from sqlanon.query.assess.profile import estimated_values
+    from sqlanon.query.publish.statement import MOST_PLACES
 
-    counts = engine.rows(distinct_roughly(subject.table, texts))[0]
+    counts = engine.rows(estimated_values(subject.table, texts))[0][1::2]
     collated = engine.rows(confused(subject.table, texts))[0]
     for name, count, is_one in zip(texts, counts, collated, strict=True):
         if count <= MOST_PLACES and not is_one:

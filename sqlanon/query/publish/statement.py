@@ -32,7 +32,6 @@ from sqlanon.sqltext import (
     Statement,
     expression,
     name,
-    names,
     render,
     value,
 )
@@ -208,16 +207,6 @@ def _people(
     keys = enumerate(item.published(None) for item in recodes.values())
     named = [(name(f"key_{place}"), value) for place, value in keys]
     return [(publication.population, joined_labels(recodes), named)]
-
-
-def distinct_roughly(source: exp.Table, columns: Sequence[str]) -> Sql:
-    """Distinct values per column, in one row, a few in a hundred more or less than there are."""
-    return expression(
-        "SELECT {% for column in columns %}CAST(APPROX_COUNT_DISTINCT({{ column }}) AS BIGINT),"
-        " {% endfor %}FROM {{ source }}",
-        columns=names(columns),
-        source=source,
-    )
 
 
 def _by_place(
