@@ -21,18 +21,16 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate, chain, groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.label_nodes import Label, LabelMatch, Nodes, read
 from sqlanon.hierarchy.number_ranges import NumberRange, is_number
-from sqlanon.hierarchy.tree import Tree
+from sqlanon.hierarchy.tree import Run, Tree
 from sqlanon.wording import counted
 
 Leaves = frozenset[int]
-Span = tuple[int, int]
-"""First leaf and number of leaves of a node."""
 
 _NULL = "NULL"
 _ITEM = re.compile(r'("(?:[^"\\]|\\.)*")|([^,{}"]+)')
@@ -69,9 +67,9 @@ class GroupReader:
         self.rank = _ranks(tree)
         self.by_rank = sorted(self.rank, key=self.rank.__getitem__)
         self._numbers = [Decimal(str(tree.leaves[leaf])) for leaf in self.by_rank]
-        self.spans = [list(_spans(tree, level)) for level in range(tree.height + 1)]
-        self.levels: dict[Span, list[int]] = {}
-        self._named: dict[Label, set[Span]] = {}
+        self.spans = [tree.runs(level) for level in range(tree.height + 1)]
+        self.levels: dict[Run, list[int]] = {}
+        self._named: dict[Label, set[Run]] = {}
         for level, spans in enumerate(self.spans):
             for label, span in zip(tree.node_labels(level), spans, strict=True):
                 self._named.setdefault(label, set()).add(span)
@@ -86,7 +84,7 @@ class GroupReader:
             return None
         return self._run(label) if label[:1] != "{" else self._set(label)
 
-    def span(self, leaf: int, level: int) -> Span:
+    def span(self, leaf: int, level: int) -> Run:
         """The leaves of the node of a level that holds a leaf."""
         return self.spans[level][self.tree.nodes[level][leaf]]
 
@@ -180,12 +178,7 @@ def _ranks(tree: Tree) -> dict[int, int]:
     return {number: place for place, number in enumerate(sorted(numbers, key=numbers.__getitem__))}
 
 
-def _spans(tree: Tree, level: int) -> Iterator[Span]:
-    sizes = tree.sizes(level)
-    return zip(accumulate(sizes, initial=0), sizes, strict=False)
-
-
-def _of_span(span: Span) -> Leaves:
+def _of_span(span: Run) -> Leaves:
     first, number = span
     return frozenset(range(first, first + number))
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchy.tree import Place, Tree, node_counts
+from sqlanon.hierarchy.tree import Place, Run, Tree, node_counts
 
 Label = str | None
-Run = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +60,13 @@ class Nodes:
 
     def __init__(self, tree: Tree, counts: Sequence[int]) -> None:
         levels = range(tree.height + 1)
-        self._sizes = [tree.sizes(level) for level in levels]
-        self._first = [list(accumulate(sizes, initial=0)) for sizes in self._sizes]
+        self._runs = [tree.runs(level) for level in levels]
         self._records = [node_counts(tree, level, counts=counts) for level in levels]
 
     def run(self, place: Place) -> Run:
         """First leaf and number of leaves of a node: nodes of one run are one set of values."""
         level, node = place
-        return self._first[level][node], self._sizes[level][node]
+        return self._runs[level][node]
 
     def records(self, place: Place) -> int:
         """Records of the original under a node."""

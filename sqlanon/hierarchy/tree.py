@@ -16,6 +16,8 @@ from sqlanon.wording import counted
 Labels = tuple[str | None, ...]
 Place = tuple[int, int]
 """A node of a tree: its level, and its number within the level."""
+Run = tuple[int, int]
+"""First leaf and number of leaves of a node."""
 _SHOWN = 5
 
 
@@ -138,7 +140,7 @@ class Tree:
             dict(zip(*level, strict=True)) for level in zip(self.labels, self.nodes, strict=True)
         ]
         allowed = list(enumerate(numbers))[low : (self.height if high is None else high) + 1]
-        runs = cache(self._runs)
+        runs = cache(self.runs)
         shared = [
             (label, level, higher)
             for (level, lower), (higher, upper) in combinations(allowed, 2)
@@ -147,8 +149,8 @@ class Tree:
         ]
         return sorted(shared, key=itemgetter(1, 2, 0))
 
-    def _runs(self, level: int) -> list[tuple[int, int]]:
-        """First leaf and number of leaves of each node of the level."""
+    def runs(self, level: int) -> list[Run]:
+        """The run of each node of the level."""
         sizes = self.sizes(level)
         return list(zip(accumulate(sizes, initial=0), sizes, strict=False))
 
