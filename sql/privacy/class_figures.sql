@@ -138,12 +138,13 @@ scaled_sums AS (
 )
 {% set rows = "scaled_sums" %}
 {% endif %}
-{% macro excess() %}
+-- The sum of max(c N - n C, 0) over the values, of a table of N records.
+{% macro excess(whole) %}
 COALESCE(
   SUM(
     CASE
-      WHEN held * {{ records }} > records * counted
-      THEN held * {{ records }} - records * counted
+      WHEN held * {{ whole }} > records * counted
+      THEN held * {{ whole }} - records * counted
     END
   ),
   0
@@ -162,7 +163,7 @@ COALESCE(
     {% endif %}
     SELECT
       {{ listed(keys) }},
-      {{ excess() }} AS moved
+      {{ excess(records) }} AS moved
     FROM (
       SELECT
         {{ listed(keys) }},
@@ -301,7 +302,7 @@ SELECT
   {% if "equal" in needed.distances %}
   -- P and Q both add up to one, so what exceeds is half of the difference.
   COALESCE(
-    CAST({{ excess() }} AS DOUBLE) / NULLIF(CAST({{ n }} AS DOUBLE) * {{ records }}, 0),
+    CAST({{ excess(records) }} AS DOUBLE) / NULLIF(CAST({{ n }} AS DOUBLE) * {{ records }}, 0),
     0
   ) AS distance_equal,
   {% endif %}
@@ -309,7 +310,7 @@ SELECT
   -- The mean of the equal distance over the levels below the top.
   COALESCE(
     CAST(
-      {{ excess() }}
+      {{ excess(records) }}
       {% if levels %}
       + COALESCE(MAX(moved), 0)
       {% endif %}
@@ -397,15 +398,7 @@ SELECT
   {% if needed.left is not None %}
   -- Suppression leaves at least M records, so no share of what is published is above C / M: the sum
   -- of max(c M - n C, 0), and that of the C that it counts.
-  COALESCE(
-    SUM(
-      CASE
-        WHEN held * {{ needed.left }} > records * counted
-        THEN held * {{ needed.left }} - records * counted
-      END
-    ),
-    0
-  ) AS exceeding,
+  {{ excess(needed.left) }} AS exceeding,
   COALESCE(
     SUM(CASE WHEN held * {{ needed.left }} > records * counted THEN records END),
     0
