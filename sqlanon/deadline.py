@@ -8,6 +8,7 @@ published catches the `TimeLimitError`.
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -89,6 +90,36 @@ def _from_now(seconds: float, clock: Callable[[], float]) -> Deadline:
 
 NEVER = Deadline()
 """No limit."""
+_PATIENCE = 0.1
+"""How long what was told to stop has until it is told again [s]."""
+
+
+@contextmanager
+def watched(deadline: Deadline, stop: Callable[[], object]) -> Iterator[None]:
+    """Stops what is done inside when the deadline comes, again and again until it ends.
+
+    Args:
+        deadline: When.
+        stop: Called in another thread; what begins just then may miss it.
+    """
+    if not deadline.is_limited:
+        yield
+        return
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)):
+            if deadline.expired:
+                stop()
+                done.wait(_PATIENCE)
+
+    watcher = threading.Thread(target=watch, name="sqlanon-deadline", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.arguments import kind_of
-from sqlanon.deadline import NEVER, Deadline
+from sqlanon.deadline import NEVER, Deadline, watched
 from sqlanon.engine.base import Abilities, Limits, Row, Whole, render
 from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import qualified
@@ -413,23 +413,8 @@ def _watched(
     connection: duckdb.DuckDBPyConnection, action: Callable[[], T], *, deadline: Deadline
 ) -> T:
     """Runs an action in a thread that no signal reaches; another one keeps the time."""
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(_timeout(deadline)):
-            if deadline.expired:
-                connection.interrupt()
-                done.wait(_PATIENCE)
-
-    watcher = threading.Thread(target=watch, name="sqlanon-deadline", daemon=True)
-    watcher.start()
-    try:
+    with suppress(duckdb.InterruptException), watched(deadline, connection.interrupt):
         return action()
-    except duckdb.InterruptException:
-        pass
-    finally:
-        done.set()
-        watcher.join()
     raise TimeLimitError
 
 

@@ -7,7 +7,6 @@ before. What is said of a server's settings is so until the connection is closed
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +16,7 @@ from psycopg import errors
 from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 from sqlglot import exp
 
-from sqlanon.deadline import NEVER, Deadline
+from sqlanon.deadline import NEVER, Deadline, watched
 from sqlanon.engine.base import Abilities, Row
 from sqlanon.engine.duckdb.errors import called
 from sqlanon.engine.postgres.arrow import (
@@ -45,7 +44,6 @@ BYTES_AT_ONCE = 16_000_000
 """Bytes of rows that are turned into Arrow at a time."""
 OLDEST = 14
 """The first version whose instants are told to the microsecond."""
-_PATIENCE = 0.1
 _SETTINGS = {
     "datestyle": "ISO",
     "extra_float_digits": "1",
@@ -331,12 +329,17 @@ class PostgresRemote:
             # A cursor of the caller's making may read values otherwise.
             with (
                 self.connection.transaction(),
-                _ending(self.connection, deadline),
+                watched(deadline, self._cancel),
                 psycopg.Cursor(self.connection) as cursor,
             ):
                 return action(cursor)
 
         return _translated(attempted, doing, deadline=deadline)
+
+    def _cancel(self) -> None:
+        """Cancels what the connection is at."""
+        with suppress(psycopg.Error):
+            self.connection.cancel_safe(timeout=5)
 
     def _described(self, cursor: Cursor, text: str) -> list[PostgresColumn]:
         """The columns of a table or query."""
@@ -520,28 +523,3 @@ def _translated(action: Callable[[], T], doing: str, *, deadline: Deadline = NEV
         else:
             failed = fault(error, doing)
     raise failed
-
-
-@contextmanager
-def _ending(connection: psycopg.Connection[Any], deadline: Deadline) -> Iterator[None]:
-    """Cancels what the connection is at when the deadline comes, again and again until it ends."""
-    if not deadline.is_limited:
-        yield
-        return
-    done = threading.Event()
-
-    def watch() -> None:
-        left = max(deadline.left(), 0.0)
-        while not done.wait(min(left, threading.TIMEOUT_MAX)):
-            left = max(deadline.left(), _PATIENCE)
-            if deadline.expired:
-                with suppress(psycopg.Error):
-                    connection.cancel_safe(timeout=5)
-
-    watcher = threading.Thread(target=watch, name="sqlanon-postgres-deadline", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
