@@ -302,33 +302,28 @@ def refuse_unsuited(
             1 month), or collations that take different spellings for one value: a class would hold
             values that differ when published.
     """
-    faults = []
     variants = [n for n, kind in columns.items() if kind.this == exp.DataType.Type.VARIANT]
-    if variants:
-        faults.append(
-            f"quasi-identifiers of type VARIANT: {', '.join(map(repr, variants))}; "
-            "cast them to the type that they hold first"
-        )
     nested = [n for n, kind in columns.items() if is_nested(kind) and n not in variants]
-    if nested:
-        faults.append(
-            f"quasi-identifiers of a nested type: {', '.join(map(repr, nested))}; "
-            "unnest them into columns of their own first"
-        )
     intervals = [n for n, kind in columns.items() if kind.this == exp.DataType.Type.INTERVAL]
-    if intervals:
-        faults.append(
-            f"quasi-identifiers of type INTERVAL: {', '.join(map(repr, intervals))}; "
-            "cast them to text or to a number first"
-        )
     texts = [name for name, kind in columns.items() if kind.this in exp.DataType.TEXT_TYPES]
     confused = engine.rows(encode.confused(table, texts))[0] if texts else ()
     collated = [name for name, is_one in zip(texts, confused, strict=True) if is_one]
-    if collated:
-        faults.append(
-            f"quasi-identifiers with a collation: {', '.join(map(repr, collated))}; it takes "
-            "different spellings for one value, so write them in one spelling in a column without"
-        )
+    unsuited = [
+        ("of type VARIANT", variants, "cast them to the type that they hold first"),
+        ("of a nested type", nested, "unnest them into columns of their own first"),
+        ("of type INTERVAL", intervals, "cast them to text or to a number first"),
+        (
+            "with a collation",
+            collated,
+            "it takes different spellings for one value, so write them in one spelling in a column "
+            "without",
+        ),
+    ]
+    faults = [
+        f"quasi-identifiers {which}: {', '.join(map(repr, names))}; {advice}"
+        for which, names, advice in unsuited
+        if names
+    ]
     if faults:
         raise SourceError("; ".join(faults))
 
