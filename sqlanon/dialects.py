@@ -260,7 +260,9 @@ def _closed(node: exp.Expr) -> exp.Expr:
 
 
 def _exact(node: exp.Expr) -> exp.Expr:
-    """Arithmetic that is DuckDB's anywhere: real quotients, NULL where a divisor is 0."""
+    """Arithmetic that is DuckDB's anywhere: real quotients, NULL where a divisor is 0, signs."""
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "SIGNBIT":
+        return _negative(node.expressions[0])
     if isinstance(node, exp.Div | exp.IntDiv | exp.Mod):
         divisor = node.expression
         if not isinstance(divisor.unnest(), exp.Literal | exp.Nullif):
@@ -321,8 +323,6 @@ def _postgres_function(call: exp.Anonymous) -> exp.Expr:
             row = exp.Anonymous(this="ROW", expressions=call.expressions)
             number = exp.Literal.number(0)
             return exp.Anonymous(this="HASH_RECORD_EXTENDED", expressions=[row, number])
-        case "SIGNBIT":
-            return _negative(call.expressions[0])
         case "PRINTF":
             form, value = call.expressions
             digits = re.fullmatch(r"%\.(\d+)g", form.name)
@@ -544,30 +544,24 @@ def _widened(value: exp.Expr) -> exp.Expr:
 
 def _spark_function(call: exp.Anonymous) -> exp.Expr:
     """A function that sqlglot does not know."""
-    match call.name.upper():
-        case "HASH":
-            # It leaves NULL out, so that ('a', NULL) and (NULL, 'a') would be the same.
-            cells = [
-                part
-                for cell in call.expressions
-                for part in (cell, exp.cast(exp.Paren(this=cell.copy().is_(exp.null())), _Type.INT))
-            ]
-            return exp.Anonymous(this="XXHASH64", expressions=cells)
-        case "SIGNBIT":
-            return _negative(call.expressions[0])
-    return call
+    if call.name.upper() != "HASH":
+        return call
+    # It leaves NULL out, so that ('a', NULL) and (NULL, 'a') would be the same.
+    cells = [
+        part
+        for cell in call.expressions
+        for part in (cell, exp.cast(exp.Paren(this=cell.copy().is_(exp.null())), _Type.INT))
+    ]
+    return exp.Anonymous(this="XXHASH64", expressions=cells)
 
 
 def _for_spark(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Literal) and node.is_string and "${" in node.this:
         # Spark puts variables in wherever it reads their sign, in a literal, too.
-        first, *others = node.this.split("${")
-        parts = [first + "$", *("{" + other + "$" for other in others)]
-        parts[-1] = parts[-1][:-1]
-        texts = [exp.Literal.string(part) for part in parts]
-        result: exp.Expr = texts[0]
-        for text in texts[1:]:
-            result = exp.DPipe(this=result, expression=text)
+        first, *others = map(exp.Literal.string, re.split(r"(?<=\$)(?=\{)", node.this))
+        result: exp.Expr = first
+        for other in others:
+            result = exp.DPipe(this=result, expression=other)
         return exp.Paren(this=result)
     if isinstance(node, exp.ConcatWs):
         # It skips NULL, which older versions of sqlglot put an empty text in place of.
