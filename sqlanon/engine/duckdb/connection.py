@@ -112,6 +112,11 @@ class DuckDB:
         text = render(query, self.dialect)
         return self._attempt(query, lambda: self._execute(text, parameters).fetchall())
 
+    def asked(self, query: Statement, failure: Callable[[Exception], SqlanonError]) -> list[Row]:
+        """All rows of a small result; an error becomes what is made of DuckDB's."""
+        text = render(query, self.dialect)
+        return self.attempt(lambda: self._execute(text).fetchall(), failure)
+
     def fetch(self, query: Statement) -> pyarrow.Table:
         """The whole result as an Arrow table; errors as in `run`."""
         text = render(query, self.dialect)

@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.base import Row, render, with_texts
+from sqlanon.engine.base import Row, with_texts
 from sqlanon.engine.duckdb.catalog import fold
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import fault
@@ -72,11 +72,7 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     refuse_date_format(engine, how.form)
 
     def ask(query: exp.Expr) -> list[Row]:
-        text = render(query, engine.dialect)
-        return engine.attempt(
-            lambda: engine.connection.execute(text).fetchall(),
-            lambda error: json_fault(error, path),
-        )
+        return engine.asked(query, lambda error: json_fault(error, path))
 
     guessed = _scan(path, {"sample_size": exp.convert(-1)})
     described = ask(exp.Describe(this=exp.select("*").from_(guessed)))
@@ -100,12 +96,8 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
         },
         how.form.nulls,
     )
-    kinds = texts.fitting(engine.rows)
-    merging = texts.merging(engine.rows, kinds)
     loaded = home(engine, table, names=list(types), use=use)
-    kept = {name: kind for name, kind in kinds.items() if name not in merging}
-    engine.run(create_temporary(loaded.copy(), texts.converted(kept)))
-    engine.tables.drop(raw)
+    kinds = texts.loaded(engine, loaded)
     left_out = {n: kind for n, kind in types.items() if kind == _TEXT and n not in texts_in}
     engine.opened.notes += date_notes(
         engine,
@@ -114,7 +106,7 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
         form=how.form,
         dated=use.dated,
         texts=texts,
-        kinds=kept,
+        kinds=kinds,
         rows=_scan_as(path, left_out),
         left_out=list(left_out),
         where=lambda record: f"record {record + 1:,}",

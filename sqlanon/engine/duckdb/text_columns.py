@@ -309,7 +309,20 @@ class TextColumns:
         )
         return rows.from_(texts.subquery("texts"))
 
-    def merging(self, ask: Callable[[exp.Expr], list[Row]], kinds: Mapping[str, Kind]) -> set[str]:
+    def loaded(self, engine: DuckDB, table: exp.Table) -> dict[str, Kind]:
+        """Makes a table of these by a look at every value, and drops the one that they are in.
+
+        Returns:
+            The type of each column that is text no more.
+        """
+        kinds = self.fitting(engine.rows)
+        merging = self._merging(engine, kinds)
+        kept = {name: kind for name, kind in kinds.items() if name not in merging}
+        engine.run(create_temporary(table.copy(), self.converted(kept)))
+        engine.tables.drop(self.rows)
+        return kept
+
+    def _merging(self, engine: DuckDB, kinds: Mapping[str, Kind]) -> set[str]:
         """The columns in which two texts would become one value; an empty one would become NULL."""
         merges = []
         for name, kind in kinds.items():
@@ -322,7 +335,7 @@ class TextColumns:
             merges.append(exp.or_(fewer, both))
         if not merges:
             return set()
-        row = ask(exp.select(*merges).from_(self.texts().subquery("texts")))[0]
+        row = engine.rows(exp.select(*merges).from_(self.texts().subquery("texts")))[0]
         return {name for name, merged in zip(kinds, row, strict=True) if merged}
 
     def _text(self, name: str) -> exp.Expr:

@@ -19,7 +19,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.base import Row, Use, render
+from sqlanon.engine.base import Row, Use
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import fault
 from sqlanon.engine.duckdb.syntax import create_temporary
@@ -171,7 +171,7 @@ def _load(
     """
 
     def ask(query: exp.Expr) -> list[Row]:
-        return _ask(engine, layout, query=query, scanned=scanned)
+        return engine.asked(query, lambda error: csv_fault(error, layout, scanned))
 
     guess = columns.fitting(ask, _SAMPLE_ROWS)
     layout.refuse_headless(list(guess))
@@ -188,22 +188,7 @@ def _load(
         engine.tables.drop(table)
     raw = engine.temporary("text")
     ask(create_temporary(raw, columns.texts()))
-    texts = TextColumns(raw, columns.kinds)
-    kinds = texts.fitting(engine.rows)
-    merging = texts.merging(engine.rows, kinds)
-    kept = {name: kind for name, kind in kinds.items() if name not in merging}
-    engine.run(create_temporary(table.copy(), texts.converted(kept)))
-    engine.tables.drop(raw)
-    return kept
-
-
-def _ask(engine: DuckDB, layout: TextLayout, *, query: exp.Expr, scanned: Scan) -> list[Row]:
-    """The rows of a query over a scan; an error of it tells the line at fault."""
-    text = render(query, engine.dialect)
-    return engine.attempt(
-        lambda: engine.connection.execute(text).fetchall(),
-        lambda error: csv_fault(error, layout, scanned),
-    )
+    return TextColumns(raw, columns.kinds).loaded(engine, table)
 
 
 def _refuse_left_out(
@@ -231,7 +216,7 @@ def _refuse_left_out(
     if _count_lines(path) == records + 1:  # the header
         return
     query = count.from_(scanned({"parallel": exp.false()}))
-    [(all_records,)] = _ask(engine, layout, query=query, scanned=scanned)
+    [(all_records,)] = engine.asked(query, lambda error: csv_fault(error, layout, scanned))
     if all_records != records:
         raise csv_fault(duckdb.InvalidInputException(), layout, scanned)
 
