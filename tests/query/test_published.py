@@ -11,6 +11,7 @@ from snapshots import INTEGER, PEOPLE, TEXT, Snapshot, text
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.publishing.plan import READERS
+from sqlanon.query.assess.profile import estimated_values
 from sqlanon.query.publish import runs
 from sqlanon.query.publish.recode import Publication, create_table
 from sqlanon.query.publish.statement import STATEMENTS, published_rows
@@ -147,6 +148,7 @@ SNAPSHOTS = [
         ],
         near="places are for the sake of DuckDB's sort, which they make quicker",
     ),
+    Snapshot("values, roughly", estimated_values(PEOPLE, ["sex", "job"]), [(4, 2, 5, 3)]),
     Snapshot(
         "a map",
         of_map(),
