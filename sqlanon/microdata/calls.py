@@ -132,7 +132,7 @@ def _policy_of(given: object) -> tuple[Policies, dict[str, Any]]:
     if isinstance(given, PolicyDraft):
         return given.policy, {} if given.method is None else {"method": given.method}
     if isinstance(given, Policy) or callable(given):
-        # That of the command line reads a file by itself, which says more than the policy.
+        # What makes a policy for the command line knows what its file says besides.
         return given, dict(getattr(given, "said", {}))
     if isinstance(given, Mapping):
         document, folder, culprit = dict(given), None, "policy"

@@ -10,7 +10,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES, ValueModel
 from sqlanon.policy.sizes import KAnonymity, SubsetAnonymity
-from sqlanon.policy.toml import blaming, model_of, models_of, number, table_form
+from sqlanon.policy.toml import model_of, models_of, number, table_form
 from sqlanon.wording import did_you_mean
 
 LIMIT = "suppression_limit"
@@ -170,8 +170,12 @@ def _number(value: object, key: str) -> int | float:
     """
     value = plain(value)
     if isinstance(value, str):
-        with blaming(key):
+        try:
             return number(value)
+        except PolicyError as error:
+            raise PolicyError(
+                f"{key}: {error}; sweep numbers parted by commas, such as 2,5,10"
+            ) from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise PolicyError(f"a value to sweep must be a number or a text, not {kind_of(value)}")
     return value

@@ -18,7 +18,7 @@ from sqlglot import exp
 from sqlanon.arguments import checked, is_file, kind_of
 from sqlanon.assessment.lint import lint_table
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
-from sqlanon.deadline import NEVER, Deadline
+from sqlanon.deadline import Deadline
 from sqlanon.engine.base import Engine, Opening, render
 from sqlanon.engine.files import digest
 from sqlanon.engine.open import is_database, second_table
@@ -199,9 +199,7 @@ def _data_file(engine: Engine, released: object) -> Path | None:
     return Path(released)
 
 
-def page_of(
-    path: Path, *, overwrite: bool, source: str | None, limit: Deadline = NEVER
-) -> Companion:
+def page_of(path: Path, *, overwrite: bool, source: str | None, limit: Deadline) -> Companion:
     """The page of a release, written while that is published.
 
     Args:

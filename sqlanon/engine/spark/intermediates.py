@@ -121,6 +121,8 @@ def _may_be_here(session: Any, calls: Calls) -> bool:
 class _Files:
     """Parquet files in a folder that Spark and this program reach; `close` removes it.
 
+    A kind calls `__init__` last, which closes what Spark cannot reach.
+
     Args:
         session: Open.
         calls: Its calls.
@@ -144,9 +146,12 @@ class _Files:
     def write(self, name: str, frame: Any) -> None:
         """Stores the rows of a query."""
         place, path = self._place(name), f"{self._path}/{name}"
-        self._calls(lambda: frame.write.parquet(place, compression="zstd"), "store an intermediate")
-        # Sail makes nothing for no rows.
-        self._calls(lambda: self._system.create_dir(path), "store an intermediate")
+
+        def store() -> None:
+            frame.write.parquet(place, compression="zstd")
+            self._system.create_dir(path)  # Sail makes nothing for no rows
+
+        self._calls(store, "store an intermediate")
 
     def frame(self, name: str) -> Any:
         """What is stored, as a data frame."""

@@ -77,7 +77,7 @@ class Selected:
 
     Args:
         sums: Per name of a sum the column that is added up.
-        carried: Whether the words of the code are, too.
+        carried: Whether the words of the code are selected, too.
         by: Per name a column whose values are told apart within a class, too.
     """
 

@@ -169,6 +169,7 @@ def _outer_ends(value: exp.Expr, column_type: exp.DataType, *, grid: _Grid) -> l
         ]
     if kind in _DECIMALS:
         precision, decimals = _precision(column_type)
+        # The whole part: limits are powers of ten, so that decimals decide nothing.
         highest = 10 ** (precision - decimals) - 1
         lowest = -highest
     else:
