@@ -146,12 +146,9 @@ class _Files:
     def write(self, name: str, frame: Any) -> None:
         """Stores the rows of a query."""
         place, path = self._place(name), f"{self._path}/{name}"
-
-        def store() -> None:
-            frame.write.parquet(place, compression="zstd")
-            self._system.create_dir(path)  # Sail makes nothing for no rows
-
-        self._calls(store, "store an intermediate")
+        self._calls(lambda: frame.write.parquet(place, compression="zstd"), "store an intermediate")
+        # Sail makes nothing for no rows. A write that outlives its deadline makes no folder anew.
+        self._calls(lambda: self._system.create_dir(path), "store an intermediate")
 
     def frame(self, name: str) -> Any:
         """What is stored, as a data frame."""
