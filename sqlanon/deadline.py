@@ -52,6 +52,10 @@ class Deadline:
         """The time that is left, negative when it is over [seconds]."""
         return self.end - self.clock() if self.is_limited else math.inf
 
+    def timeout(self) -> float:
+        """How long to wait until looking at it again, as a lock takes it [seconds]."""
+        return min(max(self.left(), 0.0), threading.TIMEOUT_MAX)
+
     @property
     def expired(self) -> bool:
         """Whether the time is over."""
@@ -90,7 +94,7 @@ def _from_now(seconds: float, clock: Callable[[], float]) -> Deadline:
 
 NEVER = Deadline()
 """No limit."""
-_PATIENCE = 0.1
+PATIENCE = 0.1
 """How long what was told to stop has until it is told again [s]."""
 
 
@@ -108,10 +112,10 @@ def watched(deadline: Deadline, stop: Callable[[], object]) -> Iterator[None]:
     done = threading.Event()
 
     def watch() -> None:
-        while not done.wait(min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)):
+        while not done.wait(deadline.timeout()):
             if deadline.expired:
                 stop()
-                done.wait(_PATIENCE)
+                done.wait(PATIENCE)
 
     watcher = threading.Thread(target=watch, name="sqlanon-deadline", daemon=True)
     watcher.start()

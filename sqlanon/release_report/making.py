@@ -214,7 +214,9 @@ def page_of(path: Path, *, overwrite: bool, source: str | None, limit: Deadline)
     file, started = refuse_page(path, overwrite=overwrite), limit.clock()
 
     def look(engine: Engine, plan: Plan, original: exp.Table, table: exp.Table) -> Text:
-        seen = looked_at(engine, plan, original=original, table=table, limit=limit, started=started)
+        seen = report_of_release(
+            engine, plan, original=original, table=table, limit=limit, started=started
+        )
 
         def text(report: Report) -> str:
             sha256 = report.provenance.output_sha256
@@ -228,7 +230,7 @@ def page_of(path: Path, *, overwrite: bool, source: str | None, limit: Deadline)
     return Companion(file, "report", look, overwrite, remedy, "page unwritten")
 
 
-def looked_at(
+def report_of_release(
     engine: Engine,
     plan: Plan,
     *,
@@ -269,7 +271,7 @@ def _until(limit: Deadline, *, started: float, published: float) -> tuple[Deadli
     """When the look at sets of columns ends, and what that is, as a note begins.
 
     Args:
-        limit: As for `looked_at`.
+        limit: As for `report_of_release`.
         started: Likewise.
         published: How long publishing took [seconds].
     """

@@ -19,7 +19,7 @@ from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.release_report.distributions import SHOWN_LABELS, _fewer, settled, value_shares
 from sqlanon.release_report.figures import LabelGroup, LossFigures
 from sqlanon.release_report.gathering import searched, with_bound, with_identifying
-from sqlanon.release_report.making import looked_at
+from sqlanon.release_report.making import report_of_release
 from sqlanon.release_report.page import PageViews, group_row
 from sqlanon.release_report.report import ReleaseReport
 from sqlanon.reports.bound import BoundReport
@@ -585,7 +585,7 @@ def test_a_release_waits_no_longer_for_its_report_than_it_took(
     started = limit.clock()
     with open_source(connection, "people", read_only=True) as source:
         released = source.engine.tables.resolve("released")
-        seen = looked_at(
+        seen = report_of_release(
             source.engine,
             plan,
             original=source.table,

@@ -21,7 +21,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.arguments import kind_of
-from sqlanon.deadline import NEVER, Deadline, watched
+from sqlanon.deadline import NEVER, PATIENCE, Deadline, watched
 from sqlanon.engine.base import Abilities, Limits, Row, Whole, render
 from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import qualified
@@ -331,7 +331,6 @@ class DuckDB:
         del self._temporaries[mark:]
 
 
-_PATIENCE = 0.1
 Answer = tuple[Any, BaseException | None]
 Task = tuple[Callable[[], Any], "SimpleQueue[Answer]"]
 
@@ -403,15 +402,10 @@ def _awaited(answer: SimpleQueue[Answer], deadline: Deadline) -> Answer:
         return answer.get()
     while True:
         try:
-            return answer.get(timeout=_timeout(deadline))
+            return answer.get(timeout=deadline.timeout())
         except Empty:
             if deadline.expired:
                 raise
-
-
-def _timeout(deadline: Deadline) -> float:
-    """How long to wait until looking at the deadline [seconds]."""
-    return min(max(deadline.left(), 0.0), threading.TIMEOUT_MAX)
 
 
 def _watched(
@@ -430,7 +424,7 @@ def _stop(connection: duckdb.DuckDBPyConnection) -> None:
         # Again and again: an interrupt just before a query starts is forgotten by DuckDB.
         connection.interrupt()
         try:
-            idle.get(timeout=_PATIENCE)
+            idle.get(timeout=PATIENCE)
         except Empty:
             continue
         return
