@@ -17,7 +17,9 @@ LONG = (
 )
 
 # How fast a test draws tells of the machine.
-settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("any")
 
 

@@ -103,7 +103,7 @@ def attacks(original, released, control=NO_CONTROL, policy=POLICY):
         return found.to_dict()["attacks"], found
 
 
-@settings(max_examples=120)
+@settings(max_examples=30)
 @given(releases())
 def test_attacks_equal_brute_force(given_tables):
     original, released, control, nulls = given_tables

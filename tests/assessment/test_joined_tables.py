@@ -123,7 +123,7 @@ KEYS = st.sampled_from(["a", "b", None])
     ),
     st.lists(st.tuples(KEYS, st.sampled_from("uv")), min_size=1, max_size=6),
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_models_of_a_join_are_those_of_plain_python(ages, zips):
     """Each record counts once in every class that it may be in, beside its possible values."""
     classes, others = defaultdict(set), defaultdict(set)

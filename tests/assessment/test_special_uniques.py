@@ -42,7 +42,7 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(tables, st.integers(1, 4), st.sampled_from([0, 10**6]))
 def test_scores_and_contributions_equal_brute_force(rows, largest, groups):
     width = len(rows[0])

@@ -47,7 +47,7 @@ RECORDS = st.tuples(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.lists(RECORDS, min_size=1, max_size=40), st.sampled_from([0.05, 0.2, 1]))
 def test_risks_equal_the_posterior_summed_term_by_term(records, threshold):
     figures = risk(records, threshold=threshold).to_dict()["weights"]

@@ -173,7 +173,7 @@ AGES, ILLS = st.sampled_from([0, 1, 2, 3, 5, None]), st.sampled_from(["flu", "co
     st.integers(0, 1),
     st.integers(0, 3),
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_candidates_are_those_of_plain_python(rows, levels, age, home, gone):
     """The earlier release has levels of its own for each record, and lacks the last ones."""
     earlier = [

@@ -170,7 +170,7 @@ VISITS = st.tuples(
     st.sampled_from(MODELS),
     st.sampled_from(["INT", "VARCHAR"]),
 )
-@settings(max_examples=6)
+@settings(max_examples=3)
 def test_persons_of_a_release_satisfy_every_model_by_every_method(method, rows, model, kind):
     if method == "pattern-exact":
         pytest.importorskip("highspy")

@@ -53,7 +53,7 @@ def least(policy, records):
     return least_loss(Case(kinds, records, policy, {"loss": "lm"}))
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(bounded(), st.sampled_from([10**6, 1, 2, 4]), st.sampled_from([None, 60]))
 def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case, most, seconds):
     connection, policy = opened(*case)
@@ -71,7 +71,7 @@ def test_no_recoding_within_levels_and_limit_loses_less_than_the_bound(case, mos
     assert report.lower_bound <= possible + 1e-9
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     bounded(),
     st.sampled_from(["lm", "tree", "suppressed-cells", "monotone-entropy"]),

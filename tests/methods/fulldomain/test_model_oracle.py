@@ -58,7 +58,7 @@ def agrees(case, best):
         assert sorted(rows, key=repr) == sorted(best.released.rows.elements(), key=repr)
 
 
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(cases())
 def test_anonymize_equals_brute_force_under_every_model(case):
     best = brute_force(case)
@@ -66,7 +66,7 @@ def test_anonymize_equals_brute_force_under_every_model(case):
     agrees(case, best)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(whole_cases())
 def test_anonymize_equals_brute_force_under_models_of_all_classes(case):
     best = brute_force(case)
@@ -74,7 +74,7 @@ def test_anonymize_equals_brute_force_under_models_of_all_classes(case):
     agrees(case, best)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(k_alone)
 def test_anonymize_equals_brute_force_for_k_alone(case):
     best = brute_force(case)
@@ -141,7 +141,7 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
         assert sorted(found) == sorted(best.minimal)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(cases())
 def test_a_search_that_starts_in_memory_ends_at_the_same_node(case):
     """Whatever the start believes of a model, only what is counted exactly is published."""

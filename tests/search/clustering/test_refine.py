@@ -31,7 +31,7 @@ def test_refinement_never_raises_the_loss_and_keeps_k(problem, seed):
     assert least_loss(problem) <= found.loss(problem) <= clusters.loss(problem)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(problems(most=16, demanding=True), st.integers(0, 3), st.booleans())
 def test_refinement_keeps_the_demand_of_random_tables(problem, seed, direct):
     assume(problem.satisfies(np.arange(problem.records)))
