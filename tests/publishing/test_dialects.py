@@ -193,7 +193,7 @@ CASES = [
     Case("listed numbers", "plain", policy({"age": at(1, LISTED), "sex": SEX})),
     Case("entity", "plain", policy(AGE_SEX, KAnonymity(3), LDiversity(2), entity="person",
                                    sensitive=["diagnosis"])),
-    Case("rounds", "wards", of_wards(TCloseness(0.25))),
+    Case("rounds", "wards", of_wards(TCloseness(0.3))),
     Case("of all classes", "plain", policy(PLAIN, ShareAtRisk(0.3, 0.1))),
     Case("k of subsets", "plain", policy(PLAIN, SubsetAnonymity(2, 2))),
     Case("ordered", "wards", of_wards(LDiversity(1.8, "entropy"), TCloseness(0.2, "ordered"))),
@@ -339,7 +339,7 @@ def test_statements_for_spark_publish_the_same_rows(case, spark):
     compare(spark, *case.plan())
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=["sail", "postgres"])
 def elsewhere(request):
     with SERVERS[request.param]() as session:
         yield session
@@ -347,7 +347,7 @@ def elsewhere(request):
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_what_is_published_is_worked_out_alike_elsewhere(case, elsewhere):
-    if case.far and elsewhere.dialect == "spark":
+    if case.far and elsewhere.name == "sail":
         pytest.skip("it has no such days")
     if elsewhere.name == "sail" and "numbers" in repr(case):
         pytest.skip("Sail joins -0.0 to no 0.0, so that such a release is refused")
@@ -382,7 +382,8 @@ def test_the_statement_shown_publishes_what_is_published(case):
 
 def test_rounds_of_suppression_are_part_of_the_plan_and_not_of_what_its_report_tells(tmp_path):
     """By the whole table some wards are too far from it; without them others are, twice."""
-    connection, plan = planned("rounds")
+    connection = people(**TABLES["wards"])
+    plan = sqlanon.plan(connection, of_wards(TCloseness(0.25)), table="people")
     assert Counter(ward for ward, _ in expected(connection, plan)) == {"b": 2, "d": 8}
     assert plan.rounds == plan.report.search.rounds == 3
     told = replace(plan, report=replace(plan.report, search=SearchFigures()))
