@@ -67,7 +67,7 @@ def folder(tmp_path, monkeypatch):
     """The folder of a small demo, to work in; charts, which take longest, are not drawn."""
     monkeypatch.setattr("sqlanon.comparison.drawing.svg", lambda *_: "<svg/>")
     home = tmp_path / "sqlanon-demo"
-    assert status(["demo", str(home), "--records", "500", "--quiet"]) == 0
+    assert status(["demo", str(home), "--records", "200", "--quiet"]) == 0
     monkeypatch.chdir(home)
     return home
 

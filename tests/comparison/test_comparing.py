@@ -86,15 +86,14 @@ def test_a_method_that_fails_is_a_row_and_others_go_on(connection, monkeypatch, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "search"),
+    ("method", "search", "highest"),
     [
-        ("set-cover", "sqlanon.methods.clustering.pricing.Mine.candidates"),
-        ("direct-cover", "sqlanon.methods.clustering.covers.direct_cover"),
-        ("forest", "sqlanon.methods.clustering.linkage.Neighbours.of"),
-        ("agglomerative", "sqlanon.methods.clustering.linkage.agglomerative"),
+        ("set-cover", "sqlanon.methods.clustering.pricing.Mine.candidates", None),
+        ("direct-cover", "sqlanon.methods.clustering.covers.direct_cover", 2),
+        ("forest", "sqlanon.methods.clustering.linkage.Neighbours.of", 2),
+        ("agglomerative", "sqlanon.methods.clustering.linkage.agglomerative", None),
     ],
 )
-@pytest.mark.parametrize("highest", [None, 2])
 def test_clusters_of_quick_cuts_are_no_result_of_another_method(
     connection, monkeypatch, method, search, highest
 ):
