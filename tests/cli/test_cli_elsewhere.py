@@ -11,8 +11,8 @@ POLICY = """
     suppression_limit = 0.1
     identifiers = ["name"]
     [quasi_identifiers]
-    age = "intervals:5,10,20"
-    zip = "prefix:2,1"
+    age = "intervals:10"
+    zip = "prefix:2"
     [sensitive]
     ill = { l = 2 }
 """
