@@ -6,7 +6,6 @@ import random
 import tempfile
 from pathlib import Path
 
-import elsewhere
 import pyarrow
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,11 +16,10 @@ import sqlanon
 from sqlanon.errors import SourceError
 
 pytestmark = pytest.mark.slow
-CASES = 3 if elsewhere.IS_CLASSIC else 15  # a statement takes half a second in Java
 
 
 @settings(
-    max_examples=CASES, derandomize=True, database=None,
+    max_examples=10, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(st.integers(0, 2**32).map(random.Random))

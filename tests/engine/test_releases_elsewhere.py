@@ -17,7 +17,7 @@ from public import ADULT, COMPLETE, policy_of, read
 from sqlglot import exp
 
 import sqlanon
-from sqlanon import LDiversity, TCloseness
+from sqlanon import TCloseness
 from sqlanon.demo import census
 from sqlanon.dialects import translated
 from sqlanon.engine import routed
@@ -37,11 +37,11 @@ POLICY = {
     "k": 3,
     "suppression_limit": 0.1,
     "others": "drop",
-    "quasi_identifiers": {"age": "intervals:5,10,20", "zip": "prefix:2,1", "sex": {}},
+    "quasi_identifiers": {"age": "intervals:10,20", "zip": "prefix:2,1", "sex": {}},
 }
+FEW = {**POLICY, "quasi_identifiers": {"age": "intervals:10", "sex": {}}}
+"""Of six nodes, each a statement where no intermediate goes on in this process."""
 MODELS = {
-    "k": {},
-    "no suppression": {"suppression_limit": 0},
     "l": {"l": 2, "sensitive": {"ill": {}}},
     "t": {"t": 0.5, "sensitive": {"ill": {}}},
     "kept": {"suppressed": "keep", "keep": ["ill"]},
@@ -84,11 +84,11 @@ def told(report):
 
 @pytest.mark.parametrize(
     ("model", "local_rows"),
-    [*((model, 0) for model in MODELS), ("t", None), ("kept", None), ("persons", None)],
+    [("l", 0), ("t", 0), ("persons", 0), ("t", None), ("kept", None), ("persons", None)],
 )
 def test_plans_and_releases_are_those_of_duckdb(database, model, local_rows):
     """Also where no intermediate goes on in this process; else others are in well-known tables."""
-    if database.name == "spark" and (model, local_rows) not in {("t", None), ("l", 0)}:
+    if database.name == "spark" and (model, local_rows) != ("t", None):
         pytest.skip(SLOW)
     table, policy = people(), {**POLICY, **MODELS[model]}
     database.load(table)
@@ -100,9 +100,9 @@ def test_plans_and_releases_are_those_of_duckdb(database, model, local_rows):
     assert database.tables() == {"out"}
 
 
-@pytest.mark.parametrize("name", ["demo", "nursery", "adult 0", "adult 0.05", "adult l", "adult t"])
+@pytest.mark.parametrize("name", ["demo", "nursery", "adult t"])
 def test_well_known_tables_are_released_as_in_duckdb(database, name, tmp_path):
-    if database.name == "spark" and name not in {"demo", "adult l"}:
+    if database.name == "spark" and name != "demo":
         pytest.skip(SLOW)
     near, policy = well_known(name, tmp_path)
     database.load(near.sql("FROM people").to_arrow_table())
@@ -138,9 +138,8 @@ def well_known(name, folder, records=2000):
         policy = {"k": 5, "l": 2, "suppression_limit": 0.02, "sensitive": {"class": {}}}
         return near, {**policy, "quasi_identifiers": {column: {} for column in columns}}
     columns = [column for column in ADULT if column != "occupation"]
-    models = {"adult l": [LDiversity(3)], "adult t": [TCloseness(0.3)]}.get(name, [])
-    limit = 0 if name == "adult 0" else 0.05
-    policy = policy_of("adult_hierarchies", columns, 5, limit, *models, sensitive=["occupation"])
+    model = TCloseness(0.3)
+    policy = policy_of("adult_hierarchies", columns, 5, 0.05, model, sensitive=["occupation"])
     return read("adult.csv.gz", ADULT, COMPLETE), policy
 
 
@@ -174,11 +173,8 @@ def test_a_method_that_reads_more_than_may_come_here_is_refused(database, method
 
 
 BLOCKS = {
-    "k": {},
     "l": MODELS["l"],
-    "persons": {"entity": "person"},
     "persons and l": {"entity": "person", **MODELS["l"]},
-    "left out": {"suppression_limit": 0.01},
     "t, left out": {"suppression_limit": 0.01, **MODELS["t"]},
     "left out but kept": {"suppression_limit": 0.01, **MODELS["kept"]},
 }
@@ -187,19 +183,19 @@ BLOCKS = {
 @pytest.mark.parametrize("model", BLOCKS)
 def test_clusters_of_more_than_may_come_here_are_improved_in_blocks(database, model, monkeypatch):
     """They lose less than the parts they begin from, and the release is counted as it is told."""
-    if database.name == "spark" and model != "l":
+    if database.name == "spark":
         pytest.skip(SLOW)
     home = "sqlanon.methods.clustering.first"
-    monkeypatch.setattr(f"{home}.REFINED_RECORDS", 250)  # so that blocks have several borders
+    monkeypatch.setattr(f"{home}.REFINED_RECORDS", 125)  # so that blocks have several borders
     policy, leaves = {**POLICY, "suppression_limit": 0, **BLOCKS[model]}, "left out" in model
     ages = {"hierarchy": "intervals:5,10,20", **({"max_level": 3} if leaves else {})}
-    policy["quasi_identifiers"] = {**POLICY["quasi_identifiers"], "age": ages}
+    policy["quasi_identifiers"] = {"age": ages, "zip": "prefix:2"}
     # Nobody else is as old, so that each of these is a class that fails.
-    table = with_persons(with_ages(people(1200), [200, 300, 400, 500] if leaves else []))
+    table = with_persons(with_ages(people(600), [200, 300, 400, 500] if leaves else []))
     database.load(table)
     how = {"table": "people", "local_rows": 100}
     cut = sqlanon.plan(database.source, policy, method="mondrian", **how).report
-    here = {"method": "anytime", "block_records": 500, "passes": 4}
+    here = {"method": "anytime", "block_records": 250, "passes": 4}
     report = sqlanon.anonymize(database.source, policy, into="out", **here, **how)
     assert report.holds
     assert cut.lower_bound == report.lower_bound < report.loss["lm"] < cut.loss["lm"]
@@ -228,15 +224,15 @@ def test_blocks_are_alike_whatever_the_order_of_rows(database):
         pytest.skip(SLOW)
     policy = {**POLICY, **MODELS["l"], "suppression_limit": 0}
     policy["quasi_identifiers"] = {"age": "intervals:5,10,20", "sex": {}}
-    table, how = people(1200), {"table": "people", "local_rows": 100}
+    table, how = people(600), {"table": "people", "local_rows": 100}
     losses, rows = set(), set()
-    for order in (range(1200), random.Random(1).sample(range(1200), 1200)):
+    for order in (range(600), random.Random(1).sample(range(600), 600)):
         database.load(table.take(pyarrow.array(order)))
         report = sqlanon.anonymize(
             database.source,
             policy,
             method="anytime",
-            block_records=500,
+            block_records=250,
             passes=4,
             into="out",
             **how,
@@ -247,19 +243,18 @@ def test_blocks_are_alike_whatever_the_order_of_rows(database):
     assert len(losses) == len(rows) == 1
 
 
-@pytest.mark.parametrize("seconds", [2, 30])
-def test_blocks_end_with_their_time(database, seconds):
+def test_blocks_end_with_their_time(database):
     """Short of time blocks are as they were cut, or the levels of the whole table are."""
     if database.name == "spark":
         pytest.skip(SLOW)
     database.load(people(1200))
-    how = {"table": "people", "local_rows": 100, "time_limit": seconds}
+    how = {"table": "people", "local_rows": 100, "time_limit": 2}
     began = time.monotonic()
     report = sqlanon.plan(
         database.source, POLICY, method="anytime", block_records=300, **how
     ).report
     assert report.holds
-    assert time.monotonic() - began < seconds + 10
+    assert time.monotonic() - began < 2 + 10
 
 
 @pytest.mark.parametrize(
@@ -289,6 +284,8 @@ def test_what_needs_all_records_here_is_refused_beyond_blocks(database, more, op
 
 
 def test_what_only_reads_is_told_as_of_duckdb(database):
+    if database.name == "spark":
+        pytest.skip(SLOW)
     table = people()
     database.load(table)
     near, policy = elsewhere.in_duckdb(table), {**POLICY, **MODELS["l"]}
@@ -302,7 +299,7 @@ def test_what_only_reads_is_told_as_of_duckdb(database):
         lambda source: sqlanon.bound(source, policy, table="people"),
         lambda source: sqlanon.mine(source, policy, table="people"),
     ]
-    for ask in asked[: 3 if database.name == "spark" else None]:
+    for ask in asked:
         assert told(ask(near)) == told(ask(database.source))
 
 
@@ -372,7 +369,7 @@ RULES = {
 HOSTILE = ["select", 'quo"ted', "back`tick", "two words", "ünï", "percent%s", "Case", "semi;--"]
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", range(16))
 def test_random_tables_are_released_as_in_duckdb(database, seed):
     if database.name == "spark" and seed:
         pytest.skip(SLOW)
@@ -478,7 +475,7 @@ HARD = {
 @pytest.mark.parametrize("local_rows", [None, 0])
 @pytest.mark.parametrize("case", HARD)
 def test_values_that_engines_take_for_others_are_those_of_duckdb(database, case, local_rows):
-    if database.name == "spark" and (local_rows is None or "one value" in case):
+    if database.name == "spark" and (local_rows is None or "zeros" not in case):
         pytest.skip(SLOW)
     made, policy = HARD[case]
     table, how = pyarrow.table(made), {"table": "people", "into": "out"}
@@ -537,7 +534,7 @@ def test_the_order_of_rows_says_nothing_of_the_original(database):
     found = []
     for order in ([*range(300)], random.Random(1).sample(range(300), 300)):
         database.load(table.take(order))
-        sqlanon.anonymize(database.source, POLICY, table="people", into="out")
+        sqlanon.anonymize(database.source, FEW, table="people", into="out")
         if database.name == "spark":
             text = "SELECT spark_partition_id() AS part, * FROM out"
             rows = database.source.sql(text).toArrow().to_pylist()
@@ -555,8 +552,8 @@ def test_the_order_of_rows_in_a_file_says_nothing_either(database, tmp_path):
     made, released = people(300), []
     hostile = {"sex": "sex LIMIT 9"}  # as the end of a query would be
     table = made.rename_columns([hostile.get(name, name) for name in made.column_names])
-    columns = {hostile.get(n, n): rule for n, rule in POLICY["quasi_identifiers"].items()}
-    policy = {**POLICY, "quasi_identifiers": columns}
+    columns = {hostile.get(n, n): rule for n, rule in FEW["quasi_identifiers"].items()}
+    policy = {**FEW, "quasi_identifiers": columns}
     how = {"materialize": "table"} if database.name == "sail" else {}
     for number, order in enumerate((range(300), random.Random(1).sample(range(300), 300))):
         database.load(table.take([*order]))
@@ -566,10 +563,9 @@ def test_the_order_of_rows_in_a_file_says_nothing_either(database, tmp_path):
     assert released[0] == released[1]
 
 
-@pytest.mark.parametrize("model", ["k", "t"])
-def test_a_published_statement_names_no_query(database, model, monkeypatch):
+def test_a_published_statement_names_no_query(database, monkeypatch):
     """What is suppressed is counted once: Spark would count it wherever its name is used."""
-    if database.name == "spark" and model == "k":
+    if database.name == "spark":
         pytest.skip(SLOW)
     texts = []
 
@@ -579,7 +575,7 @@ def test_a_published_statement_names_no_query(database, model, monkeypatch):
 
     monkeypatch.setattr(routed, "translated", noted)
     database.load(people())
-    policy = {**POLICY, **MODELS[model]}
+    policy = {**POLICY, **MODELS["t"]}
     report = sqlanon.anonymize(database.source, policy, table="people", into="out")
     assert report.suppressed_records
     published = [text for text in texts if "small" in text and "published" in text]
@@ -591,9 +587,7 @@ def test_nothing_is_left_of_a_run_that_fails(database, monkeypatch):
     database.load(people())
     before = own_folders()
     with pytest.raises(sqlanon.UnsatisfiableError):
-        sqlanon.plan(
-            database.source, {**POLICY, **MODELS["l"], "l": 99}, table="people", local_rows=0
-        )
+        sqlanon.plan(database.source, {**FEW, **MODELS["l"], "l": 99}, table="people", local_rows=0)
     from sqlanon.publishing import apply
 
     def fail(*_, **__):
@@ -601,7 +595,7 @@ def test_nothing_is_left_of_a_run_that_fails(database, monkeypatch):
 
     monkeypatch.setattr(apply, "_verified", fail)
     with pytest.raises(sqlanon.VerificationError):
-        sqlanon.anonymize(database.source, POLICY, table="people", into="out", local_rows=0)
+        sqlanon.anonymize(database.source, FEW, table="people", into="out", local_rows=0)
     assert database.tables() == set()
     assert own_folders() == before
 
@@ -629,7 +623,7 @@ def test_errors_hold_no_value_and_no_message_of_the_database(database, caplog, c
 
 def test_a_source_that_changes_after_the_plan_is_refused(database):
     database.load(people(seed=1))
-    plan = sqlanon.plan(database.source, POLICY, table="people")
+    plan = sqlanon.plan(database.source, FEW, table="people")
     database.load(people(seed=2))
     with pytest.raises(StalePlanError):
         sqlanon.apply(database.source, plan, table="people", into="out")
@@ -638,19 +632,19 @@ def test_a_source_that_changes_after_the_plan_is_refused(database):
 
 def test_a_taken_place_is_replaced_in_one_step_or_refused_before_any_work(database):
     database.load(people())
-    sqlanon.anonymize(database.source, POLICY, table="people", into="out")
+    sqlanon.anonymize(database.source, FEW, table="people", into="out")
     again = {"table": "people", "into": "out", "overwrite": True}
     if database.name == "postgres":
         with pytest.raises(SourceError, match=r"exists already; replace it with overwrite"):
-            sqlanon.anonymize(database.source, POLICY, table="people", into="out")
-        report = sqlanon.anonymize(database.source, {**POLICY, "k": 9}, **again)
+            sqlanon.anonymize(database.source, FEW, table="people", into="out")
+        report = sqlanon.anonymize(database.source, {**FEW, "k": 9}, **again)
         assert report.statistics.smallest >= 9
     else:
         for overwrite in (False, True):
             with pytest.raises(SourceError, match="cannot be replaced in one step"):
-                sqlanon.anonymize(database.source, POLICY, **again | {"overwrite": overwrite})
+                sqlanon.anonymize(database.source, FEW, **again | {"overwrite": overwrite})
     with pytest.raises(SourceError, match=r"not replaced in place|is a view or a file"):
-        sqlanon.anonymize(database.source, POLICY, table="people", in_place=True)
+        sqlanon.anonymize(database.source, FEW, table="people", in_place=True)
     assert database.tables() == {"out"}
 
 
@@ -669,7 +663,7 @@ def test_a_table_that_appears_meanwhile_stays(database):
     database.load(people())
     reason = "'out' has appeared meanwhile|a table of that name is there already"
     with pytest.raises(SourceError, match=reason):
-        sqlanon.anonymize(database.source, POLICY, table="people", into="out", confirm=theirs)
+        sqlanon.anonymize(database.source, FEW, table="people", into="out", confirm=theirs)
     assert (database.rows("out"), database.tables()) == ([(7,)], {"out"})
 
 
@@ -695,7 +689,7 @@ def test_a_release_goes_to_a_file_of_this_machine(database, tmp_path, ending):
     table = people()
     database.load(table)
     near = elsewhere.in_duckdb(table)
-    policy, reports = {**POLICY, "suppressed": "keep", "keep": ["ill"]}, []
+    policy, reports = {**FEW, **MODELS["kept"]}, []
     for name, source in (("one", near), ("other", database.source)):
         how = {"table": "people", "output": tmp_path / f"{name}.{ending}"}
         how |= {} if source is near else {"local_rows": 0}

@@ -75,7 +75,7 @@ def queries(connection, columns):
         yield exp.select(varchar(column(name))).from_(people).distinct()
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables())
 def test_random_tables_are_read_alike_elsewhere(engine, drawn):
     kinds, rows = drawn

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
     ("kind", "tests"),
     [
         ("connect", ["."]),
-        ("classic", ["../test_releases_elsewhere.py", "../test_random_elsewhere.py"]),
+        ("classic", ["../test_releases_elsewhere.py"]),
     ],
 )
 def test_tests_of_spark_pass_in_java_and_lack_nothing(kind, tests, tmp_path):

@@ -84,7 +84,7 @@ def test_a_deadline_ends_what_executors_do(session):
         pass  # they are counted
     begin = time.monotonic()
     with workers(1, Deadline.after(0.5)) as (worker,):
-        assert worker.run(Asleep(20)) is None
+        assert worker.run(Asleep(8)) is None
         assert time.monotonic() - begin < 4
     with workers(1, Deadline.after(-5)) as (worker,):
         assert worker.run(Asleep(0)) is None
@@ -94,9 +94,9 @@ def test_killed_workers_end_at_once_and_do_nothing_more(session):
     begin = time.monotonic()
     with SparkWorkers(session, [])(1, NEVER) as (worker,):
         threading.Timer(2.0, worker.kill).start()
-        assert worker.run(Asleep(30)) is None
+        assert worker.run(Asleep(12)) is None
         assert worker.run(Asleep(0)) is None
-    assert time.monotonic() - begin < 25
+    assert time.monotonic() - begin < 10
 
 
 @pytest.mark.skipif(not IS_SAIL, reason="is of Sail")
@@ -127,11 +127,11 @@ def test_a_plan_refines_on_executors_where_they_have_more_cores(session, monkeyp
 
 def test_blocks_of_a_table_that_does_not_come_here_are_improved_on_executors(session, monkeypatch):
     random, done = np.random.default_rng(1), []
-    columns = {name: random.integers(0, 30, 400) for name in ("age", "children")}
+    columns = {name: random.integers(0, 15, 200) for name in ("age", "children")}
     frame = session.createDataFrame(pyarrow.table(columns))
     policy = Policy(dict.fromkeys(columns, Hierarchy.intervals(3, 9)), models=[KAnonymity(2)])
-    asked = {"method": "anytime", "block_records": 300, "passes": 4, "local_rows": 100}
-    monkeypatch.setattr("sqlanon.methods.clustering.first.REFINED_RECORDS", 64)
+    asked = {"method": "anytime", "block_records": 150, "passes": 4, "local_rows": 100}
+    monkeypatch.setattr("sqlanon.methods.clustering.first.REFINED_RECORDS", 32)
     here = sqlanon.plan(session, policy, table=frame, **asked)
 
     run = SparkWorker.run
