@@ -228,8 +228,14 @@ def sail_session():
 
 @contextlib.contextmanager
 def spark_session():
-    """A session with views of its own; skips where there is no pyspark or no Java."""
-    yield Spark(_spark().newSession())
+    """A session with views of its own; skips where there is no pyspark or no Java.
+
+    Its queries are interpreted: to compile one takes longer than it saves on a few rows.
+    """
+    session = _spark().newSession()
+    session.conf.set("spark.sql.codegen.wholeStage", "false")
+    session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    yield Spark(session)
 
 
 @cache
