@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 SEEDS = st.integers(0, 2**32).map(random.Random)
 
 
-@settings(max_examples=80, derandomize=True, database=None)
+@settings(max_examples=60, derandomize=True, database=None)
 @given(SEEDS)
 def test_a_random_table_is_published_as_promised_or_refused_without_a_value(draw):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -27,7 +27,7 @@ def test_a_random_table_is_published_as_promised_or_refused_without_a_value(draw
         outcome_of(releasing(draw), Path(folder))
 
 
-@settings(max_examples=80, derandomize=True, database=None)
+@settings(max_examples=60, derandomize=True, database=None)
 @given(SEEDS)
 def test_a_bound_is_never_above_the_least_loss_of_all_partitions(draw):
     bound_of(bounding(draw))

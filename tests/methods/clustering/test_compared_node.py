@@ -120,7 +120,7 @@ def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
 @pytest.mark.parametrize("method", list(dict.fromkeys([*CLUSTERS, "mondrian"])))
 def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, checked, monkeypatch):
     """Lattices of 2^30 nodes, which no search gets to the end of."""
-    names, most = [f"c{column}" for column in range(30)], 50
+    names, most = [f"c{column}" for column in range(30)], 20
     monkeypatch.setattr(fulldomain, "QUICK_LOOKS", most * fulldomain.STATEMENT)
     with empty_database() as connection:
         columns = ", ".join(f"hash(i * 100 + {n}) % 4 AS {name}" for n, name in enumerate(names))
