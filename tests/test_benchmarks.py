@@ -59,7 +59,7 @@ SMALLEST = [
     "peers.py --records 200 --k 3",
     "risk.py --max-columns 1 --runs 1",
     "risk.py --people 2000",
-    "blocks.py --records 100",
+    "blocks.py --records 100 --local-rows 40",
     "schemes.py direction --schemes ghs --k 5",
     "schemes.py columns --schemes bhs --columns 2",
     "schemes.py quality --schemes bhs ghs --k 5 --loss hdm --start",
