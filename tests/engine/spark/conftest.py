@@ -36,7 +36,9 @@ def on_java(home, patch):
     patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     builder = sql.SparkSession.builder
     builder = builder.remote("local[2]") if KIND == "connect" else builder.master("local[2]")
-    builder = builder.config(map={**SETTINGS, "spark.sql.warehouse.dir": str(home / "tables")})
+    # To compile a query of a few rows takes longer than it saves.
+    own = {"spark.sql.codegen.wholeStage": "false", "spark.sql.warehouse.dir": str(home / "tables")}
+    builder = builder.config(map={**SETTINGS, **own})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of versions of pandas
         session = builder.getOrCreate()
