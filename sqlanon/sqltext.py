@@ -18,7 +18,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -97,9 +97,26 @@ def value(literal: str | float | bool | None) -> Sql:
     return Sql(_filled(literal))
 
 
+def word(text: str) -> Sql:
+    """A type, a function or an option by its name, such as "BIGINT" or "DECIMAL(18, 2)".
+
+    Raises:
+        ValueError: It is no such word.
+    """
+    if not _WORD.fullmatch(text):
+        raise ValueError("a word is a name, and whole numbers in parentheses")
+    return Sql(text)
+
+
 def listed(items: Iterable[object]) -> Sql:
     """Fragments with commas between them."""
     return Sql(", ".join(map(_filled, items)))
+
+
+def projected(values: Mapping[str, object]) -> Sql:
+    """Fragments as columns of these names."""
+    columns = (f"{_filled(each)} AS {name(column).text}" for column, each in values.items())
+    return Sql(", ".join(columns))
 
 
 def expression(text: str, /, **holes: object) -> Sql:
@@ -124,6 +141,15 @@ def render(path: str, /, **holes: object) -> Sql:
     return _file(path).filled(holes)
 
 
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\([0-9]+(, [0-9]+)?\))?")
+
+
+def _is_place(table: exp.Table) -> bool:
+    """Whether a table is a name alone: to load what writes other trees takes long."""
+    others = (part for key, part in table.args.items() if key not in ("this", "db", "catalog"))
+    return isinstance(table.this, exp.Identifier) and not any(others)
+
+
 def _filled(fragment: object) -> str:
     """The text of a fragment in a hole: the one way in which anything becomes SQL."""
     if isinstance(fragment, Sql):
@@ -131,6 +157,8 @@ def _filled(fragment: object) -> str:
     if isinstance(fragment, int) and not isinstance(fragment, bool):
         # Without parentheses a minus before it would open a comment.
         return repr(fragment) if fragment >= 0 else f"({fragment!r})"
+    if isinstance(fragment, exp.Table) and _is_place(fragment):
+        return ".".join(name(part.name).text for part in fragment.parts)
     if isinstance(fragment, exp.Expression):
         text = fragment.sql(dialect=DIALECT, identify=True)
         splits = isinstance(fragment, exp.Binary | exp.Unary | exp.Predicate | exp.Query)

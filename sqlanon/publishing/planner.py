@@ -88,9 +88,7 @@ MIN_RECORDS_BY_PLACES = 100_000
 """Records from which places are looked for: fewer are sorted at once by their labels."""
 MAX_KEY_BYTES = 32
 """Bytes of a sort key up to which DuckDB sorts numbers faster than text; beyond it, slower."""
-_THREADS = exp.select(
-    exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("threads")])
-)
+_THREADS = expression("SELECT current_setting('threads')")
 """Threads of the database, whoever opened it: no search keeps more cores busy."""
 
 _Type = exp.DataType.Type

@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Row
 from sqlanon.engine.duckdb.capabilities import HAS_TRIGGERS
 from sqlanon.errors import MissingTableError, SourceError
+from sqlanon.sqltext import Sql, expression, listed, name, names, projected, value, word
 from sqlanon.wording import alike, counted
 
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
@@ -208,7 +209,8 @@ def entries(
     *,
     database: str | None = None,
     without: exp.Table | None = None,
-) -> exp.Select:
+    where: Sequence[Sql] = (),
+) -> Sql:
     """Rows of a table function of the catalog.
 
     Args:
@@ -216,53 +218,49 @@ def entries(
         columns: What to read of it.
         database: None for every database.
         without: A table whose parts are left out.
+        where: Conditions, all of which hold.
     """
     if function == "duckdb_triggers" and not HAS_TRIGGERS:
-        return _none(columns)
-    query = exp.select(*map(exp.column, columns)).from_(
-        exp.Table(this=exp.Anonymous(this=function))
-    )
-    if database is not None:
-        query = query.where(equals("database_name", database))
+        nulls = {column: value(None) for column in columns}
+        return expression("SELECT {{ nulls }} WHERE FALSE", nulls=projected(nulls))
+    conditions = [] if database is None else [equals("database_name", database)]
     if without is not None and function in _OF_TABLES:
-        same = exp.and_(equals("schema_name", without.db), equals("table_name", without.name))
-        query = query.where(exp.not_(same))
-    return query
+        schema, table = equals("schema_name", without.db), equals("table_name", without.name)
+        apart = expression("NOT ({{ schema }} AND {{ table }})", schema=schema, table=table)
+        conditions.append(apart)
+    return expression(
+        "SELECT {{ columns }} FROM {{ function }}() WHERE TRUE"
+        "{% for condition in conditions %} AND {{ condition }}{% endfor %}",
+        columns=listed(names(columns)),
+        function=word(function),
+        conditions=[*conditions, *where],
+    )
 
 
-def _none(columns: Sequence[str]) -> exp.Select:
-    """No rows of some columns, from a function that also tells of places."""
-    nulls = [exp.null().as_(name) for name in columns]
-    return exp.select(*nulls).from_(exp.Table(this=exp.Anonymous(this="duckdb_tables"))).limit(0)
-
-
-def equals(column: str, text: str) -> exp.EQ:
+def equals(column: str, text: str) -> Sql:
     """Whether a column of the catalog is a text."""
-    return exp.EQ(this=exp.column(column), expression=exp.Literal.string(text))
+    return expression("{{ column }} = {{ text }}", column=name(column), text=value(text))
 
 
-def catalog_query() -> exp.Select:
-    """Every table, view and schema, each beside the place and the search path of the connection.
-
-    Shape: kind, database, schema, name (NULL of a schema), current database and schema, path.
-    """
-    kinds = (("table", "table_name"), ("view", "view_name"), ("schema", None))
-    tables, views, schemas = (
-        exp.select(exp.convert(kind).as_("kind"), "database_name", "schema_name")
-        .select((exp.column(name) if name else exp.null()).as_("name"))
-        .from_(exp.Table(this=exp.Anonymous(this=f"duckdb_{kind}s")))
-        for kind, name in kinds
+CATALOG = expression("""
+    SELECT *, current_database(), current_schema(), current_setting('search_path')
+    FROM (
+      SELECT 'table' AS kind, database_name, schema_name, table_name AS name
+      FROM duckdb_tables() WHERE NOT internal
+      UNION ALL
+      SELECT 'view', database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
+      UNION ALL
+      SELECT 'schema', database_name, schema_name, NULL FROM duckdb_schemas()
     )
-    relations = (query.where(exp.Not(this=exp.column("internal"))) for query in (tables, views))
-    path = exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("search_path")])
-    place = (exp.Anonymous(this=f"current_{what}") for what in ("database", "schema"))
-    return exp.select("*", *place, path).from_(
-        exp.union(*relations, schemas, distinct=False).subquery("entries")
-    )
+""")
+"""Every table, view and schema, each beside the place and the search path of the connection.
+
+Shape: kind, database, schema, name (NULL of a schema), current database and schema, path.
+"""
 
 
 def catalog_of(rows: Sequence[Row]) -> Catalog:
-    """The catalog that the rows of `catalog_query` tell of."""
+    """The catalog that the rows of `CATALOG` tell of."""
     named = sorted(
         (database, schema, name, kind == "view")
         for kind, database, schema, name, *_ in rows

@@ -26,10 +26,10 @@ from sqlanon.engine.base import Abilities, Limits, Row, Whole, render
 from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
-from sqlanon.engine.duckdb.syntax import create_temporary, drop_temporary, temporary_of, type_of
+from sqlanon.engine.duckdb.syntax import create_temporary, drop, type_of
 from sqlanon.engine.duckdb.tables import DuckDBTables, OpenedFiles
 from sqlanon.errors import EngineError, SqlanonError, TimeLimitError
-from sqlanon.sqltext import Statement, expression
+from sqlanon.sqltext import Sql, Statement, expression, projected, value, word
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
@@ -52,17 +52,11 @@ def whole_columns(rows: pyarrow.Table) -> dict[str, Whole]:
     return {name: whole(rows.column(name)) for name in rows.column_names}
 
 
-def _unnested(name: str, kind: exp.DataType) -> exp.Expr:
-    """The rows of a list that is a parameter, as a column."""
-    array = exp.DataType.build(exp.DataType.Type.ARRAY, expressions=[kind.copy()], nested=True)
-    values = exp.Anonymous(this="unnest", expressions=[exp.cast(exp.Placeholder(), array)])
-    return exp.alias_(values, name, quoted=True)
-
-
 T = TypeVar("T")
 
 _numbers = itertools.count(1)
 _CURRENT_TRANSACTION = expression("SELECT txid_current()")
+_BEGIN, _COMMIT = expression("BEGIN"), expression("COMMIT")
 
 
 class DuckDB:
@@ -105,12 +99,12 @@ class DuckDB:
             SourceError: It names a table or column that is missing, in the way or read-only.
         """
         text = render(statement, self.dialect)
-        self._attempt(statement, lambda: self._execute(text, parameters))
+        self._attempt(text, lambda: self._execute(text, parameters))
 
     def rows(self, query: Statement, parameters: Sequence[object] = ()) -> list[Row]:
         """All rows of a small result, as Python tuples; errors as in `run`."""
         text = render(query, self.dialect)
-        return self._attempt(query, lambda: self._execute(text, parameters).fetchall())
+        return self._attempt(text, lambda: self._execute(text, parameters).fetchall())
 
     def asked(self, query: Statement, failure: Callable[[Exception], SqlanonError]) -> list[Row]:
         """All rows of a small result; an error becomes what is made of DuckDB's."""
@@ -120,7 +114,7 @@ class DuckDB:
     def fetch(self, query: Statement) -> pyarrow.Table:
         """The whole result as an Arrow table; errors as in `run`."""
         text = render(query, self.dialect)
-        return self._attempt(query, lambda: self.connection.sql(text).to_arrow_table())
+        return self._attempt(text, lambda: self.connection.sql(text).to_arrow_table())
 
     def numbers(self, query: Statement) -> dict[str, Whole]:
         """The columns of a result of whole numbers; NULL is -1; errors as in `run`."""
@@ -129,7 +123,7 @@ class DuckDB:
     def stream(self, query: Statement) -> pyarrow.RecordBatchReader:
         """The result as Arrow batches, to be read before the next statement runs."""
         text = render(query, self.dialect)
-        return self._attempt(query, lambda: arrow_reader(self.connection.sql(text)))
+        return self._attempt(text, lambda: arrow_reader(self.connection.sql(text)))
 
     def materialize(
         self, prefix: str, query: Statement, *, parameters: Sequence[object] = ()
@@ -142,9 +136,7 @@ class DuckDB:
     ) -> tuple[exp.Table, int]:
         """A temporary table as `materialize` makes it, and how many rows it has."""
         table = self.temporary(prefix)
-        text = render(temporary_of(table, query), self.dialect)
-        ask = create_temporary(table.copy())
-        made = self._attempt(ask, lambda: self._execute(text, parameters).fetchall())
+        made = self.rows(create_temporary(table, query), parameters)
         return table, made[0][0]
 
     def load_rows(
@@ -169,25 +161,31 @@ class DuckDB:
                 f"cannot load a working table: {counted(len(columns), 'column')} of "
                 f"{counted(len(lengths), 'length')} for {counted(len(kinds), 'type')}"
             )
-        bigint = exp.DataType(this=exp.DataType.Type.BIGINT)
-        rows = exp.select(*(_unnested(name, kinds.get(name, bigint)) for name in columns))
+        cells = {
+            name: expression(
+                "UNNEST(CAST(? AS {{ kind }}[]))", kind=kinds.get(name, word("BIGINT"))
+            )
+            for name in columns
+        }
+        rows = expression("SELECT {{ cells }}", cells=projected(cells))
         # One part at least, be it of no row.
         parts = (
             [list(values[start : start + ROWS_AT_ONCE]) for values in columns.values()]
             for start in range(0, max(lengths.pop(), 1), ROWS_AT_ONCE)
         )
         table = self.materialize(prefix, rows, parameters=next(parts))
+        more = expression("INSERT INTO {{ table }} {{ rows }}", table=table, rows=rows)
         for part in parts:
-            self.run(exp.insert(rows, table.copy()), part)
+            self.run(more, part)
         return table
 
-    def columns(self, table: exp.Table) -> dict[str, exp.DataType]:
+    def columns(self, table: exp.Table | Sql) -> dict[str, exp.DataType]:
         """Name and type of every column, in table order; errors as in `run`."""
-        probe = exp.select("*").from_(table.copy()).limit(0)
-        text = render(probe, self.dialect)
+        text = expression("SELECT * FROM {{ table }} LIMIT 0", table=table).text
+        source = called(table.name) if isinstance(table, exp.Table) else "a file"
         description = self.attempt(
             lambda: self._execute(text).description,
-            lambda error: fault(error, f"read the columns of {called(table)}"),
+            lambda error: fault(error, f"read the columns of {source}"),
         )
         return {name: type_of(str(kind)) for name, kind, *_ in description or ()}
 
@@ -212,11 +210,11 @@ class DuckDB:
             else:
                 return
             raise failure
-        self.run(exp.Transaction())
+        self.run(_BEGIN)
         self._in_own_transaction = True
         try:
             yield
-            self.run(exp.Commit())
+            self.run(_COMMIT)
         except BaseException:
             # A failed COMMIT has rolled back by itself, and then there is nothing left to do.
             with suppress(duckdb.Error):
@@ -239,7 +237,8 @@ class DuckDB:
         """Makes a table that `temporary` has named, of given rows."""
         source = self.register(rows)
         try:
-            self.run(temporary_of(table, exp.select("*").from_(source)))
+            rows = expression("SELECT * FROM {{ source }}", source=source)
+            self.run(create_temporary(table, rows))
         finally:
             self._unregister(source.name)
 
@@ -292,8 +291,7 @@ class DuckDB:
 
     def setting(self, name: str) -> Any:
         """What an option of the database is set to."""
-        call = exp.Anonymous(this="current_setting", expressions=[exp.Literal.string(name)])
-        return self.rows(exp.select(call))[0][0]
+        return self.rows(expression("SELECT current_setting({{ name }})", name=value(name)))[0][0]
 
     def attempt(self, action: Callable[[], T], failure: Callable[[Exception], SqlanonError]) -> T:
         """Runs an action on the connection as `errors.attempt` does.
@@ -304,8 +302,8 @@ class DuckDB:
         end = self.deadline if self._interrupts else NEVER
         return attempt(lambda: interruptible(self.connection, action, deadline=end), failure)
 
-    def _attempt(self, statement: Statement, action: Callable[[], T]) -> T:
-        return self.attempt(action, lambda error: fault(error, doing(statement)))
+    def _attempt(self, text: str, action: Callable[[], T]) -> T:
+        return self.attempt(action, lambda error: fault(error, doing(text)))
 
     def _execute(self, text: str, parameters: Sequence[object] = ()) -> duckdb.DuckDBPyConnection:
         return self.connection.execute(text, list(parameters) if parameters else None)
@@ -324,10 +322,10 @@ class DuckDB:
     def _drop_since(self, mark: int) -> None:
         with self.limited(NEVER):  # what was made must go, however late it is
             names = self._temporaries[mark:]
-            drops = [drop_temporary(qualified("temp", "main", name)) for name in names]
-            text = "; ".join(render(drop, self.dialect) for drop in drops)
-            if drops:
-                self._attempt(drops[0], lambda: self._execute(text))
+            places = [qualified("temp", "main", name) for name in names]
+            text = "; ".join(drop(place, exists=True).text for place in places)
+            if text:
+                self._attempt(text, lambda: self._execute(text))
         del self._temporaries[mark:]
 
 

@@ -14,10 +14,11 @@ from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.held_files import held_data
 from sqlanon.engine.duckdb.syntax import create_temporary
-from sqlanon.engine.duckdb.text_columns import complete, home, loading, projections
+from sqlanon.engine.duckdb.text_columns import complete, home, loading, projections, selected
 from sqlanon.engine.duckdb.text_files import TextReading, read_csv, scan_file
 from sqlanon.engine.duckdb.text_layout import is_gzip, refuse_alike
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.sqltext import expression, value
 
 if TYPE_CHECKING:
     import pyarrow
@@ -82,7 +83,7 @@ def _stem(path: Path) -> tuple[str, str]:
 
 
 def _view_parquet(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
-    scan = scan_file("read_parquet", path, options={"hive_partitioning": exp.false()})
+    scan = scan_file("read_parquet", path, hive_partitioning=value(False))
     try:
         names = list(engine.columns(scan))
     except EngineError:
@@ -91,16 +92,17 @@ def _view_parquet(engine: DuckDB, path: Path, *, table: exp.Table, how: TextRead
         raise SourceError(f"{path.name!r} is not a readable Parquet file")
     refuse_alike(path, _parquet_names(engine, path))
     use = how.use(names)
-    query = exp.select(*projections(names, use)).from_(scan)
-    engine.run(create_temporary(table.copy(), query, kind="VIEW"))
+    query = selected(projections(names, use), scan)
+    engine.run(create_temporary(table, query, kind="VIEW"))
 
 
 def _parquet_names(engine: DuckDB, path: Path) -> list[str]:
     """The columns as the file itself calls them: DuckDB numbers those that it takes for one."""
-    scan = scan_file("parquet_schema", path, options={})
-    wanted = [exp.column(name, quoted=True) for name in ("name", "num_children")]
-    query = exp.select(*wanted).from_(scan)
-    nodes = engine.rows(query.order_by("column_id") if NUMBERS_PARQUET_COLUMNS else query)
+    text = (
+        "SELECT name, num_children FROM {{ fields }} {% if numbered %}ORDER BY column_id{% endif %}"
+    )
+    fields = scan_file("parquet_schema", path)
+    nodes = engine.rows(expression(text, fields=fields, numbered=NUMBERS_PARQUET_COLUMNS))
     names: list[str] = []
     inner = 0
     # The root comes first, and the fields of a column after the column.
@@ -125,8 +127,7 @@ def _read_arrow(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReadin
         loaded = home(engine, table, names=names, use=use)
         # Dictionaries come out as text: their unused values are no part of the table.
         frame = engine.register(batches)
-        wanted = exp.select(*loading(names, use)).from_(frame)
-        engine.run(create_temporary(loaded.copy(), wanted))
+        engine.run(create_temporary(loaded, selected(loading(names, use), frame)))
         complete(engine, loaded, table=table, names=names, use=use)
         return
     raise SourceError(f"{path.name!r} is not a readable Arrow IPC file")

@@ -12,11 +12,12 @@ import sqlglot
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engine.base import Engine, Row, render
+from sqlanon.engine.base import Engine, Row
 from sqlanon.engine.duckdb.capabilities import TELLS_GENERATED
 from sqlanon.engine.duckdb.catalog import entries, equals, first_names, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.sqlglot_version import drop
+from sqlanon.engine.duckdb.syntax import drop
+from sqlanon.sqltext import Sql, expression, projected, value
 from sqlanon.wording import counted, listed
 
 _GENERATED = ["GENERATED", "ALWAYS", "AS"]
@@ -27,8 +28,13 @@ def generated_columns(engine: Engine, database: str) -> set[tuple[str, str, str]
     """Schema, table and name of every generated column of a database."""
     place = "schema_name", "table_name"
     if TELLS_GENERATED:
-        query = entries("duckdb_columns", (*place, "column_name"), database=database)
-        return set(engine.rows(query.where(exp.column("is_generated"))))
+        generated = entries(
+            "duckdb_columns",
+            (*place, "column_name"),
+            database=database,
+            where=[expression("is_generated")],
+        )
+        return set(engine.rows(generated))
     return {
         (schema, table, name)
         for schema, table, text in engine.rows(
@@ -154,7 +160,7 @@ def own_types(engine: Engine, table: exp.Table) -> list[exp.Table]:
     named = set().union(*map(_words, texts), *(one.words for one in _objects(engine, table)))
 
     def written(labels: Sequence[str]) -> str:
-        return f"ENUM({', '.join(exp.convert(label).sql('duckdb') for label in labels)})"
+        return f"ENUM({', '.join(value(label).text for label in labels)})"
 
     return [
         qualified(table.catalog, schema, name)
@@ -165,7 +171,7 @@ def own_types(engine: Engine, table: exp.Table) -> list[exp.Table]:
     ]
 
 
-def drop_type(database: str, kind: exp.Table) -> exp.Drop:
+def drop_type(database: str, kind: exp.Table) -> Sql:
     """The statement that drops a type of that name in a database."""
     return drop(qualified(database, kind.db, kind.name), kind="TYPE")
 
@@ -178,7 +184,7 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
     conditions = equals("schema_name", table.db), equals("table_name", table.name)
 
     def rows(function: str, *parts: str) -> list[Row]:
-        return engine.rows(entries(function, parts, database=table.catalog).where(*conditions))
+        return engine.rows(entries(function, parts, database=table.catalog, where=conditions))
 
     columns = rows("duckdb_columns", "column_name", "column_default", "comment")
     generated = generated_columns(engine, table.catalog)
@@ -288,34 +294,40 @@ def broken_views(
     """
     if not isinstance(engine, DuckDB):
         return None
-    listed = entries("duckdb_views", ("schema_name", "view_name"), database=table.catalog).where(
-        exp.Not(this=exp.column("internal"))
+    listed = entries(
+        "duckdb_views",
+        ("schema_name", "view_name"),
+        database=table.catalog,
+        where=[expression("NOT internal")],
     )
     views = sorted(engine.rows(listed))
     places = [qualified(table.catalog, schema, name) for schema, name in views]
     if not places:
         return []
-    definitions = [
-        exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind.copy())
-        for name, kind in columns.items()
-    ]
-    remade = exp.Schema(this=table.copy(), expressions=definitions)
-    made = drop(table.copy()), exp.Create(this=remade, kind="TABLE")
+    empty = {
+        name: expression("CAST(NULL AS {{ kind }})", kind=kind) for name, kind in columns.items()
+    }
+    remade = expression(
+        "CREATE TABLE {{ table }} AS SELECT {{ empty }} LIMIT 0",
+        table=table,
+        empty=projected(empty),
+    )
+    made = drop(table), remade
     with closing(engine.connection.cursor()) as other:
 
-        def works(*statements: exp.Expr) -> bool:
+        def works(*statements: Sql) -> bool:
             # One that fails ends a transaction: each view gets its own.
             other.begin()
             try:
                 for statement in statements:
-                    other.execute(render(statement, engine.dialect))
+                    other.execute(statement.text)
                 return True
             except duckdb.Error:
                 return False
             finally:
                 other.rollback()
 
-        seen = other.execute(render(listed, engine.dialect)).fetchall()
+        seen = other.execute(listed.text).fetchall()
         if sorted(seen) != views or not works(*made):
             return None
         failing = [one for one in places if not works(*made, _probe(one))]
@@ -334,10 +346,14 @@ def picking(engine: Engine, table: exp.Table) -> list[Dependent]:
 
 def referring(engine: Engine, table: exp.Table) -> list[str]:
     """The other tables that refer to a table by a foreign key."""
-    query = entries(
-        "duckdb_constraints", ("table_name", "referenced_table"), database=table.catalog
+    rows = engine.rows(
+        entries(
+            "duckdb_constraints",
+            ("table_name", "referenced_table"),
+            database=table.catalog,
+            where=[equals("schema_name", table.db)],
+        )
     )
-    rows = engine.rows(query.where(equals("schema_name", table.db)))
     target = table.name.lower()
     return sorted(
         {
@@ -348,8 +364,8 @@ def referring(engine: Engine, table: exp.Table) -> list[str]:
     )
 
 
-def _probe(view: exp.Table) -> exp.Select:
-    return exp.select("*").from_(view.copy()).limit(0)
+def _probe(view: exp.Table) -> Sql:
+    return expression("SELECT * FROM {{ view }} LIMIT 0", view=view)
 
 
 def _objects(engine: Engine, table: exp.Table) -> Iterator[Dependent]:

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import duckdb
-from sqlglot import exp
 
 from sqlanon.engine.own_folders import HIDDEN, VISIBLE
 from sqlanon.errors import EngineError, HierarchyError, SourceError, SqlanonError
-from sqlanon.sqltext import Sql, Statement
 
 T = TypeVar("T")
 
@@ -78,34 +76,30 @@ _REASONS: tuple[tuple[type[Exception], str, type[SqlanonError], str], ...] = (
     (duckdb.NotImplementedException, "", EngineError, "DuckDB lacks a feature that it needs"),
 )  # fmt: skip
 
-_VERBS = {
-    exp.Create: "create",
-    exp.Insert: "insert into",
-    exp.Drop: "drop",
-    exp.Alter: "alter",
-    exp.Delete: "delete from",
-    exp.Update: "update",
-}
+# A statement on a table, up to the last part of its name.
+_OF_TABLE = re.compile(
+    r"(CREATE|INSERT INTO|DROP|ALTER|DELETE FROM|UPDATE)\b[A-Z ]*"
+    r'(?:"(?:[^"]|"")*"\.)*"((?:[^"]|"")*)"'
+)
 
 
-def doing(statement: Statement) -> str:
-    """A statement in a few words, for a message: "create 'people_anon'"."""
-    if isinstance(statement, Sql):
-        return "run a query"
-    verb = _VERBS.get(type(statement))
-    target = statement.find(exp.Table) if verb else None
-    if verb and target is not None:
-        return f"{verb} {called(target)}"
-    if isinstance(statement, exp.Attach):
+def doing(statement: str) -> str:
+    """A statement in a few words, for a message.
+
+    >>> doing('CREATE TEMPORARY TABLE "temp"."main"."people" AS SELECT 1')
+    "create 'people'"
+    """
+    if made := _OF_TABLE.match(statement):
+        table = made[2].replace('""', '"')
+        return f"{made[1].lower()} {called(table)}"
+    if statement.startswith("ATTACH"):
         return "open the database"
-    if isinstance(statement, exp.Query):
-        return "run a query"
-    return "run a statement"
+    return "run a query" if statement.startswith(("SELECT", "WITH", "(")) else "run a statement"
 
 
-def called(table: exp.Table) -> str:
+def called(table: str) -> str:
     """A table's name for a message; those that sqlanon makes for itself have none."""
-    return "a working table" if table.name.startswith("_sqlanon_") else repr(table.name)
+    return "a working table" if table.startswith("_sqlanon_") else repr(table)
 
 
 def fault(error: Exception, action: str) -> SqlanonError:

@@ -25,10 +25,11 @@ from sqlanon.engine.endings import WRITTEN, WRITTEN_LISTED
 from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.sqlglot_version import type_id
+from sqlanon.sqltext import Fragment, Sql, expression, projected, word
+from sqlanon.sqltext import name as quoted
+from sqlanon.sqltext import value as literal
 
-_SPILLED = exp.select(exp.func("SUM", exp.column("temporary_storage_bytes"))).from_(
-    exp.Table(this=exp.Anonymous(this="duckdb_memory"))
-)
+_SPILLED = expression("SELECT SUM(temporary_storage_bytes) FROM duckdb_memory()")
 
 
 @contextmanager
@@ -100,7 +101,7 @@ def _set(engine: DuckDB, settings: Mapping[str, str | int]) -> None:
 
 
 T = TypeVar("T")
-Columns = Mapping[str, "tuple[exp.Expr, exp.DataType]"]
+Columns = Mapping[str, "tuple[Fragment, exp.DataType]"]
 """What is written of each column, as an expression, and its type when it is read back."""
 
 # Arrow has no type, or a narrower one, for these: they cross as text and are cast back.
@@ -318,57 +319,50 @@ def _on_disk(action: Callable[[], T], target: Path) -> T:
         raise SourceError(f"{str(target)!r} cannot be written: {error.strerror}") from None
 
 
-def _as_it_is(name: str, kind: exp.DataType) -> tuple[exp.Expr, exp.DataType]:
+def _as_it_is(column: str, kind: exp.DataType) -> tuple[Fragment, exp.DataType]:
     plain = without_enums(kind)
-    return exp.cast(exp.column(name, quoted=True), plain), plain
+    return _cast(column, plain), plain
 
 
-def _selected(table: exp.Table, values: Mapping[str, exp.Expr]) -> exp.Select:
-    columns = [exp.alias_(value, name, quoted=True) for name, value in values.items()]
-    return exp.select(*columns).from_(table.copy())
+def _cast(column: str, kind: exp.DataType) -> Sql:
+    return expression("CAST({{ column }} AS {{ kind }})", column=quoted(column), kind=kind)
 
 
-def _cast(table: exp.Table, types: Mapping[str, exp.DataType]) -> exp.Select:
-    return _selected(
-        table,
-        {name: exp.cast(exp.column(name, quoted=True), kind) for name, kind in types.items()},
+def _selected(table: exp.Table, values: Mapping[str, Fragment]) -> Sql:
+    text = "SELECT {{ columns }} FROM {{ table }}"
+    return expression(text, columns=projected(values), table=table)
+
+
+def _typed(table: exp.Table, types: Mapping[str, exp.DataType]) -> Sql:
+    return _selected(table, {column: _cast(column, kind) for column, kind in types.items()})
+
+
+_CSV = """
+    COPY {{ query }} TO {{ path }} (
+      FORMAT csv, HEADER TRUE, DELIM ',', QUOTE '"', ESCAPE '"', NULLSTR '',
+      {% if blank %}FORCE_QUOTE ({{ listed(blank) }}),{% endif %}
+      COMPRESSION {{ compression }}
     )
+"""
+_PARQUET = "COPY {{ query }} TO {{ path }} (FORMAT parquet, COMPRESSION zstd)"
 
 
-def _copy(query: exp.Select, exported: ExportedFile) -> exp.Copy:
+def _copy(query: Sql, exported: ExportedFile) -> Sql:
     """COPY to a CSV or Parquet file."""
-    csv: dict[str, exp.Expr] = {
-        "FORMAT": exp.var("csv"),
-        "HEADER": exp.true(),
-        "DELIM": exp.Literal.string(","),
-        "QUOTE": exp.Literal.string('"'),
-        "ESCAPE": exp.Literal.string('"'),
-        "NULLSTR": exp.Literal.string(""),
-        "COMPRESSION": exp.var("gzip" if exported.ending == ".csv.gz" else "none"),
-    }
-    blank = [name for name in exported.types if name != name.strip()]
-    if blank:
+    path = literal(str(exported.written))
+    if exported.ending == ".parquet":
+        return expression(_PARQUET, query=query, path=path)
+    return expression(
+        _CSV,
+        query=query,
+        path=path,
         # Quoting a column quotes its name, which a reader would else take the blanks off.
-        csv["FORCE_QUOTE"] = exp.Tuple(
-            expressions=[exp.to_identifier(name, quoted=True) for name in blank]
-        )
-    parquet: dict[str, exp.Expr] = {
-        "FORMAT": exp.var("parquet"),
-        "COMPRESSION": exp.var("zstd"),
-    }
-    options = {".parquet": parquet, ".csv": csv, ".csv.gz": csv}[exported.ending]
-    return exp.Copy(
-        this=query.subquery(),
-        kind=False,
-        files=[exp.Literal.string(str(exported.written))],
-        params=[
-            exp.CopyParameter(this=exp.var(name), expression=value)
-            for name, value in options.items()
-        ],
+        blank=[quoted(column) for column in exported.types if column != column.strip()],
+        compression=word("gzip" if exported.ending == ".csv.gz" else "none"),
     )
 
 
-def _write_arrow(engine: DuckDB, query: exp.Select, *, exported: ExportedFile) -> None:
+def _write_arrow(engine: DuckDB, query: Sql, *, exported: ExportedFile) -> None:
     import pyarrow
     from pyarrow import ipc
 
@@ -391,10 +385,9 @@ def _write_database(engine: DuckDB, table: exp.Table, *, exported: ExportedFile)
     """A new database, filled over Arrow: an open transaction may write to one database only."""
     crossing = {name: _crossing(kind) for name, kind in exported.types.items()}
     with second_database(engine, exported.written) as database:
-        rows = database.register(engine.stream(_cast(table, crossing)))
+        rows = database.register(engine.stream(_typed(table, crossing)))
         place = qualified(database.tables.catalog().path[1][0], "main", exported.name)
-        query = _cast(rows, exported.types)
-        database.run(exp.Create(this=place, kind="TABLE", expression=query))
+        database.tables.write(place, _typed(rows, exported.types))
 
 
 def _crossing(kind: exp.DataType) -> exp.DataType:

@@ -18,13 +18,15 @@ from uuid import uuid4
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engine.base import Engine, Use, render, without_enums
+from sqlanon.engine.base import Engine, Use, without_enums
 from sqlanon.engine.duckdb.capabilities import QUERIES_LEAVE_NOTHING
 from sqlanon.engine.duckdb.catalog import fold, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import attempt, fault
 from sqlanon.engine.duckdb.syntax import create_temporary, type_of
 from sqlanon.errors import EngineError, SourceError
+from sqlanon.sqltext import Sql, expression, projected
+from sqlanon.sqltext import name as quoted
 from sqlanon.wording import counted
 
 Column = Any
@@ -587,7 +589,7 @@ class HeldFrame:
         assert isinstance(engine, DuckDB)
         if self._kind is None:
             return _related(engine, table)
-        published = engine.fetch(exp.select("*").from_(table.copy()))
+        published = engine.fetch(_all_of(table))
         before, now = engine.columns(source), engine.columns(table)
         kept = {
             name: self._types[name]
@@ -600,7 +602,8 @@ class HeldFrame:
         """Refuses a column whose values would not come back, before there is any work."""
         import pyarrow
 
-        rows = exp.select(exp.column(name, quoted=True)).from_(table.copy())
+        text = "SELECT {{ column }} FROM {{ table }}"
+        rows = expression(text, column=quoted(name), table=table)
         with suppress(EngineError, pyarrow.ArrowException):
             if same(restored(engine.fetch(rows).column(0), column.type), column):
                 return
@@ -661,12 +664,15 @@ def _refuse_untold(kinds: Mapping[str, str]) -> None:
                 )
 
 
+def _all_of(table: exp.Table) -> Sql:
+    return expression("SELECT * FROM {{ table }}", table=table)
+
+
 def _related(engine: DuckDB, table: exp.Table) -> duckdb.DuckDBPyRelation:
     """A relation of the rows of a table, in a temporary table that stays with the connection."""
     place = engine.tables.beside(qualified("temp", "main", ""))
-    rows = exp.select("*").from_(table.copy())
-    engine.run(create_temporary(place.copy(), rows))
-    text = render(exp.select("*").from_(place), engine.dialect)
+    engine.run(create_temporary(place, _all_of(table)))
+    text = _all_of(place).text
     return engine.attempt(
         lambda: engine.connection.sql(text), lambda error: fault(error, "read what was published")
     )
@@ -743,14 +749,17 @@ class _Relation(ArrowFrame):
                 "policy"
             )
         published = in_types(published, kept)
-        columns = [
-            exp.cast(exp.column(name, quoted=True), self._duckdb_types[name]).as_(name, quoted=True)
+        cast = "CAST({{ column }} AS {{ kind }})"
+        columns = {
+            name: expression(cast, column=quoted(name), kind=self._duckdb_types[name])
             if name in kept
-            else exp.column(name, quoted=True)
+            else quoted(name)
             for name in published.column_names
-        ]
+        }
+        text = "SELECT {{ columns }} FROM {{ frame }}"
         with _variable(published) as name:
-            return self._query(render(exp.select(*columns).from_(name), "duckdb"))
+            rows = expression(text, columns=projected(columns), frame=quoted(name))
+            return self._query(rows.text)
 
     def _query(self, text: str) -> duckdb.DuckDBPyRelation:
         """Rows of a query on the connection that the relation is of."""

@@ -28,10 +28,12 @@ from sqlanon.engine.duckdb.text_columns import (
     json_kinds,
     loading,
     refuse_date_format,
+    selected,
 )
 from sqlanon.engine.duckdb.text_files import (
     BAD_INPUT,
     TextReading,
+    columns_as,
     cut_off,
     readable,
     scan_file,
@@ -39,6 +41,8 @@ from sqlanon.engine.duckdb.text_files import (
 )
 from sqlanon.engine.duckdb.text_layout import opened_text, refuse_alike
 from sqlanon.errors import SourceError, SqlanonError
+from sqlanon.sqltext import Sql, expression, value
+from sqlanon.sqltext import name as quoted
 
 _Type = exp.DataType.Type
 # Types that DuckDB takes texts of JSON for, and then writes otherwise.
@@ -55,7 +59,7 @@ _LONG = '"-?[0-9]{16,}"'
 # calls an empty key C1, and then reads nothing there.
 _RENAMED = re.compile(r"(.+)_[0-9]+|C[0-9]+", re.DOTALL)
 _EMPTY_KEY = "has records with a key that is empty; give it a name"
-_Ask = Callable[["exp.Expr"], list[Row]]
+_Ask = Callable[["Sql"], list[Row]]
 
 
 def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) -> None:
@@ -71,11 +75,11 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     """
     refuse_date_format(engine, how.form)
 
-    def ask(query: exp.Expr) -> list[Row]:
+    def ask(query: Sql) -> list[Row]:
         return engine.asked(query, lambda error: json_fault(error, path))
 
-    guessed = _scan(path, {"sample_size": exp.convert(-1)})
-    described = ask(exp.Describe(this=exp.select("*").from_(guessed)))
+    guessed = _scan(path, sample_size=value(-1))
+    described = ask(expression("DESCRIBE {{ guessed }}", guessed=guessed))
     keys = _keys(ask, path, names=[str(name) for name, *_ in described])
     if "" in keys:
         raise SourceError(f"{path.name!r} {_EMPTY_KEY}")
@@ -87,7 +91,7 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     types |= _lossless(ask, path, types={name: types[name] for name in read})
     raw = engine.temporary("text")
     scan = _scan_as(path, {name: types[name] for name in read})
-    ask(create_temporary(raw, exp.select(*loading(list(types), use)).from_(scan)))
+    ask(create_temporary(raw, selected(loading(list(types), use), scan)))
     texts = TextColumns(
         raw,
         {
@@ -98,6 +102,7 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     )
     loaded = home(engine, table, names=list(types), use=use)
     kinds = texts.loaded(engine, loaded)
+    engine.tables.drop(raw)
     left_out = {n: kind for n, kind in types.items() if kind == _TEXT and n not in texts_in}
     engine.opened.notes += date_notes(
         engine,
@@ -114,20 +119,15 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     complete(engine, loaded, table=table, names=list(types), use=use)
 
 
-def _scan(path: Path, options: Mapping[str, exp.Expr]) -> exp.Table:
-    common = {"hive_partitioning": exp.false(), "records": exp.true()}
-    return scan_file("read_json", path, options={**common, **options})
+def _scan(path: Path, **options: Sql) -> Sql:
+    common = {"hive_partitioning": value(False), "records": value(True)}
+    return scan_file("read_json", path, **common, **options)
 
 
-def _scan_as(path: Path, types: Mapping[str, exp.DataType]) -> exp.Table:
+def _scan_as(path: Path, types: Mapping[str, exp.DataType]) -> Sql:
     """The file with these columns alone, of these types."""
-    columns = [
-        exp.PropertyEQ(
-            this=exp.Literal.string(name), expression=exp.Literal.string(kind.sql("duckdb"))
-        )
-        for name, kind in types.items()
-    ]
-    return _scan(path, {"columns": exp.Struct(expressions=columns)})
+    texts = {name: kind.sql("duckdb") for name, kind in types.items()}
+    return _scan(path, columns=columns_as(texts))
 
 
 def _keys(ask: _Ask, path: Path, *, names: list[str]) -> list[str]:
@@ -142,10 +142,13 @@ def _keys(ask: _Ask, path: Path, *, names: list[str]) -> list[str]:
     endings = map(_RENAMED.fullmatch, names)
     if not any(one and (one[1] is None or fold(one[1]) in folded) for one in endings):
         return names
-    scan = scan_file("read_json_objects", path, options={"hive_partitioning": exp.false()})
-    keys = exp.Anonymous(this="json_keys", expressions=[exp.column("json")])
-    unnested = exp.Anonymous(this="unnest", expressions=[keys])
-    return [str(key) for (key,) in ask(exp.select(unnested).distinct().from_(scan))]
+    text = "SELECT DISTINCT UNNEST(json_keys(json)) FROM {{ objects }}"
+    return [str(key) for (key,) in ask(expression(text, objects=_objects(path)))]
+
+
+def _objects(path: Path) -> Sql:
+    """The records of a file as they are, in a column of its own name, json."""
+    return scan_file("read_json_objects", path, hive_partitioning=value(False))
 
 
 def _lossless(
@@ -156,15 +159,11 @@ def _lossless(
     asked = {name: kind for name, kind in texts.items() if kind != types[name]}
     if not asked:
         return {}
-    questions = []
-    for name in asked:
-        value = exp.Anonymous(this="to_json", expressions=[exp.column(name, quoted=True)])
-        matched = exp.Anonymous(
-            this="regexp_matches",
-            expressions=[exp.cast(value, "VARCHAR"), exp.Literal.string(_LONG)],
-        )
-        questions.append(exp.LogicalOr(this=matched))
-    [answers] = ask(exp.select(*questions).from_(_scan_as(path, asked)))
+    is_long = "BOOL_OR(regexp_matches(CAST(to_json({{ column }}) AS VARCHAR), {{ long }}))"
+    questions = {
+        name: expression(is_long, column=quoted(name), long=value(_LONG)) for name in asked
+    }
+    [answers] = ask(selected(questions, _scan_as(path, asked)))
     return {name: asked[name] for name, is_long in zip(asked, answers, strict=True) if is_long}
 
 
@@ -208,13 +207,9 @@ def json_fault(error: Exception, path: Path) -> SqlanonError:
 
 def _no_table(path: Path) -> str:
     """What keeps the values of a file from being the records of a table."""
-    scan = scan_file("read_json_objects", path, options={"hive_partitioning": exp.false()})
-    kind, keys = (
-        exp.Anonymous(this=f"json_{part}", expressions=[exp.column("json")])
-        for part in ("type", "keys")
-    )
+    text = "SELECT DISTINCT json_type(json), json_keys(json) FROM {{ objects }}"
     with closing(duckdb.connect()) as connection:
-        values = DuckDB(connection).rows(exp.select(kind, keys).distinct().from_(scan))
+        values = DuckDB(connection).rows(expression(text, objects=_objects(path)))
     kinds = {kind for kind, _ in values}
     if kinds <= {"OBJECT"} and not any(keys for _, keys in values):
         return "is empty: it has no record with a key"

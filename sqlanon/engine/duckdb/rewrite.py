@@ -31,6 +31,7 @@ from sqlanon.engine.duckdb.resources import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync, take_place
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.sqltext import expression, listed, names
 from sqlanon.sqltext import name as quoted
 
 _OLD = "sqlanon_old"
@@ -68,7 +69,7 @@ def rewrite(path: Path, **limits: Unpack[Limits]) -> tuple[int, int, tuple[str, 
     with Resources(**limits).connect() as engine, _explained(target):
         # Attached for writing: nobody else may change the old file while it is being copied.
         engine.run(attach(target, _OLD))
-        engine.run(exp.Use(this=exp.to_identifier(_OLD, quoted=True)))
+        engine.run(expression("USE {{ old }}", old=quoted(_OLD)))
         with _successor(engine, target, old=_OLD):
             notes = (*swept([target.parent]), *leftovers(engine, _OLD))
     return before, target.stat().st_size, (*engine.opened.notes, *notes)
@@ -151,13 +152,13 @@ def _merge_log(engine: Engine, path: Path, *, old: str) -> None:
     """Brings the write-ahead log into the old file: beside the new one it would be read into it."""
     if not _log(path).exists():
         return
-    engine.run(exp.Command(this="CHECKPOINT", expression=quoted(old).text))
+    engine.run(expression("CHECKPOINT {{ old }}", old=quoted(old)))
     if _log(path).exists():
         raise EngineError("its write-ahead log cannot be merged")
 
 
 @contextmanager
-def _attached(engine: Engine, path: Path, *, name: str, **options: exp.Expr) -> Iterator[None]:
+def _attached(engine: Engine, path: Path, *, name: str, **options: str | int) -> Iterator[None]:
     engine.run(attach(path, name, **options))
     try:
         yield
@@ -169,22 +170,21 @@ def _attached(engine: Engine, path: Path, *, name: str, **options: exp.Expr) -> 
     engine.run(detach(name))
 
 
-def _storage(engine: Engine, old: str) -> dict[str, exp.Expr]:
+def _storage(engine: Engine, old: str) -> dict[str, str | int]:
     """The old file's storage version and block size, so that who could read it still can."""
     [(tags,)] = engine.rows(entries("duckdb_databases", ("tags",), database=old))
     [(block_size,)] = engine.rows(entries("pragma_database_size", ("block_size",), database=old))
-    options: dict[str, exp.Expr] = {"BLOCK_SIZE": exp.convert(block_size)}
+    options: dict[str, str | int] = {"BLOCK_SIZE": block_size}
     if version := tags.get("storage_version"):
-        options["STORAGE_VERSION"] = exp.Literal.string(version.rstrip("+"))
+        options["STORAGE_VERSION"] = version.rstrip("+")
     return options
 
 
 def _copy_schema(engine: Engine, old: str, *, new: str, without: exp.Table | None) -> None:
     """Copies everything but rows; the definition of what is left out never reaches the disk."""
     with engine.transaction():
-        # sqlglot has no tree for this statement.
-        databases = f"FROM DATABASE {quoted(old).text} TO {quoted(new).text} (SCHEMA)"
-        engine.run(exp.Command(this="COPY", expression=databases))
+        text = "COPY FROM DATABASE {{ old }} TO {{ new }} (SCHEMA)"
+        engine.run(expression(text, old=quoted(old), new=quoted(new)))
         gone = [] if without is None else own_types(engine, without)
         if without is not None:
             engine.tables.drop(qualified(new, without.db, without.name))
@@ -210,11 +210,10 @@ def _copy_rows(engine: Engine, old: str, *, new: str, without: exp.Table | None)
     """Copies the rows of every table but one, and compares their numbers."""
     for (schema, table), columns in _tables(engine, old, without=without).items():
         source, target = (qualified(name, schema, table) for name in (old, new))
-        names = [exp.to_identifier(name, quoted=True) for name in columns]
-        rows = exp.select(*map(exp.column, names)).from_(source)
-        engine.run(exp.insert(rows, target, columns=names))
+        text = "INSERT INTO {{ target }} ({{ columns }}) SELECT {{ columns }} FROM {{ source }}"
+        engine.run(expression(text, target=target, columns=listed(names(columns)), source=source))
         before, after = (
-            engine.rows(exp.select(exp.Count(this=exp.Star())).from_(place))
+            engine.rows(expression("SELECT COUNT(*) FROM {{ place }}", place=place))
             for place in (source, target)
         )
         if before != after:
@@ -226,21 +225,21 @@ def _tables(
 ) -> dict[tuple[str, str], list[str]]:
     """The stored columns of every table, by schema and name, a table after those it refers to."""
 
-    def listed(function: str, *columns: str) -> list[Row]:
-        names = ("schema_name", "table_name", *columns)
-        return engine.rows(entries(function, names, database=database, without=without))
+    def parts_of(function: str, *columns: str) -> list[Row]:
+        parts = ("schema_name", "table_name", *columns)
+        return engine.rows(entries(function, parts, database=database, without=without))
 
     # References name a table of the same schema, in whatever case.
-    names = {(schema, table.lower()): table for schema, table in listed("duckdb_tables")}
+    names = {(schema, table.lower()): table for schema, table in parts_of("duckdb_tables")}
     order: TopologicalSorter[tuple[str, str]] = TopologicalSorter(dict.fromkeys(sorted(names), ()))
-    for schema, table, parent in listed("duckdb_constraints", "referenced_table"):
+    for schema, table, parent in parts_of("duckdb_constraints", "referenced_table"):
         if parent is not None and parent.lower() != table.lower():
             order.add((schema, table.lower()), (schema, parent.lower()))
     columns: dict[tuple[str, str], list[str]] = {
         (schema, names[schema, table]): [] for schema, table in order.static_order()
     }
     generated = generated_columns(engine, database)
-    for schema, table, name in listed("duckdb_columns", "column_name"):
+    for schema, table, name in parts_of("duckdb_columns", "column_name"):
         # Views have columns too.
         if (schema, table) in columns and (schema, table, name) not in generated:
             columns[schema, table].append(name)

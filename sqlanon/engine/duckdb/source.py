@@ -346,7 +346,7 @@ def _attached(engine: DuckDB, path: Path) -> Iterator[str]:
             f"{path.name!r} cannot be opened within your transaction; attach it before, and name "
             "its table"
         )
-    engine.run(attach(path, _ATTACHED, READ_ONLY=exp.true()))
+    engine.run(attach(path, _ATTACHED, READ_ONLY=True))
     try:
         yield _ATTACHED
     finally:

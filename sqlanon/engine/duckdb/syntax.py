@@ -2,62 +2,66 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.sqlglot_version import drop
-from sqlanon.sqltext import Statement, expression
+from sqlanon.sqltext import Sql, Statement, expression, name, value, word
+
+# What sqlglot calls them. To load what reads other types takes longer than a query.
+_PLAIN = {
+    "BIGINT": exp.DataType.Type.BIGINT,
+    "INTEGER": exp.DataType.Type.INT,
+    "DOUBLE": exp.DataType.Type.DOUBLE,
+    "VARCHAR": exp.DataType.Type.TEXT,
+    "DATE": exp.DataType.Type.DATE,
+    "BOOLEAN": exp.DataType.Type.BOOLEAN,
+}
 
 
 def type_of(text: str) -> exp.DataType:
     """A type from DuckDB's text for it, also where sqlglot does not know the type."""
+    if text in _PLAIN:
+        return exp.DataType(this=_PLAIN[text], nested=False)
+    return _parsed(text).copy()
+
+
+@cache
+def _parsed(text: str) -> exp.DataType:
     return exp.DataType.build(text, dialect="duckdb", udt=True)
 
 
-def create_temporary(
-    target: exp.Expr, query: exp.Query | None = None, *, kind: str = "TABLE"
-) -> exp.Create:
-    """CREATE TEMPORARY TABLE or VIEW.
-
-    Args:
-        target: A table, or a schema with column definitions.
-        query: What fills it.
-        kind: "TABLE" or "VIEW".
-    """
-    properties = exp.Properties(expressions=[exp.TemporaryProperty()])
-    return exp.Create(this=target, kind=kind, expression=query, properties=properties)
+def create_temporary(target: exp.Table, query: Statement, *, kind: str = "TABLE") -> Sql:
+    """CREATE TEMPORARY TABLE or VIEW of a query's rows."""
+    text = "CREATE TEMPORARY {{ kind }} {{ target }} AS {{ query }}"
+    return expression(text, kind=word(kind), target=target, query=query)
 
 
-def temporary_of(table: exp.Table, query: Statement) -> Statement:
-    """CREATE TEMPORARY TABLE of a query's rows."""
-    if isinstance(query, exp.Query):
-        return create_temporary(table.copy(), query)
-    return expression("CREATE TEMPORARY TABLE {{ table }} AS {{ query }}", table=table, query=query)
+def drop(table: exp.Table, *, kind: str = "TABLE", exists: bool = False) -> Sql:
+    """DROP of a table, view or type; one that may be gone already on request."""
+    text = "DROP {{ kind }} {% if exists %}IF EXISTS{% endif %} {{ table }}"
+    return expression(text, kind=word(kind), table=table, exists=exists)
 
 
-def drop_temporary(table: exp.Table) -> exp.Drop:
-    """DROP of a temporary table that may be gone already."""
-    return drop(table, exists=True)
-
-
-def set_option(name: str, value: object) -> exp.Set:
+def set_option(option: str, given: str | int) -> Sql:
     """SET of an option of the database."""
-    equals = exp.EQ(this=exp.column(name), expression=exp.convert(value))
-    return exp.Set(expressions=[exp.SetItem(this=equals)])
+    return expression("SET {{ option }} = {{ given }}", option=name(option), given=value(given))
 
 
-def attach(path: Path, name: str, **options: exp.Expr) -> exp.Attach:
+def attach(path: Path, database: str, **options: str | int) -> Sql:
     """ATTACH of a database file."""
-    alias = exp.alias_(exp.Literal.string(str(path)), name, quoted=True)
     # Without a type, DuckDB would also take a file of data for a database.
-    settings = [
-        exp.AttachOption(this=exp.var(key), expression=value)
-        for key, value in {"TYPE": exp.var("duckdb"), **options}.items()
-    ]
-    return exp.Attach(this=alias, expressions=settings)
+    settings = {"TYPE": "duckdb", **options}
+    return expression(
+        "ATTACH {{ path }} AS {{ database }} ({% for key, given in settings %}"
+        "{% if not loop.first %}, {% endif %}{{ key }} {{ given }}{% endfor %})",
+        path=value(str(path)),
+        database=name(database),
+        settings=[(word(key), value(given)) for key, given in settings.items()],
+    )
 
 
-def detach(name: str) -> exp.Detach:
+def detach(database: str) -> Sql:
     """DETACH of a database."""
-    return exp.Detach(this=exp.to_identifier(name, quoted=True))
+    return expression("DETACH {{ database }}", database=name(database))

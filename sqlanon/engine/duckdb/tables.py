@@ -10,11 +10,11 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.arguments import kind_of
-from sqlanon.engine.base import Engine, appeared, render
+from sqlanon.engine.base import Engine, appeared
 from sqlanon.engine.duckdb.catalog import (
+    CATALOG,
     Catalog,
     catalog_of,
-    catalog_query,
     entries,
     is_frame,
     qualified,
@@ -22,12 +22,13 @@ from sqlanon.engine.duckdb.catalog import (
 )
 from sqlanon.engine.duckdb.errors import attempt, fault
 from sqlanon.engine.duckdb.held_files import HeldFile
-from sqlanon.engine.duckdb.syntax import temporary_of
+from sqlanon.engine.duckdb.syntax import create_temporary, drop
 from sqlanon.errors import SourceError
-from sqlanon.sqlglot_version import drop
-from sqlanon.sqltext import Sql, Statement, expression
+from sqlanon.sqltext import Statement, expression, name
 
 _numbers = itertools.count(1)
+_SCANS_FRAMES = expression("SELECT current_setting('python_enable_replacements')")
+_CURRENT_DATABASE = expression("SELECT current_database()")
 
 
 class DuckDBTables:
@@ -64,9 +65,7 @@ class DuckDBTables:
         match = catalog.find(table)
         if match is not None:
             return match
-        setting = exp.Literal.string("python_enable_replacements")
-        call = exp.Anonymous(this="current_setting", expressions=[setting])
-        frame = variable(table) if self._engine.rows(exp.select(call))[0][0] else None
+        frame = variable(table) if self._engine.rows(_SCANS_FRAMES)[0][0] else None
         if frame is None:
             raise catalog.missing(table)
         return self._framed(frame)
@@ -90,8 +89,7 @@ class DuckDBTables:
         """
         if table.catalog == "temp":
             return exp.Table(this=exp.to_identifier(table.name, quoted=True))
-        current = exp.select(exp.Anonymous(this="current_database"))
-        if table.catalog != self._engine.rows(current)[0][0]:
+        if table.catalog != self._engine.rows(_CURRENT_DATABASE)[0][0]:
             return table
         return exp.Table(this=table.this.copy(), db=table.args["db"].copy())
 
@@ -110,17 +108,18 @@ class DuckDBTables:
 
     def drop(self, table: exp.Table, *, kind: str = "TABLE") -> None:
         """Drops a table or view that exists."""
-        self._engine.run(drop(table.copy(), kind=kind))
+        self._engine.run(drop(table, kind=kind))
 
     def write(self, place: exp.Table, rows: Statement) -> None:
         """Makes a table of rows, which are sorted already; a temporary one where it lies among."""
-        if place.catalog == "temp":
-            self._engine.run(temporary_of(place, rows))
-        elif isinstance(rows, Sql):
-            text = "CREATE TABLE {{ place }} AS {{ rows }}"
-            self._engine.run(expression(text, place=place, rows=rows))
-        else:
-            self._engine.run(exp.Create(this=place.copy(), kind="TABLE", expression=rows))
+        text = "CREATE TABLE {{ place }} AS {{ rows }}"
+        is_temporary = place.catalog == "temp"
+        made = (
+            create_temporary(place, rows)
+            if is_temporary
+            else expression(text, place=place, rows=rows)
+        )
+        self._engine.run(made)
 
     def refuse_fixed(self, place: exp.Table) -> None:
         """Nothing: any table can be replaced within a transaction."""
@@ -135,13 +134,12 @@ class DuckDBTables:
             if not overwrite:
                 raise appeared(place)
             self.drop(place)
-        new = exp.to_identifier(place.name, quoted=True)
         text = "ALTER TABLE {{ written }} RENAME TO {{ new }}"
-        self._engine.run(expression(text, written=written, new=new))
+        self._engine.run(expression(text, written=written, new=name(place.name)))
 
     def catalog(self) -> Catalog:
         """Every table and view that the connection can see."""
-        return catalog_of(self._engine.rows(catalog_query()))
+        return catalog_of(self._engine.rows(CATALOG))
 
     def _framed(self, frame: object) -> exp.Table:
         if not is_frame(frame):
@@ -179,7 +177,7 @@ class OpenedFiles:
     @property
     def files(self) -> list[Path]:
         """The files that hold the tables, which therefore nothing else may be written over."""
-        text = render(entries("duckdb_databases", ["path"]), "duckdb")
+        text = entries("duckdb_databases", ["path"]).text
         attached = attempt(
             lambda: self._connection.execute(text).fetchall(),
             lambda error: fault(error, "run a query"),

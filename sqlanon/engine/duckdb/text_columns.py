@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from secrets import token_hex
 
@@ -21,6 +20,8 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_layout import TextFormat
 from sqlanon.errors import EngineError, SourceError
+from sqlanon.sqltext import Sql, Statement, expression, name, projected, value, word
+from sqlanon.sqltext import names as of
 from sqlanon.wording import counted
 
 
@@ -34,41 +35,39 @@ def complete(
 ) -> None:
     """Makes the table whole again, where only some of its columns were loaded."""
     if loaded != table:
-        query = exp.select(*projections(names, use)).from_(loaded.copy())
-        engine.run(create_temporary(table.copy(), query, kind="VIEW"))
+        query = selected(projections(names, use), loaded)
+        engine.run(create_temporary(table, query, kind="VIEW"))
 
 
-def projections(names: Sequence[str], use: Use) -> list[exp.Expr]:
+def selected(columns: Mapping[str, Sql], rows: exp.Table | Sql) -> Sql:
+    """Some columns of a table or of a query, by their names."""
+    return expression("SELECT {{ columns }} FROM {{ rows }}", columns=projected(columns), rows=rows)
+
+
+def projections(names: Sequence[str], use: Use) -> dict[str, Sql]:
     """All columns of a table that holds those loaded, the others as NULL."""
     there = {*use.read(names)}
-    return [
-        exp.column(name, quoted=True)
-        if name in there
-        else exp.cast(exp.Null(), "VARCHAR").as_(name, quoted=True)
-        for name in names
-    ]
+    null = expression("CAST(NULL AS VARCHAR)")
+    return {each: name(each) if each in there else null for each in names}
 
 
-def loading(names: Sequence[str], use: Use) -> list[exp.Expr]:
+def loading(names: Sequence[str], use: Use) -> dict[str, Sql]:
     """What is loaded of a table that holds all columns: those kept, and hashes of some others."""
     kept = set(use.kept(names))
-    return [
-        exp.column(name, quoted=True) if name in kept else hashed(exp.column(name, quoted=True))
-        for name in use.read(names)
-    ]
+    return {each: name(each) if each in kept else _hashed(name(each)) for each in use.read(names)}
 
 
-def hashed(column: exp.Column, value: exp.Expr | None = None) -> exp.Expr:
-    """A number for each value of a column, or of what is made of it; NULL and dates become NULL.
+def _hashed(text: Sql) -> Sql:
+    """A number for each value; NULL and dates become NULL.
 
     It is made with a key that nobody keeps, so that nobody can tell which value it stands for.
     """
-    text = exp.cast((column if value is None else value).copy(), "VARCHAR")
-    keyed = exp.DPipe(this=exp.Literal.string(token_hex(16)), expression=text, safe=True)
-    number = exp.Anonymous(this="md5_number_lower", expressions=[keyed])
-    date = exp.TryCast(this=text.copy(), to=exp.DataType.build("TIMESTAMP"))
-    is_no_date = exp.Is(this=date, expression=exp.Null())
-    return exp.Case().when(is_no_date, number).as_(column.name, quoted=True)
+    return expression(
+        "CASE WHEN TRY_CAST(CAST({{ text }} AS VARCHAR) AS TIMESTAMP) IS NULL "
+        "THEN md5_number_lower({{ key }} || CAST({{ text }} AS VARCHAR)) END",
+        text=text,
+        key=value(token_hex(16)),
+    )
 
 
 # Digits that a DOUBLE would lose, or that are no quantity: 007, +49, 1234567890123456.
@@ -100,70 +99,80 @@ class Kind:
     form: str | None = None
     decimals: int | None = None
 
-    def bare(self, text: exp.Expr) -> exp.Expr:
+    def bare(self, text: Sql) -> Sql:
         """The text without the blanks around it, where these are no part of the value."""
-        return text.copy() if self.exact else exp.Trim(this=text.copy())
+        return text if self.exact else expression("TRIM({{ text }})", text=text)
 
-    def converted(self, text: exp.Expr, *, safe: bool) -> exp.Expr:
+    def converted(self, text: Sql, *, safe: bool) -> Sql:
         """The value of a text; with `safe`, NULL where it has none."""
-        if self.form is not None:
-            function = "try_strptime" if safe else "strptime"
-            form = exp.Literal.string(self.form)
-            read = exp.Anonymous(this=function, expressions=[text.copy(), form])
+        cast = word("TRY_CAST" if safe else "CAST")
+        if self.form is None:
+            plain = "{{ cast }}({{ text }} AS {{ kind }})"
+            return expression(plain, cast=cast, text=text, kind=word(self.type))
+        read = expression(
+            "{{ parse }}({{ text }}, {{ form }})",
+            parse=word("try_strptime" if safe else "strptime"),
+            text=text,
+            form=value(self.form),
+        )
+        return expression(
+            "CAST(CASE WHEN YEAR({{ read }}) >= {{ first }} THEN {{ read }} END AS {{ kind }})",
+            read=read,
             # %Y reads 63 and 7, too: years of two digits, and numbers that are no years.
-            late = exp.GTE(this=exp.Year(this=read), expression=exp.convert(_FIRST_YEAR))
-            return exp.cast(exp.Case().when(late, read.copy()), self.type)
-        built = exp.TryCast if safe else exp.Cast
-        return built(this=text.copy(), to=_type(self.type).copy())
+            first=_FIRST_YEAR,
+            kind=word(self.type),
+        )
 
-    def guarded(self, text: exp.Expr) -> exp.Expr:
+    def guarded(self, text: Sql) -> Sql:
         """The value; the query fails where a text is not spelt as all others are."""
-        value = self.converted(text, safe=False)
-        stop = exp.Anonymous(this="error", expressions=[exp.Literal.string("guard")])
-        respelt = exp.NullSafeNEQ(this=self._spelt(value), expression=text.copy())
-        return exp.Case().when(respelt, stop).else_(value.copy())
+        converted = self.converted(text, safe=False)
+        return expression(
+            "CASE WHEN {{ spelt }} IS DISTINCT FROM {{ text }} THEN error('guard') "
+            "ELSE {{ converted }} END",
+            spelt=self._spelt(converted),
+            text=text,
+            converted=converted,
+        )
 
-    def fits(self, text: exp.Expr) -> exp.Expr:
+    def fits(self, text: Sql) -> Sql:
         """An aggregate: the type holds every value of the column; NULL where there is none."""
         source = self.bare(text)
-        value = self.converted(source, safe=True)
-        valid = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
-        same = exp.and_(valid, exp.Not(this=self._changed(source, value)))
-        present: exp.Expr = exp.NEQ(this=text.copy(), expression=exp.Literal.string(""))
-        if self.exact:
-            present = exp.Not(this=exp.Is(this=text.copy(), expression=exp.Null()))
-        return exp.LogicalAnd(this=exp.Case().when(present, same))
+        converted = self.converted(source, safe=True)
+        return expression(
+            "BOOL_AND(CASE WHEN {% if is_exact %}{{ text }} IS NOT NULL{% else %}{{ text }} <> ''"
+            "{% endif %} THEN {{ converted }} IS NOT NULL AND NOT {{ changed }} END)",
+            is_exact=self.exact,
+            text=text,
+            converted=converted,
+            changed=self._changed(source, converted),
+        )
 
-    def _changed(self, text: exp.Expr, value: exp.Expr) -> exp.Expr:
+    def _changed(self, text: Sql, converted: Sql) -> Sql:
         """True where a converted text is not the same value any more."""
         if self.form is not None:
-            return exp.false()
+            return value(False)
         if not self.exact and self.type == "DOUBLE":
             return _matches(text, _NO_NUMBER)
         if not self.exact and self.type == "TIMESTAMP":
-            return exp.Not(this=_matches(text, _ISO_TIME))
-        return exp.NEQ(this=exp.cast(value.copy(), _type("VARCHAR")), expression=text.copy())
+            return expression("NOT {{ matches }}", matches=_matches(text, _ISO_TIME))
+        spelt = "CAST({{ converted }} AS VARCHAR) <> {{ text }}"
+        return expression(spelt, converted=converted, text=text)
 
-    def _spelt(self, value: exp.Expr) -> exp.Expr:
+    def _spelt(self, converted: Sql) -> Sql:
         """The one text that a value is written as: texts that have it are as many as values."""
-        text = exp.cast(value.copy(), _type("VARCHAR"))
         if self.form is not None:
-            form = exp.Literal.string(self.form)
-            return exp.Anonymous(this="strftime", expressions=[value.copy(), form])
+            form = value(self.form)
+            return expression("strftime({{ value }}, {{ form }})", value=converted, form=form)
+        text = expression("CAST({{ value }} AS VARCHAR)", value=converted)
         if self.exact or self.type != "DOUBLE" or self.decimals is None:
             return text
         if self.decimals:
-            form = exp.Literal.string(f"{{:.{self.decimals}f}}")
-            return exp.Anonymous(this="format", expressions=[form, value.copy()])
-        whole = exp.Literal.string(".0")
-        return (
-            exp.Case()
-            .when(
-                exp.Anonymous(this="suffix", expressions=[text, whole]),
-                exp.Anonymous(this="left", expressions=[text.copy(), exp.convert(-2)]),
-            )
-            .else_(text.copy())
+            form = value(f"{{:.{self.decimals}f}}")
+            return expression("format({{ form }}, {{ value }})", form=form, value=converted)
+        without_point = (
+            "CASE WHEN suffix({{ text }}, '.0') THEN left({{ text }}, -2) ELSE {{ text }} END"
         )
+        return expression(without_point, text=text)
 
 
 def csv_kinds(
@@ -200,19 +209,9 @@ def _dates_of_iso(*, exact: bool) -> list[Kind]:
     return [Kind("DATE", exact), Kind("TIMESTAMP", exact)]
 
 
-@cache
-def _type(text: str) -> exp.DataType:
-    return exp.DataType.build(text, dialect="duckdb")
-
-
-def _matches(text: exp.Expr, pattern: str) -> exp.Expr:
-    return exp.Anonymous(
-        this="regexp_matches", expressions=[text.copy(), exp.Literal.string(pattern)]
-    )
-
-
-_PLACE = "place"
-_TEXT = "text"
+def _matches(text: Sql, pattern: str) -> Sql:
+    regular = value(pattern)
+    return expression("regexp_matches({{ text }}, {{ pattern }})", text=text, pattern=regular)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,57 +219,44 @@ class TextColumns:
     """Columns of a table or of a scan that are text, and the types that each may get.
 
     Args:
-        rows: The table or scan.
+        rows: The table, or a query.
         kinds: By the name of each column, the types that its texts may have, the first that fits
             first; none where it stays as it is.
         nulls: Texts that stand for NULL.
         counted: Columns of which only the hashes of texts are wanted.
     """
 
-    rows: exp.Table
+    rows: exp.Table | Sql
     kinds: Mapping[str, Sequence[Kind]]
     nulls: Sequence[str] = ()
     counted: Collection[str] = ()
 
     @property
-    def columns(self) -> dict[str, exp.Column]:
-        """The columns by their names."""
-        return {name: exp.column(name, quoted=True) for name in self.kinds}
-
-    @property
     def _convertible(self) -> list[str]:
         return [name for name, kinds in self.kinds.items() if kinds]
 
-    def texts(self) -> exp.Select:
+    def texts(self) -> Sql:
         """All columns as they are, without what stands for NULL."""
-        return exp.select(*map(self._text, self.kinds)).from_(self.rows.copy())
+        return selected({name: self._text(name) for name in self.kinds}, self.rows)
 
-    def guarded(self, kinds: Mapping[str, Kind]) -> exp.Select:
+    def guarded(self, kinds: Mapping[str, Kind]) -> Sql:
         """All columns in these types; the query fails where a value is not spelt as others are."""
-        values = (
-            kinds[name].guarded(text).as_(name, quoted=True) if name in kinds else text
-            for name, text in self.columns.items()
-        )
-        return exp.select(*values).from_(self.texts().subquery("texts"))
+        return self._in(lambda name, text: kinds[name].guarded(text) if name in kinds else text)
 
-    def converted(self, kinds: Mapping[str, Kind]) -> exp.Select:
+    def converted(self, kinds: Mapping[str, Kind]) -> Sql:
         """All columns in these types, which every value is known to have."""
-        values = (
-            _value(text, kinds[name]).as_(name, quoted=True) if name in kinds else text
-            for name, text in self.columns.items()
-        )
-        return exp.select(*values).from_(self.texts().subquery("texts"))
+        return self._in(lambda name, text: _value(text, kinds[name]) if name in kinds else text)
 
-    def fitting(
-        self, ask: Callable[[exp.Expr], list[Row]], rows: int | None = None
-    ) -> dict[str, Kind]:
+    def _in(self, made: Callable[[str, Sql], Sql]) -> Sql:
+        return selected({each: made(each, name(each)) for each in self.kinds}, self.texts())
+
+    def fitting(self, ask: Callable[[Sql], list[Row]], rows: int | None = None) -> dict[str, Kind]:
         """The first type of each column that all its values have.
 
         Args:
             ask: Carries a query out.
             rows: How many of the first rows count; None for all.
         """
-        texts = self.texts() if rows is None else self.texts().limit(rows)
         # How many decimals are written matters to no value.
         asked = list(
             dict.fromkeys(
@@ -279,17 +265,27 @@ class TextColumns:
         )
         if not asked:
             return {}
-        place = exp.column(_PLACE, quoted=True)
-        text = exp.column(_TEXT, quoted=True)
-        questions = [kind.fits(text) for kind in asked]
-        cells = self._one_below_the_other(texts)
-        if rows is not None:
-            # Conversions take longer than to find equal texts, of which a sample has few others.
-            cells = cells.distinct()
-        query = exp.select(place, *questions).from_(cells.subquery("cells"))
-        fits: dict[str, set[Kind]] = {}
         names = self._convertible
-        for number, *answers in ask(query.group_by(place.copy())):
+        # Conversions take longer than to find equal texts, of which a sample has few others.
+        query = expression(
+            """
+            SELECT place, {{ listed(questions) }}
+            FROM (
+              SELECT {% if rows is not None %}DISTINCT{% endif %}
+                UNNEST([{{ listed(places) }}]) AS place, UNNEST([{{ listed(columns) }}]) AS text
+              FROM (SELECT * FROM {{ texts }} {% if rows is not None %}LIMIT {{ rows }}{% endif %})
+            )
+            GROUP BY place
+            """,
+            questions=[kind.fits(word("text")) for kind in asked],
+            # One below the other: a query of each column would be long to plan.
+            places=range(len(names)),
+            columns=of(names),
+            texts=self.texts(),
+            rows=rows,
+        )
+        fits: dict[str, set[Kind]] = {}
+        for number, *answers in ask(query):
             fits[names[number]] = {
                 kind for kind, is_fit in zip(asked, answers, strict=True) if is_fit
             }
@@ -299,18 +295,8 @@ class TextColumns:
         }
         return {name: kinds[0] for name, kinds in candidates.items() if kinds}
 
-    def _one_below_the_other(self, texts: exp.Select) -> exp.Select:
-        """The columns as rows, with the place of each: a query of each would be long to plan."""
-        columns = [exp.column(name, quoted=True) for name in self._convertible]
-        places = [exp.convert(place) for place in range(len(columns))]
-        rows = exp.select(
-            exp.Unnest(expressions=[exp.array(*places)]).as_(_PLACE, quoted=True),
-            exp.Unnest(expressions=[exp.array(*columns)]).as_(_TEXT, quoted=True),
-        )
-        return rows.from_(texts.subquery("texts"))
-
     def loaded(self, engine: DuckDB, table: exp.Table) -> dict[str, Kind]:
-        """Makes a table of these by a look at every value, and drops the one that they are in.
+        """Makes a table of these by a look at every value.
 
         Returns:
             The type of each column that is text no more.
@@ -318,42 +304,34 @@ class TextColumns:
         kinds = self.fitting(engine.rows)
         merging = self._merging(engine, kinds)
         kept = {name: kind for name, kind in kinds.items() if name not in merging}
-        engine.run(create_temporary(table.copy(), self.converted(kept)))
-        engine.tables.drop(self.rows)
+        engine.run(create_temporary(table, self.converted(kept)))
         return kept
 
     def _merging(self, engine: DuckDB, kinds: Mapping[str, Kind]) -> set[str]:
         """The columns in which two texts would become one value; an empty one would become NULL."""
-        merges = []
-        for name, kind in kinds.items():
-            text = exp.column(name, quoted=True)
-            filled = exp.func("NULLIF", text.copy(), exp.Literal.string(""))
-            fewer = exp.NEQ(this=_distinct(filled), expression=_distinct(_value(text, kind)))
-            empty = exp.EQ(this=text.copy(), expression=exp.Literal.string(""))
-            null = exp.Is(this=text.copy(), expression=exp.Null())
-            both = exp.and_(exp.LogicalOr(this=empty), exp.LogicalOr(this=null))
-            merges.append(exp.or_(fewer, both))
-        if not merges:
+        if not kinds:
             return set()
-        row = engine.rows(exp.select(*merges).from_(self.texts().subquery("texts")))[0]
-        return {name for name, merged in zip(kinds, row, strict=True) if merged}
+        merges = {
+            each: expression(
+                "COUNT(DISTINCT NULLIF({{ text }}, '')) <> COUNT(DISTINCT {{ value }}) "
+                "OR BOOL_OR({{ text }} = '') AND BOOL_OR({{ text }} IS NULL)",
+                text=name(each),
+                value=_value(name(each), kind),
+            )
+            for each, kind in kinds.items()
+        }
+        [row] = engine.rows(selected(merges, self.texts()))
+        return {each for each, merged in zip(kinds, row, strict=True) if merged}
 
-    def _text(self, name: str) -> exp.Expr:
-        column = exp.column(name, quoted=True)
-        text: exp.Expr = column
-        for null in self.nulls if self.kinds[name] or name in self.counted else ():
-            text = exp.func("NULLIF", text, exp.Literal.string(null))
-        if name in self.counted:
-            return hashed(column, text)
-        return column if text is column else text.as_(name, quoted=True)
+    def _text(self, column: str) -> Sql:
+        text = name(column)
+        for null in self.nulls if self.kinds[column] or column in self.counted else ():
+            text = expression("NULLIF({{ text }}, {{ null }})", text=text, null=value(null))
+        return _hashed(text) if column in self.counted else text
 
 
-def _value(text: exp.Expr, kind: Kind) -> exp.Expr:
+def _value(text: Sql, kind: Kind) -> Sql:
     return kind.converted(kind.bare(text), safe=True)
-
-
-def _distinct(value: exp.Expr) -> exp.Count:
-    return exp.Count(this=exp.Distinct(expressions=[value.copy()]))
 
 
 _DATES = {"DATE", "TIMESTAMP"}
@@ -369,15 +347,9 @@ def refuse_date_format(engine: DuckDB, form: TextFormat) -> None:
     """
     if form.date_format is None:
         return
-    day = exp.cast(exp.Literal.string("2000-12-31"), "TIMESTAMP")
-    shown = exp.Anonymous(this="strftime", expressions=[day, exp.Literal.string(form.date_format)])
+    read = "SELECT strptime(strftime(TIMESTAMP '2000-12-31', {{ form }}), {{ form }})"
     with suppress(EngineError):
-        [(text,)] = engine.rows(exp.select(shown))
-        read = exp.Anonymous(
-            this="strptime",
-            expressions=[exp.Literal.string(text), exp.Literal.string(form.date_format)],
-        )
-        engine.rows(exp.select(read))
+        engine.rows(expression(read, form=value(form.date_format)))
         return
     raise SourceError(
         f"date format {form.date_format!r} is none that strptime reads; write it like '%d/%m/%Y'"
@@ -439,7 +411,7 @@ def date_notes(
     dated: Collection[str],
     texts: TextColumns,
     kinds: Mapping[str, Kind],
-    rows: exp.Table,
+    rows: Sql,
     left_out: Sequence[str],
     where: Callable[[int], str],
 ) -> list[str]:
@@ -468,17 +440,17 @@ def date_notes(
         for name, possible in texts.kinds.items()
         if possible and (name not in kinds or name in numbers)
     ]
-    loaded = _dated(engine, table, form, names, place=exp.column("rowid"))
+    loaded = _dated(engine, table, form, names, place=word("rowid"))
     unfit = [one for one in loaded if one.name in dated and one.fitting < one.filled]
     if unfit:
         raise SourceError(f"{'; '.join(one.text(where) for one in unfit)}; {_WAY_OUT}")
     meant = [one for one in loaded if one.is_meant]
     is_read = any(one.is_whole for one in loaded) or any(kind.form for kind in kinds.values())
-    count = exp.select(exp.Count(this=exp.Star())).from_(table.copy())
+    count = expression("SELECT COUNT(*) FROM {{ table }}", table=table)
     if not is_read and engine.rows(count)[0][0]:
         given = dict.fromkeys(left_out, dates_as_given(form, exact=False))
-        unread = TextColumns(rows, given, form.nulls).texts().subquery("texts")
-        others = _dated(engine, unread, form, left_out, place=exp.Null())
+        unread = TextColumns(rows, given, form.nulls).texts()
+        others = _dated(engine, unread, form, left_out, place=value(None))
         if not any(one.is_whole for one in others):
             best = max([*loaded, *others], key=lambda one: one.likeness, default=None)
             nearly = f"; {best.text(where)}" if best is not None and best.likeness else ""
@@ -490,37 +462,36 @@ def date_notes(
 
 
 def _dated(
-    engine: DuckDB, source: exp.Expr, form: TextFormat, names: Sequence[str], *, place: exp.Expr
+    engine: DuckDB, source: Statement, form: TextFormat, names: Sequence[str], *, place: Sql
 ) -> list[_DatedColumn]:
     """How many texts of some columns are dates of the format that is given."""
-    [kind] = dates_as_given(form, exact=False)
-    figures: list[exp.Expr] = []
-    for name in names:
-        text = exp.cast(exp.column(name, quoted=True), "VARCHAR")
-        filled = exp.NEQ(this=text, expression=exp.Literal.string(""))
-        read = kind.converted(kind.bare(text), safe=True)
-        none = exp.and_(filled.copy(), exp.Is(this=read, expression=exp.Null()))
-        figures += [_count(filled), _count(none)]
-        figures.append(exp.Min(this=exp.Case().when(none.copy(), place.copy())))
-        parsed = exp.Anonymous(
-            this="try_strptime",
-            expressions=[kind.bare(text), exp.Literal.string(form.date_format or "")],
-        )
-        figures.append(
-            _count(exp.and_(none, exp.Not(this=exp.Is(this=parsed, expression=exp.Null()))))
-        )
     if not names:
         return []
-    [row] = engine.rows(exp.select(*figures).from_(source.copy()))
+    [kind] = dates_as_given(form, exact=False)
+    texts = [expression("CAST({{ text }} AS VARCHAR)", text=name(each)) for each in names]
+    figures = expression(
+        """
+        SELECT
+          {% for text, bare, read in columns %}
+          COUNT(CASE WHEN {{ text }} <> '' THEN 1 END),
+          COUNT(CASE WHEN {{ text }} <> '' AND {{ read }} IS NULL THEN 1 END),
+          MIN(CASE WHEN {{ text }} <> '' AND {{ read }} IS NULL THEN {{ place }} END),
+          COUNT(CASE WHEN {{ text }} <> '' AND {{ read }} IS NULL
+            AND try_strptime({{ bare }}, {{ form }}) IS NOT NULL THEN 1 END),
+          {% endfor %}
+        FROM {{ source }}
+        """,
+        columns=[(text, kind.bare(text), _value(text, kind)) for text in texts],
+        place=place,
+        form=value(form.date_format),
+        source=source,
+    )
+    [row] = engine.rows(figures)
     parts = zip(names, row[::4], row[1::4], row[2::4], row[3::4], strict=True)
     return [
-        _DatedColumn(name, filled, filled - none, first, early)
-        for name, filled, none, first, early in parts
+        _DatedColumn(column, filled, filled - none, first, early)
+        for column, filled, none, first, early in parts
     ]
-
-
-def _count(condition: exp.Expr) -> exp.Count:
-    return exp.Count(this=exp.Case().when(condition.copy(), exp.convert(1)))
 
 
 _WAY_OUT = "correct what is none, or say what stands for a missing date with nullstr (--nullstr)"

@@ -31,6 +31,7 @@ from sqlanon.engine.duckdb.text_columns import (
     date_notes,
     home,
     refuse_date_format,
+    selected,
 )
 from sqlanon.engine.duckdb.text_layout import (
     SPACED,
@@ -42,6 +43,8 @@ from sqlanon.engine.duckdb.text_layout import (
 )
 from sqlanon.engine.own_folders import own_folder
 from sqlanon.errors import EngineError, SourceError, SqlanonError
+from sqlanon.sqltext import Sql, expression, value, word
+from sqlanon.sqltext import name as quoted
 from sqlanon.wording import counted
 
 _SAMPLE_ROWS = 2048
@@ -117,9 +120,9 @@ def read_csv(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading) 
     with _native(engine, layout) as (readable, encoding):
         types = dict.fromkeys(layout.columns, "VARCHAR")
 
-        def scanned(more: Mapping[str, exp.Expr]) -> exp.Table:
+        def scanned(more: Mapping[str, Sql]) -> Sql:
             if layout.line_break is not None:
-                more = {"new_line": _LINE_BREAKS[layout.line_break], **more}
+                more = {"new_line": _line_break(layout.line_break), **more}
             return _scan(readable, layout.delimiter, types=types, encoding=encoding, more=more)
 
         scan = scanned({})
@@ -146,19 +149,27 @@ def read_typed_csv(
     engine: DuckDB, path: Path, *, table: exp.Table, types: Mapping[str, str]
 ) -> None:
     """Reads a CSV file that sqlanon has written, with the types that it was written from."""
-    scan = _scan(path, ",", types=types, more={"new_line": _LINE_BREAKS["\n"]})
-    engine.run(create_temporary(table.copy(), exp.select("*").from_(scan)))
+    scan = _scan(path, ",", types=types, more={"new_line": _line_break("\n")})
+    engine.run(create_temporary(table, scan))
 
 
-def scan_file(function: str, path: Path, *, options: Mapping[str, exp.Expr]) -> exp.Table:
-    """A table function over exactly one file, whose name may hold the signs of a pattern."""
-    plain = re.sub(r"([*?\[])", r"[\1]", str(path))
-    arguments = [
-        exp.EQ(this=exp.column(name, quoted=True), expression=value)
-        for name, value in options.items()
-    ]
-    call = exp.Anonymous(this=function, expressions=[exp.Literal.string(plain), *arguments])
-    return exp.Table(this=call)
+def scan_file(function: str, path: Path, **options: Sql) -> Sql:
+    """The rows of exactly one file, whose name may hold the signs of a pattern."""
+    return expression(
+        "SELECT * FROM {{ function }}({{ path }}"
+        "{% for option, given in options %}, {{ option }} = {{ given }}{% endfor %})",
+        function=word(function),
+        path=value(re.sub(r"([*?\[])", r"[\1]", str(path))),
+        options=[(word(option), given) for option, given in options.items()],
+    )
+
+
+def columns_as(types: Mapping[str, str]) -> Sql:
+    """Columns with their types, as an option of a scan."""
+    return expression(
+        "{ {% for column, kind in types %}{{ column }}: {{ kind }}, {% endfor %} }",
+        types=[(value(column), value(kind)) for column, kind in types.items()],
+    )
 
 
 def _load(
@@ -170,13 +181,13 @@ def _load(
         The type of each column that is text no more.
     """
 
-    def ask(query: exp.Expr) -> list[Row]:
+    def ask(query: Sql) -> list[Row]:
         return engine.asked(query, lambda error: csv_fault(error, layout, scanned))
 
     guess = columns.fitting(ask, _SAMPLE_ROWS)
     layout.refuse_headless(list(guess))
     try:
-        engine.run(create_temporary(table.copy(), columns.guarded(guess)))
+        engine.run(create_temporary(table, columns.guarded(guess)))
         created = True
     except EngineError:
         created = False
@@ -188,7 +199,9 @@ def _load(
         engine.tables.drop(table)
     raw = engine.temporary("text")
     ask(create_temporary(raw, columns.texts()))
-    return TextColumns(raw, columns.kinds).loaded(engine, table)
+    kinds = TextColumns(raw, columns.kinds).loaded(engine, table)
+    engine.tables.drop(raw)
+    return kinds
 
 
 def _refuse_left_out(
@@ -211,14 +224,19 @@ def _refuse_left_out(
     Raises:
         SourceError: A record of the file is missing from the table.
     """
-    count = exp.select(exp.Count(this=exp.Star()))
-    [(records,)] = engine.rows(count.from_(table.copy()))
+    count = "SELECT COUNT(*) FROM {{ rows }}"
+    [(records,)] = engine.rows(expression(count, rows=table))
     if _count_lines(path) == records + 1:  # the header
         return
-    query = count.from_(scanned({"parallel": exp.false()}))
+    query = expression(count, rows=scanned({"parallel": value(False)}))
     [(all_records,)] = engine.asked(query, lambda error: csv_fault(error, layout, scanned))
     if all_records != records:
         raise csv_fault(duckdb.InvalidInputException(), layout, scanned)
+
+
+def _line_break(ending: str) -> Sql:
+    """A line break as DuckDB's option takes it."""
+    return value(ending.encode("unicode_escape").decode())
 
 
 def _count_lines(path: Path) -> int:
@@ -234,11 +252,15 @@ def _late(engine: DuckDB, table: exp.Table, *, texts: Sequence[str]) -> bool:
     """Whether a column taken for text is empty in the first rows, and only there."""
     if not texts:
         return False
-    counts = [exp.Count(this=exp.column(name, quoted=True)) for name in texts]
-    head = exp.select("*").from_(table.copy()).limit(_SAMPLE_ROWS).subquery("head")
-    row = engine.rows(exp.select(*counts).from_(head))[0]
-    empty = [count for count, filled in zip(counts, row, strict=True) if not filled]
-    return bool(empty) and any(engine.rows(exp.select(*empty).from_(table.copy()))[0])
+    head = expression("SELECT * FROM {{ table }} LIMIT {{ rows }}", table=table, rows=_SAMPLE_ROWS)
+    [row] = engine.rows(selected(_counts(texts), head))
+    empty = [column for column, filled in zip(texts, row, strict=True) if not filled]
+    return bool(empty) and any(engine.rows(selected(_counts(empty), table))[0])
+
+
+def _counts(columns: Sequence[str]) -> dict[str, Sql]:
+    """How many values columns have."""
+    return {column: expression("COUNT({{ column }})", column=quoted(column)) for column in columns}
 
 
 @contextmanager
@@ -279,43 +301,31 @@ def _scan(
     *,
     types: Mapping[str, str],
     encoding: str = "utf-8",
-    more: Mapping[str, exp.Expr] | None = None,
-) -> exp.Table:
+    more: Mapping[str, Sql] | None = None,
+) -> Sql:
     """A CSV file with these columns; told all this, DuckDB need not try, and sees no comments."""
-    columns = exp.Struct(
-        expressions=[
-            exp.PropertyEQ(this=exp.Literal.string(name), expression=exp.Literal.string(kind))
-            for name, kind in types.items()
-        ]
-    )
-    options: dict[str, exp.Expr] = {
-        "delim": exp.Literal.string(delimiter),
-        "quote": exp.Literal.string('"'),
-        "escape": exp.Literal.string('"'),
-        "comment": exp.Literal.string(""),
-        "hive_partitioning": exp.false(),
-        "auto_detect": exp.false(),
-        "header": exp.true(),
-        "columns": columns,
-        "allow_quoted_nulls": exp.false(),
-        "buffer_size": exp.convert(_BUFFER),
-        "compression": exp.Literal.string("gzip" if is_gzip(path) else "none"),
-        "encoding": exp.Literal.string(encoding),
-        **(more or {}),
+    options: dict[str, str | int] = {
+        "delim": delimiter,
+        "quote": '"',
+        "escape": '"',
+        "comment": "",
+        "hive_partitioning": False,
+        "auto_detect": False,
+        "header": True,
+        "allow_quoted_nulls": False,
+        "buffer_size": _BUFFER,
+        "compression": "gzip" if is_gzip(path) else "none",
+        "encoding": encoding,
     }
-    return scan_file("read_csv", path, options=options)
+    given = {option: value(each) for option, each in options.items()}
+    return scan_file("read_csv", path, **given, columns=columns_as(types), **(more or {}))
 
 
 _WIDEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 20
-# As DuckDB's option takes them, by what they are.
-_LINE_BREAKS = {
-    ending: exp.Literal.string(ending.encode("unicode_escape").decode())
-    for ending in ("\n", "\r", "\r\n")
-}
 # What stands in a text for bytes that are no letters, and control characters of latin-1.
 _NO_LETTERS = re.compile("[\ufffd\x80-\x9f]")
-Scan = Callable[["Mapping[str, exp.Expr]"], exp.Table]
+Scan = Callable[["Mapping[str, Sql]"], Sql]
 """Makes a scan of a file with options besides those that it was read with."""
 # What DuckDB raises where a file is not what its name says.
 BAD_INPUT = duckdb.InvalidInputException | duckdb.ConversionException
@@ -356,18 +366,14 @@ def _rejected(layout: TextLayout, scan: Scan) -> tuple[int | None, str, int | No
     are in a database of their own that is gone at once; it has one thread, so that the first is
     the first. Pieces of a file tell quotes that are not closed; the whole tells all else.
     """
-    counts = [exp.Count(this=exp.column(name, quoted=True)) for name in layout.columns]
-    parts = [exp.column(part) for part in ("line", "error_type", "column_idx")]
-    for in_pieces in (exp.true(), exp.false()):
-        options = {
-            "store_rejects": exp.true(),
-            "rejects_limit": exp.convert(1),
-            "parallel": in_pieces,
-        }
+    rejected = expression("SELECT line, error_type, column_idx FROM reject_errors")
+    for in_pieces in (True, False):
+        options = {"store_rejects": True, "rejects_limit": 1, "parallel": in_pieces}
+        rows = scan({option: value(given) for option, given in options.items()})
         with suppress(SqlanonError), closing(duckdb.connect(config={"threads": 1})) as connection:
             other = DuckDB(connection)
-            other.rows(exp.select(*counts).from_(scan(options)))
-            for line, kind, fields in other.rows(exp.select(*parts).from_("reject_errors")):
+            other.rows(selected(_counts(layout.columns), rows))
+            for line, kind, fields in other.rows(rejected):
                 return line, kind, fields
     return None, "", None
 

@@ -130,7 +130,7 @@ class PostgresRemote:
         text = text_of(table)
         columns = self._attempt(
             lambda cursor: self._fitted(cursor, self._described(cursor, text), text),
-            f"read the columns of {called(table)}",
+            f"read the columns of {called(table.name)}",
         )
         return {column.name: column.duckdb for column in columns}
 

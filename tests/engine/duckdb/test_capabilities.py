@@ -45,9 +45,9 @@ def test_generated_columns_are_told_by_the_text_of_a_table_as_by_the_catalog():
 
 def test_a_database_that_knows_no_triggers_has_none(monkeypatch):
     monkeypatch.setattr(catalog, "HAS_TRIGGERS", False)
-    query = catalog.entries("duckdb_triggers", ("trigger_name", "sql"), database="memory")
     own = catalog.equals("schema_name", "main"), catalog.equals("table_name", "t")
-    assert DuckDB(empty_database()).rows(query.where(*own)) == []
+    query = catalog.entries("duckdb_triggers", ("trigger_name", "sql"), where=own)
+    assert DuckDB(empty_database()).rows(query) == []
 
 
 def test_batches_are_read_as_they_are_asked_for():

@@ -8,7 +8,6 @@ import stat
 import duckdb
 import pytest
 from databases import has_triggers
-from sqlglot import exp
 
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
@@ -183,9 +182,9 @@ def test_a_copy_with_a_row_less_is_refused(rich, monkeypatch):
     run = DuckDB.run
 
     def lossy(self, statement, parameters=()):
-        if isinstance(statement, exp.Insert) and "a_child" in statement.sql():
-            statement.expression.where("false", copy=False)
         run(self, statement, parameters)
+        if statement.text.startswith("INSERT") and "a_child" in statement.text:
+            self.connection.execute("DELETE FROM sqlanon_old_fresh.a_child")
 
     monkeypatch.setattr(DuckDB, "run", lossy)
     with pytest.raises(EngineError, match="'a_child' has another number of rows"):
@@ -197,7 +196,7 @@ def test_a_copy_without_a_comment_is_refused(rich, monkeypatch):
 
     def lossy(self, statement, parameters=()):
         run(self, statement, parameters)
-        if statement.this == "COPY":
+        if statement.text.startswith("COPY"):
             self.connection.execute("COMMENT ON COLUMN sqlanon_old_fresh.numbered.n IS NULL")
 
     monkeypatch.setattr(DuckDB, "run", lossy)
