@@ -4,7 +4,7 @@ A query is a file in DuckDB's dialect, which a person reads as SQL. What varies 
 `{{ hole }}`, and parts that depend on them, `{% if %}`, `{% for %}`, `{% set %}` and macros, all
 written as in Jinja. A hole takes a fragment, a whole number or a syntax tree, and refuses all else,
 so that no text of a user can become a piece of SQL: `name` and `value` quote it, and what
-`expression` and `render` take is text of the program.
+`expression`, `render` and `word` take is text of the program.
 
 DuckDB gets the text as it is; it is parsed for other engines alone. Trees remain where SQL is data:
 expressions of users, labels by type, other dialects.
@@ -98,10 +98,12 @@ def value(literal: str | float | bool | None) -> Sql:
 
 
 def word(text: str) -> Sql:
-    """A type, a function or an option by its name, such as "BIGINT" or "DECIMAL(18, 2)".
+    """A type, function, option, keyword or plain column of the program: "DECIMAL(18, 2)".
+
+    What a user names is no such word: it is quoted by `name` or `value`.
 
     Raises:
-        ValueError: It is no such word.
+        ValueError: It is more than a name and whole numbers in parentheses.
     """
     if not _WORD.fullmatch(text):
         raise ValueError("a word is a name, and whole numbers in parentheses")
@@ -115,8 +117,8 @@ def listed(items: Iterable[object]) -> Sql:
 
 def projected(values: Mapping[str, object]) -> Sql:
     """Fragments as columns of these names."""
-    columns = (f"{_filled(each)} AS {name(column).text}" for column, each in values.items())
-    return Sql(", ".join(columns))
+    parts = (f"{_filled(part)} AS {name(column).text}" for column, part in values.items())
+    return Sql(", ".join(parts))
 
 
 def expression(text: str, /, **holes: object) -> Sql:

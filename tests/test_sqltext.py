@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlglot import exp, parse_one
 
 from sqlanon import sqltext
-from sqlanon.sqltext import Sql, expression, listed, name, names, render, value
+from sqlanon.sqltext import Sql, expression, listed, name, names, projected, render, value, word
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "sql").rglob("*.sql"))
@@ -152,6 +152,24 @@ def test_listed_takes_fragments_alone():
     assert listed([name("a"), 1, exp.column("b")]).text == '"a", 1, "b"'
     with pytest.raises(TypeError):
         listed(["a"])
+
+
+def test_projected_quotes_its_names_and_takes_fragments_alone():
+    columns = projected({EVIL + '"': value(1), "b": expression("1 + 1")})
+    assert expression("SELECT {{ x }}", x=columns).text == (
+        f'SELECT 1 AS "{EVIL}""", (1 + 1) AS "b"'
+    )
+    with pytest.raises(TypeError):
+        projected({"a": EVIL})
+
+
+@pytest.mark.parametrize(
+    "text", [EVIL, "a b", "a-b", "é", "a\n", "", '"a"', "DECIMAL(18,2); x", "DECIMAL(a)", "f()"]
+)
+def test_a_word_is_a_name_and_numbers_alone(text):
+    assert word("DECIMAL(18, 2)").text == "DECIMAL(18, 2)"
+    with pytest.raises(ValueError, match="a word is a name"):
+        word(text)
 
 
 def test_a_text_that_a_template_compares_is_none_of_sql():

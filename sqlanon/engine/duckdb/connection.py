@@ -237,8 +237,7 @@ class DuckDB:
         """Makes a table that `temporary` has named, of given rows."""
         source = self.register(rows)
         try:
-            rows = expression("SELECT * FROM {{ source }}", source=source)
-            self.run(create_temporary(table, rows))
+            self.run(create_temporary(table, expression("SELECT * FROM {{ rows }}", rows=source)))
         finally:
             self._unregister(source.name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from sqlglot import exp
@@ -27,7 +27,7 @@ def type_of(text: str) -> exp.DataType:
     return _parsed(text).copy()
 
 
-@cache
+@lru_cache(maxsize=64)
 def _parsed(text: str) -> exp.DataType:
     return exp.DataType.build(text, dialect="duckdb", udt=True)
 

@@ -112,14 +112,11 @@ class DuckDBTables:
 
     def write(self, place: exp.Table, rows: Statement) -> None:
         """Makes a table of rows, which are sorted already; a temporary one where it lies among."""
+        if place.catalog == "temp":
+            self._engine.run(create_temporary(place, rows))
+            return
         text = "CREATE TABLE {{ place }} AS {{ rows }}"
-        is_temporary = place.catalog == "temp"
-        made = (
-            create_temporary(place, rows)
-            if is_temporary
-            else expression(text, place=place, rows=rows)
-        )
-        self._engine.run(made)
+        self._engine.run(expression(text, place=place, rows=rows))
 
     def refuse_fixed(self, place: exp.Table) -> None:
         """Nothing: any table can be replaced within a transaction."""

@@ -21,7 +21,6 @@ from sqlanon.engine.duckdb.syntax import create_temporary
 from sqlanon.engine.duckdb.text_layout import TextFormat
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.sqltext import Sql, Statement, expression, name, projected, value, word
-from sqlanon.sqltext import names as of
 from sqlanon.wording import counted
 
 
@@ -48,13 +47,14 @@ def projections(names: Sequence[str], use: Use) -> dict[str, Sql]:
     """All columns of a table that holds those loaded, the others as NULL."""
     there = {*use.read(names)}
     null = expression("CAST(NULL AS VARCHAR)")
-    return {each: name(each) if each in there else null for each in names}
+    return {column: name(column) if column in there else null for column in names}
 
 
 def loading(names: Sequence[str], use: Use) -> dict[str, Sql]:
     """What is loaded of a table that holds all columns: those kept, and hashes of some others."""
     kept = set(use.kept(names))
-    return {each: name(each) if each in kept else _hashed(name(each)) for each in use.read(names)}
+    texts = {column: name(column) for column in use.read(names)}
+    return {column: text if column in kept else _hashed(text) for column, text in texts.items()}
 
 
 def _hashed(text: Sql) -> Sql:
@@ -241,14 +241,17 @@ class TextColumns:
 
     def guarded(self, kinds: Mapping[str, Kind]) -> Sql:
         """All columns in these types; the query fails where a value is not spelt as others are."""
-        return self._in(lambda name, text: kinds[name].guarded(text) if name in kinds else text)
+        return self._with(kinds, lambda kind, text: kind.guarded(text))
 
     def converted(self, kinds: Mapping[str, Kind]) -> Sql:
         """All columns in these types, which every value is known to have."""
-        return self._in(lambda name, text: _value(text, kinds[name]) if name in kinds else text)
+        return self._with(kinds, lambda kind, text: _value(text, kind))
 
-    def _in(self, made: Callable[[str, Sql], Sql]) -> Sql:
-        return selected({each: made(each, name(each)) for each in self.kinds}, self.texts())
+    def _with(self, kinds: Mapping[str, Kind], value_of: Callable[[Kind, Sql], Sql]) -> Sql:
+        """All columns, those that have a kind as what is made of their texts."""
+        columns = {column: name(column) for column in self.kinds}
+        columns |= {column: value_of(kind, columns[column]) for column, kind in kinds.items()}
+        return selected(columns, self.texts())
 
     def fitting(self, ask: Callable[[Sql], list[Row]], rows: int | None = None) -> dict[str, Kind]:
         """The first type of each column that all its values have.
@@ -280,7 +283,7 @@ class TextColumns:
             questions=[kind.fits(word("text")) for kind in asked],
             # One below the other: a query of each column would be long to plan.
             places=range(len(names)),
-            columns=of(names),
+            columns=[name(column) for column in names],
             texts=self.texts(),
             rows=rows,
         )
@@ -312,21 +315,23 @@ class TextColumns:
         if not kinds:
             return set()
         merges = {
-            each: expression(
+            column: expression(
                 "COUNT(DISTINCT NULLIF({{ text }}, '')) <> COUNT(DISTINCT {{ value }}) "
                 "OR BOOL_OR({{ text }} = '') AND BOOL_OR({{ text }} IS NULL)",
-                text=name(each),
-                value=_value(name(each), kind),
+                text=name(column),
+                value=_value(name(column), kind),
             )
-            for each, kind in kinds.items()
+            for column, kind in kinds.items()
         }
         [row] = engine.rows(selected(merges, self.texts()))
-        return {each for each, merged in zip(kinds, row, strict=True) if merged}
+        return {column for column, merged in zip(kinds, row, strict=True) if merged}
 
     def _text(self, column: str) -> Sql:
         text = name(column)
-        for null in self.nulls if self.kinds[column] or column in self.counted else ():
-            text = expression("NULLIF({{ text }}, {{ null }})", text=text, null=value(null))
+        if self.nulls and (self.kinds[column] or column in self.counted):
+            # DuckDB takes time exponential in how many calls of NULLIF are within one another.
+            present = "CASE WHEN {{ text }} NOT IN ({{ listed(nulls) }}) THEN {{ text }} END"
+            text = expression(present, text=text, nulls=[value(null) for null in self.nulls])
         return _hashed(text) if column in self.counted else text
 
 
@@ -468,7 +473,7 @@ def _dated(
     if not names:
         return []
     [kind] = dates_as_given(form, exact=False)
-    texts = [expression("CAST({{ text }} AS VARCHAR)", text=name(each)) for each in names]
+    texts = [expression("CAST({{ text }} AS VARCHAR)", text=name(column)) for column in names]
     figures = expression(
         """
         SELECT

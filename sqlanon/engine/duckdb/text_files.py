@@ -317,7 +317,7 @@ def _scan(
         "compression": "gzip" if is_gzip(path) else "none",
         "encoding": encoding,
     }
-    given = {option: value(each) for option, each in options.items()}
+    given = {option: value(setting) for option, setting in options.items()}
     return scan_file("read_csv", path, **given, columns=columns_as(types), **(more or {}))
 
 

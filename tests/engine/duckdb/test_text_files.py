@@ -415,7 +415,7 @@ def test_a_copy_in_another_encoding_is_gone_once_it_is_read(tmp_path):
         assert not list(spill.rglob("*.csv"))
 
 
-@pytest.mark.parametrize("nulls", ["NA", ["NA", "-"]])
+@pytest.mark.parametrize("nulls", ["NA", ["NA", "-"], ["NA", "-", *map(str, range(100, 140))]])
 def test_texts_that_stand_for_null(tmp_path, nulls):
     text = 'a,b\nNA,x\n"NA",-\n3,\n'
     with open_source(file(tmp_path, text), nullstr=nulls) as source:
