@@ -78,8 +78,7 @@ def open_source(
     Args:
         source: An open DuckDB connection, an object that hands its calls on to one, or an engine,
             which stay open; or a path to a DuckDB database (told by its content, not its name) or
-            to a CSV, TSV, JSON, Parquet or Arrow IPC file, the text ones also compressed with gzip;
-            or a frame.
+            to a file of `endings.DATA`; or a frame.
         table: A name, or a frame where `source` is a connection; None where there is only one.
         read_only: Whether a database file is opened for reading only.
         use: Called with the columns of the table before it is read; what it raises stops that.
