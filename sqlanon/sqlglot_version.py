@@ -19,12 +19,10 @@ TELLS_NULLS = "ignore_nulls" in exp.Greatest.arg_types
 """Whether GREATEST and LEAST say what they make of NULL, which differs between dialects."""
 
 
-def drop(table: exp.Table, *, kind: str = "TABLE", exists: bool = False) -> exp.Drop:
-    """DROP of a table or view; IF EXISTS on request."""
+def drop(table: exp.Table) -> exp.Drop:
+    """DROP of a table in a statement that is printed for any dialect."""
     several = "tables" in exp.Drop.arg_types
-    return exp.Drop(
-        **({"tables": [table]} if several else {"this": table}), kind=kind, exists=exists
-    )
+    return exp.Drop(**({"tables": [table]} if several else {"this": table}), kind="TABLE")
 
 
 def classes(*names: str) -> tuple[type[exp.Expr], ...]:

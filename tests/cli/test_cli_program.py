@@ -120,6 +120,19 @@ def test_help_loads_nothing_heavy():
     assert result.stdout.endswith(b"\n[]\n")
 
 
+def test_a_check_loads_no_dialect(tmp_path):
+    """To load what reads and writes one takes longer than to ask."""
+    (tmp_path / "people.csv").write_text("age,sex\n31,f\n31,f\n")
+    code = (
+        "import sys, sqlglot, sqlanon; dialects = lambda: {m for m in sys.modules if 'glot' in m}; "
+        "before = dialects(); sqlanon.check('people.csv', {'k': 2, 'quasi_identifiers': ['age']}); "
+        "print({name for name in dialects() - before if 'duckdb' in name})"
+    )
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    assert result.stdout == b"set()\n"
+
+
 def test_every_option_is_explained():
     group = typer.main.get_command(program())
     found = [*group.commands.values(), *group.commands["hierarchy"].commands.values()]

@@ -163,13 +163,13 @@ def test_empty_text_in_a_csv_file_is_noted(tmp_path):
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".arrow", ".duckdb"])
 def test_file_with_another_value_is_not_published(tmp_path, monkeypatch, ending):
     connection = table_of("1", "2", "3")
-    written = export._selected
+    written = export.selected
 
-    def spoilt(table, values):
+    def spoilt(columns, rows):
         # As many rows, of which one has another value.
-        return written(table, values | {"v": parse_one("CASE v WHEN 2 THEN 3 ELSE v END")})
+        return written(columns | {"v": parse_one("CASE v WHEN 2 THEN 3 ELSE v END")}, rows)
 
-    monkeypatch.setattr(export, "_selected", spoilt)
+    monkeypatch.setattr(export, "selected", spoilt)
     with pytest.raises(VerificationError, match="does not read back as the rows"):
         publish(connection, tmp_path / f"out{ending}")
     assert not list(tmp_path.iterdir())

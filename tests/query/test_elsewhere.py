@@ -187,7 +187,6 @@ RELEASE = table("release")
 STATEMENTS = [
     create_table(RELEASE, exp.select(exp.column("age", quoted=True)).from_(snapshots.PEOPLE)),
     drop(RELEASE),
-    drop(RELEASE, exists=True),
 ]
 
 

@@ -26,7 +26,7 @@ from sqlanon.engine.base import Abilities, Limits, Row, Whole, render
 from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.errors import attempt, called, doing, fault, is_aborted, with_rollback
-from sqlanon.engine.duckdb.syntax import create_temporary, drop, type_of
+from sqlanon.engine.duckdb.syntax import all_of, create_temporary, drop, type_of
 from sqlanon.engine.duckdb.tables import DuckDBTables, OpenedFiles
 from sqlanon.errors import EngineError, SqlanonError, TimeLimitError
 from sqlanon.sqltext import Sql, Statement, expression, projected, value, word
@@ -237,7 +237,7 @@ class DuckDB:
         """Makes a table that `temporary` has named, of given rows."""
         source = self.register(rows)
         try:
-            self.run(create_temporary(table, expression("SELECT * FROM {{ rows }}", rows=source)))
+            self.run(create_temporary(table, all_of(source)))
         finally:
             self._unregister(source.name)
 

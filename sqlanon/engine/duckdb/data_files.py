@@ -13,8 +13,8 @@ from sqlanon.engine.duckdb.capabilities import NUMBERS_PARQUET_COLUMNS
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.held_files import held_data
-from sqlanon.engine.duckdb.syntax import create_temporary
-from sqlanon.engine.duckdb.text_columns import complete, home, loading, projections, selected
+from sqlanon.engine.duckdb.syntax import create_temporary, selected
+from sqlanon.engine.duckdb.text_columns import complete, home, loading, projections
 from sqlanon.engine.duckdb.text_files import TextReading, read_csv, scan_file
 from sqlanon.engine.duckdb.text_layout import is_gzip, refuse_alike
 from sqlanon.errors import EngineError, SourceError, SqlanonError

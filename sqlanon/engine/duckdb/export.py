@@ -19,13 +19,13 @@ from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.data_files import read_file
 from sqlanon.engine.duckdb.errors import full_disk
 from sqlanon.engine.duckdb.resources import Resources
-from sqlanon.engine.duckdb.syntax import set_option
+from sqlanon.engine.duckdb.syntax import cast, selected, set_option
 from sqlanon.engine.duckdb.text_files import read_typed_csv
 from sqlanon.engine.endings import WRITTEN, WRITTEN_LISTED
 from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.sqlglot_version import type_id
-from sqlanon.sqltext import Fragment, Sql, expression, projected, word
+from sqlanon.sqltext import Fragment, Sql, expression, word
 from sqlanon.sqltext import name as quoted
 from sqlanon.sqltext import value as literal
 
@@ -231,7 +231,7 @@ def export(
     if columns is None:
         columns = {name: _as_it_is(name, kind) for name, kind in engine.columns(table).items()}
     types = {name: kind for name, (_, kind) in columns.items()}
-    query = _selected(table, {name: value for name, (value, _) in columns.items()})
+    query = selected({name: value for name, (value, _) in columns.items()}, table)
     engine.opened.notes.extend(swept([target.parent]))
     folder = _on_disk(lambda: OwnFolder.make(target.parent, HIDDEN), target)
     exported = ExportedFile(engine, folder, target, ending, types, overwrite)
@@ -321,20 +321,11 @@ def _on_disk(action: Callable[[], T], target: Path) -> T:
 
 def _as_it_is(column: str, kind: exp.DataType) -> tuple[Fragment, exp.DataType]:
     plain = without_enums(kind)
-    return _cast(column, plain), plain
-
-
-def _cast(column: str, kind: exp.DataType) -> Sql:
-    return expression("CAST({{ column }} AS {{ kind }})", column=quoted(column), kind=kind)
-
-
-def _selected(table: exp.Table, values: Mapping[str, Fragment]) -> Sql:
-    text = "SELECT {{ columns }} FROM {{ table }}"
-    return expression(text, columns=projected(values), table=table)
+    return cast(column, plain), plain
 
 
 def _typed(table: exp.Table, types: Mapping[str, exp.DataType]) -> Sql:
-    return _selected(table, {column: _cast(column, kind) for column, kind in types.items()})
+    return selected({column: cast(column, kind) for column, kind in types.items()}, table)
 
 
 _CSV = """

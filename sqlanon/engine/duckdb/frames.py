@@ -23,9 +23,8 @@ from sqlanon.engine.duckdb.capabilities import QUERIES_LEAVE_NOTHING
 from sqlanon.engine.duckdb.catalog import fold, qualified
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import attempt, fault
-from sqlanon.engine.duckdb.syntax import create_temporary, type_of
+from sqlanon.engine.duckdb.syntax import all_of, cast, create_temporary, selected, type_of
 from sqlanon.errors import EngineError, SourceError
-from sqlanon.sqltext import Sql, expression, projected
 from sqlanon.sqltext import name as quoted
 from sqlanon.wording import counted
 
@@ -589,7 +588,7 @@ class HeldFrame:
         assert isinstance(engine, DuckDB)
         if self._kind is None:
             return _related(engine, table)
-        published = engine.fetch(_all_of(table))
+        published = engine.fetch(all_of(table))
         before, now = engine.columns(source), engine.columns(table)
         kept = {
             name: self._types[name]
@@ -602,8 +601,7 @@ class HeldFrame:
         """Refuses a column whose values would not come back, before there is any work."""
         import pyarrow
 
-        text = "SELECT {{ column }} FROM {{ table }}"
-        rows = expression(text, column=quoted(name), table=table)
+        rows = selected({name: quoted(name)}, table)
         with suppress(EngineError, pyarrow.ArrowException):
             if same(restored(engine.fetch(rows).column(0), column.type), column):
                 return
@@ -664,15 +662,11 @@ def _refuse_untold(kinds: Mapping[str, str]) -> None:
                 )
 
 
-def _all_of(table: exp.Table) -> Sql:
-    return expression("SELECT * FROM {{ table }}", table=table)
-
-
 def _related(engine: DuckDB, table: exp.Table) -> duckdb.DuckDBPyRelation:
     """A relation of the rows of a table, in a temporary table that stays with the connection."""
     place = engine.tables.beside(qualified("temp", "main", ""))
-    engine.run(create_temporary(place, _all_of(table)))
-    text = _all_of(place).text
+    engine.run(create_temporary(place, all_of(table)))
+    text = all_of(place).text
     return engine.attempt(
         lambda: engine.connection.sql(text), lambda error: fault(error, "read what was published")
     )
@@ -749,17 +743,12 @@ class _Relation(ArrowFrame):
                 "policy"
             )
         published = in_types(published, kept)
-        cast = "CAST({{ column }} AS {{ kind }})"
         columns = {
-            name: expression(cast, column=quoted(name), kind=self._duckdb_types[name])
-            if name in kept
-            else quoted(name)
+            name: cast(name, self._duckdb_types[name]) if name in kept else quoted(name)
             for name in published.column_names
         }
-        text = "SELECT {{ columns }} FROM {{ frame }}"
         with _variable(published) as name:
-            rows = expression(text, columns=projected(columns), frame=quoted(name))
-            return self._query(rows.text)
+            return self._query(selected(columns, quoted(name)).text)
 
     def _query(self, text: str) -> duckdb.DuckDBPyRelation:
         """Rows of a query on the connection that the relation is of."""

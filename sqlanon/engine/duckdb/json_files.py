@@ -19,7 +19,7 @@ from sqlanon.engine.base import Row, with_texts
 from sqlanon.engine.duckdb.catalog import fold
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import fault
-from sqlanon.engine.duckdb.syntax import create_temporary, type_of
+from sqlanon.engine.duckdb.syntax import create_temporary, selected, type_of
 from sqlanon.engine.duckdb.text_columns import (
     TextColumns,
     complete,
@@ -28,7 +28,6 @@ from sqlanon.engine.duckdb.text_columns import (
     json_kinds,
     loading,
     refuse_date_format,
-    selected,
 )
 from sqlanon.engine.duckdb.text_files import (
     BAD_INPUT,

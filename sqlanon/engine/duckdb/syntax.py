@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.sqltext import Sql, Statement, expression, name, value, word
+from sqlanon.sqltext import Fragment, Sql, Statement, expression, name, projected, value, word
 
 # What sqlglot calls them. To load what reads other types takes longer than a query.
 _PLAIN = {
@@ -30,6 +31,21 @@ def type_of(text: str) -> exp.DataType:
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> exp.DataType:
     return exp.DataType.build(text, dialect="duckdb", udt=True)
+
+
+def selected(columns: Mapping[str, Fragment], rows: exp.Table | Sql) -> Sql:
+    """Some values as columns of these names, of the rows of a table or of a query."""
+    return expression("SELECT {{ columns }} FROM {{ rows }}", columns=projected(columns), rows=rows)
+
+
+def all_of(rows: exp.Table | Sql) -> Sql:
+    """All columns of a table or of a query."""
+    return expression("SELECT * FROM {{ rows }}", rows=rows)
+
+
+def cast(column: str, kind: exp.DataType) -> Sql:
+    """A column as another type."""
+    return expression("CAST({{ column }} AS {{ kind }})", column=name(column), kind=kind)
 
 
 def create_temporary(target: exp.Table, query: Statement, *, kind: str = "TABLE") -> Sql:

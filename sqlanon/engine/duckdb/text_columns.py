@@ -17,10 +17,10 @@ from sqlglot import exp
 
 from sqlanon.engine.base import Row, Use
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.syntax import create_temporary
+from sqlanon.engine.duckdb.syntax import create_temporary, selected
 from sqlanon.engine.duckdb.text_layout import TextFormat
 from sqlanon.errors import EngineError, SourceError
-from sqlanon.sqltext import Sql, Statement, expression, name, projected, value, word
+from sqlanon.sqltext import Sql, Statement, expression, name, value, word
 from sqlanon.wording import counted
 
 
@@ -36,11 +36,6 @@ def complete(
     if loaded != table:
         query = selected(projections(names, use), loaded)
         engine.run(create_temporary(table, query, kind="VIEW"))
-
-
-def selected(columns: Mapping[str, Sql], rows: exp.Table | Sql) -> Sql:
-    """Some columns of a table or of a query, by their names."""
-    return expression("SELECT {{ columns }} FROM {{ rows }}", columns=projected(columns), rows=rows)
 
 
 def projections(names: Sequence[str], use: Use) -> dict[str, Sql]:

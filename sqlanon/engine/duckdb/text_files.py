@@ -22,7 +22,7 @@ from sqlglot import exp
 from sqlanon.engine.base import Row, Use
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import fault
-from sqlanon.engine.duckdb.syntax import create_temporary
+from sqlanon.engine.duckdb.syntax import create_temporary, selected
 from sqlanon.engine.duckdb.text_columns import (
     Kind,
     TextColumns,
@@ -31,7 +31,6 @@ from sqlanon.engine.duckdb.text_columns import (
     date_notes,
     home,
     refuse_date_format,
-    selected,
 )
 from sqlanon.engine.duckdb.text_layout import (
     SPACED,

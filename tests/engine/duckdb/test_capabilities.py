@@ -10,7 +10,7 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon import KAnonymity, Policy
-from sqlanon.engine.duckdb import catalog
+from sqlanon.engine.duckdb import catalog, syntax
 from sqlanon.engine.duckdb.capabilities import arrow_reader
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.database_objects import generated_columns, generated_in
@@ -81,13 +81,17 @@ def test_types_have_the_same_name_whether_sqlglot_knows_them_or_not():
     assert {text: type_id(type_of(text)) for text in named} == named
 
 
+@pytest.mark.parametrize("text", syntax._PLAIN)
+def test_a_plain_type_is_what_sqlglot_reads(text):
+    assert syntax.type_of(text) == exp.DataType.build(text, dialect="duckdb")
+
+
 def test_a_class_that_sqlglot_does_not_have_is_left_out():
     assert classes("Rand", "NoSuchFunction") == (exp.Rand,)
 
 
 def test_drop_names_its_table():
-    statement = drop(exp.to_table("s.t"), kind="VIEW", exists=True)
-    assert statement.sql("duckdb") == "DROP VIEW IF EXISTS s.t"
+    assert drop(exp.to_table("s.t")).sql("duckdb") == "DROP TABLE s.t"
 
 
 def test_the_oldest_versions_that_are_tested_are_those_allowed():

@@ -24,6 +24,7 @@ from sqlanon.engine.duckdb.catalog import qualified, split
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.syntax import type_of
 from sqlanon.errors import EngineError, SourceError
+from sqlanon.sqltext import expression
 
 TEXT = type_of("VARCHAR")
 HOSTILE = ['a"b', "x; DROP TABLE t", "select", "with space", "new\nline", "Ünï çode", "a.b.c", "'"]
@@ -49,6 +50,14 @@ def test_numbers_are_columns_whose_nulls_are_negative(engine):
     found = engine.numbers(query)
     assert {name: values.tolist() for name, values in found.items()} == {"a": [1, -1], "b": [2, 3]}
     assert {values.dtype.name for values in found.values()} == {"int64"}
+
+
+def test_an_error_names_the_table_that_was_to_be_made(engine):
+    text = "CREATE TABLE {{ table }} AS SELECT 1 AS a"
+    made = expression(text, table=exp.to_table('"new ""one"""'))
+    engine.run(made)
+    with pytest.raises(SourceError, match="could not create 'new \"one\"': something of that name"):
+        engine.run(made)
 
 
 @pytest.mark.slow
