@@ -7,7 +7,7 @@ search, which has a time limit.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -47,11 +47,12 @@ from sqlanon.release_report.figures import (
 from sqlanon.reports.attacks import Attacks
 from sqlanon.reports.bound import is_useless
 from sqlanon.reports.check import CheckReport, ModelResult
+from sqlanon.reports.document import ShownTable
 from sqlanon.reports.findings import Finding
 from sqlanon.reports.kept import KeptColumns
 from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import PopulationRisk, SubsetRisk
-from sqlanon.wording import columns_named, key
+from sqlanon.wording import columns_named, key, part_of, percent
 
 COUNTED_ROWS = 200_000_000
 """Records times sets of columns that are looked at; a tenth of a second for a million of both."""
@@ -168,7 +169,62 @@ class Gathered:
             return self.before.unit
         return f"{self.before.unit} or {self.after.unit}"
 
-    def weight_rows(self) -> list[list[str]]:
+    def heads(self, before: str, after: str) -> list[str]:
+        """The names of both tables, with what each counts where that differs."""
+        if self.uncounted is None:
+            return [before, after]
+        return [f"{before} ({self.before.unit})", f"{after} ({self.after.unit})"]
+
+    @property
+    def risks(self) -> ShownTable:
+        """Classes and risks of both tables."""
+        threshold, sides = self.options.threshold, (self.before, self.after)
+        sizes = [side.statistics for side in sides]
+        rows = [
+            ["records", *(f"{statistics.records:,}" for statistics in sizes)],
+            ["classes", *(f"{statistics.classes:,}" for statistics in sizes)],
+            ["smallest class", *(f"{statistics.smallest:,}" for statistics in sizes)],
+            ["median class", *(_size(statistics.median) for statistics in sizes)],
+            ["mean class", *(_size(statistics.mean) for statistics in sizes)],
+            ["largest class", *(f"{statistics.largest:,}" for statistics in sizes)],
+            [
+                f"unique {self.unit}",
+                *(part_of(side.by_unit.unique, side.by_unit.members) for side in sides),
+            ],
+            ["prosecutor risk, highest", *(percent(figures.highest_risk) for figures in sizes)],
+            ["prosecutor risk, mean", *(percent(side.by_unit.mean_risk) for side in sides)],
+            [
+                f"{self.unit} above {percent(threshold)} risk",
+                *(part_of(side.by_unit.at_risk(threshold), side.by_unit.members) for side in sides),
+            ],
+            *self._of_others(),
+            *self._of_weights(),
+        ]
+        heads = ["", *self.heads("original", "release")]
+        return ShownTable(rows, heads, "Classes and risk before and after")
+
+    def _of_others(self) -> Iterator[list[str]]:
+        """Journalist and marketer risk: of a population, or what they are at most."""
+        before, after = self.before, self.after
+        highest = f"at most {percent(before.statistics.highest_risk)}"
+        if self.population is None:
+            people = [
+                result.value for result in after.models if result.model == "k-map" and result.value
+            ]
+            other = f"at most {percent(after.statistics.highest_risk)}"
+            if people:
+                other = percent(1 / people[0])
+            yield ["journalist risk, highest", highest, other]
+            matched = [f"at most {percent(side.statistics.mean_risk)}" for side in (before, after)]
+            yield ["marketer risk", *matched]
+            return
+        mean = f"at most {percent(before.by_unit.mean_risk)}"
+        of_population = percent(self.population.journalist_mean)
+        yield ["journalist risk, highest", highest, percent(self.population.journalist_max)]
+        yield ["journalist risk, mean", mean, of_population]
+        yield ["marketer risk", mean, of_population]
+
+    def _of_weights(self) -> list[list[str]]:
         """Individual risk of both tables, a row for each figure; none without weights."""
         sides = [self.before.weights, self.after.weights]
         side_figures = [
@@ -176,12 +232,6 @@ class Gathered:
         ]
         named = dict.fromkeys([name for figures in side_figures for name in figures])
         return [[name, *(figures.get(name, "–") for figures in side_figures)] for name in named]
-
-    def heads(self, before: str, after: str) -> list[str]:
-        """The names of both tables, with what each counts where that differs."""
-        if self.uncounted is None:
-            return [before, after]
-        return [f"{before} ({self.before.unit})", f"{after} ({self.after.unit})"]
 
 
 def gather(
@@ -515,3 +565,12 @@ def _read(
         raise
     except (HierarchyError, PolicyError, SourceError) as error:
         return None, str(error)
+
+
+def _size(size: float) -> str:
+    """A class size to one place, a whole one without.
+
+    >>> _size(1.0), _size(1.25)
+    ('1', '1.2')
+    """
+    return f"{size:,.1f}".removesuffix(".0")

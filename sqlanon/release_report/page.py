@@ -189,62 +189,12 @@ class PageViews:
         return [*facts, *((title.capitalize(), text) for title, text in method.search)]
 
     @property
-    def risks(self) -> ShownTable:
-        """Classes and risks of both tables."""
-        facts, threshold = self.facts, self.facts.options.threshold
-        sides = (facts.before, facts.after)
-        sizes = [side.statistics for side in sides]
-        rows = [
-            ["records", *(f"{statistics.records:,}" for statistics in sizes)],
-            ["classes", *(f"{statistics.classes:,}" for statistics in sizes)],
-            ["smallest class", *(f"{statistics.smallest:,}" for statistics in sizes)],
-            ["median class", *(_size(statistics.median) for statistics in sizes)],
-            ["mean class", *(_size(statistics.mean) for statistics in sizes)],
-            ["largest class", *(f"{statistics.largest:,}" for statistics in sizes)],
-            [
-                f"unique {facts.unit}",
-                *(part_of(side.by_unit.unique, side.by_unit.members) for side in sides),
-            ],
-            ["prosecutor risk, highest", *(percent(figures.highest_risk) for figures in sizes)],
-            ["prosecutor risk, mean", *(percent(side.by_unit.mean_risk) for side in sides)],
-            [
-                f"{facts.unit} above {percent(threshold)} risk",
-                *(part_of(side.by_unit.at_risk(threshold), side.by_unit.members) for side in sides),
-            ],
-            *self._of_others(),
-            *facts.weight_rows(),
-        ]
-        heads = ["", *facts.heads("original", "release")]
-        return ShownTable(rows, heads, "Classes and risk before and after")
-
-    @property
     def attacks(self) -> ShownTable | None:
         """What attacks on the release find; None where none was run."""
         attacks = self.facts.attacks
         if attacks is None:
             return None
         return ShownTable([*attacks.rows()], HEADS, "Attacks on the release that succeed")
-
-    def _of_others(self) -> Iterator[list[str]]:
-        """Journalist and marketer risk: of a population, or what they are at most."""
-        before, after = self.facts.before, self.facts.after
-        highest = f"at most {percent(before.statistics.highest_risk)}"
-        if self.facts.population is None:
-            people = [
-                result.value for result in after.models if result.model == "k-map" and result.value
-            ]
-            other = f"at most {percent(after.statistics.highest_risk)}"
-            if people:
-                other = percent(1 / people[0])
-            yield ["journalist risk, highest", highest, other]
-            matched = [f"at most {percent(side.statistics.mean_risk)}" for side in (before, after)]
-            yield ["marketer risk", *matched]
-            return
-        mean = f"at most {percent(before.by_unit.mean_risk)}"
-        of_population = percent(self.facts.population.journalist_mean)
-        yield ["journalist risk, highest", highest, percent(self.facts.population.journalist_max)]
-        yield ["journalist risk, mean", mean, of_population]
-        yield ["marketer risk", mean, of_population]
 
     @property
     def sizes(self) -> BarTable:
@@ -485,15 +435,6 @@ def _label(label: str | None, several: int = 1) -> str:
     if label is None:
         return "NULL (no value)"
     return label or "(empty text)"
-
-
-def _size(size: float) -> str:
-    """A class size to one place, a whole one without.
-
-    >>> _size(1.0), _size(1.25)
-    ('1', '1.2')
-    """
-    return f"{size:,.1f}".removesuffix(".0")
 
 
 def _size_text(low: int, high: int | None) -> str:

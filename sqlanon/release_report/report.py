@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sqlanon.release_report.cautions import cautions
-from sqlanon.release_report.figures import MethodFacts, TableSide, plain
+from sqlanon.release_report.figures import MethodFacts, plain
 from sqlanon.release_report.gathering import Gathered
 from sqlanon.reports.check import ModelResult, model_table, verdicts
 from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
@@ -25,7 +25,6 @@ from sqlanon.wording import (
     in_columns,
     is_about,
     part_of,
-    percent,
 )
 
 LIBRARIES = ("duckdb", "sqlglot", "pyarrow", "numpy")
@@ -249,20 +248,10 @@ class ReleaseReport(SelfShown):
         for result in self.models:
             yield f"  {result.verdict()}: the released table has {result.figure_text()}"
 
-    def _risk_rows(self) -> list[list[str]]:
-        gathered, threshold = self.facts, self.facts.options.threshold
-        sides = (gathered.before, gathered.after)
-        rows = [["", *gathered.heads("original", "released")]]
-        rows += [[name, *map(of, sides)] for name, of in _FIGURES.items()]
-        risky = f"{gathered.unit} above {percent(threshold)} risk"
-        rows.append([risky, *(f"{side.by_unit.at_risk(threshold):,}" for side in sides)])
-        rows += gathered.weight_rows()
-        return rows
-
     def _risk_lines(self) -> list[str]:
-        records = self.facts.records
+        risks, records = self.facts.risks, self.facts.records
         left = f"  left out: {part_of(self.left_out, records)} of {counted(records, 'record')}"
-        return [*in_columns(self._risk_rows(), "<>>"), left]
+        return [*in_columns([risks.heads, *risks.rows], "<>>"), left]
 
     def _loss_lines(self) -> Iterator[str]:
         loss = self.facts.loss
@@ -287,15 +276,6 @@ class ReleaseReport(SelfShown):
 
 CAUTIONED: tuple[NoteCode, ...] = ("undemanded", "disclosed")
 """Notes that a caution tells in other words."""
-_FIGURES: Mapping[str, Callable[[TableSide], str]] = {
-    "records": lambda side: f"{side.statistics.records:,}",
-    "classes": lambda side: f"{side.statistics.classes:,}",
-    "smallest class": lambda side: f"{side.statistics.smallest:,}",
-    "median class": lambda side: f"{side.statistics.median:,.1f}",
-    "unique": lambda side: part_of(side.by_unit.unique, side.by_unit.members),
-    "highest risk": lambda side: percent(side.statistics.highest_risk),
-    "mean risk": lambda side: percent(side.by_unit.mean_risk),
-}
 
 
 def _without_folder(path: str) -> str:

@@ -298,6 +298,8 @@ def test_a_population_gives_journalist_risk():
     table([(1, "f", "x")] * 8, connection=connection, name="everybody")
     report = reported(connection, policy(), "people", population="everybody")
     assert report.to_dict()["population"]["journalist_max"] == 1 / 8
+    rows = [line.split() for line in report.to_text().splitlines()]
+    assert ["journalist", "risk,", "highest", "at", "most", "50%", "12.5%"] in rows
     asked = replace(policy(), models=[KMap(2)], population="everybody")
     page = reported(connection, asked, "people").html
     assert "12.5%" in page
