@@ -5,12 +5,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlglot
 from sqlglot import exp
 
 from sqlanon.wording import drawable
+
+if TYPE_CHECKING:
+    import jinja2
 
 
 def statements(name: str, dialect: str) -> list[exp.Expr]:
@@ -34,14 +37,8 @@ def html_page(name: str, /, **values: object) -> str:
         name: The template's name without its endings.
         **values: What it shows, all of it there.
     """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path)),
-        undefined=jinja2.StrictUndefined,
-        autoescape=True,
-    )
-    return drawable(environment.get_template(f"html/{name}.html.jinja").render(values))
+    template = _templates(autoescape=True).get_template(f"html/{name}.html.jinja")
+    return drawable(template.render(values))
 
 
 def plain_text(name: str, filters: Mapping[str, Callable[..., str]], /, **values: object) -> str:
@@ -52,16 +49,16 @@ def plain_text(name: str, filters: Mapping[str, Callable[..., str]], /, **values
         filters: What the template writes its values by.
         **values: What it shows, all of it there.
     """
+    templates = _templates(trim_blocks=True, keep_trailing_newline=True)
+    templates.filters.update(filters)
+    return templates.get_template(f"text/{name}.jinja").render(values)
+
+
+def _templates(**how: Any) -> jinja2.Environment:
     import jinja2
 
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path)),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(filters)
-    return environment.get_template(f"text/{name}.jinja").render(values)
+    loader = jinja2.FunctionLoader(lambda path: _text("sqlanon.templates", path))
+    return jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, **how)
 
 
 def toml_document(package: str, name: str) -> dict[str, Any]:

@@ -30,8 +30,6 @@ from sqlanon.sqltext import DIALECT, Sql, Statement, value
 from sqlanon.sqltext import tree as tree_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow
 
 
@@ -73,7 +71,7 @@ class Remote(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """What a reader should know of it, by now."""
+        """What a reader should know of it: one list, to which the near one adds, too."""
         ...
 
     @property
@@ -160,7 +158,10 @@ class Routed:
             local_rows = int(MEMORY_SHARE * memory) // ROW_BYTES
         self._most = local_rows
         _set_zone(near, far.zone)
-        self.tables, self.opened = RoutedTables(self), RoutedNotes(near, far)
+        self.tables, self.opened = RoutedTables(self), near.opened
+        # Both tell what a reader should know in one list.
+        far.notes[:0] = near.opened.notes
+        near.opened.notes = far.notes
         self._stored: list[str] = []
         self._shipped: set[str] = set()
 
@@ -522,32 +523,6 @@ class RoutedTables:
         # As the texts of queries have it.
         self.known.add(table.name.replace('"', '""'))
         return table
-
-
-class RoutedNotes:
-    """What is told of an engine of two."""
-
-    def __init__(self, near: DuckDB, far: Remote) -> None:
-        self._near, self._far = near, far
-
-    @property
-    def files(self) -> list[Path]:
-        """No file of this machine holds the tables."""
-        return self._near.opened.files
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader should know of how it was opened."""
-        return [*self._near.opened.notes, *self._far.notes]
-
-    @property
-    def population(self) -> None:
-        """None is opened beside a table elsewhere."""
-        return
-
-    def refuse_changed(self) -> None:
-        """Nothing here: what far tables hold is fingerprinted."""
-        self._near.opened.refuse_changed()
 
 
 def _set_zone(near: DuckDB, zone: str) -> None:
