@@ -44,7 +44,7 @@ from sqlanon.regions import Regions
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
 from sqlanon.reports.search import SearchFigures
-from sqlanon.search.arrays import Flags, Numbers, packed, united
+from sqlanon.search.arrays import Flags, Numbers, numbered, packed, united
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted
 
@@ -364,7 +364,7 @@ class _Cells:
     def _of(cls, tree: Tree, allowed: range, leaf: Numbers, *, level: Numbers) -> _Cells:
         """The labels of leaves at levels; one label never stands for two sets of leaves."""
         width = len(tree.leaves)
-        pairs, place = _distinct(level * width + leaf)
+        pairs, place = numbered(level * width + leaf)
         cells = [divmod(pair, width) for pair in pairs.tolist()]
         texts = [tree.labels[at][value] for at, value in cells]
         sizes = {at: tree.sizes(at) for at in {at for at, _ in cells}}
@@ -408,7 +408,7 @@ class _Cells:
     def _origins(self, count: Numbers) -> Iterator[tuple[int, int, int]]:
         """Leaves, the numbers of the labels that they became, and their records [records]."""
         width = len(self.tree.leaves)
-        pairs, pair = _distinct(self.label * width + self.leaf)
+        pairs, pair = numbered(self.label * width + self.leaf)
         sums = _sums(pair, count, numbers=len(pairs))
         for key, records in zip(pairs.tolist(), sums, strict=True):
             yield key % width, key // width, records
@@ -432,16 +432,6 @@ class _Cells:
         ]
         places = read(nodes, matches, allowed=self.allowed).places
         return {numbers[text]: place for text, place in places.items()}
-
-
-def _distinct(keys: Numbers) -> tuple[Numbers, Numbers]:
-    """The distinct keys, ascending, and the place of each key among them; all are at least 0."""
-    most = int(keys.max(initial=0)) + 1
-    if most > 4 * len(keys):
-        return np.unique(keys, return_inverse=True)
-    there = np.zeros(most, bool)  # a table of them is filled faster than they are sorted
-    there[keys] = True
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
 def _sums(number: Numbers, count: Numbers, *, numbers: int) -> list[int]:
@@ -480,7 +470,7 @@ def decided(
         notes: What a reader should know besides.
     """
     searched_at, subject = time.monotonic(), read.subject
-    options.tell("measuring: loss and classes of the best recoding")
+    tell("measuring: loss and classes of the best recoding")
     recoding = assigned.recoding(read.combinations.by[len(subject.names) :])
     original = Original(subject, read.policy, read.combinations.leaves, read.counts)
     return reported(

@@ -42,6 +42,16 @@ def united(keys: Sequence[Numbers]) -> Numbers:
     both, *others = keys
     for more in others:
         _, first = np.unique(both, return_inverse=True)
-        distinct, second = np.unique(more, return_inverse=True)
-        both = first * len(distinct) + second
+        values, second = np.unique(more, return_inverse=True)
+        both = first * len(values) + second
     return both
+
+
+def numbered(keys: Numbers) -> tuple[Numbers, Numbers]:
+    """The distinct keys, ascending, and the place of each key among them; all are at least 0."""
+    most = int(keys.max(initial=0)) + 1
+    if most > 16 * len(keys) + 1024:
+        return np.unique(keys, return_inverse=True)
+    there = np.zeros(most, np.bool_)  # a table of them is filled faster than they are sorted
+    there[keys] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]

@@ -47,10 +47,8 @@ from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers, Reals, packed, united
 from sqlanon.search.privacy import (
     Demands,
-    Sparse,
     ValueDemand,
     each_once,
-    each_person,
     ratio_bounds,
 )
 
@@ -97,24 +95,11 @@ class DistinctRows:
 
     def satisfying(self, rows: Numbers, group: Numbers, *, groups: int) -> Flags:
         """Which groups of rows, numbered below `groups`, satisfy the demands beyond k."""
-        holds = np.ones(groups, bool)
-        for demand in () if self.demands is None else self.demands.every:
-            number, value, count = self._held(demand, rows, group)
-            holds &= Sparse.sorted(number, value, count).holds(demand, groups=groups)
-        return holds
-
-    def _held(
-        self, demand: ValueDemand, rows: Numbers, group: Numbers
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """Groups with the values that they hold, and how many records or persons do."""
-        assert self.demands is not None
-        values, persons = self.demands.values[rows, demand.attribute], self.demands.persons
-        some = np.flatnonzero((values >= 0) & (self.sizes[rows] > 0))
-        group, value, count = group[some], values[some], self.sizes[rows[some]]
-        if not demand.of_persons or persons is None:
-            return group, value, count
-        group, value = each_person(group, value, persons[rows[some]], values=len(demand.table))
-        return group, value, np.ones_like(group)
+        if self.demands is None:
+            return np.ones(groups, np.bool_)
+        some = self.sizes[rows] > 0
+        rows, group = rows[some], group[some]
+        return self.demands.models_hold(rows, group, groups=groups, sizes=self.sizes[rows])
 
 
 LEFT = -1

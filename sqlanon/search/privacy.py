@@ -137,19 +137,33 @@ class Demands:
 
     def hold_each(self, records: Numbers, group: Numbers, *, groups: int) -> Flags:
         """Whether each of the groups 0, 1, … satisfies all, by the group of each record."""
-        good = np.ones(groups, np.bool_)
+        good = self.models_hold(records, group, groups=groups)
         if self.persons is not None:
-            pairs = np.unique(np.stack([group, self.persons[records]]), axis=1)
-            good &= np.bincount(pairs[0], minlength=groups) >= self.k
+            good &= np.bincount(each_once(group, self.persons[records]), minlength=groups) >= self.k
+        return good
+
+    def models_hold(
+        self, records: Numbers, group: Numbers, *, groups: int, sizes: Numbers | None = None
+    ) -> Flags:
+        """Whether each of the groups 0, 1, … satisfies the models, however large it is.
+
+        Args:
+            records: The records, or the rows that stand for some.
+            group: The group of each.
+            groups: How many groups there are.
+            sizes: The records of each row, above 0; None for one each.
+        """
+        good = np.ones(groups, np.bool_)
         for demand in self.every:
             value = self.values[records, demand.attribute]
             some = value >= 0
             owner, value = group[some], value[some]
+            count = np.ones_like(owner) if sizes is None else sizes[some]
             if demand.of_persons and self.persons is not None:
                 person = self.persons[records][some]
                 owner, value = each_person(owner, value, person, values=len(demand.table))
-            counts = Sparse.sorted(owner, value, np.ones_like(owner))
-            good &= counts.holds(demand, groups=groups)
+                count = np.ones_like(owner)
+            good &= Sparse.sorted(owner, value, count).holds(demand, groups=groups)
         return good
 
     def part(self, records: Numbers) -> Demands:

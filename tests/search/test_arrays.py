@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.search.arrays import packed, united
+from sqlanon.search.arrays import numbered, packed, united
 
 
 @st.composite
@@ -35,6 +35,13 @@ def test_united_keys_are_in_the_order_of_the_rows(table):
     for one, own in zip(keys, each, strict=True):
         for other, theirs in zip(keys, each, strict=True):
             assert (one < other, one == other) == (own < theirs, own == theirs)
+
+
+@given(st.lists(st.one_of(st.integers(0, 9), st.integers(2**40, 2**40 + 3)), max_size=9))
+def test_keys_are_numbered_in_their_order_however_far_apart_they_are(keys):
+    distinct, place = numbered(np.array(keys, np.int64))
+    assert distinct.tolist() == sorted(set(keys))
+    assert distinct[place].tolist() == keys
 
 
 def test_no_rows_have_no_keys():

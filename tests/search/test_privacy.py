@@ -63,6 +63,26 @@ def test_clusters_are_judged_together_as_each_by_itself(model, groups, counts_pe
     assert demands.hold_each(records, group, groups=len(groups)).tolist() == each
 
 
+@settings(max_examples=100)
+@given(DRAWN, st.lists(clusters, min_size=1, max_size=4), st.data())
+def test_rows_that_stand_for_several_records_are_judged_as_these(model, groups, data):
+    whole = [value for group in groups for value in group]
+    if not any(whole):
+        return
+    drawn = data.draw(st.lists(st.integers(1, 3), min_size=len(whole), max_size=len(whole)))
+    demand, present = demand_of(
+        model, [v for v, n in zip(whole, drawn, strict=True) for _ in [0] * n]
+    )
+    values = np.array([[present.index(value) if value in present else -1] for value in whole])
+    group, sizes = np.repeat(np.arange(len(groups)), list(map(len, groups))), np.array(drawn)
+    rows = np.arange(len(whole))
+    found = Demands(values, (demand,)).models_hold(rows, group, groups=len(groups), sizes=sizes)
+    every = Demands(values.repeat(sizes, axis=0), (demand,))
+    records = np.arange(sizes.sum())
+    alone = every.models_hold(records, group.repeat(sizes), groups=len(groups))
+    assert found.tolist() == alone.tolist()
+
+
 def test_values_that_a_small_cluster_lacks_take_no_time(monkeypatch):
     widths = []
 

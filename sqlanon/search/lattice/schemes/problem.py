@@ -26,7 +26,7 @@ from fractions import Fraction
 import numpy as np
 
 from sqlanon.loss.cells import GROUP_LOSSES, GroupedCells, GroupLoss
-from sqlanon.search.arrays import Flags, Numbers, packed, united
+from sqlanon.search.arrays import Flags, Numbers, numbered, packed, united
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, leaf_count
 from sqlanon.search.privacy import Demands, Sparse
 
@@ -224,20 +224,13 @@ def classes_of(labels: Sequence[Numbers], widths: Sequence[int]) -> Numbers:
     """
     if not labels:
         raise ValueError("there is no column")
-    key, most = labels[0], widths[0]
+    key = labels[0]
     if math.prod(widths) <= 2**62:
         for label, width in zip(labels[1:], widths[1:], strict=True):
             key = key * width + label
-            most *= width
     else:
         key = united(packed(np.stack(labels, axis=1), widths))
-        most = int(key.max(initial=0)) + 1
-    if most <= 16 * len(key) + 1024:
-        there = np.zeros(most, bool)  # a table is filled faster than keys are sorted
-        there[key] = True
-        classes: Numbers = (np.cumsum(there) - 1)[key]
-        return classes
-    return np.unique(key, return_inverse=True)[1]
+    return numbered(key)[1]
 
 
 @dataclass(frozen=True, slots=True)
