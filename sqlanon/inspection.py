@@ -245,7 +245,6 @@ def risk(
         max_columns,
         max_sets,
         every_subset,
-        tell=progress,
         population_size=population_size,
         sampling_fraction=sampling_fraction,
     )
@@ -362,7 +361,7 @@ def mine(
     from sqlanon.methods.itemsets import Listed, list_itemsets
     from sqlanon.methods.options import deadline_after
 
-    listed, deadline = Listed(kind, into, overwrite, progress), deadline_after(time_limit)
+    listed, deadline = Listed(kind, into, overwrite), deadline_after(time_limit)
     call = asked(source, policy, table=table)
     if into is not None and is_data(call.source):
         raise PolicyError(
@@ -414,7 +413,7 @@ def bound(
 
     call = asked(source, policy, table=table)
     loss = call.said.get("loss", "lm") if loss is None else loss
-    wanted, deadline = BoundRequest(loss, effort, progress), deadline_after(time_limit)
+    wanted, deadline = BoundRequest(loss, effort), deadline_after(time_limit)
     with (
         following(progress),
         reading(*call.opened, **opening) as (opened, resolved),

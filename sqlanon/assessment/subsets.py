@@ -14,7 +14,7 @@ Huhtala et al. 1999, "TANE" (pruning of keys).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -27,14 +27,12 @@ from sqlanon.assessment.codes import Subset, SubsetCodes, members
 from sqlanon.classes import IDENTIFYING_SHARE, RISK_THRESHOLD
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.progress import ProgressLine
+from sqlanon.progress import tell
 from sqlanon.query import encode
 from sqlanon.query.assess import risk
 from sqlanon.query.classes import frequency
 from sqlanon.reports.risk import ColumnFigures, SubsetFigures, SubsetRisk
 from sqlanon.wording import many
-
-Tell = Callable[[str], None]
 
 DEFAULT_SETS = 2_000  # sets that the default number of columns keeps within
 MOST_SETS = 200_000  # sets; more are refused
@@ -59,7 +57,6 @@ class RiskOptions:
         max_sets: Most sets that are looked at; the largest sizes are left out first, single columns
             never. None for `DEFAULT_SETS`, or all of at most `max_columns` where given.
         every_subset: Whether every set of at most so many columns is counted and listed.
-        tell: Called with a line that says how far the count is.
         population_size: People that the table is a sample of [people]; None where not known.
         sampling_fraction: Share of them in the table, in (0, 1], in place of their number.
 
@@ -72,7 +69,6 @@ class RiskOptions:
     max_columns: int | None = None
     max_sets: int | None = None
     every_subset: bool = False
-    tell: Tell | None = None
     population_size: int | None = None
     sampling_fraction: float | None = None
 
@@ -209,7 +205,7 @@ class SubsetCounter:
 
     Args:
         coded: The frequency set of all columns.
-        options: Whether nothing is pruned, and whom to tell how far the count is.
+        options: Whether nothing is pruned.
         needed: Uniques that make a set identifying.
         counts: Classes and uniques of the sets counted.
         known: Sets that identify, and hold no smaller one.
@@ -327,10 +323,9 @@ class SubsetCounter:
             query = risk.subset_counts(source.table, masks, person=self.coded.person)
             for position, *figures in self.engine.rows(query):
                 self.counts[batch[position]] = Counts(*figures)
-            if self.options.tell is not None:
-                done = "1 set" if len(self.counts) == 1 else f"{len(self.counts):,} sets"
-                line = f"sets of columns: {done} counted of at most {self._sought:,}"
-                self.options.tell(ProgressLine(line, len(self.counts) / max(self._sought, 1)))
+            done = "1 set" if len(self.counts) == 1 else f"{len(self.counts):,} sets"
+            line = f"sets of columns: {done} counted of at most {self._sought:,}"
+            tell(line, len(self.counts) / max(self._sought, 1))
 
     def _learn(self, counted: Sequence[Subset]) -> None:
         """Notes which sets identify; sets within others come first."""

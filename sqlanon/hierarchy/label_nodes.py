@@ -137,5 +137,5 @@ def refuse_two_meanings(trees: Iterable[Tree], suppressed: str) -> None:
         if any(suppressed in labels and len(set(labels)) > 1 for labels in tree.labels):
             raise PolicyError(
                 f"the label for suppressed values also stands for a value or a node of column "
-                f"{tree.column!r}; name another with --suppressed-label"
+                f"{tree.column!r}; name another with suppressed_label (--suppressed-label)"
             )

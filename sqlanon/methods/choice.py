@@ -19,6 +19,7 @@ from sqlanon.methods.registry import AUTO, METHODS, Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn, Masks
 from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.reports.plan import Report
 from sqlanon.wording import counted, key, listed
 
@@ -254,7 +255,7 @@ def settled(
 ) -> tuple[Options[Any], Choice]:
     """The options of the method that is chosen, and why it is; `local_rows` is `Situation`'s."""
     chosen = choose(Situation(subject, policy, options, local_rows))
-    options.tell(_note(chosen))
+    tell(_note(chosen))
     method, settings = METHODS[chosen.method], options.specific.candidates[chosen.method]
     return replace(options, method=method, specific=settings), chosen
 

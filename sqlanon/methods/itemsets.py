@@ -13,7 +13,7 @@ the codes of values goes to the database, and nothing comes back until it is fet
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,11 +32,11 @@ from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.microdata.tables import place_of, try_place, unchanged, written_beside
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.sizes import KAnonymity
-from sqlanon.progress import ProgressLine
+from sqlanon.progress import tell
 from sqlanon.query import itemsets
 from sqlanon.query.encode import ATTRIBUTE, word_names
 from sqlanon.query.itemsets import SUPPORT, Depth, Step
-from sqlanon.query.syntax import TEXT, rows_and_sum, rows_of
+from sqlanon.query.syntax import TEXT, rows_and_sum
 from sqlanon.reports.document import Provenance, SelfShown, ShownTable, page
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.taxonomy import Taxonomy
@@ -332,7 +332,6 @@ class MiningRequest:
         kind: `closed`, or `frequent` for those that are not closed, too.
         low: Per attribute the lowest level of its nodes.
         high: Per attribute the highest level of its nodes.
-        progress: Called with a line that says how far the mining is.
         most: How many itemsets are kept, the cheapest, at least 1; None for all. Those that have
             nodes of some attributes are dropped as soon as so many are cheaper: with further nodes
             they cost no less.
@@ -347,7 +346,6 @@ class MiningRequest:
     kind: str
     low: Sequence[int]
     high: Sequence[int]
-    progress: Callable[[str], None] | None = None
     most: int | None = None
     costs: Sequence[Numbers] = ()
 
@@ -387,16 +385,16 @@ class _Mining:
         members = self._compacted(encoded, trees)
         # Where an attribute has no frequent node, not even all records have an itemset.
         least = sum(encoded.counts[0]) + 1 if self.codes.is_empty else self.wanted.k
-        prefixes = self.engine.materialize(
+        prefixes, count = self.engine.materialize_counted(
             "prefixes", itemsets.whole(members, least, words=self.codes.words)
         )
         below: int | None = None
         for step in self._steps():
-            self._tell(step, prefixes)
+            self._tell(step, count)
             query = itemsets.extended(prefixes, members, step=step)
             if not any(step.rest):
                 query = itemsets.finished(query, self.codes.words)
-            longer, below = self._kept(query, step, below)
+            longer, count, below = self._kept(query, step, below)
             self._drop(prefixes)
             prefixes = longer
             if any(step.rest):
@@ -409,7 +407,7 @@ class _Mining:
         count, memberships = self.engine.rows(rows_and_sum(prefixes, SUPPORT))[0]
         return Itemsets(prefixes, count, memberships, self.codes, below)
 
-    def _kept(self, query: Sql, step: Step, below: int | None) -> tuple[exp.Table, int | None]:
+    def _kept(self, query: Sql, step: Step, below: int | None) -> tuple[exp.Table, int, int | None]:
         """Itemsets with a node of one more attribute, as many as wanted, and what all cost less.
 
         That limit falls from attribute to attribute, and an itemset costs no less than what it
@@ -420,7 +418,7 @@ class _Mining:
         if below is None:
             made, count = self.engine.materialize_counted("prefixes", query)
             if most is None or count <= most:
-                return made, None
+                return made, count, None
         costs = self._costs()
         mined = self.codes.order[: self.codes.order.index(step.attribute) + 1]
         forests = zip(self.wanted.costs, self.codes.forests, strict=True)
@@ -435,11 +433,11 @@ class _Mining:
         kept, count = self.engine.materialize_counted("prefixes", cheaper)
         self._drop(costs, *([] if made is None else [made]))
         if most is None or count <= most:
-            return kept, below
+            return kept, count, below
         [(below,)] = self.engine.rows(itemsets.cost_beyond(kept, most))
-        fewer = self.engine.materialize("prefixes", itemsets.below(kept, below))
+        fewer, count = self.engine.materialize_counted("prefixes", itemsets.below(kept, below))
         self._drop(kept)
-        return fewer, below
+        return fewer, count, below
 
     def _costs(self) -> exp.Table:
         """What every node of the attributes costs that tell itemsets apart."""
@@ -459,13 +457,10 @@ class _Mining:
         for table in tables:
             self.engine.tables.drop(table)
 
-    def _tell(self, step: Step, prefixes: exp.Table) -> None:
-        if self.wanted.progress is not None:
-            [(count,)] = self.engine.rows(rows_of(prefixes))
-            place, steps = self.codes.order.index(step.attribute) + 1, len(self.codes.order)
-            total = counted(count, "itemset")
-            line = f"mining: attribute {place} of {steps}, {total} so far"
-            self.wanted.progress(ProgressLine(line, (place - 1) / steps))
+    def _tell(self, step: Step, count: int) -> None:
+        done, steps = self.codes.order.index(step.attribute), len(self.codes.order)
+        total = counted(count, "itemset")
+        tell(f"mining: attribute {done + 1} of {steps}, {total} so far", done / steps)
 
     def _steps(self) -> list[Step]:
         """The attributes in the order of mining, with the bits that their statements compare."""
@@ -618,7 +613,6 @@ class Listed:
         kind: `closed` or `frequent`.
         into: Name of a new table for the itemsets; None where they are only counted.
         overwrite: Whether that table may be there already, and be replaced.
-        progress: Called with a line that says how far the mining is.
 
     Raises:
         PolicyError: A table to be replaced, and none named.
@@ -627,7 +621,6 @@ class Listed:
     kind: str = "closed"
     into: str | None = None
     overwrite: bool = False
-    progress: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
         if self.overwrite and self.into is None:
@@ -661,7 +654,7 @@ def list_itemsets(
     if place is not None:
         _refuse_named_support(subject)
         try_place(engine, place)
-    wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high, listed.progress)
+    wanted = MiningRequest(policy.k, listed.kind, subject.low, subject.high)
     # Where something is published, it is looked at again before, else by whoever has opened it.
     steady = nullcontext() if place is None else unchanged(engine, table, subject.names)
     with engine.workspace():

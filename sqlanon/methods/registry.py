@@ -28,7 +28,6 @@ from sqlanon.methods.options import (
     SchemeOptions,
     described,
 )
-from sqlanon.progress import tell
 from sqlanon.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -515,13 +514,6 @@ class Options(Generic[Specific_co]):
             if self.cluster is not None and local < most:
                 far = stack.enter_context(self.cluster(most, until))
             yield far if len(far) > local else stack.enter_context(processes(local))
-
-    def tell(self, line: str, share: float | None = None) -> None:
-        """Tells how far the search is, and which share of its phase is done, where that is known.
-
-        It goes to whoever follows the search (`sqlanon.progress`), which `progress` does.
-        """
-        tell(line, share)
 
 
 @dataclass(frozen=True, slots=True)

@@ -455,7 +455,7 @@ def _decided(engine: Engine, subject: Subject, *, policy: Policy, options: Optio
     note = f"{origin}, which loses less than {options.method.name} does in its share of the time"
     search = least.report.search
     if ended:
-        options.tell(f"the time limit ended {ended}")
+        tell(f"the time limit ended {ended}")
         note = f"the time limit ended {ended}: {origin}, and a better recoding may exist"
         search = replace(search, proven=False, given_up=ended)
     return replace(
@@ -523,7 +523,7 @@ def _quick_node(
     asked = replace(options, method=DEFAULT, specific=DEFAULT.options(), shared=kept)
 
     def search() -> tuple[tuple[Node, float] | None, bool]:
-        options.tell(f"{DEFAULT.name}: a recoding to compare")
+        tell(f"{DEFAULT.name}: a recoding to compare")
         with _room(engine, asked):
             result: tuple[tuple[Node, float] | None, bool] = full_domain.quick_node(
                 engine, subject, policy=policy, options=asked, share=QUICK_SHARE

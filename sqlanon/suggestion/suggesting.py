@@ -206,7 +206,7 @@ def _with_separating(
         if one.name in asked or complete[one.name].role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
     ][:MAX_TOGETHER]
     coded = code_table(engine, profile.table, names=together, entity=None)
-    risk = subset_risk(engine, coded, options=RiskOptions(tell=tell), largest=1)
+    risk = subset_risk(engine, coded, options=RiskOptions(), largest=1)
     for figures in risk.columns:
         if figures.name in {*asked} - {*chosen} and figures.lost >= MOSTLY * records:
             share = percent(figures.lost, records)

@@ -131,6 +131,11 @@ def test_k_map_is_the_largest_class_that_would_seldom_show_so_many(smallest, cla
     assert found == max(seldom, default=smallest)
 
 
+def test_k_map_is_told_of_any_population():
+    """Each share of people in the table is so small that any class may show as few records."""
+    assert PopulationEstimate({2: 3}, 10**20).k_map > 10**17
+
+
 @pytest.mark.parametrize("fraction", [0.05, 0.1, 0.3, 0.6])
 def test_rule_of_dankar_comes_near_the_uniques_of_a_population(fraction):
     rng = random.Random(4)

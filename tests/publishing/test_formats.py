@@ -11,6 +11,7 @@ from sqlglot import parse_one
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.engine.duckdb import export
+from sqlanon.engine.endings import WRITTEN
 from sqlanon.errors import HierarchyError, SourceError, VerificationError
 from sqlanon.microdata.inspect import make_hierarchy
 
@@ -59,7 +60,7 @@ def test_type_that_a_format_lacks_is_noted_as_text(tmp_path, ending):
     assert f"written as text in the {ending} file: 'v' (BIT)" in report.notes
 
 
-@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".duckdb"])
+@pytest.mark.parametrize("ending", WRITTEN)
 def test_type_that_a_format_has_is_not_noted(tmp_path, ending):
     report = publish(table_of("DATE '2020-01-31'", "NULL"), tmp_path / f"out{ending}")
     assert not [note for note in report.notes if "written" in note]

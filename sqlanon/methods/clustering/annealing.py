@@ -18,6 +18,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.local import EncodedRecords
 from sqlanon.methods.options import AnnealingOptions, ClusterOptions
 from sqlanon.methods.registry import Options
+from sqlanon.progress import tell
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.annealing import (
     Annealed,
@@ -116,7 +117,7 @@ def annealed_part(
     first = search(alone)
     if not len(first.nodes):
         raise UnsatisfiableError("no records are in clusters that could be annealed")
-    options.tell(f"anneal: {counted(len(first.sizes), 'cluster')}")
+    tell(f"anneal: {counted(len(first.sizes), 'cluster')}")
     alone = replace(alone, deadline=problem.deadline.share(HEATED))
     done = anneal(alone, demands, label=first.label, schedule=schedule_of(options))
     clusters = _mended(problem, done.label)

@@ -35,6 +35,7 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import TooManyCombinationsError
 from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.reports.search import ClusterSearch
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.anytime import TURNS
@@ -186,7 +187,7 @@ def _improved(
     is_open = np.bincount(cut.part, rows.sizes, cut.parts) <= most
     if until.expired or not is_open.any():
         return replace(cut, ended=cut.ended or until.expired)
-    options.tell(f"refine: {counted(int(is_open.sum()), 'cluster')}")
+    tell(f"refine: {counted(int(is_open.sum()), 'cluster')}")
     places = np.flatnonzero(is_open[cut.part])
     records = np.repeat(places, rows.sizes[places])
     problem = replace(_problem(table, batch, records), deadline=until)

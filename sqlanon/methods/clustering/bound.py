@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -47,7 +47,6 @@ class BoundRequest:
     Args:
         loss: A loss that never shrinks on the way up.
         effort: `quick` or `full`; None for quick, or under a time limit for as long as it helps.
-        progress: Called with a line that says how far it is.
         shared: What other searches of the table by this policy and loss have found.
 
     Raises:
@@ -56,7 +55,6 @@ class BoundRequest:
 
     loss: str = "lm"
     effort: str | None = None
-    progress: Callable[[str], None] | None = None
     shared: SharedWork = field(default_factory=SharedWork, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,10 +66,6 @@ class BoundRequest:
             )
         if self.effort not in (None, *EFFORTS):
             raise PolicyError(f"effort {self.effort!r} is not known; choose quick or full")
-
-    def tell(self, line: str) -> None:
-        """Says how far it is."""
-        tell(line)
 
 
 @phase("the encoding")
@@ -207,7 +201,7 @@ def _least(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest) -> _
         return _Least(least, least, len(candidates), below, alone=alone, ended=ended)
     until_end = wanted.effort is None and problem.deadline.is_limited
     asked = wanted.effort or ("full" if until_end else "quick")
-    wanted.tell(f"prices: {counted(len(candidates), 'itemset')}")
+    tell(f"prices: {counted(len(candidates), 'itemset')}")
     priced = mine.priced(problem, candidates, effort=Ascent[asked.upper()], cheapest=cheapest)
     total = priced.duals
     while until_end and not problem.deadline.expired:
@@ -236,10 +230,10 @@ def _candidates(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest)
         TimeLimitError: Not even the few were mined in time.
     """
     if not problem.deadline.is_limited:
-        return mine.candidates(problem, progress=wanted.progress, most=MOST_ITEMSETS)
+        return mine.candidates(problem, most=MOST_ITEMSETS)
     until, most = problem.deadline.share(MINED), FIRST_ITEMSETS
     left = until.left()
-    candidates = mine.candidates(problem, progress=wanted.progress, most=most)
+    candidates = mine.candidates(problem, most=most)
     with suppress(TimeLimitError):
         while stands_at(problem, candidates) is not None and most < MOST_ITEMSETS:
             times = until.left() / (left - until.left()) / SLOWER
@@ -247,5 +241,5 @@ def _candidates(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest)
                 break
             most, left = min(int(times * most), MOST_ITEMSETS), until.left()
             part = replace(problem, deadline=until)
-            candidates = mine.candidates(part, progress=wanted.progress, most=most)
+            candidates = mine.candidates(part, most=most)
     return candidates

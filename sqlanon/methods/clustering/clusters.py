@@ -36,6 +36,7 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.methods.unsatisfiable import unsatisfied_as_one
 from sqlanon.microdata.distinct import expanded
+from sqlanon.progress import tell
 from sqlanon.reports.search import ClusterSearch
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.blocks_of_clusters import Task, improved_in_blocks
@@ -204,7 +205,7 @@ def _refined(
     first = _together(releases, blocks, [block.first.clusters for block in blocks])
     if not options.specific.refine:
         return _Refined(first)
-    options.tell(f"refine: {counted(len(first.nodes), 'cluster')}")
+    tell(f"refine: {counted(len(first.nodes), 'cluster')}")
     placeable, problem, other = releases.placeable, releases.problem, None
     if any(block.first.other is not None for block in blocks):
         starts = [block.first.other or block.first.clusters for block in blocks]

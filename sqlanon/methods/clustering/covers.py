@@ -21,6 +21,7 @@ from sqlanon.methods.options import CoverOptions, DirectCoverOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
 from sqlanon.search.clustering.problem import (
@@ -105,17 +106,17 @@ def decide(
 
     def start(problem: ClusteringProblem) -> FirstClusters:
         before = replace(problem, deadline=problem.deadline.share(MINED))
-        every = mine.candidates(before, progress=options.progress)
+        every = mine.candidates(before)
         cheapest = mine.cheapest(problem, every)
         bounds, priced = cheapest.cost, None
         if problem.deadline.expired:
             bounds = np.maximum(bounds, column_bounds(problem))
         effort, members = effort_of(options, problem.records)
         if effort is not None:
-            options.tell(f"prices: {counted(len(every), 'candidate')}")
+            tell(f"prices: {counted(len(every), 'candidate')}")
             share = replace(problem, deadline=problem.deadline.share(PRICED))
             priced = mine.priced(share, every, effort=effort, cheapest=cheapest, most=members)
-        options.tell(f"cover: {counted(len(every), 'candidate')}")
+        tell(f"cover: {counted(len(every), 'candidate')}")
         cheap = every if settings.beta is None else within(problem, every, beta=settings.beta)
         other = None
         with phase("the cover"):

@@ -17,7 +17,7 @@ from sqlanon.loss.cells import CellCosts
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import RECORD_BYTES, ClusterOptions
 from sqlanon.methods.registry import Options
-from sqlanon.progress import portion
+from sqlanon.progress import portion, tell
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.blocks_of_clusters import blocks_of_clusters
 from sqlanon.search.clustering.dual_bound import Ascent, Duals
@@ -151,7 +151,7 @@ def begin(
     for number, records in enumerate(blocks, start=1):
         part, quick, out = problem, None, int(left[records].sum())
         if len(blocks) > 1:
-            options.tell(f"block {number} of {len(blocks)}: {counted(len(records), 'record')}")
+            tell(f"block {number} of {len(blocks)}: {counted(len(records), 'record')}")
             ended = problem.deadline.share(COVERED).share(1 / (len(blocks) - number + 1))
             part = replace(problem.part(records), deadline=ended)
             quick = None if cuts is None else Clustering.of(part, cuts.label[records])

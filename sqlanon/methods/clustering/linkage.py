@@ -24,6 +24,7 @@ from sqlanon.methods.options import AgglomerativeOptions, ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.query.classes.parts import combinations
 from sqlanon.search.clustering.agglomerative import agglomerative
 from sqlanon.search.clustering.diameter_cover import diameter_cover
@@ -172,7 +173,7 @@ def decide(
             ("near records", problem.digest), search, records=problem.records
         )
         bounds = np.maximum(neighbours.record_bounds, column_bounds(problem))
-        options.tell(f"{name}: {counted(problem.records, 'record')}")
+        tell(f"{name}: {counted(problem.records, 'record')}")
         with phase("the search for clusters"):
             return replace(linkage.link(problem, neighbours, options.specific), bounds=bounds)
 

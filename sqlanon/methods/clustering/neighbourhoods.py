@@ -13,6 +13,7 @@ from sqlanon.methods.clustering.first import Begun, Proof, least_by_record
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
+from sqlanon.progress import tell
 from sqlanon.search.arrays import Reals
 from sqlanon.search.clustering.problem import Clustering
 from sqlanon.search.clustering.repartition import records_of_a_pool, repartitioned
@@ -80,12 +81,12 @@ def searched(
     alone = (releases.whole.records - len(places)) * releases.whole.suppressed
     bound, most = Proof.of(releases, blocks).least, _pools(releases, options)
 
-    def tell(pools: int, loss: int) -> None:
+    def tell_pools(pools: int, loss: int) -> None:
         lost = costs.loss(loss + alone, releases.whole.records)
         least = costs.loss(bound, releases.whole.records)
         proven = f" >= {least:.6g}, ratio {(loss + alone) / bound:.4f}" if bound else ""
         line = f"lns: {pools:,} pools, {options.loss} {lost:.6g}{proven}"
-        options.tell(line, None if math.isinf(most) else pools / most)
+        tell(line, None if math.isinf(most) else pools / most)
 
     done = repartitioned(
         problem,
@@ -94,7 +95,7 @@ def searched(
         pools=most,
         seed=options.seed,
         least=bound - alone,
-        tell=tell,
+        tell=tell_pools,
     )
     improved = releases.all_of(done.clusters.label, places)
     if improved.loss(releases.whole) >= before or not releases.holds(improved):

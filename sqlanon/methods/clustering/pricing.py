@@ -7,7 +7,6 @@ everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,11 +23,13 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.search.clustering.direct_cover import Cheapest
 from sqlanon.search.clustering.dual_bound import Ascent, dual_bound, standing, stands_at
 from sqlanon.search.clustering.price_proof import AlikeRecords
 from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
+from sqlanon.wording import counted
 
 PRICED = 0.4
 """Share of the time that is left for what records are worth."""
@@ -82,23 +83,16 @@ class Mine:
 
         return cls(engine, encoded, read_once(shared, subject, read, policy=policy), shared, kind)
 
-    def candidates(
-        self,
-        problem: ClusteringProblem,
-        *,
-        progress: Callable[[str], None] | None = None,
-        most: int | None = None,
-    ) -> Candidates:
+    def candidates(self, problem: ClusteringProblem, *, most: int | None = None) -> Candidates:
         """The itemsets that clusters of the table, or of a block of it, may be published as.
 
         Args:
             problem: The table, or the block.
-            progress: Called with a line that says how far the mining is.
             most: How many at most, the cheapest; None for all. Another one stands for the others.
         """
         lowest, costs = [0] * len(problem.taxonomies), [tree.cost for tree in problem.taxonomies]
         high = self.read.subject.high
-        wanted = MiningRequest(problem.k, self.kind, lowest, high, progress, most, costs)
+        wanted = MiningRequest(problem.k, self.kind, lowest, high, most, costs)
         return self.shared.once(
             ("itemsets", self.kind, problem.digest),
             lambda: self._mined(problem, wanted),
@@ -228,9 +222,10 @@ def priced(
             with engine.limited(problem.deadline), phase("mining"):
                 encoded = encode_subject(engine, read.subject, plain(read.policy))
             mine = Mine(engine, encoded, read, options.shared)
-            every = mine.candidates(problem, progress=options.progress, most=MOST_ITEMSETS)
+            every = mine.candidates(problem, most=MOST_ITEMSETS)
             effort, members = effort_of(options, problem.records)
             assert effort is not None
+            tell(f"prices: {counted(len(every), 'itemset')}")
             cheapest = mine.cheapest(problem, every)
             known = mine.priced(problem, every, effort=effort, cheapest=cheapest, most=members)
             return replace(first, priced=known)

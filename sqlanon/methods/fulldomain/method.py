@@ -25,6 +25,7 @@ from sqlanon.microdata.encoding import encode_top
 from sqlanon.microdata.spellings import spelling_notes
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.warnings import keeping_notes, policy_notes
+from sqlanon.progress import tell
 from sqlanon.recoding import FullDomain, Node
 from sqlanon.reports.check import model_results
 from sqlanon.reports.plan import Report
@@ -253,7 +254,7 @@ def _decided(
     subject, policy, node = problem.subject, problem.policy, outcome.best.node
     engine, lattice, checks = problem.sets.engine, problem.lattice, outcome.checks
     suppressed, rounds, smallest = problem.settled(outcome.best)
-    options.tell("measuring: loss and classes of the best recoding")
+    tell("measuring: loss and classes of the best recoding")
     # Where tables are kept for the next search, those of the release are not among them.
     with nullcontext() if options.shared.stored is None else engine.workspace():
         release = node_release(
@@ -335,7 +336,7 @@ def _alternatives(
         return None
     from sqlanon.methods.fulldomain.alternatives import lower_columns  # rarely asked for
 
-    options.tell("alternatives: recodings with a column at a lower level")
+    tell("alternatives: recodings with a column at a lower level")
     ask, settle = _asking(problem, options)
     return tuple(lower_columns(problem, outcome, ask=ask, settle=settle, deadline=options.deadline))
 

@@ -23,6 +23,7 @@ from sqlanon.methods.registry import Options, SharedWork
 from sqlanon.microdata.binding import Subject
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
 from sqlanon.search.lattice.incognito import BATCH, WIDE_BATCH, Lattice
@@ -81,7 +82,7 @@ def problem_of(
         options: Options of the search.
         encode: How the table is encoded.
     """
-    options.tell(f"encoding: {counted(len(subject.names), 'column')}")
+    tell(f"encoding: {counted(len(subject.names), 'column')}")
     allowance = policy.allowance(subject.records)
     weighed = options.loss == "utility"
     valued = list(policy.sensitive_attributes) if weighed else []

@@ -38,6 +38,7 @@ from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.patterns import MaskColumn
 from sqlanon.policy.policy import Policy
+from sqlanon.progress import tell
 from sqlanon.recoding import Node
 from sqlanon.reports.search import PatternSearch
 from sqlanon.search.arrays import Numbers
@@ -85,10 +86,10 @@ def decide_patterns(
     whole = replace(whole, least=least_by_prices(read, whole, deadline=ended.share(PRICING)))
     aside = set_aside(whole, policy)
     table = replace(aside.table, deadline=ended)
-    options.tell(f"patterns: {counted(len(table.masks), 'pattern')}")
+    tell(f"patterns: {counted(len(table.masks), 'pattern')}")
     placed = greedy(table.rows, table.masks, k=table.k, deadline=ended)
     is_over = ended.expired
-    options.tell("patterns: improving what was found")
+    tell("patterns: improving what was found")
     parts = improved(table, placed)
     finished = finish(table, parts, policy=policy)
     assigned = _assigned(parts, finished, aside=aside)

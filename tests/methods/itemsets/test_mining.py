@@ -20,6 +20,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.itemsets import KINDS, MiningRequest, mined, taxonomy_of
 from sqlanon.microdata.binding import Subject, bind
 from sqlanon.microdata.encoding import Encoded, encode_subject
+from sqlanon.progress import following
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 BRANCHY = [("a", "a", "x", "*"), ("b", "bc", "x", "*"), ("c", "bc", "x", "*"), ("d", "d", "d", "*")]
@@ -34,9 +35,9 @@ class Case:
     subject: Subject
     encoded: Encoded
 
-    def mined(self, k, kind="closed", levels=None, progress=None):
+    def mined(self, k, kind="closed", levels=None):
         low, high = levels or (self.subject.low, self.subject.high)
-        wanted = MiningRequest(k, kind, low, high, progress)
+        wanted = MiningRequest(k, kind, low, high)
         return mined(self.engine, self.encoded, trees=self.subject.trees, wanted=wanted)
 
 
@@ -325,10 +326,13 @@ def test_nothing_but_the_itemsets_is_left_behind(records):
 
 def test_progress_tells_every_attribute():
     lines = []
-    with case(*shuffled_table(5, attributes=3)) as opened:
-        opened.mined(1, progress=lines.append)
-    told = [line.split(",")[0] for line in lines]
-    assert told == [f"mining: attribute {number} of 3" for number in (1, 2, 3)]
+    with case(*shuffled_table(5, attributes=3)) as opened, following(lines.append):
+        count = opened.mined(1).count
+    told = [line.split(",") for line in lines]
+    assert [words[0] for words in told] == [f"mining: attribute {n} of 3" for n in (1, 2, 3)]
+    assert [line.share for line in lines] == [0, 1 / 3, 2 / 3]
+    first, *others = [int(words[1].split()[0]) for words in told]
+    assert first == 1 < others[0] < others[1] < count
 
 
 @pytest.mark.parametrize(("k", "kind"), [(0, "closed"), (2, "maximal")])
