@@ -364,7 +364,7 @@ class _Cells:
     def _of(cls, tree: Tree, allowed: range, leaf: Numbers, *, level: Numbers) -> _Cells:
         """The labels of leaves at levels; one label never stands for two sets of leaves."""
         width = len(tree.leaves)
-        pairs, place = numbered(level * width + leaf)
+        pairs, place = _distinct(level * width + leaf)
         cells = [divmod(pair, width) for pair in pairs.tolist()]
         texts = [tree.labels[at][value] for at, value in cells]
         sizes = {at: tree.sizes(at) for at in {at for at, _ in cells}}
@@ -408,7 +408,7 @@ class _Cells:
     def _origins(self, count: Numbers) -> Iterator[tuple[int, int, int]]:
         """Leaves, the numbers of the labels that they became, and their records [records]."""
         width = len(self.tree.leaves)
-        pairs, pair = numbered(self.label * width + self.leaf)
+        pairs, pair = _distinct(self.label * width + self.leaf)
         sums = _sums(pair, count, numbers=len(pairs))
         for key, records in zip(pairs.tolist(), sums, strict=True):
             yield key % width, key // width, records
@@ -432,6 +432,14 @@ class _Cells:
         ]
         places = read(nodes, matches, allowed=self.allowed).places
         return {numbers[text]: place for text, place in places.items()}
+
+
+def _distinct(keys: Numbers) -> tuple[Numbers, Numbers]:
+    """The distinct keys, ascending, and the place of each key among them; all are at least 0."""
+    place = numbered(keys, int(keys.max(initial=0)) + 1)
+    distinct = np.zeros(int(place.max(initial=-1)) + 1, np.int64)
+    distinct[place] = keys
+    return distinct, place
 
 
 def _sums(number: Numbers, count: Numbers, *, numbers: int) -> list[int]:

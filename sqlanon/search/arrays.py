@@ -47,11 +47,16 @@ def united(keys: Sequence[Numbers]) -> Numbers:
     return both
 
 
-def numbered(keys: Numbers) -> tuple[Numbers, Numbers]:
-    """The distinct keys, ascending, and the place of each key among them; all are at least 0."""
-    most = int(keys.max(initial=0)) + 1
-    if most > 16 * len(keys) + 1024:
-        return np.unique(keys, return_inverse=True)
-    there = np.zeros(most, np.bool_)  # a table of them is filled faster than they are sorted
+def numbered(keys: Numbers, below: int) -> Numbers:
+    """The place of each key among the distinct ones, in their order.
+
+    Args:
+        keys: In [0, below).
+        below: Above all of them.
+    """
+    if below > 16 * len(keys) + 1024:
+        return np.unique(keys, return_inverse=True)[1]
+    there = np.zeros(below, np.bool_)  # a table of them is filled faster than they are sorted
     there[keys] = True
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
+    place: Numbers = (np.cumsum(there) - 1)[keys]
+    return place

@@ -224,13 +224,14 @@ def classes_of(labels: Sequence[Numbers], widths: Sequence[int]) -> Numbers:
     """
     if not labels:
         raise ValueError("there is no column")
-    key = labels[0]
-    if math.prod(widths) <= 2**62:
+    key, most = labels[0], math.prod(widths)
+    if most <= 2**62:
         for label, width in zip(labels[1:], widths[1:], strict=True):
             key = key * width + label
     else:
         key = united(packed(np.stack(labels, axis=1), widths))
-    return numbered(key)[1]
+        most = int(key.max(initial=0)) + 1
+    return numbered(key, most)
 
 
 @dataclass(frozen=True, slots=True)
