@@ -139,8 +139,8 @@ def well_known(name, folder, records=2000):
         return near, {**policy, "quasi_identifiers": {column: {} for column in columns}}
     columns = [column for column in ADULT if column != "occupation"]
     model = TCloseness(0.3)
-    policy = policy_of("adult_hierarchies", columns, 5, 0.05, model, sensitive=["occupation"])
-    return read("adult.csv.gz", ADULT, COMPLETE), policy
+    table = read("adult.csv.gz", ADULT, COMPLETE)
+    return table, policy_of("adult_hierarchies", columns, 5, 0.05, model, sensitive=["occupation"])
 
 
 @pytest.mark.parametrize("method", METHODS)
