@@ -121,6 +121,13 @@ def test_borders_of_a_tenth_are_exact():
     assert labels == [f"[{interval})" for interval in expected]
 
 
+def test_borders_below_a_tenth_have_all_their_zeros():
+    labels = first_labels(Hierarchy.intervals(0.05), "DOUBLE", [0.01, 0.07, -0.01, -0.12])
+    assert labels == ["[0.00, 0.05)", "[0.05, 0.10)", "[-0.05, 0.00)", "[-0.15, -0.10)"]
+    ended = Hierarchy.intervals(0.05, low=0.05, high=0.1)
+    assert first_labels(ended, "DOUBLE", [0.01, 0.07, 0.2]) == ["<0.05", "[0.05, 0.10)", ">=0.10"]
+
+
 def test_numbers_that_are_not_finite_have_a_label():
     rows = labelled(Hierarchy.intervals(0.5, 1), "DOUBLE", ["nan", "inf", "-inf"])
     assert [row[1:] for row in rows] == [("not finite", "not finite", "*")] * 3
