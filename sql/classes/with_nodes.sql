@@ -1,10 +1,14 @@
--- A query with the nodes that its parameters say: each column of them is a list.
+-- A query of nodes with the relations that its parameters say: each column of them is a list.
 --
--- Holes: columns (of the nodes), query (which looks at the relation `nodes`).
-WITH nodes AS (
+-- Holes: relations (names and columns: `nodes`, and `priced`, their columns whose values differ in
+-- cost), query (which looks at them).
+WITH
+{% for relation, columns in relations %}
+{% if not loop.first %}, {% endif %}{{ relation }} AS (
   SELECT
     {% for column in columns %}
     UNNEST(CAST(? AS BIGINT[])) AS {{ column }},
     {% endfor %}
 )
+{% endfor %}
 {{ query }}

@@ -289,7 +289,7 @@ def wide():
     return connection
 
 
-@pytest.mark.parametrize("looks", [40, 160])
+@pytest.mark.parametrize("looks", [40, 130])
 def test_no_method_loses_more_of_a_wide_table_than_full_domain_and_cuts_in_that_time(wide, looks):
     losses = {}
     for method, row in METHODS.items():

@@ -111,7 +111,6 @@ CHANGED = [
     ("privacy/class_figures", {"needed": HIERARCHICAL, "reference": T, "levels": [1, 2]}),
     ("privacy/worst", {"needed": Needed(), "distances": []}),
     ("classes/gains", {"by": [], "is_wide": True}),
-    ("classes/added_up", {"prices": [(0, T), (1, T)]}),
     ("itemsets/candidates", {"is_top": False, "above": []}),
     ("itemsets/candidates", {"is_top": False, "above": [(0, 1), (1, 1)]}),
     ("itemsets/members", {"above": [(0, 1), (1, 1)]}),

@@ -44,7 +44,7 @@ INSERT INTO ranks VALUES ('clerk', 0), ('nurse', 1);
 CREATE TABLE codes (word_0 BIGINT, word_1 BIGINT, size BIGINT);
 INSERT INTO codes VALUES (1, 0, 1), (5, 1, 2), (6, 1, 1), (2, 0, 4);
 
-CREATE TABLE prices (level BIGINT, word_0 BIGINT, word_1 BIGINT, cost BIGINT);
+CREATE TABLE prices (place BIGINT, word_0 BIGINT, word_1 BIGINT, cost BIGINT);
 INSERT INTO prices VALUES (0, 1, 0, 10), (0, 2, 0, 20), (1, 0, 0, 30);
 
 CREATE TABLE minimal (subset BIGINT, members BIGINT, word_0 BIGINT, word_1 BIGINT);

@@ -9,7 +9,7 @@ from sqlanon.query.classes.frequency import Prices, Selected
 from sqlanon.query.syntax import table
 from sqlanon.sqltext import expression
 
-JOINED = Prices({0: [0]}, tables={0: table("prices")})
+PRICES = Prices({(0, 0): 0, (0, 1): 1}, table("prices"))
 
 
 SNAPSHOTS = [
@@ -109,15 +109,15 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "small_costs without differing costs",
-        frequency.small_costs(CODES, 2, k=4, prices=Prices({}, {})),
+        frequency.small_costs(CODES, 2, k=4, prices=Prices({}, None)),
         [(0, 3, 4, 0, 0), (1, 1, 3, 0, 0)],
         parameters=([0, 1], [3, 4], [1, 1]),
     ),
     Snapshot(
         "small_costs from a table of costs",
-        frequency.small_costs(CODES, 2, k=4, prices=JOINED),
+        frequency.small_costs(CODES, 2, k=4, prices=PRICES),
         [(0, 3, 4, 0, 50), (1, 1, 3, 0, 90)],
-        parameters=([0, 1], [3, 0], [1, 1], [0, 1], [3, 3], [0, 0]),
+        parameters=([0, 1], [3, 0], [1, 1], [0, 1], [1, 1], [0, 1], [3, 3], [0, 0]),
     ),
     Snapshot(
         "added_up with squares",

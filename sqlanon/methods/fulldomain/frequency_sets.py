@@ -8,10 +8,9 @@ with few.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import chain
 
 import numpy as np
 from sqlglot import exp
@@ -21,7 +20,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.layout import Layout
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.microdata.encoding import JOINED, Encoded
+from sqlanon.microdata.encoding import Encoded
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Masks, Prices
 from sqlanon.query.encode import PEOPLE, SIZE, word_names
@@ -49,50 +48,51 @@ class Pricing:
     costs: CellCosts
     low: Node
     high: Node
-    tables: Prices = field(init=False)
+    prices: Prices = field(init=False)
 
     def __post_init__(self) -> None:
-        levels = {
-            number: tuple(
-                level for level in range(low, high + 1) if not self.costs.is_uniform(number, level)
-            )
+        varying = [
+            (number, level)
             for number, (low, high) in enumerate(zip(self.low, self.high, strict=True))
-        }
-        levels = {number: varying for number, varying in levels.items() if varying}
-        tables = {number: self._table(number, varying) for number, varying in levels.items()}
-        self.tables = Prices(levels, tables=tables)
+            for level in range(low, high + 1)
+            if not self.costs.is_uniform(number, level)
+        ]
+        places = {priced: place for place, priced in enumerate(varying)}
+        self.prices = Prices(places, self._table(places) if places else None)
 
     def uniform(self, node: Node) -> int:
         """The cost of a record's cells in the columns where all values cost the same [units]."""
         return sum(
             levels[level][0]
             for number, (levels, level) in enumerate(zip(self.costs.costs, node, strict=True))
-            if level not in self.tables.levels.get(number, ())
+            if (number, level) not in self.prices.places
         )
 
-    def _table(self, number: int, levels: Sequence[int]) -> exp.Table:
-        tree = self.trees[number]
+    def _table(self, places: Mapping[tuple[int, int], int]) -> exp.Table:
         words = word_names(self.layout.words)
-        columns: dict[str, list[int]] = {name: [] for name in (frequency.LEVEL, *words)}
-        columns[frequency.COST] = []
-        for level in levels:
-            codes = self.layout.node_codes(number, tree, level=level)
+        columns: dict[str, list[int]] = {
+            name: [] for name in (frequency.PLACE, *words, frequency.COST)
+        }
+        for (number, level), place in places.items():
+            codes = self.layout.node_codes(number, self.trees[number], level=level)
             costs = self.costs.costs[number][level]
-            columns[frequency.LEVEL] += [level] * len(codes)
+            columns[frequency.PLACE] += [place] * len(codes)
             columns[frequency.COST] += [costs[node] for node in codes.values()]
-            for place, name in enumerate(words):
-                columns[name] += [code[place] for code in codes]
+            for w, name in enumerate(words):
+                columns[name] += [code[w] for code in codes]
         return self.engine.load_rows("prices", columns)
 
 
 Rows = list[tuple[int, ...]]
-Prepared = dict[tuple[str, int], Sql]
-"""Queries that one asker has written, by frequency set and first priced column."""
+Prepared = dict[str, Sql]
+"""Queries that one asker has written, by the table of their frequency set."""
 
 LARGE = 30_000  # rows; in a larger set, groupings by literal masks take a third of the time
 JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unless one node has more
 SIDE_BY_SIDE = 20_000_000  # rows that the groupings of a large set scan at most in one query
 ROLLED_UP = 20_000  # rows; a smaller set is scanned faster than a coarser one is written
+
+NO_PLACE = -1  # of a node without a column whose values differ in cost
 
 # Costs in rows scanned in the same time.
 PLANNING = 100_000  # of a query
@@ -153,49 +153,29 @@ class Batch:
         starts = range(0, len(self.nodes), size)
         return [replace(self, nodes=self.nodes[start : start + size]) for start in starts]
 
-    def priced(self) -> list[Batch]:
-        """The same nodes by the costs of some columns at a time, which a query can join."""
-        prices = self.source.prices
-        if prices is None or len(prices.tables) <= JOINED:
-            return [self]
-        numbers = list(prices.tables)
-        parts = [numbers[start : start + JOINED] for start in range(0, len(numbers), JOINED)]
-        some = [
-            Prices({n: prices.levels[n] for n in part}, {n: prices.tables[n] for n in part})
-            for part in parts
-        ]
-        return [replace(self, source=replace(self.source, prices=subset)) for subset in some]
-
     @property
     def masks(self) -> list[tuple[int, ...]]:
         """Per node the bits that tell its classes apart."""
         return [self.layout.node_masks(node) for node in self.nodes]
 
     @property
-    def parameters(self) -> list[list[int]]:
+    def node_lists(self) -> list[list[int]]:
         """The values of `frequency.node_columns`, a list over the nodes for each."""
-        columns = [list(range(len(self.nodes))), *map(list, zip(*self.masks, strict=True))]
+        return [list(range(len(self.nodes))), *map(list, zip(*self.masks, strict=True))]
+
+    @property
+    def price_lists(self) -> list[list[int]]:
+        """The values of `frequency.priced_columns`, if costs matter; each node has a row."""
         prices = self.source.prices
-        for number in prices.levels if prices is not None else ():
-            levels = [node[number] for node in self.nodes]
-            columns.append(levels)
-            bits = [self.layout.column_masks(number, level) for level in levels]
-            columns += map(list, zip(*bits, strict=True))
-        return columns
-
-
-def costs_together(parts: Sequence[Rows], places: Sequence[int]) -> Rows:
-    """Rows by number of a node, with the sums of the costs that parts of a batch found.
-
-    Args:
-        parts: The rows of each, alike but for their costs.
-        places: Where costs stand in a row.
-    """
-    whole = {row[0]: list(row) for row in parts[0]}
-    for row in chain.from_iterable(parts[1:]):
-        for place in places:
-            whole[row[0]][place] += row[place]
-    return [tuple(row) for row in whole.values()]
+        if prices is None or prices.table is None:
+            return []
+        rows: list[tuple[int, ...]] = []
+        for number, node in enumerate(self.nodes):
+            found = [(prices.places[at], at) for at in enumerate(node) if at in prices.places]
+            masks = [(place, *self.layout.column_masks(*at)) for place, at in found]
+            masks = masks or [(NO_PLACE, *(0 for _ in range(self.layout.words)))]
+            rows += [(number, int(not i), *mask) for i, mask in enumerate(masks)]
+        return list(map(list, zip(*rows, strict=True)))
 
 
 @dataclass(slots=True)
@@ -224,7 +204,7 @@ class FrequencySets:
     def __post_init__(self) -> None:
         self._density = Forecast(sum(map(max, self.entropies)))
         leaves, details = tuple(0 for _ in self.lowest), self.encoded.details
-        prices = None if self.pricing is None else self.pricing.tables
+        prices = None if self.pricing is None else self.pricing.prices
         base = FrequencySet(
             leaves,
             self.encoded.table,
@@ -255,14 +235,12 @@ class FrequencySets:
             query: The query of nodes by their masks, or by the parameters of a batch.
         """
         source = batch.source
-        prices = source.prices
         if source.scanned > LARGE:
-            return self.engine.rows(query(batch.masks), () if prices is None else batch.parameters)
-        first = next(iter(prices.tables), 0) if prices is not None else 0
-        key = source.table.name, first
+            return self.engine.rows(query(batch.masks), batch.price_lists)
+        key = source.table.name
         if key not in prepared:
             prepared[key] = query(None)
-        return self.engine.rows(prepared[key], batch.parameters)
+        return self.engine.rows(prepared[key], [*batch.node_lists, *batch.price_lists])
 
     def own_batch(self, node: Node) -> Batch:
         """A node by the set of its own classes, which is written where it is not held."""

@@ -78,7 +78,6 @@ from sqlanon.methods.fulldomain.frequency_sets import (
     FrequencySets,
     Prepared,
     Rows,
-    costs_together,
 )
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.microdata.sensitive import Details, SensitiveCodes
@@ -416,7 +415,6 @@ def _whole(records: Sql) -> Sql:
 
 COMBINED_AT_ONCE = 8_000_000
 """Classes times sets of columns that are combined at a time, as far as one set allows."""
-COSTS = (4, 7)  # where costs stand in a row of `added_up`
 
 
 @dataclass(slots=True)
@@ -443,8 +441,7 @@ class Violations:
 
     def count(self, batch: Batch) -> list[ViolationCounts]:
         """The violations of several nodes, in the order given, by the whole table's reference."""
-        rows = costs_together([self._counts(part) for part in batch.priced()], COSTS)
-        counts = {number: ViolationCounts(*row) for number, *row in rows}
+        counts = {number: ViolationCounts(*row) for number, *row in self._counts(batch)}
         return [counts.get(number, NOTHING) for number in range(len(batch.nodes))]
 
     def settle(self, batch: Batch) -> Settled:
@@ -556,8 +553,7 @@ class Violations:
 
         def query(masks: Sequence[Masks] | None) -> Sql:
             failing = self._failing(self._classes(batch, masks), self._asked(), k=self.scope.k)
-            added = self._added_up(failing, batch)
-            return added if masks and prices is None else with_nodes(added, words, prices=prices)
+            return with_nodes(self._added_up(failing, batch), words, masks=masks, prices=prices)
 
         return self.sets.rows(batch, self._prepared, query)
 
@@ -572,12 +568,9 @@ class Violations:
         return source.table if source.details is None else source.details
 
     def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
-        words, parts = self.scope.words, []
-        for part in batch.priced():
-            added = self._added_up(gone, part)
-            query = with_nodes(added, words, prices=part.source.prices)
-            parts.append(self.sets.engine.rows(query, part.parameters))
-        rows = costs_together(parts, COSTS)
+        added, prices = self._added_up(gone, batch), batch.source.prices
+        query = with_nodes(added, self.scope.words, masks=batch.masks, prices=prices)
+        rows = self.sets.engine.rows(query, batch.price_lists)
         return ViolationCounts(*rows[0][1:]) if rows else NOTHING
 
     def _added_up(self, classes: Fragment, batch: Batch) -> Sql:

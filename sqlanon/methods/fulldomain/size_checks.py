@@ -12,7 +12,6 @@ from sqlanon.methods.fulldomain.frequency_sets import (
     FrequencySets,
     Prepared,
     Rows,
-    costs_together,
 )
 from sqlanon.query.classes import frequency
 from sqlanon.query.classes.frequency import Masks
@@ -101,7 +100,7 @@ class SizeChecks:
         return replace(counts, small_cost=cost, required=certain)
 
     def _counts(self, batch: Batch) -> dict[Node, ClassCounts]:
-        rows = costs_together([self._rows(part) for part in batch.priced()], [4])
+        rows = self._rows(batch)
         if batch.source.prices is None:
             counts = {
                 number: ClassCounts(classes, small, records, *(squares or (0, 0)))

@@ -22,11 +22,13 @@ from sqlanon.sqltext import Fragment, Sql, expression, name, names, render
 
 CLASS_SIZE = "class_size"
 COST = "cost"
-LEVEL = "level"
+COUNTED = "counted"
 NUMBER = "number"
 REQUIRED = "required"
 SMALL = "small"
 NODES = "nodes"
+PLACE = "place"
+PRICED = "priced"
 Masks = Sequence[int]
 T = TypeVar("T")
 
@@ -48,27 +50,17 @@ def mask(number: int) -> str:
     return f"mask_{number}"
 
 
-def level(number: int) -> str:
-    """The column of a node's level of a quasi-identifier."""
-    return f"level_{number}"
-
-
-def level_mask(number: int, place: int) -> str:
-    """The column of the bits of a word that a quasi-identifier's level has at a node."""
-    return f"mask_{number}_{place}"
-
-
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Tables of cell costs, for the quasi-identifiers and levels at which values differ.
+    """A table of cell costs, for the quasi-identifiers and levels at which values differ.
 
     Args:
-        levels: Those levels, per quasi-identifier.
-        tables: Per quasi-identifier a table of LEVEL, the words of its nodes, and COST.
+        places: Those quasi-identifiers and levels, with their numbers in the table.
+        table: A table of PLACE, the words of a column's nodes, and COST; None without places.
     """
 
-    levels: Mapping[int, Sequence[int]]
-    tables: Mapping[int, exp.Table]
+    places: Mapping[tuple[int, int], int]
+    table: exp.Table | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +88,33 @@ class Selected:
         return {"carried": self.carried, **named}
 
 
-def node_columns(words: int, prices: Prices | None = None) -> list[str]:
-    """The columns of a query's nodes, in the order of its parameters, each a list."""
-    names = [NUMBER, *(mask(w) for w in range(words))]
-    if prices is not None:
-        for number in prices.levels:
-            names += [level(number), *(level_mask(number, w) for w in range(words))]
-    return names
+def node_columns(words: int) -> list[str]:
+    """The columns of a query's NODES, in the order of its parameters, each a list."""
+    return [NUMBER, *(mask(w) for w in range(words))]
 
 
-def with_nodes(query: Sql, words: int, *, prices: Prices | None = None) -> Sql:
-    """A query with the nodes that its parameters say."""
-    return render("classes/with_nodes", columns=names(node_columns(words, prices)), query=query)
+def priced_columns(words: int) -> list[str]:
+    """The columns of a query's PRICED columns of nodes, in the order of its parameters."""
+    return [NUMBER, COUNTED, PLACE, *(mask(w) for w in range(words))]
+
+
+def with_nodes(
+    query: Sql, words: int, *, masks: Sequence[Masks] | None = None, prices: Prices | None = None
+) -> Sql:
+    """A query with the relations that its parameters say: those of `node_columns`, then of prices.
+
+    Args:
+        query: The query.
+        words: Number of words of the code.
+        masks: The masks of its nodes, if they stand in its text.
+        prices: Where costs are, if they matter to it.
+    """
+    relations = []
+    if masks is None:
+        relations.append((name(NODES), names(node_columns(words))))
+    if prices is not None and prices.table is not None:
+        relations.append((name(PRICED), names(priced_columns(words))))
+    return render("classes/with_nodes", relations=relations, query=query) if relations else query
 
 
 def roll_up(
@@ -180,7 +187,7 @@ def class_counts(
     """
     classes = class_rows(source, words, selected=Selected({CLASS_SIZE: "size"}), masks=masks)
     query = render("classes/class_counts", classes=classes, k=k, squares=squares)
-    return with_nodes(query, words) if masks is None else query
+    return with_nodes(query, words, masks=masks)
 
 
 def class_sizes(source: exp.Table, words: int, *, masks: Sequence[Masks] | None = None) -> Sql:
@@ -193,7 +200,7 @@ def class_sizes(source: exp.Table, words: int, *, masks: Sequence[Masks] | None 
         " GROUP BY number, class_size",
         classes=class_rows(source, words, selected=Selected({CLASS_SIZE: "size"}), masks=masks),
     )
-    return with_nodes(query, words) if masks is None else query
+    return with_nodes(query, words, masks=masks)
 
 
 def small_costs(
@@ -203,7 +210,7 @@ def small_costs(
     sizes = Selected({CLASS_SIZE: "size"}, carried=True)
     small = class_rows(source, words, selected=sizes, masks=masks, below=k)
     query = added_up(small, words, prices=prices, counts=[CLASS_SIZE])
-    return with_nodes(query, words, prices=prices)
+    return with_nodes(query, words, masks=masks, prices=prices)
 
 
 def added_up(
@@ -230,7 +237,7 @@ def added_up(
         "classes/added_up",
         rows=rows,
         words=words,
-        prices=list(prices.tables.items()) if prices is not None and prices.levels else [],
+        prices=None if prices is None else prices.table,
         counts=names(counts),
         squares=squares,
     )

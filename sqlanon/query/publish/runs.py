@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.classes.frequency import level
 from sqlanon.query.encode import SIZE
 from sqlanon.query.publish.recode import (
     Cell,
@@ -46,6 +45,11 @@ def free(wanted: str, taken: Iterable[str]) -> str:
     while wanted.lower() in others:
         wanted += "_"
     return wanted
+
+
+def level(number: int) -> str:
+    """The column of a record's level of a quasi-identifier."""
+    return f"level_{number}"
 
 
 def units(source: exp.Table, by: Sequence[str]) -> Sql:

@@ -161,7 +161,6 @@ WAYS = {
         (frequency_sets, "JOINED_AT_ONCE", 1), (frequency_sets, "SIDE_BY_SIDE", 1),
     ],
     "several words": [(layout, "WORD_BITS", 3)],
-    "costs of a column at a time": [(frequency_sets, "JOINED", 1)],
     "side by side": [
         (module, "LARGE", LITTLE)
         for module in (frequency_sets, model_checks)
