@@ -27,6 +27,7 @@ from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
 from sqlanon.engine.duckdb.text_layout import TextFormat
 from sqlanon.errors import EngineError, MissingTableError, SourceError
+from sqlanon.sqltext import expression
 from sqlanon.sqltext import name as quoted
 
 Kind = Literal["duckdb", "file", "connection", "frame", "remote"]
@@ -132,6 +133,7 @@ def _of_connection(
         )
     engine = source if isinstance(source, DuckDB) else DuckDB(source)
     with _of_one_thread(engine.connection), released(engine):
+        _refuse_another_order(engine)
         if isinstance(table, HeldFrame):
             chosen = table.loaded(engine, how.reading.use, is_callers=True)
             yield OpenedSource(engine, chosen, None, "connection", frame=table)
@@ -139,6 +141,19 @@ def _of_connection(
             chosen = _choose(engine, table)
             how.use(engine, chosen)
             yield OpenedSource(engine, chosen, None, "connection")
+
+
+def _refuse_another_order(engine: DuckDB) -> None:
+    """Refuses a connection that sorts otherwise than statements mean where they say nothing.
+
+    Ranks of values would be others, and figures that follow from them, such as t, wrong.
+    """
+    rows = expression("SELECT place FROM (VALUES (2), (NULL), (1)) AS v (place) ORDER BY place")
+    if engine.rows(rows) != [(1,), (2,), (None,)]:
+        raise SourceError(
+            "default_order or default_null_order is set on this connection, which would rank "
+            "values in another order; RESET default_order and RESET default_null_order first"
+        )
 
 
 @contextmanager

@@ -258,6 +258,20 @@ def test_a_connection_stays_open_and_as_it_was():
         assert len(connection.execute("SHOW ALL TABLES").fetchall()) == 1
 
 
+@pytest.mark.parametrize(
+    "setting", ["default_order = 'DESC'", "default_null_order = 'nulls_first_on_asc_last_on_desc'"]
+)
+def test_a_connection_that_sorts_otherwise_is_refused(setting):
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT 1 AS age")
+        connection.execute(f"SET {setting}")
+        with pytest.raises(SourceError, match="RESET default_order"), open_source(connection):
+            pass
+        connection.execute(f"RESET {setting.partition(' ')[0]}")
+        with open_source(connection) as source:
+            assert all_rows(source) == [(1,)]
+
+
 def test_a_connection_takes_frames_engines_and_no_limits():
     with duckdb.connect() as connection:
         with open_source(connection, polars.DataFrame({"i": [5]})) as source:
