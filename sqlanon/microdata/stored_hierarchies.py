@@ -82,8 +82,8 @@ def load_hierarchy(
             raise SourceError(
                 f"hierarchy {name!r} exists already; replace it with overwrite (--overwrite)"
             )
-        for statement in resources.statements("hierarchies", engine.dialect):
-            engine.run(statement)
+        for created in resources.statements("hierarchies", engine.dialect):
+            engine.run(created)
         staging = None
         if hierarchy.rows is not None:
             staging = engine.load_rows("hierarchy", *store.staged(hierarchy.rows))

@@ -115,13 +115,3 @@ def test_plain_table_is_read_in_the_order_of_its_labels_or_positions(engine, col
 def test_table_of_other_columns_is_no_hierarchy(columns):
     with pytest.raises(HierarchyError, match="hierarchy table 'ages' lacks"):
         catalog.level_columns("ages", columns)
-
-
-def test_statements_can_be_written_for_spark():
-    statements = [
-        catalog.stored_hierarchies(),
-        catalog.stored_paths("age"),
-        *catalog.store_hierarchy("age", Hierarchy.from_rows([("1", "*")]), staging=STAGING),
-        catalog.table_paths(exp.to_table("ages"), ["leaf", "level1"]),
-    ]
-    assert all("`" in statement.sql(dialect="spark") for statement in statements)

@@ -15,43 +15,43 @@ from sqlglot import exp
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Path, Rows, Table
-from sqlanon.query.syntax import TEXT, alias, column, select, varchar
-
-SCHEMA = "sqlanon"
-HIERARCHIES = "hierarchies"
-PATHS = "hierarchy_paths"
-_STORED = ("name", "kind", "specification", "height", "leaves")
+from sqlanon.query.syntax import TEXT
+from sqlanon.sqltext import Sql, expression, listed, names, value
 
 
-def catalog_tables() -> exp.Select:
+def catalog_tables() -> Sql:
     """Tables of the catalog that the current database has, one name in a row.
 
     A database that only reads, or never stored a hierarchy, has none of them.
     """
-    tables = exp.table_("tables", db="information_schema", quoted=True)
-    return select([column("table_name")], tables).where(
-        column("table_catalog").eq(exp.func("CURRENT_DATABASE")),
-        column("table_schema").eq(SCHEMA),
-        column("table_name").isin(HIERARCHIES, PATHS),
-        copy=False,
+    return expression(
+        "SELECT table_name FROM information_schema.tables"
+        " WHERE table_catalog = CURRENT_DATABASE() AND table_schema = 'sqlanon'"
+        " AND table_name IN ('hierarchies', 'hierarchy_paths')"
     )
 
 
-def stored_hierarchies() -> exp.Select:
+def stored_hierarchies() -> Sql:
     """Every stored hierarchy: name, kind, specification, height, leaves; in the names' order."""
-    return select(map(column, _STORED), _table(HIERARCHIES)).order_by(_first("name"), copy=False)
+    return expression(
+        "SELECT name, kind, specification, height, leaves FROM sqlanon.hierarchies ORDER BY name"
+    )
 
 
-def stored_hierarchy(name: str) -> exp.Select:
+def stored_hierarchy(name: str) -> Sql:
     """One row of kind and specification, or none."""
-    query = select([column("kind"), column("specification")], _table(HIERARCHIES))
-    return query.where(column("name").eq(name), copy=False)
+    return expression(
+        "SELECT kind, specification FROM sqlanon.hierarchies WHERE name = {{ name }}",
+        name=value(name),
+    )
 
 
-def stored_paths(name: str) -> exp.Select:
+def stored_paths(name: str) -> Sql:
     """The paths of a stored hierarchy of the kind 'rows', each a list, in their own order."""
-    query = select([column("path")], _table(PATHS)).order_by(_first("position"), copy=False)
-    return query.where(column("hierarchy").eq(name), copy=False)
+    return expression(
+        "SELECT path FROM sqlanon.hierarchy_paths WHERE hierarchy = {{ name }} ORDER BY position",
+        name=value(name),
+    )
 
 
 def restored(kind: str, specification: str, *, paths: Iterable[Sequence[str | None]]) -> Hierarchy:
@@ -69,17 +69,19 @@ def restored(kind: str, specification: str, *, paths: Iterable[Sequence[str | No
     return Hierarchy.from_dict(form)
 
 
-def delete_hierarchy(name: str) -> list[exp.Delete]:
+def delete_hierarchy(name: str) -> list[Sql]:
     """Remove a hierarchy and its paths, if there."""
     return [
-        exp.delete(_table(PATHS)).where(column("hierarchy").eq(name)),
-        exp.delete(_table(HIERARCHIES)).where(column("name").eq(name)),
+        expression(
+            "DELETE FROM sqlanon.hierarchy_paths WHERE hierarchy = {{ name }}", name=value(name)
+        ),
+        expression("DELETE FROM sqlanon.hierarchies WHERE name = {{ name }}", name=value(name)),
     ]
 
 
 def store_hierarchy(
     name: str, hierarchy: Hierarchy, *, staging: exp.Table | None = None
-) -> list[exp.Expr]:
+) -> list[Sql]:
     """Store a hierarchy under a name, in the place of one that had it, in one transaction.
 
     For explicit rows, the staging table holds `staged(hierarchy.rows)`.
@@ -93,22 +95,28 @@ def store_hierarchy(
     if (rows is None) != (staging is None):
         raise ValueError("explicit rows need a staging table, and rules have none")
     form = {key: value for key, value in hierarchy.to_dict().items() if key != "rows"}
-    values = [
-        exp.Literal.string(name),
-        exp.Literal.string(hierarchy.kind),
-        exp.Literal.string(json.dumps(form, ensure_ascii=False)),
-        exp.Literal.number(hierarchy.height),
-        exp.null() if rows is None else exp.Literal.number(len(rows)),
-    ]
-    statements: list[exp.Expr] = [
+    statements = [
         *delete_hierarchy(name),
-        exp.insert(exp.select(*values), _table(HIERARCHIES), columns=_names(*_STORED)),
+        expression(
+            "INSERT INTO sqlanon.hierarchies (name, kind, specification, height, leaves)"
+            " SELECT {{ name }}, {{ kind }}, {{ form }}, {{ height }}, {{ leaves }}",
+            name=value(name),
+            kind=value(hierarchy.kind),
+            form=value(json.dumps(form, ensure_ascii=False)),
+            height=hierarchy.height,
+            leaves=value(None if rows is None else len(rows)),
+        ),
     ]
     if staging is not None:
-        path = exp.Array(expressions=[column(label) for label in _labels(hierarchy.height)])
-        paths = select([exp.Literal.string(name), column("position"), path], staging)
-        columns = _names("hierarchy", "position", "path")
-        statements.append(exp.insert(paths, _table(PATHS), columns=columns))
+        statements.append(
+            expression(
+                "INSERT INTO sqlanon.hierarchy_paths (hierarchy, position, path)"
+                " SELECT {{ name }}, position, [{{ path }}] FROM {{ staging }}",
+                name=value(name),
+                path=listed(names(_labels(hierarchy.height))),
+                staging=staging,
+            )
+        )
     return statements
 
 
@@ -140,35 +148,22 @@ def level_columns(table: str, columns: Sequence[str]) -> list[str]:
     return [actual_names[label] for label in wanted]
 
 
-def table_paths(
-    table: exp.Table, columns: Sequence[str], *, position: str | None = None
-) -> exp.Select:
+def table_paths(table: exp.Table, columns: Sequence[str], *, position: str | None = None) -> Sql:
     """The paths of a plain table as text, of the columns that `level_columns` gives.
 
     The column `position` gives the order of the leaves; left out, they come in the order of their
     labels from the top down, and of the leaf's own type.
     """
-    keys = columns[::-1] if position is None else [position]
-    relation = table.alias_or_name  # a name could be that of a result too
-    texts = [
-        alias(varchar(column(name, relation)), label)
-        for label, name in zip(_labels(len(columns) - 1), columns, strict=True)
-    ]
-    return select(texts, table).order_by(*(_first(key, relation) for key in keys), copy=False)
+    return expression(
+        "SELECT {% for label, column in columns %}{% if not loop.first %}, {% endif %}"
+        "CAST(paths.{{ column }} AS VARCHAR) AS {{ label }}{% endfor %} FROM {{ table }} AS paths"
+        " ORDER BY {% for key in keys %}{% if not loop.first %}, {% endif %}"
+        "paths.{{ key }} NULLS FIRST{% endfor %}",
+        columns=list(zip(names(_labels(len(columns) - 1)), names(columns), strict=True)),
+        table=table,
+        keys=names(columns[::-1] if position is None else [position]),
+    )
 
 
 def _labels(height: int) -> list[str]:
     return ["leaf", *(f"level{level}" for level in range(1, height + 1))]
-
-
-def _names(*names: str) -> list[exp.Identifier]:
-    return [exp.to_identifier(name, quoted=True) for name in names]
-
-
-def _table(name: str) -> exp.Table:
-    return exp.table_(name, db=SCHEMA, quoted=True)
-
-
-def _first(name: str, table: str | None = None) -> exp.Ordered:
-    """Ascending, NULL first, in every dialect."""
-    return exp.Ordered(this=column(name, table), desc=False, nulls_first=True)
