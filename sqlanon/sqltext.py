@@ -146,10 +146,21 @@ def render(path: str, /, **holes: object) -> Sql:
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\([0-9]+(, [0-9]+)?\))?")
 
 
-def _is_place(table: exp.Table) -> bool:
-    """Whether a table is a name alone: to load what writes other trees takes long."""
-    others = (part for key, part in table.args.items() if key not in ("this", "db", "catalog"))
-    return isinstance(table.this, exp.Identifier) and not any(others)
+_PARTS = ("this", "table", "db", "catalog")
+_PLAIN_TYPES = {getattr(exp.DataType.Type, kind) for kind in ("BIGINT", "DATE", "DOUBLE", "TEXT")}
+
+
+# To load what writes other trees takes long.
+def _is_name(tree: exp.Table | exp.Column) -> bool:
+    """Whether a table or column is a name alone."""
+    others = (part for key, part in tree.args.items() if key not in _PARTS)
+    return isinstance(tree.this, exp.Identifier) and not any(others)
+
+
+def _is_plain(kind: exp.DataType) -> bool:
+    """Whether a type is one of the most common ones."""
+    others = (part for key, part in kind.args.items() if key != "this")
+    return kind.this in _PLAIN_TYPES and not any(others)
 
 
 def _filled(fragment: object) -> str:
@@ -159,8 +170,10 @@ def _filled(fragment: object) -> str:
     if isinstance(fragment, int) and not isinstance(fragment, bool):
         # Without parentheses a minus before it would open a comment.
         return repr(fragment) if fragment >= 0 else f"({fragment!r})"
-    if isinstance(fragment, exp.Table) and _is_place(fragment):
+    if isinstance(fragment, exp.Table | exp.Column) and _is_name(fragment):
         return ".".join(name(part.name).text for part in fragment.parts)
+    if isinstance(fragment, exp.DataType) and _is_plain(fragment):
+        return str(fragment.this.value)
     if isinstance(fragment, exp.Expression):
         text = fragment.sql(dialect=DIALECT, identify=True)
         splits = isinstance(fragment, exp.Binary | exp.Unary | exp.Predicate | exp.Query)

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.dialects import written
 from sqlanon.errors import SourceError
-from sqlanon.sqltext import DIALECT, Sql, Statement
+from sqlanon.sqltext import DIALECT, Sql, Statement, listed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,13 +106,15 @@ def render(statement: Statement, dialect: str, *, pretty: bool = False) -> str:
     """The text of a statement: identifiers quoted, nothing dropped that the dialect lacks.
 
     Args:
-        statement: Any statement or query; a text stands as it is in its own dialect.
+        statement: Any statement, query or table; a text stands as it is in its own dialect.
         dialect: A dialect of sqlglot ("duckdb", "spark", ...).
         pretty: One clause a line, for people.
 
     Raises:
         EngineError: The dialect cannot express a part of the statement.
     """
+    if isinstance(statement, exp.Table) and dialect == DIALECT:
+        return listed([statement]).text
     if isinstance(statement, Sql):
         if dialect == DIALECT and not pretty:
             return statement.text

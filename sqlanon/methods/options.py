@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +148,7 @@ def scheme_choice(schemes: Schemes | None) -> SchemeChoice:
     return SchemeChoice.of(schemes)
 
 
+@cache
 def described(options: type) -> dict[str, Option]:
     """The options that a dataclass holds, by name: its own, then those that it inherits."""
     ordered = sorted(fields(options), key=lambda entry: entry.name not in options.__annotations__)

@@ -19,10 +19,10 @@ from sqlanon.policy.policy import Policy
 from sqlanon.query import encode
 from sqlanon.query.classes import parts
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encode import SIZE, Carried, word, word_names
+from sqlanon.query.encode import SIZE, Carried, LeafMap, word, word_names
 from sqlanon.query.publish import runs
 from sqlanon.query.publish.runs import factors, places
-from sqlanon.query.syntax import column, select
+from sqlanon.query.syntax import column
 from sqlanon.search.arrays import Numbers, united
 from sqlanon.search.clustering.mondrian import PartRows
 from sqlanon.search.clustering.problem import ClusteringProblem
@@ -311,7 +311,7 @@ def units_of(engine: Engine, subject: Subject, *, policy: Policy) -> Units:
 
 def _placed(
     engine: Engine, subject: Subject, *, coding: tuple[Layout, Maps]
-) -> tuple[tuple[int, ...], dict[str, exp.Select]]:
+) -> tuple[tuple[int, ...], dict[str, LeafMap]]:
     """Distinct values per quasi-identifier, and its leaf map with the places of its values."""
     layout, maps = coding
     numbered = (places(subject.table, name) for name in subject.names)
@@ -319,11 +319,9 @@ def _placed(
     orders, values = zip(*made, strict=True)
     placed = {}
     for name, order, (number, factor) in zip(subject.names, orders, factors(values), strict=True):
-        words, key = maps[name].named_selects[1:], word(layout.words + number)
-        query = parts.placed_leaves(maps[name], order, words=words, key=key, factor=factor)
-        table = engine.materialize("leaves", query)
-        figures = [column(encode.VALUE), *map(column, [*words, key])]
-        placed[name] = select(figures, table)
+        words, key = maps[name].words, word(layout.words + number)
+        query = parts.placed_leaves(maps[name].rows, order, words=words, key=key, factor=factor)
+        placed[name] = LeafMap(engine.materialize("leaves", query), [*words, key])
     return values, placed
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlanon.microdata.sensitive import Details, SensitiveCodes
     from sqlanon.query.encode import Carried
 
-Maps = Mapping[str, exp.Select]
+Maps = Mapping[str, encode.LeafMap]
 
 JOINED = 20
 """Columns that one statement encodes: to plan 100 joins takes DuckDB longer than five statements
@@ -45,8 +45,8 @@ class Encoded:
         rows: Number of combinations.
         layout: Which bits hold which level of which column.
         counts: `counts[column][leaf]`: records that hold a leaf [records].
-        maps: Per column its leaf map: rows of value and words; of columns that are at their top
-            in any case there may be none.
+        maps: Per column its leaf map; of columns that are at their top in any case there may be
+            none.
         details: What models beyond k need besides; None where there are none.
         values: The codes with sensitive values that only the report looks at, each attribute's in
             a column `value_of` its place in the policy; None where these are read anew.
@@ -236,8 +236,8 @@ def _column_counts(
 
 def leaf_maps(
     engine: Engine, subject: Subject, names: Sequence[str] | None = None
-) -> tuple[Layout, dict[str, exp.Select]]:
-    """The layout of packed codes, and per column its leaf map: rows of value and words.
+) -> tuple[Layout, dict[str, encode.LeafMap]]:
+    """The layout of packed codes, and per column its leaf map.
 
     Without `names`, of every column.
 
@@ -302,7 +302,7 @@ def coded(
         )
         if rows is not source:
             engine.tables.drop(rows)
-        words = {word for leaf_rows in leaves.values() for word in leaf_rows.named_selects[1:]}
+        words = {word for codes in leaves.values() for word in codes.words}
         now, rows, coded_words = places, stage, sorted({*coded_words, *words})
     renamed = {name: replace(item, origin=places[item.origin]) for name, item in carried.items()}
     return encode.grouped(rows, layout.words, carried=renamed)
@@ -345,7 +345,7 @@ def _refuse_repeated(engine: Engine, subject: Subject, *, maps: Maps) -> None:
     for name, leaves in maps.items():
         attribute = subject.attributes[name]
         if attribute.hierarchy.rows is not None and encode.needs_cast(subject.columns[name]):
-            repeated = engine.rows(encode.repeated_values(leaves))[0][0]
+            repeated = engine.rows(encode.repeated_values(leaves.rows))[0][0]
             if repeated:
                 faults.append(
                     f"{named(attribute.hierarchy, name)} lists {counted(repeated, 'value')} of the "
@@ -364,11 +364,11 @@ def uncovered_faults(
     """
     faults = []
     for name, leaves in maps.items():
-        values, records = engine.rows(encode.uncovered(subject.table, name, leaves=leaves))[0]
+        values, records = engine.rows(encode.uncovered(subject.table, name, leaves=leaves.rows))[0]
         if values:
             way = listing(name)
             if show_values:
-                asked = encode.missed(subject.table, name, leaves=leaves, most=show_values)
+                asked = encode.missed(subject.table, name, leaves=leaves.rows, most=show_values)
                 way = f"they are {_listed(engine.rows(asked), values)}"
             which = named(subject.attributes[name].hierarchy, name)
             verb = "holds" if records == 1 else "hold"

@@ -87,7 +87,7 @@ def planned_population(engine: Engine, policy: Policy) -> PlannedPopulation | No
     named, path = engine.tables.portable(table), _file_of(table, policy)
     if path is not None:
         named = exp.Table(this=exp.to_identifier(path.name.partition(".")[0], quoted=True))
-    return PlannedPopulation(named.sql(engine.dialect, identify=True), records, digest, table)
+    return PlannedPopulation(render(named, engine.dialect), records, digest, table)
 
 
 def placed(policy: Policy, people: PlannedPopulation | None) -> Policy:

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from sqlanon.assessment.persons import person_notes
 from sqlanon.deadline import Deadline, phase
-from sqlanon.engine.base import Engine
+from sqlanon.engine.base import Engine, render
 from sqlanon.errors import (
     HierarchyError,
     PolicyError,
@@ -147,7 +147,7 @@ def make_plan(
         _refuse_unsteady(engine, subject, policy=policy, known=known)
         plan = Plan(
             policy=placed(policy, people).with_attributes(subject.attributes),
-            table=engine.tables.portable(table).sql(engine.dialect, identify=True),
+            table=render(engine.tables.portable(table), engine.dialect),
             columns=subject.columns,
             dialect=engine.dialect,
             enumerated=enumerated(engine, table),

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon import sqltext
 from sqlanon.query.syntax import (
     TEXT,
     alias,
     column,
     is_nested,
     is_zoned,
-    nested,
     select,
     text_of,
     varchar,
@@ -109,45 +109,72 @@ def distinct_paths(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class LeafMap:
+    """The codes of a column's values.
+
+    Args:
+        rows: Rows of VALUE and some words.
+        words: Names of these.
+    """
+
+    rows: Fragment
+    words: Sequence[str]
+
+    def at(self, masks: Sequence[int]) -> LeafMap:
+        """The codes of a lattice node, which are the bits of the masks, one for each word."""
+        bits = dict(zip(word_names(len(masks)), masks, strict=True))
+        masked = expression(
+            "SELECT value{% for word, mask in words %}, {{ word }} & {{ mask }} AS {{ word }}"
+            "{% endfor %} FROM {{ rows }} AS leaves",
+            words=[(name(word), bits[word]) for word in self.words],
+            rows=self.rows,
+        )
+        return LeafMap(masked, self.words)
+
+
 def leaf_map(
     leaves: exp.Table, number: int, *, column_type: exp.DataType, words: Sequence[int]
-) -> exp.Select:
-    """The codes of the leaves of column `number` by value: rows of `value` and some words."""
-    query = values_of(leaves, column_type, carried=[word(w) for w in words])
-    return query.where(column(ATTRIBUTE).eq(number), copy=False)
+) -> LeafMap:
+    """The codes of the leaves of column `number` by value."""
+    carried = [word(w) for w in words]
+    among = expression("attribute = {{ number }}", number=number)
+    return LeafMap(values_of(leaves, column_type, carried=carried, among=among), carried)
 
 
 def values_of(
-    leaves: exp.Table | exp.Values, column_type: exp.DataType, *, carried: Sequence[str]
-) -> exp.Select:
+    leaves: exp.Table | exp.Values,
+    column_type: exp.DataType,
+    *,
+    carried: Sequence[str],
+    among: Sql | None = None,
+) -> Sql:
     """Leaf texts turned into values of the column's type, with what they carry.
 
     A text that is no value of the type stands for a value that the column cannot hold, and so does
     one that would only be rounded to a value.
+
+    Args:
+        leaves: Rows of LEAF and what they carry.
+        column_type: The type.
+        carried: Names of what they carry.
+        among: A condition on the rows that count; all do without.
     """
-    value: exp.Expr = column(LEAF)
-    fits: exp.Expr | None = None
-    if needs_cast(column_type):
-        value = exp.TryCast(this=column(LEAF), to=column_type)
-        fits = exp.or_(column(LEAF).is_(exp.null()), _is_exact(value, column_type))
-    query = select([alias(value, VALUE), *map(column, carried)], leaves)
-    return query if fits is None else query.where(fits, copy=False)
-
-
-def _is_exact(value: exp.Expr, column_type: exp.DataType) -> exp.Expr:
-    """Whether a leaf's text means a value of the type, and not one that it is rounded to."""
-    wide = {
-        **dict.fromkeys((*WHOLE, exp.DataType.Type.DECIMAL), "DECIMAL(38, 10)"),
-        exp.DataType.Type.DATE: "TIMESTAMP",
-    }.get(column_type.this)
-    if wide is None:
-        return value.is_(exp.null()).not_()
-    kind = exp.DataType.build(wide, dialect="duckdb")
-    text, exact = (exp.TryCast(this=operand, to=kind) for operand in (column(LEAF), value))
-    return exp.or_(
-        exp.EQ(this=text, expression=exact),
-        exp.EQ(this=varchar(value), expression=column(LEAF)),
+    return render(
+        "encoding/leaf_values",
+        leaves=leaves,
+        carried=names(carried),
+        kind=column_type if needs_cast(column_type) else None,
+        wide=_wide(column_type),
+        among=among,
     )
+
+
+def _wide(column_type: exp.DataType) -> Sql | None:
+    """A type in which what rounding to a column's type does to a value shows."""
+    if column_type.this in (*WHOLE, exp.DataType.Type.DECIMAL):
+        return sqltext.word("DECIMAL(38, 10)")
+    return sqltext.word("TIMESTAMP") if column_type.this == exp.DataType.Type.DATE else None
 
 
 def needs_cast(column_type: exp.DataType) -> bool:
@@ -181,7 +208,7 @@ class Carried:
 
 def encoded(
     source: exp.Table,
-    leaves: Mapping[str, exp.Select],
+    leaves: Mapping[str, LeafMap],
     *,
     nullable: Collection[str],
     words: int,
@@ -193,7 +220,7 @@ def encoded(
 
     Args:
         source: The table.
-        leaves: Per column its leaf map: rows of `value` and the words.
+        leaves: Per column its leaf map.
         nullable: Columns that hold NULLs, which plain equality would lose.
         words: Number of words of the code.
         carried: Other columns that tell rows apart, by their names in the result.
@@ -205,7 +232,7 @@ def encoded(
 
 def joined(
     source: exp.Table,
-    leaves: Mapping[str, exp.Select],
+    leaves: Mapping[str, LeafMap],
     *,
     nullable: Collection[str],
     source_words: Sequence[str],
@@ -221,7 +248,7 @@ def joined(
         kept: Columns to carry on, by their new names.
     """
     carried = {new_name: Carried(origin) for new_name, origin in kept.items()}
-    words = [*source_words, *(word for rows in leaves.values() for word in rows.named_selects[1:])]
+    words = [*source_words, *(word for codes in leaves.values() for word in codes.words)]
     return coded_rows(
         source, leaves, words, nullable=nullable, carried=carried, source_words=source_words
     )
@@ -239,7 +266,7 @@ def grouped(
 
 def coded_rows(
     source: exp.Table,
-    leaves: Mapping[str, exp.Select],
+    leaves: Mapping[str, LeafMap],
     words: Sequence[str],
     *,
     nullable: Collection[str] = (),
@@ -253,10 +280,10 @@ def coded_rows(
     """
     parts = {word: [column(word, "source")] if word in source_words else [] for word in words}
     maps, ranks = [], []
-    for number, (origin, rows) in enumerate(leaves.items()):
+    for number, (origin, codes) in enumerate(leaves.items()):
         relation = f"map_{number}"
-        maps.append((name(origin), rows, name(relation), origin in nullable))
-        for field in rows.named_selects[1:]:
+        maps.append((name(origin), codes.rows, name(relation), origin in nullable))
+        for field in codes.words:
             if field in parts:
                 parts[field].append(column(field, relation))
     values = []
@@ -275,14 +302,6 @@ def coded_rows(
         carried=values,
         is_sized=is_sized,
     )
-
-
-def leaf_map_at(leaves: exp.Select, masks: Sequence[int]) -> exp.Select:
-    """A leaf map with the codes of a lattice node, which are the bits of the masks."""
-    bits, keys = dict(zip(word_names(len(masks)), masks, strict=True)), leaves.named_selects[1:]
-    masked = [exp.BitwiseAnd(this=column(w), expression=exp.convert(bits[w])) for w in keys]
-    words = map(alias, masked, keys)
-    return select([column(VALUE), *words], nested(leaves, "leaves"))
 
 
 def uncovered(source: exp.Table, attribute: str, *, leaves: Fragment) -> Sql:

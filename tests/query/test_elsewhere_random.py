@@ -71,7 +71,7 @@ def queries(connection, columns):
     yield value_shares.class_values(people, names, attribute=names[0], nulls=True)
     for name, kind in columns.items():
         yield encode.distinct_paths(people, name, labels=[], kind=kind)
-        yield encode.uncovered(people, name, leaves=maps[name])
+        yield encode.uncovered(people, name, leaves=maps[name].rows)
         yield exp.select(varchar(column(name))).from_(people).distinct()
 
 

@@ -35,7 +35,7 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "code_map",
-        risk.code_map(table("numbered"), Field(1, 3, 2)),
+        risk.code_map(table("numbered"), Field(1, 3, 2)).rows,
         [(None, 0), ("f", 8), ("m", 16)],
     ),
     Snapshot(

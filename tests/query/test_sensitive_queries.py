@@ -12,6 +12,7 @@ from sqlanon.query.classes import table_classes
 from sqlanon.query.classes.frequency import histogram
 from sqlanon.query.classes.table_classes import Coding
 from sqlanon.query.classes.violations import spread_rows, value_of
+from sqlanon.query.encode import LeafMap
 from sqlanon.query.privacy import figures, models
 from sqlanon.query.privacy.figures import Needed, Reference
 from sqlanon.query.syntax import column, table
@@ -54,7 +55,7 @@ WHOLE = Reference(table("reference"), 6, 4, 2)
 TEXT = exp.DataType.build("VARCHAR")
 GRADES = [("low", 0, 0), ("mid", 1, 0), ("top", 2, 1), (None, 3, 2)]
 CODING = Coding(
-    {name: exp.select("value", "word_0").from_(f"{name}s") for name in ("town", "age")},
+    {name: LeafMap(table(f"{name}s"), ["word_0"]) for name in ("town", "age")},
     frozenset({"age"}),
     1,
     {"grade": table("grades"), "pay": table("pays")},

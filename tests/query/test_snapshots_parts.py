@@ -66,7 +66,7 @@ ORDERED = Reference.of(table("ordered"))
 SNAPSHOTS = [
     Snapshot(
         "placed_leaves",
-        parts.placed_leaves(JOBS, table("places"), words=["word_0"], key="key_0", factor=10),
+        parts.placed_leaves(JOBS.rows, table("places"), words=["word_0"], key="key_0", factor=10),
         [("boss", 2, 0), ("clerk", 1, 10), ("nurse", 0, 20)],
     ),
     Snapshot(
@@ -231,12 +231,15 @@ SNAPSHOTS = [
     ),
     Snapshot(
         "unlisted",
-        encode.unlisted(PEOPLE, "job", leaves=NURSES),
+        encode.unlisted(PEOPLE, "job", leaves=NURSES.rows),
         [("boss",), ("clerk",)],
         ordered=True,
     ),
     Snapshot(
-        "missed", encode.missed(PEOPLE, "job", leaves=NURSES, most=1), [("boss", 1)], ordered=True
+        "missed",
+        encode.missed(PEOPLE, "job", leaves=NURSES.rows, most=1),
+        [("boss", 1)],
+        ordered=True,
     ),
     Snapshot(
         "as_one_class",

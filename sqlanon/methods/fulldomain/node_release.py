@@ -224,7 +224,7 @@ class _Counted:
         parts = zip(self.subject.names, self.subject.trees, self.node, strict=True)
         masks = self.encoded.layout.node_masks(self.node)
         maps = {
-            column: encode.leaf_map_at(self.encoded.maps[column], masks)
+            column: self.encoded.maps[column].at(masks)
             for column, tree, level in parts
             if level < tree.height
         }

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.encode import ATTRIBUTE, values_of
-from sqlanon.query.syntax import column
+from sqlanon.query.encode import values_of
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render
 
 LABEL = "label"
@@ -70,7 +69,9 @@ def covers(
         number: The column's.
         kind: Its type.
     """
-    listed = values_of(nodes, kind, carried=[LABEL]).where(column(ATTRIBUTE).eq(number))
+    listed = values_of(
+        nodes, kind, carried=[LABEL], among=expression("attribute = {{ n }}", n=number)
+    )
     return expression(
         "SELECT DISTINCT covers.value, covers.label FROM ("
         "SELECT value, label FROM {{ nodes }} AS nodes"

@@ -20,8 +20,7 @@ from sqlglot import exp
 
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, mask
 from sqlanon.query.classes.violations import beside
-from sqlanon.query.encode import ATTRIBUTE, LEAF, SIZE, values_of, word_names
-from sqlanon.query.syntax import column
+from sqlanon.query.encode import LEAF, SIZE, values_of, word_names
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
 
 PLACE = "place"
@@ -76,13 +75,13 @@ def readings(labels: exp.Table, nodes: exp.Table, *, number: int, kind: exp.Data
     `labels` is a table of `held_labels`; `nodes` has rows of ATTRIBUTE, LEAF (the text of a leaf,
     or a label), IS_LEAF (1 or 0) and PLACE.
     """
-    leaves = values_of(nodes, kind, carried=[PLACE])
+    are_its_leaves = expression("attribute = {{ number }} AND is_leaf = 1", number=number)
     return render(
         "assess/readings",
         held=labels,
         values=values_of(labels, kind, carried=[LEAF, "records", "classes"]),
         nodes=nodes,
-        leaves=leaves.where(column(ATTRIBUTE).eq(number), column(IS_LEAF).eq(1), copy=False),
+        leaves=values_of(nodes, kind, carried=[PLACE], among=are_its_leaves),
         number=number,
     )
 

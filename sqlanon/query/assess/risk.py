@@ -22,8 +22,7 @@ from sqlanon.hierarchy.layout import Field
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, histogram
 from sqlanon.query.classes.table_classes import sized_classes
 from sqlanon.query.classes.violations import value_of
-from sqlanon.query.encode import VALUE, word, word_names
-from sqlanon.query.syntax import alias, bigint, column, select
+from sqlanon.query.encode import LeafMap, word, word_names
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 CODE = "code"
@@ -41,10 +40,15 @@ def numbered_values(source: exp.Table, attribute: str) -> Sql:
     )
 
 
-def code_map(values: exp.Table, field: Field) -> exp.Select:
-    """The codes of a column's `numbered_values` at its bits: rows of `value` and its word."""
-    code = bigint(column(CODE) * (1 << field.offset))
-    return select([column(VALUE), alias(code, word(field.word))], values)
+def code_map(values: exp.Table, field: Field) -> LeafMap:
+    """The codes of a column's `numbered_values` at its bits."""
+    code = expression(
+        "SELECT value, CAST(code * {{ one }} AS BIGINT) AS {{ word }} FROM {{ numbered }}",
+        one=1 << field.offset,
+        word=name(word(field.word)),
+        numbered=values,
+    )
+    return LeafMap(code, [word(field.word)])
 
 
 def single_class_persons(source: exp.Table, words: int) -> Sql:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query.encode import ATTRIBUTE, values_of
-from sqlanon.query.syntax import column
+from sqlanon.query.encode import values_of
 from sqlanon.sqltext import Sql, expression, name, names, render, value
 
 CELL, CELLS = "cell", "cells"
@@ -65,7 +64,12 @@ def table_error(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
             place,
             counted.number,
             name(counted.name),
-            values_of(compared.leaves, counted.kind, carried=[CELL]),
+            values_of(
+                compared.leaves,
+                counted.kind,
+                carried=[CELL],
+                among=expression("attribute = {{ n }}", n=counted.number),
+            ),
         )
         for place, counted in enumerate(columns)
         if counted.kind is not None
@@ -77,10 +81,7 @@ def table_error(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
         released=compared.released,
         columns=sides,
         cells=[cell for _, cell, *_ in sides],
-        maps=[
-            (quoted, name(f"map_{place}"), values.where(column(ATTRIBUTE).eq(number), copy=False))
-            for place, number, quoted, values in numbered
-        ],
+        maps=[(quoted, name(f"map_{place}"), values) for place, number, quoted, values in numbered],
         label_cells=compared.stands,
         stands=[
             (number, *names([f"stands_{place}", f"cell_{place}"])) for place, number, *_ in numbered

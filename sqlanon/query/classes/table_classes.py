@@ -22,7 +22,7 @@ from sqlglot import exp
 from sqlanon.query import encode
 from sqlanon.query.classes.frequency import histogram
 from sqlanon.query.classes.violations import ENTITY, value_of
-from sqlanon.query.encode import Carried, word_names
+from sqlanon.query.encode import Carried, LeafMap, word_names
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
 
@@ -85,14 +85,14 @@ class Coding:
     """Code maps of a table's columns.
 
     Args:
-        maps: Per quasi-identifier rows of VALUE and the words.
+        maps: Per quasi-identifier its leaf map.
         nullable: Quasi-identifiers that hold NULL, which plain equality would lose.
         words: Number of words of the code.
         ranks: Per sensitive attribute rows of VALUE and RANK.
         entity: The column that says whose record it is.
     """
 
-    maps: Mapping[str, exp.Select]
+    maps: Mapping[str, LeafMap]
     nullable: frozenset[str]
     words: int
     ranks: Mapping[str, exp.Table] = field(default_factory=dict)

@@ -217,7 +217,7 @@ def rank_counts(reference: exp.Table, height: int) -> Sql:
 Row = tuple[str | int | None, ...]
 
 
-def listed_order(rows: Sequence[Row], kind: exp.DataType, *, levels: Sequence[int]) -> exp.Select:
+def listed_order(rows: Sequence[Row], kind: exp.DataType, *, levels: Sequence[int]) -> Sql:
     """The order that the user's own texts say: rows of text, rank and the node of each level."""
     carried = [RANK, *(node(level) for level in levels)]
     texts = exp.values(

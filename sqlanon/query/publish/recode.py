@@ -215,7 +215,7 @@ def recode_by_map(name: str, groups: ColumnMap, *, kind: exp.DataType) -> Recode
 
 def listed_labels(
     rows: Sequence[Sequence[str | None]], levels: Sequence[int], *, kind: exp.DataType
-) -> exp.Select:
+) -> Sql:
     """The labels that explicit rows list: rows of `value` and a `label` of each level."""
     kept = [(row[0], *(row[at] for at in levels)) for row in rows]
     if all(row[0] is not None for row in kept):
